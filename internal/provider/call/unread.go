@@ -21,6 +21,17 @@ func (u *Unread) Err() error {
 	return fmt.Errorf("%w: %d items, the first: %w", gateway.ErrUnreadable, u.count, u.first)
 }
 
+// Count is how many items could not be read.
+func (u *Unread) Count() int { return u.count }
+
+// After is the error of a list that ended with err: what stopped it, or else Err.
+func (u *Unread) After(err error) error {
+	if err != nil {
+		return err
+	}
+	return u.Err()
+}
+
 // Pass passes what an item of a list has to take, whose error it returns. An item that is no T, or of which
 // read returns an error, is counted as unread.
 func Pass[T, E any](u *Unread, item json.RawMessage, read func(T) ([]E, error), take func(E) error) error {

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,10 +33,11 @@ const (
 // the API has them by payment only
 // (https://www.checkout.com/docs/reporting/financial-actions-api).
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	if err := c.actedIn(ctx, in, take); err != nil {
+	unread := &call.Unread{}
+	if err := c.actedIn(ctx, in, unread, take); err != nil {
 		return err
 	}
-	return c.disputedIn(ctx, in, take)
+	return unread.After(c.disputedIn(ctx, in, unread, take))
 }
 
 // hit is a payment that was found, with its actions.
@@ -64,14 +67,14 @@ func (a acted) at() (at time.Time, err error) {
 	return at.UTC(), err
 }
 
-func (c *Client) actedIn(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+func (c *Client) actedIn(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
 	r := call.Request{Method: http.MethodPost, URL: "/payments/search", Question: true}
 	var query any = map[string]any{
 		"from": in.From.Add(-actedLater).UTC().Format(time.RFC3339), "to": in.To.Add(time.Second).UTC().Format(time.RFC3339), "limit": searchPage,
 	}
 	for {
 		var page struct {
-			Data  []hit `json:"data"`
+			Data  []json.RawMessage `json:"data"`
 			Links struct {
 				Next struct {
 					Href string `json:"href"`
@@ -85,7 +88,7 @@ func (c *Client) actedIn(ctx context.Context, in gateway.Span, take func(gateway
 			return errNameless
 		}
 		for _, found := range page.Data {
-			if err := found.pass(in, take); err != nil {
+			if err := call.Pass(unread, found, func(h hit) ([]gateway.Entry, error) { return h.within(in) }, take); err != nil {
 				return err
 			}
 		}
@@ -107,47 +110,62 @@ func (c *Client) read(ctx context.Context, r call.Request, body, out any) error 
 	return err
 }
 
-// pass passes the entries of a payment that are in a span.
-func (h hit) pass(in gateway.Span, take func(gateway.Entry) error) error {
+// within are the entries of a payment that are in a span. The amounts of a payment that has none are not read.
+func (h hit) within(in gateway.Span) ([]gateway.Entry, error) {
 	if h.ID == "" {
-		return errNameless
+		return nil, errNameless
 	}
-	entries, err := h.entries()
+	moves, err := h.moves()
+	if err == nil && !slices.ContainsFunc(moves, func(m move) bool { return in.Has(m.at) }) {
+		return nil, nil
+	}
+	var entries []gateway.Entry
+	if err == nil {
+		entries, err = h.entries(moves)
+	}
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("payment %s: %w", h.ID, err)
 	}
-	for _, e := range entries {
-		if !in.Has(e.Movement.At) {
+	return slices.DeleteFunc(entries, func(e gateway.Entry) bool { return !in.Has(e.Movement.At) }), nil
+}
+
+// move is an action that moved money of a payment.
+type move struct {
+	acted
+
+	kind payment.MovementKind
+	at   time.Time
+}
+
+func (h hit) moves() (all []move, err error) {
+	for _, a := range h.Actions {
+		m := move{acted: a, kind: map[string]payment.MovementKind{
+			"Capture": payment.MovementCapture, "Refund": payment.MovementRefund, "Return": payment.MovementCaptureReversal,
+		}[a.Type]}
+		if m.kind == "" || !a.carriedOut() {
 			continue
 		}
-		if err := take(e); err != nil {
-			return err
+		if m.at, err = a.at(); err != nil {
+			return nil, err
 		}
+		all = append(all, m)
 	}
-	return nil
+	return all, nil
 }
 
 // entries are what was captured of a payment, all in one, and its refunds and returns, by the ids of
 // their actions.
-func (h hit) entries() (all []gateway.Entry, err error) {
+func (h hit) entries(moves []move) (all []gateway.Entry, err error) {
 	var captured gateway.Entry
-	for _, a := range h.Actions {
-		kind := map[string]payment.MovementKind{
-			"Capture": payment.MovementCapture, "Refund": payment.MovementRefund, "Return": payment.MovementCaptureReversal,
-		}[a.Type]
-		if kind == "" || !a.carriedOut() {
-			continue
-		}
-		e := h.entry(a.ID, kind)
-		if e.Movement.At, err = a.at(); err != nil {
-			return nil, err
-		}
-		money, err := digits.Money(a.Amount, h.Currency)
+	for _, m := range moves {
+		e := h.entry(m.ID, m.kind)
+		e.Movement.At = m.at
+		money, err := digits.Money(m.Amount, h.Currency)
 		if err != nil {
 			return nil, err
 		}
 		e.Movement.Money = *money
-		if kind != payment.MovementCapture {
+		if m.kind != payment.MovementCapture {
 			all = append(all, e)
 			continue
 		}

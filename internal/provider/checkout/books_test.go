@@ -2,10 +2,13 @@ package checkout_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -150,4 +153,66 @@ func TestBooks(t *testing.T) {
 		Booked:   booked,
 		Provider: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return checkout.New(base, secret, c) },
 	})
+}
+
+// What can't be read is an error if it may be of the span, and hides nothing else.
+func TestBooksOfWhatCantBeRead(t *testing.T) {
+	t.Parallel()
+	paid := func(id, currency string, actions ...object) object {
+		return object{"id": id, "currency": currency, "status": "Captured", "actions": actions}
+	}
+	contested := func(id, currency string, on time.Time) object {
+		return object{
+			"id": id, "status": "lost", "payment_id": "pay_1", "amount": 1500, "currency": currency,
+			"received_on": on.Format(time.RFC3339), "last_update": on.Format(time.RFC3339),
+		}
+	}
+	good, taken := paid("pay_1", "EUR", action("act_1", "Capture", "Approved", 700, at(2))), contested("dsp_1", "EUR", at(3))
+	dateless := object{"id": "act_0", "type": "Capture", "status": "Approved", "amount": 700, "processed_on": "2023-08-25T14:15:24.3448464ZZ"}
+	for name, tt := range map[string]struct {
+		payment, dispute object
+		unread           bool
+	}{
+		"no_currency":            {paid("pay_0", "", action("act_0", "Refund", "Approved", 700, at(2))), taken, true},
+		"no_id":                  {paid("", "EUR", action("act_0", "Refund", "Approved", 700, at(2))), taken, true},
+		"no_date":                {paid("pay_0", "EUR", dateless), taken, true},
+		"of_another_day":         {paid("pay_0", "", action("act_0", "Refund", "Approved", 700, at(-2))), taken, false},
+		"dispute_no_currency":    {good, contested("dsp_0", "", at(4)), true},
+		"dispute_no_id":          {good, contested("", "EUR", at(4)), true},
+		"dispute_of_another_day": {good, contested("dsp_0", "", at(-4)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := http.NewServeMux()
+			h.HandleFunc("POST /payments/search", func(w http.ResponseWriter, _ *http.Request) {
+				answer{200, object{"data": []object{tt.payment, good}}}.write(w)
+			})
+			h.HandleFunc("GET /disputes", func(w http.ResponseWriter, _ *http.Request) {
+				answer{200, object{"total_count": 2, "data": []object{tt.dispute, taken}}}.write(w)
+			})
+			c, _ := serve(t, h)
+			ids := map[string]bool{}
+			err := c.Entries(t.Context(), gateway.Span{From: day, To: day.AddDate(0, 0, 1)}, func(e gateway.Entry) error {
+				ids[e.ID] = true
+				return nil
+			})
+			require.Equal(t, map[string]bool{"pay_1": true, "dsp_1": true}, ids)
+			require.Equal(t, tt.unread, errors.Is(err, gateway.ErrUnreadable), "%v", err)
+			require.True(t, tt.unread || err == nil, "%v", err)
+		})
+	}
+}
+
+// Disputes that are counted and not listed are missing: the span has to be read again.
+func TestDisputesThatAreNotListed(t *testing.T) {
+	t.Parallel()
+	h := http.NewServeMux()
+	h.HandleFunc("POST /payments/search", func(w http.ResponseWriter, _ *http.Request) { answer{200, object{"data": []object{}}}.write(w) })
+	h.HandleFunc("GET /disputes", func(w http.ResponseWriter, _ *http.Request) {
+		answer{200, object{"total_count": 1, "data": []object{}}}.write(w)
+	})
+	c, _ := serve(t, h)
+	err := c.Entries(t.Context(), gateway.Span{From: day, To: day.AddDate(0, 0, 1)}, func(gateway.Entry) error { return nil })
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrUnreadable)
 }

@@ -2,6 +2,8 @@ package checkout
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -37,13 +39,13 @@ var returned = map[string]bool{ //nolint:gochecknoglobals // a table
 
 // disputedIn reads the disputes that were last changed after a span began: those that were received in
 // it, or won.
-func (c *Client) disputedIn(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+func (c *Client) disputedIn(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
 	query := url.Values{"from": {in.From.UTC().Format(time.RFC3339)}, "limit": {strconv.Itoa(disputePage)}}
 	for skip := 0; ; {
 		query.Set("skip", strconv.Itoa(skip))
 		var page struct {
-			Data  []dispute `json:"data"`
-			Total int       `json:"total_count"`
+			Data  []json.RawMessage `json:"data"`
+			Total int               `json:"total_count"`
 		}
 		if err := c.read(ctx, call.Request{Method: http.MethodGet, URL: "/disputes?" + query.Encode()}, nil, &page); err != nil {
 			return err
@@ -51,8 +53,8 @@ func (c *Client) disputedIn(ctx context.Context, in gateway.Span, take func(gate
 		if page.Data == nil {
 			return errNameless
 		}
-		for _, d := range page.Data {
-			if err := d.pass(in, take); err != nil {
+		for _, item := range page.Data {
+			if err := call.Pass(unread, item, func(d dispute) ([]gateway.Entry, error) { return d.within(in) }, take); err != nil {
 				return err
 			}
 		}
@@ -65,14 +67,19 @@ func (c *Client) disputedIn(ctx context.Context, in gateway.Span, take func(gate
 	}
 }
 
-func (d dispute) pass(in gateway.Span, take func(gateway.Entry) error) error {
+// within are what the dispute took in a span, and what it returned.
+func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
 	won, took := returned[strings.ToLower(d.Status)]
-	if !took || d.PaymentID == "" {
-		return nil
+	took, won = took && in.Has(d.ReceivedOn), won && in.Has(d.LastUpdate)
+	switch {
+	case d.ID == "" || d.Status == "":
+		return nil, errNameless
+	case d.PaymentID == "" || !took && !won:
+		return nil, nil
 	}
 	money, err := digits.Money(d.Amount, d.Currency)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("dispute %s: %w", d.ID, err)
 	}
 	e := gateway.Entry{
 		ID: d.ID, Payment: d.PaymentID,
@@ -81,13 +88,12 @@ func (d dispute) pass(in gateway.Span, take func(gateway.Entry) error) error {
 	if d.Reference != "" {
 		e.References = []string{d.Reference}
 	}
-	if in.Has(e.Movement.At) {
-		if err := take(e); err != nil {
-			return err
-		}
+	if took {
+		all = append(all, e)
 	}
-	if e.ID, e.Movement.Kind, e.Movement.At = d.ID+"/reversal", payment.MovementChargebackReversal, d.LastUpdate.UTC(); won && in.Has(e.Movement.At) {
-		return take(e)
+	if won {
+		e.ID, e.Movement.Kind, e.Movement.At = d.ID+"/reversal", payment.MovementChargebackReversal, d.LastUpdate.UTC()
+		all = append(all, e)
 	}
-	return nil
+	return all, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -56,21 +57,15 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 		From: in.From.Add(-capturedLater).UTC().Format(time.RFC3339), To: in.To.UTC().Format(time.RFC3339),
 		TimeZone: "UTC", Statuses: []string{"Completed"},
 	}
+	unread := &call.Unread{}
 	for {
 		r.PageNumber++
 		page, err := c.page(ctx, r)
 		if err != nil || len(page) == 0 {
-			return err
+			return unread.After(err)
 		}
-		for _, b := range page {
-			e, moved, err := b.entry()
-			if err != nil {
-				return err
-			}
-			if !moved || !in.Has(e.Movement.At) {
-				continue
-			}
-			if err := take(e); err != nil {
+		for _, item := range page {
+			if err := call.Pass(unread, item, func(b booked) ([]gateway.Entry, error) { return b.entries(in) }, take); err != nil {
 				return err
 			}
 		}
@@ -78,7 +73,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 }
 
 // page returns one page of the list, which after the last one is empty.
-func (c *Client) page(ctx context.Context, r listRequest) (all []booked, err error) {
+func (c *Client) page(ctx context.Context, r listRequest) (all []json.RawMessage, err error) {
 	a, err := c.question(ctx, "/v2/payments/list", r)
 	switch {
 	case err != nil:
@@ -91,13 +86,38 @@ func (c *Client) page(ctx context.Context, r listRequest) (all []booked, err err
 	return all, nil
 }
 
-// entry returns false for a transaction that captured and refunded nothing.
-func (b booked) entry() (e gateway.Entry, moved bool, err error) {
-	if b.Status != "Completed" {
-		return gateway.Entry{}, false, nil
+// entries is what the transaction captured or refunded in a span.
+func (b booked) entries(in gateway.Span) ([]gateway.Entry, error) {
+	e, err := b.named()
+	if err == nil && e.ID != "" {
+		// A refund is not confirmed.
+		e.Movement.At, err = time.Parse("2006-01-02T15:04:05", cmp.Or(b.ConfirmDate, b.CreatedDate))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("transaction %s: %w", b.TransactionID, err)
+	}
+	if e.ID == "" || !in.Has(e.Movement.At) {
+		return nil, nil
+	}
+	money, err := b.money()
+	if err != nil {
+		return nil, fmt.Errorf("transaction %s: %w", b.TransactionID, err)
+	}
+	e.Movement.Money = *money
+	return []gateway.Entry{e}, nil
+}
+
+// named is the entry of the transaction without its time and money; empty if it captured and refunded nothing.
+func (b booked) named() (gateway.Entry, error) {
+	switch b.Status {
+	case "":
+		return gateway.Entry{}, errNameless
+	case "Completed":
+	default:
+		return gateway.Entry{}, nil
 	}
 	id, data := string(b.TransactionID), b.data()
-	e = gateway.Entry{ID: id, Order: payment.OrderID(data["order_id"])}
+	e := gateway.Entry{ID: id, Order: payment.OrderID(data["order_id"])}
 	e.Movement.ID = id
 	switch b.Type {
 	case typePayment:
@@ -106,22 +126,15 @@ func (b booked) entry() (e gateway.Entry, moved bool, err error) {
 	case typeRefund:
 		e.Payment, e.Movement.Kind = string(b.OriginalID), payment.MovementRefund
 	default:
-		return gateway.Entry{}, false, nil
+		return gateway.Entry{}, nil
 	}
 	if id == "" || e.Payment == "" || e.Payment == "0" {
-		return gateway.Entry{}, false, errNameless
+		return gateway.Entry{}, errNameless
 	}
 	if ours := cmp.Or(data["payment_attempt_id"], b.InvoiceID); ours != "" {
 		e.References = []string{ours}
 	}
-	money, err := b.money()
-	if err != nil {
-		return gateway.Entry{}, false, err
-	}
-	e.Movement.Money = *money
-	// A refund is not confirmed.
-	e.Movement.At, err = time.Parse("2006-01-02T15:04:05", cmp.Or(b.ConfirmDate, b.CreatedDate))
-	return e, true, err //nolint:wrapcheck // the text that is no time is in it
+	return e, nil
 }
 
 // kept returns the fee and the net amount of a payment, nil where they are not stated (yet): until then

@@ -2,6 +2,7 @@ package cloudpayments_test
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
 	"net/http"
 	"testing"
@@ -109,17 +110,39 @@ func TestBooks(t *testing.T) {
 	})
 }
 
-// A transaction of the list that can't be read is an error, not one less.
+// A transaction of the day that can't be read is an error, not one less, and hides no other.
 func TestBooksOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()
-	for _, model := range []string{
-		`[{"Status":"Completed","Type":0,"Amount":1,"Currency":"RUB","CreatedDateIso":"2026-03-14T01:00:00"}]`,
-		`[{"Status":"Completed","Type":1,"TransactionId":1,"OriginalTransactionId":0,"Amount":1,"Currency":"RUB","CreatedDateIso":"2026-03-14T01:00:00"}]`,
-		`[{"Status":"Completed","Type":0,"TransactionId":1,"Amount":1.001,"Currency":"RUB","CreatedDateIso":"2026-03-14T01:00:00"}]`,
-		`[{"Status":"Completed","Type":0,"TransactionId":1,"Amount":1,"Currency":"RUB"}]`,
-		`{}`,
+	for _, odd := range []string{
+		`{}`, `null`, `{"Status":5}`,
+		`{"Status":"Completed","Type":0,"Amount":1,"Currency":"RUB","CreatedDateIso":"2026-03-14T01:00:00"}`,
+		`{"Status":"Completed","Type":1,"TransactionId":1,"OriginalTransactionId":0,"Amount":1,"Currency":"RUB","CreatedDateIso":"2026-03-14T01:00:00"}`,
+		`{"Status":"Completed","Type":0,"TransactionId":1,"Amount":1.001,"Currency":"RUB","CreatedDateIso":"2026-03-14T01:00:00"}`,
+		`{"Status":"Completed","Type":0,"TransactionId":1,"Amount":1,"Currency":"RUB"}`,
 	} {
-		c := says(t, http.StatusOK, `{"Success":true,"Model":`+model+`}`)
-		require.Error(t, c.Entries(t.Context(), gateway.Span{From: day, To: day.AddDate(0, 0, 1)}, func(gateway.Entry) error { return nil }), model)
+		ids, err := listing(t, `[`+odd+`,{"Status":"Completed","Type":0,"TransactionId":2,"Amount":1,"Currency":"RUB","CreatedDateIso":"2026-03-14T01:00:00"}]`)
+		require.ErrorIs(t, err, gateway.ErrUnreadable, odd)
+		require.Equal(t, []string{"2"}, ids, odd)
 	}
+	ids, err := listing(t, `[{"Status":"Completed","Type":0,"TransactionId":1,"Amount":1.001,"Currency":"RUB","CreatedDateIso":"2026-03-13T01:00:00"}]`)
+	require.NoError(t, err, "it is of another day")
+	require.Empty(t, ids)
+	_, err = listing(t, `{}`)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrUnreadable, "it is no list")
+}
+
+// listing are the ids of the entries of a list's only page, and the error after them.
+func listing(t *testing.T, model string) (ids []string, err error) {
+	t.Helper()
+	pages := []string{model, `[]`}
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"Success":true,"Model":`+pages[0]+`}`)
+		pages = pages[1:]
+	}))
+	err = c.Entries(t.Context(), gateway.Span{From: day, To: day.AddDate(0, 0, 1)}, func(e gateway.Entry) error {
+		ids = append(ids, e.ID)
+		return nil
+	})
+	return ids, err
 }

@@ -2,7 +2,9 @@ package gocardless
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 // payout is GoCardless's view of one
@@ -47,62 +50,94 @@ var moved = map[string]payment.MovementKind{ //nolint:gochecknoglobals // a tabl
 //
 // As in webhooks, a refund is named and all else is a total of its payment. The fee of an entry is that
 // of its payment in the same payout, taxes included. One that was given back is below 0; one in a
-// fraction of a minor unit is left out, with the net amount.
+// fraction of a minor unit is left out, with the net amount; so are all of a payout of which an item can't be
+// read, since that may be a fee.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	return each(ctx, c, "payouts", created(in), func(p payout) error {
-		switch {
-		case p.ID == "" || p.CreatedAt.IsZero():
-			return errNameless
-		case !in.Has(p.CreatedAt):
-			return nil
-		}
-		entries, err := c.entries(ctx, p)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			if err := take(e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	unread := &call.Unread{}
+	return unread.After(each(ctx, c, "payouts", created(in), func(raw json.RawMessage) error {
+		return call.Pass(unread, raw, func(p payout) ([]payout, error) { return p.within(in) }, func(p payout) error {
+			return c.paidOut(ctx, p, unread, take)
+		})
+	}))
 }
 
-// entries are those of one payout. All of its items are read first: a fee may stand before or after the
-// payment that it is of.
-func (c *Client) entries(ctx context.Context, p payout) (entries []gateway.Entry, err error) {
-	fees := map[string]int64{} // by payment, in tenths of a minor unit
-	err = each(ctx, c, "payout_items", url.Values{"payout": {p.ID}}, func(i item) error {
-		tenths, err := i.tenths()
-		switch {
-		case err != nil:
-			return err
-		case i.Type == "gocardless_fee", i.Type == "surcharge_fee":
-			fees[i.Links.Payment] -= tenths
-			return nil
-		case moved[i.Type] == "" || i.Links.Payment == "":
-			return nil
-		}
-		e, err := i.entry(p, tenths)
-		entries = append(entries, e)
-		return err
-	})
-	for n := range entries {
-		e := &entries[n]
-		tenths, kept := fees[e.Payment]
-		delete(fees, e.Payment) // of two entries of a payment in one payout the first has it
-		switch {
-		case !kept:
-			continue
-		case tenths%10 != 0:
-			e.Net = nil
-			continue
-		}
-		e.Fee = &payment.Money{Minor: tenths / 10, Currency: e.Movement.Money.Currency}
-		e.Net.Minor -= e.Fee.Minor
+// within is the payout itself if it is in a span.
+func (p payout) within(in gateway.Span) ([]payout, error) {
+	switch {
+	case p.ID == "" || p.CreatedAt.IsZero():
+		return nil, fmt.Errorf("payout %s: %w", p.ID, errNameless)
+	case !in.Has(p.CreatedAt):
+		return nil, nil
 	}
-	return entries, err
+	return []payout{p}, nil
+}
+
+// paidOut passes the entries of one payout. All of its items are read first: a fee may stand before or after
+// the payment that it is of.
+func (c *Client) paidOut(ctx context.Context, p payout, unread *call.Unread, take func(gateway.Entry) error) error {
+	var entries []gateway.Entry
+	fees, before := fees{}, unread.Count()
+	err := each(ctx, c, "payout_items", url.Values{"payout": {p.ID}}, func(raw json.RawMessage) error {
+		return call.Pass(unread, raw, func(i item) ([]gateway.Entry, error) { return i.entries(p, fees) }, func(e gateway.Entry) error {
+			entries = append(entries, e)
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	complete := unread.Count() == before
+	for n := range entries {
+		if complete {
+			fees.of(&entries[n])
+		} else {
+			entries[n].Net = nil
+		}
+		if err := take(entries[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fees are those of a payout by payment, in tenths of a minor unit.
+type fees map[string]int64
+
+// of takes the fee of an entry's payment out: of two entries of a payment in one payout the first has it.
+func (f fees) of(e *gateway.Entry) {
+	tenths, kept := f[e.Payment]
+	delete(f, e.Payment)
+	switch {
+	case !kept:
+		return
+	case tenths%10 != 0:
+		e.Net = nil
+		return
+	}
+	e.Fee = &payment.Money{Minor: tenths / 10, Currency: e.Movement.Money.Currency}
+	e.Net.Minor -= e.Fee.Minor
+}
+
+// entries are what the item moved of a payment; what it is a fee of is added to fees.
+func (i item) entries(p payout, fees fees) ([]gateway.Entry, error) {
+	tenths, err := i.tenths()
+	if i.Type == "" {
+		err = errNameless
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s of %s in %s: %w", i.Type, i.Links.Payment, p.ID, err)
+	case i.Type == "gocardless_fee", i.Type == "surcharge_fee":
+		fees[i.Links.Payment] -= tenths
+		return nil, nil
+	case moved[i.Type] == "" || i.Links.Payment == "":
+		return nil, nil
+	}
+	e, err := i.entry(p, tenths)
+	if err != nil {
+		return nil, fmt.Errorf("%s of %s in %s: %w", i.Type, i.Links.Payment, p.ID, err)
+	}
+	return []gateway.Entry{e}, nil
 }
 
 var errFraction = errors.New("a payment of a fraction of a minor unit")

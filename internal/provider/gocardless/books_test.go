@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -155,17 +157,53 @@ func TestBooksNameRefundsAsLookupsDo(t *testing.T) {
 	require.Equal(t, []any{told[0].Kind, told[0].ID, told[0].Money, found.ProviderPaymentID}, []any{e.Movement.Kind, e.Movement.ID, e.Movement.Money, e.Payment})
 }
 
+// paidOut are the entries of a payout's items, without their dates, and the error after them.
+func paidOut(t *testing.T, items string) (entries []gateway.Entry, err error) {
+	t.Helper()
+	c := answering(t, map[string]string{
+		"/payouts":      `{"payouts":[{"id":"PO1","currency":"EUR","created_at":"2026-03-14T01:00:00.000Z"}],"meta":{"cursors":{"after":null}}}`,
+		"/payout_items": `{"payout_items":[` + items + `],"meta":{"cursors":{"after":null}}}`,
+	})
+	err = c.Entries(t.Context(), gateway.Span{From: day, To: at(24)}, func(e gateway.Entry) error {
+		entries = append(entries, e)
+		return nil
+	})
+	return entries, err
+}
+
+// An item that can't be read hides no other; since it may be a fee, none of its payout is stated.
 func TestBooksOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()
+	others := `,{"type":"payment_paid_out","amount":"700.0","links":{"payment":"PM2"}},{"type":"gocardless_fee","amount":"-20.0","links":{"payment":"PM2"}}`
 	for _, item := range []string{
 		`{"type":"payment_paid_out","amount":"1999.5","links":{"payment":"PM1"}}`, `{"type":"payment_paid_out","amount":"x","links":{"payment":"PM1"}}`,
 		`{"type":"payment_paid_out","amount":"1.25","links":{"payment":"PM1"}}`, `{"type":"payment_refunded","amount":"-1.0","links":{"payment":"PM1"}}`,
+		`{"type":"gocardless_fee","amount":-1,"links":{"payment":"PM2"}}`, `null`,
 	} {
-		c := answering(t, map[string]string{
-			"/payouts":      `{"payouts":[{"id":"PO1","currency":"EUR","created_at":"2026-03-14T01:00:00.000Z"}],"meta":{"cursors":{"after":null}}}`,
-			"/payout_items": `{"payout_items":[` + item + `],"meta":{"cursors":{"after":null}}}`,
-		})
-		require.Error(t, c.Entries(t.Context(), gateway.Span{From: day, To: at(24)}, func(gateway.Entry) error { return nil }), item)
+		got, err := paidOut(t, item+others)
+		require.ErrorIs(t, err, gateway.ErrUnreadable, item)
+		require.Len(t, got, 1, item)
+		require.Equal(t, "PO1/payment_paid_out/PM2", got[0].ID)
+		require.Equal(t, []*payment.Money{nil, nil}, []*payment.Money{got[0].Fee, got[0].Net}, item)
+	}
+}
+
+// Of two entries of a payment in one payout the first has the fee, wherever that stands: it is counted once.
+func TestAFeeIsThatOfOneEntry(t *testing.T) {
+	t.Parallel()
+	items := []string{
+		`{"type":"payment_paid_out","amount":"1999.0","links":{"payment":"PM1"}}`,
+		`{"type":"payment_charged_back","amount":"-1999.0","links":{"payment":"PM1"}}`,
+	}
+	fee := `{"type":"gocardless_fee","amount":"-20.0","links":{"payment":"PM1"}}`
+	eur := func(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: "EUR"} }
+	for place := range 3 {
+		got, err := paidOut(t, strings.Join(slices.Insert(slices.Clone(items), place, fee), ","))
+		require.NoError(t, err)
+		require.Len(t, got, 2)
+		require.Equal(t, []string{"PO1/payment_paid_out/PM1", "PO1/payment_charged_back/PM1"}, []string{got[0].ID, got[1].ID})
+		require.Equal(t, []*payment.Money{eur(20), eur(1979)}, []*payment.Money{got[0].Fee, got[0].Net})
+		require.Equal(t, []*payment.Money{nil, eur(-1999)}, []*payment.Money{got[1].Fee, got[1].Net})
 	}
 }
 

@@ -12,17 +12,17 @@ import (
 // pageSize is the maximum of GoCardless's lists.
 const pageSize = "500"
 
-// each passes the objects of a list to take, page by page
+// each passes the items of a list to take, page by page
 // (https://developer.gocardless.com/api-reference/#api-usage-cursor-pagination), until that returns an
 // error.
-func each[T any](ctx context.Context, c *Client, collection string, query url.Values, take func(T) error) error {
+func each(ctx context.Context, c *Client, collection string, query url.Values, take func(json.RawMessage) error) error {
 	query.Set("limit", pageSize)
 	for {
 		var page map[string]json.RawMessage
 		if err := c.read(ctx, collection+"?"+query.Encode(), &page); err != nil {
 			return err
 		}
-		var items []T
+		var items []json.RawMessage
 		if err := json.Unmarshal(page[collection], &items); err != nil || items == nil {
 			return errNameless
 		}

@@ -3,11 +3,15 @@ package mollie
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 const (
@@ -28,106 +32,131 @@ const (
 // Captures are totals, dated by when the payment was paid. A refund has no date but that of its
 // creation: one that is under way is left out, and is found by reading the same span again.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	for _, list := range []func(context.Context, gateway.Span, func(gateway.Entry) error) error{c.paidIn, c.refundedIn, c.chargedBackIn} {
-		if err := list(ctx, in, take); err != nil {
-			return err
-		}
+	unread := &call.Unread{}
+	if err := each(ctx, c, "/payments", "payments", bookPage, passing[listedPayment](unread, in, paidLater, take)); err != nil {
+		return err
 	}
-	return nil
+	if err := each(ctx, c, "/refunds", "refunds", pageSize, passing[listedRefund](unread, in, 0, take)); err != nil {
+		return err
+	}
+	return unread.After(each(ctx, c, "/chargebacks", "chargebacks", pageSize, passing[listedChargeback](unread, in, reversedLater, take)))
 }
 
-// pass passes an entry that is in the span, whatever else the list has.
-func pass(in gateway.Span, e gateway.Entry, take func(gateway.Entry) error) error {
-	if !in.Has(e.Movement.At) {
-		return nil
-	}
-	return take(e)
+// booked is what has entries.
+type booked interface {
+	// dated returns when it was made, and when it moved money.
+	dated() (made time.Time, moved []time.Time)
+	entries() ([]gateway.Entry, error)
 }
 
-func (c *Client) paidIn(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	type listed struct {
-		object
-
-		CreatedAt    time.Time `json:"createdAt"`
-		AuthorizedAt time.Time `json:"authorizedAt"`
-		PaidAt       time.Time `json:"paidAt"`
-		SettlementID string    `json:"settlementId"`
-	}
-	return each(ctx, c, "/payments", "payments", bookPage, func(p listed) (bool, error) {
-		o, err := outcome(p.object)
-		switch {
-		case err != nil:
-			return false, err
-		case p.CreatedAt.Before(in.From.Add(-paidLater)):
-			return false, nil
-		case o.News != fsm.NewsSucceeded || o.Money == nil:
-			return true, nil
-		}
-		return true, pass(in, gateway.Entry{
-			ID: p.ID, Payment: p.ID, References: o.References, Order: payment.OrderID(texts(p.Metadata)["order_id"]), Payout: p.SettlementID,
-			Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: first(p.PaidAt, p.AuthorizedAt, p.CreatedAt)},
+// passing passes the entries of an item that are in a span, whatever else the list has; it returns false for one
+// that was made too long before to have any. What moved nothing in the span is not read.
+func passing[T booked](unread *call.Unread, in gateway.Span, later time.Duration, take func(gateway.Entry) error) func(json.RawMessage) (bool, error) {
+	return func(item json.RawMessage) (more bool, err error) {
+		more = true
+		err = call.Pass(unread, item, func(one T) ([]gateway.Entry, error) {
+			made, moved := one.dated()
+			switch {
+			case made.IsZero():
+				return nil, errNameless
+			case made.Before(in.From.Add(-later)):
+				more = false
+				return nil, nil
+			case !slices.ContainsFunc(moved, in.Has):
+				return nil, nil
+			}
+			entries, err := one.entries()
+			return slices.DeleteFunc(entries, func(e gateway.Entry) bool { return !in.Has(e.Movement.At) }), err
 		}, take)
-	})
+		return more, err
+	}
+}
+
+type listedPayment struct {
+	object
+
+	CreatedAt    time.Time `json:"createdAt"`
+	AuthorizedAt time.Time `json:"authorizedAt"`
+	PaidAt       time.Time `json:"paidAt"`
+	SettlementID string    `json:"settlementId"`
+}
+
+func (p listedPayment) dated() (made time.Time, moved []time.Time) {
+	return p.CreatedAt, []time.Time{first(p.PaidAt, p.AuthorizedAt, p.CreatedAt)}
+}
+
+func (p listedPayment) entries() ([]gateway.Entry, error) {
+	o, err := outcome(p.object)
+	if err != nil {
+		return nil, fmt.Errorf("payment %s: %w", p.ID, err)
+	}
+	if o.News != fsm.NewsSucceeded || o.Money == nil {
+		return nil, nil
+	}
+	return []gateway.Entry{{
+		ID: p.ID, Payment: p.ID, References: o.References, Order: payment.OrderID(texts(p.Metadata)["order_id"]), Payout: p.SettlementID,
+		Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: first(p.PaidAt, p.AuthorizedAt, p.CreatedAt)},
+	}}, nil
 }
 
 // first is the first time that there is, in UTC.
 func first(times ...time.Time) time.Time { return cmp.Or(times...).UTC() }
 
-func (c *Client) refundedIn(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	type listed struct {
-		refund
+type listedRefund struct {
+	refund
 
-		CreatedAt    time.Time `json:"createdAt"`
-		PaymentID    string    `json:"paymentId"`
-		SettlementID string    `json:"settlementId"`
-	}
-	return each(ctx, c, "/refunds", "refunds", pageSize, func(r listed) (bool, error) {
-		o, err := refundOutcome(r.refund)
-		switch {
-		case err != nil:
-			return false, err
-		case r.CreatedAt.Before(in.From):
-			return false, nil
-		case o.News != fsm.NewsSucceeded || r.PaymentID == "":
-			return true, nil
-		}
-		e := gateway.Entry{
-			ID: r.ID, Payment: r.PaymentID, Payout: r.SettlementID,
-			Movement: payment.Told{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: r.CreatedAt.UTC()},
-		}
-		if ours := texts(r.Metadata)["payment_attempt_id"]; ours != "" {
-			e.References = []string{ours}
-		}
-		return true, pass(in, e, take)
-	})
+	CreatedAt    time.Time `json:"createdAt"`
+	PaymentID    string    `json:"paymentId"`
+	SettlementID string    `json:"settlementId"`
 }
 
-func (c *Client) chargedBackIn(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	type listed struct {
-		chargeback
+func (r listedRefund) dated() (made time.Time, moved []time.Time) {
+	return r.CreatedAt, []time.Time{r.CreatedAt}
+}
 
-		PaymentID    string `json:"paymentId"`
-		SettlementID string `json:"settlementId"`
+func (r listedRefund) entries() ([]gateway.Entry, error) {
+	o, err := refundOutcome(r.refund)
+	if err != nil {
+		return nil, fmt.Errorf("refund %s: %w", r.ID, err)
 	}
-	return each(ctx, c, "/chargebacks", "chargebacks", pageSize, func(b listed) (bool, error) {
-		moved, err := b.movements()
-		switch {
-		case err != nil:
-			return false, err
-		case b.CreatedAt.Before(in.From.Add(-reversedLater)):
-			return false, nil
-		case b.PaymentID == "":
-			return true, nil
+	if o.News != fsm.NewsSucceeded || r.PaymentID == "" {
+		return nil, nil
+	}
+	e := gateway.Entry{
+		ID: r.ID, Payment: r.PaymentID, Payout: r.SettlementID,
+		Movement: payment.Told{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: r.CreatedAt.UTC()},
+	}
+	if ours := texts(r.Metadata)["payment_attempt_id"]; ours != "" {
+		e.References = []string{ours}
+	}
+	return []gateway.Entry{e}, nil
+}
+
+type listedChargeback struct {
+	chargeback
+
+	PaymentID    string `json:"paymentId"`
+	SettlementID string `json:"settlementId"`
+}
+
+func (b listedChargeback) dated() (made time.Time, moved []time.Time) {
+	return b.CreatedAt, []time.Time{b.CreatedAt, b.ReversedAt}
+}
+
+func (b listedChargeback) entries() (all []gateway.Entry, err error) {
+	moved, err := b.movements()
+	if err != nil {
+		return nil, fmt.Errorf("chargeback %s: %w", b.ID, err)
+	}
+	if b.PaymentID == "" {
+		return nil, nil
+	}
+	for _, m := range moved {
+		e := gateway.Entry{ID: b.ID, Payment: b.PaymentID, Payout: b.SettlementID, Movement: m}
+		if m.Kind == payment.MovementChargebackReversal {
+			e.ID, e.Payout = b.ID+"/reversal", "" // the settlement is that of the chargeback
 		}
-		for _, m := range moved {
-			e := gateway.Entry{ID: b.ID, Payment: b.PaymentID, Payout: b.SettlementID, Movement: m}
-			if m.Kind == payment.MovementChargebackReversal {
-				e.ID, e.Payout = b.ID+"/reversal", "" // the settlement is that of the chargeback
-			}
-			if err := pass(in, e, take); err != nil {
-				return false, err
-			}
-		}
-		return true, nil
-	})
+		all = append(all, e)
+	}
+	return all, nil
 }

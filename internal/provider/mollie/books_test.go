@@ -1,6 +1,7 @@
 package mollie_test
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -164,4 +165,35 @@ func TestBooksStopAtWhatIsOlder(t *testing.T) {
 		return nil
 	}))
 	require.Len(t, seen, 3, "the first page of each list")
+}
+
+// What can't be read is an error if it may be of the span, and does not end the list.
+func TestBooksOfWhatCantBeRead(t *testing.T) {
+	t.Parallel()
+	good := object{"resource": "payment", "id": "tr_1", "status": "paid", "amount": euros(1999), "createdAt": day.Format(stamp)}
+	for name, tt := range map[string]struct {
+		odd    object
+		unread bool
+	}{
+		"no_date":        {object{"resource": "payment", "id": "tr_0", "status": "paid", "amount": euros(1999)}, true},
+		"no_amount":      {object{"resource": "payment", "id": "tr_0", "status": "paid", "createdAt": day.Format(stamp)}, true},
+		"of_another_day": {object{"resource": "payment", "id": "tr_0", "status": "paid", "createdAt": day.AddDate(0, 0, -1).Format(stamp)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				items := map[string][]object{"payments": {tt.odd, good}, "refunds": {}, "chargebacks": {}}
+				name := strings.TrimPrefix(r.URL.Path, "/v2/")
+				list(w, r, name, items[name])
+			}))
+			var ids []string
+			err := c.Entries(t.Context(), gateway.Span{From: day, To: day.AddDate(0, 0, 1)}, func(e gateway.Entry) error {
+				ids = append(ids, e.ID)
+				return nil
+			})
+			require.Equal(t, []string{"tr_1"}, ids)
+			require.Equal(t, tt.unread, errors.Is(err, gateway.ErrUnreadable), "%v", err)
+			require.True(t, tt.unread || err == nil, "%v", err)
+		})
+	}
 }

@@ -55,36 +55,52 @@ type listed struct {
 // Events implements gateway.EventLog (https://developer.paddle.com/api-reference/events/list-events): the
 // list, which has no filter by time, is read from its newest event on until those are older than the
 // span. Each is passed as it stands in the list.
+//
+// An event without an id can't be followed by a page: the next one follows the last that has one, so that some
+// are read twice.
 func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
+	unread := &call.Unread{}
 	query := url.Values{"order_by": {"id[DESC]"}, "per_page": {pageSize}}
 	for {
 		page, more, err := c.page(ctx, query)
 		if err != nil {
 			return err
 		}
+		last, older := "", false
 		for _, raw := range page {
-			var e listed
-			if err := json.Unmarshal(raw, &e); err != nil || e.ID == "" || e.OccurredAt.IsZero() {
-				return errNameless
-			}
-			if e.OccurredAt.Before(in.From.Add(-numberedLater)) {
-				return nil
-			}
-			query.Set("after", e.ID)
-			if !in.Has(e.OccurredAt) {
-				continue
-			}
-			if err := take(gateway.ListedEvent{Body: raw, At: e.OccurredAt.UTC()}); err != nil {
+			err := call.Pass(unread, raw, func(e listed) ([]gateway.ListedEvent, error) {
+				last = cmp.Or(e.ID, last)
+				older = e.before(in.From.Add(-numberedLater))
+				return e.passed(raw, in)
+			}, take)
+			if err != nil {
 				return err
+			}
+			if older {
+				return unread.Err()
 			}
 		}
 		switch {
 		case !more:
-			return nil
-		case len(page) == 0:
+			return unread.Err()
+		case last == "" || last == query.Get("after"):
 			return errNameless
 		}
+		query.Set("after", last)
 	}
+}
+
+// before reports whether the event has a time, and that is before another.
+func (e listed) before(at time.Time) bool { return !e.OccurredAt.IsZero() && e.OccurredAt.Before(at) }
+
+func (e listed) passed(body []byte, in gateway.Span) ([]gateway.ListedEvent, error) {
+	switch {
+	case e.ID == "" || e.OccurredAt.IsZero():
+		return nil, fmt.Errorf("event %s: %w", e.ID, errNameless)
+	case !in.Has(e.OccurredAt):
+		return nil, nil
+	}
+	return []gateway.ListedEvent{{Body: body, At: e.OccurredAt.UTC()}}, nil
 }
 
 // version is that of the API (https://developer.paddle.com/api-reference/about/versioning).

@@ -2,6 +2,7 @@ package paddle_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -36,7 +37,7 @@ func fake(events []event) http.Handler {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		from := 1 + slices.IndexFunc(events, func(e event) bool { return e.ID == query.Get("after") })
+		from := 1 + slices.IndexFunc(events, func(e event) bool { return query.Has("after") && e.ID == query.Get("after") })
 		to := min(from+2, len(events))
 		data := []json.RawMessage{}
 		for _, e := range events[from:to] {
@@ -105,6 +106,34 @@ func TestEventsStopAtWhatIsOlder(t *testing.T) {
 		return nil
 	}))
 	require.Equal(t, []int{1, 1}, []int{passed, requests})
+}
+
+// An event without an id is no event to go on from: the next page follows the one before it.
+func TestEventsGoOnAfterOneWithoutAnID(t *testing.T) {
+	t.Parallel()
+	readable := func(id string) event {
+		return event{id, `{"event_id":"` + id + `","occurred_at":"2026-03-14T01:00:00Z"}`}
+	}
+	for _, tt := range []struct {
+		events []event
+		passed int
+		gave   bool
+	}{
+		{[]event{readable("evt_4"), {"", `{"occurred_at":"2026-03-14T01:00:00Z"}`}, readable("evt_3"), readable("evt_2")}, 3, true},
+		{[]event{readable("evt_4"), {"evt_3", `{"event_id":"evt_3"}`}, readable("evt_2")}, 2, true},
+		{[]event{{"", `{}`}, {"", `null`}, readable("evt_2")}, 0, false},
+	} {
+		s := httptest.NewServer(fake(tt.events))
+		t.Cleanup(s.Close)
+		passed := 0
+		err := paddle.New(s.URL, "key", s.Client()).Events(t.Context(), gateway.Span{From: day, To: day.AddDate(0, 0, 1)}, func(gateway.ListedEvent) error {
+			passed++
+			return nil
+		})
+		require.Error(t, err)
+		require.Equal(t, tt.gave, errors.Is(err, gateway.ErrUnreadable), "%v", err)
+		require.Equal(t, tt.passed, passed)
+	}
 }
 
 // TestEventsOfTheSamples reads the list that Paddle's own library is tested with, where it is at hand.

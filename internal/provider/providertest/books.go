@@ -1,6 +1,8 @@
 package providertest
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"testing"
@@ -44,7 +46,8 @@ type Booked struct {
 }
 
 // Books tests an adapter's books: all of a span is passed, whatever its edges, or else an error is
-// returned, and the names of an entry are those of lookups and of webhooks.
+// returned; an item that can't be read hides no other; and the names of an entry are those of lookups and
+// of webhooks.
 func Books(t *testing.T, s BooksSuite) {
 	t.Helper()
 	if s.Listed == nil {
@@ -56,6 +59,7 @@ func Books(t *testing.T, s BooksSuite) {
 		l := newList(t, b.Fake, s.Aside, b.Span, b.Entries)
 		l.read = s.New(t, l.base, l.client).Entries
 		l.id, l.at, l.onePage = func(e gateway.Entry) string { return e.ID }, s.Listed, s.OnePage
+		l.of = entryOf
 		return l
 	})
 	t.Run("names", func(t *testing.T) {
@@ -97,6 +101,7 @@ func EventLog(t *testing.T, s EventLogSuite) {
 		l := newList(t, listed.Fake, s.Aside, listed.Span, listed.Events)
 		l.read = s.New(t, l.base, l.client).Events
 		l.id, l.at = func(e gateway.ListedEvent) string { return string(e.Body) }, func(e gateway.ListedEvent) time.Time { return e.At }
+		l.of = func(e gateway.ListedEvent, item json.RawMessage) bool { return bytes.Contains(e.Body, item) }
 		l.onePage = s.OnePage
 		return l
 	})

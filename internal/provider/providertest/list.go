@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -28,6 +29,8 @@ type list[T any] struct {
 	read func(context.Context, gateway.Span, func(T) error) error
 	id   func(T) string
 	at   func(T) time.Time
+	// of reports whether what was passed may be of an item that the provider lists.
+	of func(one T, item json.RawMessage) bool
 }
 
 func newList[T any](t *testing.T, fake http.Handler, aside func(Request) bool, span gateway.Span, want []T) *list[T] {
@@ -48,7 +51,7 @@ func runList[T any](t *testing.T, start func(t *testing.T) *list[T]) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *list[T]){
 		"all": listAll[T], "edges": listEdges[T], "elsewhen": listElsewhen[T], "stop": listStop[T], "cancelled": listCancelled[T],
-		"broken page": listBroken[T],
+		"broken page": listBroken[T], "unreadable item": listUnreadable[T],
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,6 +169,7 @@ func listBroken[T any](t *testing.T, l *list[T]) {
 			l.breaksAfter(good, broken.status, broken.body)
 			err := l.read(t.Context(), l.span, func(T) error { return nil })
 			require.Error(t, err, "request %d of %d is answered %d %s", good+1, whole, broken.status, broken.body)
+			require.NotErrorIs(t, err, gateway.ErrUnreadable, "request %d of %d is answered %d %s", good+1, whole, broken.status, broken.body)
 		}
 	}
 }

@@ -36,10 +36,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	if err != nil {
 		return err
 	}
-	if err := c.settled(ctx, in, unread, take); err != nil {
-		return err
-	}
-	return unread.Err()
+	return unread.After(c.settled(ctx, in, unread, take))
 }
 
 // list passes the items of a list to one, page by page. What it returns an error for ends the list. A list

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 var errNoList = errors.New("the sandbox's answer has no page of a list")
@@ -33,24 +34,18 @@ type entry struct {
 
 // Entries implements gateway.Books.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	return pages(ctx, c, "/v1/balance", in, func(e entry) error {
-		booked, err := e.booked()
-		if err != nil {
-			return err
-		}
-		return take(booked)
-	})
+	return pages(ctx, c, "/v1/balance", in, func(e entry, _ json.RawMessage) ([]gateway.Entry, error) { return e.booked() }, take)
 }
 
 // booked names the movement as lookups and webhooks do: a charge is captured once, which they report as
 // a total; a refund has its id, and what a dispute moved that of its entry.
-func (e entry) booked() (gateway.Entry, error) {
+func (e entry) booked() ([]gateway.Entry, error) {
 	kind, err := movementKind(e.Kind)
-	if err != nil {
-		return gateway.Entry{}, err
+	if err == nil && (e.EntryID == "" || e.ChargeID == "") {
+		err = errNameless
 	}
-	if e.EntryID == "" || e.ChargeID == "" {
-		return gateway.Entry{}, errNameless
+	if err != nil {
+		return nil, fmt.Errorf("entry %s: %w", e.EntryID, err)
 	}
 	money := func(minor int64) *payment.Money {
 		return &payment.Money{Minor: minor, Currency: payment.Currency(e.Currency)}
@@ -59,32 +54,40 @@ func (e entry) booked() (gateway.Entry, error) {
 	if kind == payment.MovementCapture {
 		told.ID = ""
 	}
-	return gateway.Entry{
+	return []gateway.Entry{{
 		ID: e.EntryID, Payment: e.ChargeID, References: []string{e.Reference}, Order: payment.OrderID(e.OrderID), Movement: told,
 		Fee: money(e.Fee), Net: money(e.Net), Payout: e.PayoutID,
-	}, nil
+	}}, nil
 }
 
 // Events implements gateway.EventLog.
 func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
-	return pages(ctx, c, "/v1/events", in, func(body json.RawMessage) error {
-		var event struct {
-			Created time.Time `json:"created"`
-		}
-		if err := json.Unmarshal(body, &event); err != nil {
-			return fmt.Errorf("read a listed event: %w", err)
-		}
-		return take(gateway.ListedEvent{Body: body, At: event.Created})
-	})
+	return pages(ctx, c, "/v1/events", in, listed.passed, take)
+}
+
+// listed is what the list's time of an event is read from.
+type listed struct {
+	ID      string    `json:"id"`
+	Created time.Time `json:"created"`
+}
+
+func (e listed) passed(body json.RawMessage) ([]gateway.ListedEvent, error) {
+	if e.Created.IsZero() {
+		return nil, fmt.Errorf("event %s: %w", e.ID, errNameless)
+	}
+	return []gateway.ListedEvent{{Body: body, At: e.Created}}, nil
 }
 
 // pages reads a list to its end.
-func pages[T any](ctx context.Context, c *Client, path string, in gateway.Span, take func(T) error) error {
+func pages[T, E any](
+	ctx context.Context, c *Client, path string, in gateway.Span, read func(T, json.RawMessage) ([]E, error), take func(E) error,
+) error {
+	unread := &call.Unread{}
 	query := url.Values{"from": {in.From.UTC().Format(time.RFC3339Nano)}, "to": {in.To.UTC().Format(time.RFC3339Nano)}}
 	for {
 		var page struct {
-			Items []T    `json:"items"`
-			Next  string `json:"next_cursor"`
+			Items []json.RawMessage `json:"items"`
+			Next  string            `json:"next_cursor"`
 		}
 		if err := c.api.Get(ctx, path+"?"+query.Encode(), nil, &page); err != nil {
 			return err
@@ -93,12 +96,13 @@ func pages[T any](ctx context.Context, c *Client, path string, in gateway.Span, 
 			return errNoList
 		}
 		for _, item := range page.Items {
-			if err := take(item); err != nil {
+			err := call.Pass(unread, item, func(one T) ([]E, error) { return read(one, item) }, take)
+			if err != nil {
 				return err
 			}
 		}
 		if page.Next == "" {
-			return nil
+			return unread.Err()
 		}
 		query.Set("cursor", page.Next)
 	}

@@ -47,10 +47,7 @@ func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.
 	}, func(item json.RawMessage) error {
 		return call.Pass(unread, item, func(e listedEvent) ([]gateway.ListedEvent, error) { return e.listed(item) }, take)
 	})
-	if err != nil {
-		return err
-	}
-	return unread.Err()
+	return unread.After(err)
 }
 
 type listedEvent struct {

@@ -37,10 +37,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 		}
 		return c.transactions(ctx, &stripe.BalanceTransactionListParams{Payout: &ids[0]}, unread, take)
 	})
-	if err != nil {
-		return err
-	}
-	return unread.Err()
+	return unread.After(err)
 }
 
 // transactions passes those that are about payments.

@@ -2,12 +2,16 @@ package yookassa
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/url"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 // Entries implements gateway.Books by the lists of payments, by the time of their capture, and of
@@ -17,11 +21,20 @@ import (
 // A refund has no date but that of its creation: one that is under way is left out, and is found by
 // reading the same span again. Payouts have no id in the API, disputes are not in it.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	if err := c.capturedIn(ctx, in, take); err != nil {
+	unread := &call.Unread{}
+	err := each(ctx, c, "/payments", bounds("captured_at", in), passing(unread, func(p listedPayment) ([]gateway.Entry, error) { return p.entries(in) }, take))
+	if err != nil {
 		return err
 	}
-	return c.refundedIn(ctx, in, take)
+	return unread.After(each(ctx, c, "/refunds", bounds("created_at", in), passing(unread, func(r listedRefund) ([]gateway.Entry, error) { return r.entries(in) }, take)))
 }
+
+// passing passes the entries of one item of a list.
+func passing[T any](unread *call.Unread, read func(T) ([]gateway.Entry, error), take func(gateway.Entry) error) func(json.RawMessage) (bool, error) {
+	return func(item json.RawMessage) (bool, error) { return true, call.Pass(unread, item, read, take) }
+}
+
+var errDateless = errors.New("it has no date")
 
 // milliseconds is how precise times are at YooKassa.
 const milliseconds = "2006-01-02T15:04:05.000Z"
@@ -35,27 +48,32 @@ func bounds(field string, in gateway.Span) url.Values {
 	}
 }
 
-func (c *Client) capturedIn(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	type listed struct {
-		object
+type listedPayment struct {
+	object
 
-		Income     *amount   `json:"income_amount"`
-		CapturedAt time.Time `json:"captured_at"`
+	Income     *amount   `json:"income_amount"`
+	CapturedAt time.Time `json:"captured_at"`
+}
+
+func (p listedPayment) entries(in gateway.Span) ([]gateway.Entry, error) {
+	o, err := outcome(p.object)
+	if err == nil && o.News == fsm.NewsSucceeded && p.CapturedAt.IsZero() {
+		err = errDateless
 	}
-	return each(ctx, c, "/payments", bounds("captured_at", in), func(p listed) (bool, error) {
-		o, err := outcome(p.object)
-		if err != nil || o.News != fsm.NewsSucceeded || !in.Has(p.CapturedAt) {
-			return true, err
-		}
-		e := gateway.Entry{
-			ID: p.ID, Payment: p.ID, References: o.References, Order: payment.OrderID(p.Metadata["order_id"]),
-			Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: p.CapturedAt.UTC()},
-		}
-		if e.Fee, e.Net, err = income(*o.Money, p.Income); err != nil {
-			return false, err
-		}
-		return true, take(e)
-	})
+	if err != nil {
+		return nil, fmt.Errorf("payment %s: %w", p.ID, err)
+	}
+	if o.News != fsm.NewsSucceeded || !in.Has(p.CapturedAt) {
+		return nil, nil
+	}
+	e := gateway.Entry{
+		ID: p.ID, Payment: p.ID, References: o.References, Order: payment.OrderID(p.Metadata["order_id"]),
+		Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: p.CapturedAt.UTC()},
+	}
+	if e.Fee, e.Net, err = income(*o.Money, p.Income); err != nil {
+		return nil, fmt.Errorf("income of payment %s: %w", p.ID, err)
+	}
+	return []gateway.Entry{e}, nil
 }
 
 // income splits a captured amount into what YooKassa keeps and what it hands over; both are nil where
@@ -70,24 +88,29 @@ func income(captured payment.Money, handed *amount) (fee, net *payment.Money, er
 	return &payment.Money{Minor: captured.Minor - net.Minor, Currency: net.Currency}, net, nil
 }
 
-func (c *Client) refundedIn(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	type listed struct {
-		refund
+type listedRefund struct {
+	refund
 
-		CreatedAt time.Time `json:"created_at"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func (r listedRefund) entries(in gateway.Span) ([]gateway.Entry, error) {
+	o, err := refundOutcome(r.refund)
+	if err == nil && r.CreatedAt.IsZero() {
+		err = errDateless
 	}
-	return each(ctx, c, "/refunds", bounds("created_at", in), func(r listed) (bool, error) {
-		o, err := refundOutcome(r.refund)
-		if err != nil || o.News != fsm.NewsSucceeded || r.PaymentID == "" || !in.Has(r.CreatedAt) {
-			return true, err
-		}
-		e := gateway.Entry{
-			ID: r.ID, Payment: r.PaymentID,
-			Movement: payment.Told{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: r.CreatedAt.UTC()},
-		}
-		if ours := r.Metadata["payment_attempt_id"]; ours != "" {
-			e.References = []string{ours}
-		}
-		return true, take(e)
-	})
+	if err != nil {
+		return nil, fmt.Errorf("refund %s: %w", r.ID, err)
+	}
+	if o.News != fsm.NewsSucceeded || r.PaymentID == "" || !in.Has(r.CreatedAt) {
+		return nil, nil
+	}
+	e := gateway.Entry{
+		ID: r.ID, Payment: r.PaymentID,
+		Movement: payment.Told{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: r.CreatedAt.UTC()},
+	}
+	if ours := r.Metadata["payment_attempt_id"]; ours != "" {
+		e.References = []string{ours}
+	}
+	return []gateway.Entry{e}, nil
 }

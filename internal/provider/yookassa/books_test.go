@@ -1,6 +1,7 @@
 package yookassa_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"testing"
@@ -150,4 +151,40 @@ func TestBooksFitYooKassasDescription(t *testing.T) {
 		}
 		return checked
 	})
+}
+
+// elsewhen are the entries of a day whose lists have what YooKassa's filters would have left out, too.
+func elsewhen(t *testing.T, in gateway.Span, moments ...time.Time) (ids []string, err error) {
+	t.Helper()
+	payments, refunds := []object{}, []object{}
+	for i, at := range moments {
+		id := strconv.Itoa(i)
+		money := amount{"19.99", "RUB"}
+		payments = append(payments, object{"id": "p" + id, "status": "succeeded", "amount": money, "captured_at": at.Format(time.RFC3339Nano)})
+		refunds = append(refunds, object{"id": "r" + id, "payment_id": "p" + id, "status": "succeeded", "amount": money, "created_at": at.Format(time.RFC3339Nano)})
+	}
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		items := payments
+		if r.URL.Path == "/v3/refunds" {
+			items = refunds
+		}
+		_ = json.NewEncoder(w).Encode(object{"type": "list", "items": items})
+	}))
+	err = c.Entries(t.Context(), in, func(e gateway.Entry) error {
+		ids = append(ids, e.ID)
+		return nil
+	})
+	return ids, err
+}
+
+// The filters are by milliseconds, a little wider than the span: what they leave is held against the span itself.
+func TestBooksHaveTheSpanAlone(t *testing.T) {
+	t.Parallel()
+	in := gateway.Span{From: day.Add(500 * time.Microsecond), To: day.Add(time.Hour + 500*time.Microsecond)}
+	ids, err := elsewhen(t, in, in.From.Add(-1), in.From, in.To.Add(-1), in.To, day.AddDate(0, 0, -1), day.AddDate(0, 0, 1))
+	require.NoError(t, err)
+	require.Equal(t, []string{"p1", "p2", "r1", "r2"}, ids)
+	ids, err = elsewhen(t, in, in.From, time.Time{})
+	require.ErrorIs(t, err, gateway.ErrUnreadable, "without a date it may be of the span")
+	require.Equal(t, []string{"p0", "r0"}, ids)
 }
