@@ -51,6 +51,8 @@ func Served() map[string][]string {
 		"webhook_deliveries":  {insert, update},
 		"staff_audit":         {insert},
 		"streams":             {insert, update},
+		"support_job_items":   {insert},
+		"support_jobs":        {insert, update},
 	}
 }
 

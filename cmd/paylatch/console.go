@@ -8,6 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/console"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/support"
@@ -15,8 +16,8 @@ import (
 
 // newConsole makes the pages for support. In dev a token signs a person in, and on
 // an address of this machine the browser sends its cookie without TLS.
-func (in *instance) newConsole(desk *support.Service, dev bool) http.Handler {
-	o := console.Options{Support: desk, Payments: in.rooms, Endpoints: in.events.endpoints, SignIn: session.Options{
+func (in *instance) newConsole(desk *support.Service, jobs *bulk.Service, dev bool) http.Handler {
+	o := console.Options{Support: desk, Jobs: jobs, Payments: in.rooms, Endpoints: in.events.endpoints, SignIn: session.Options{
 		AuditLog: desk, Store: in.store.Sessions(), Log: in.log, Now: time.Now,
 		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: access.Seen,
 		Plain: dev && onlyHere(in.cfg.Listen),

@@ -15,13 +15,12 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
-	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
-	"github.com/paylatch/paylatch/internal/recheck"
 	"github.com/paylatch/paylatch/internal/reconcile"
 	"github.com/paylatch/paylatch/internal/rejected"
 	"github.com/paylatch/paylatch/internal/server"
@@ -108,17 +107,11 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		in.hub.Changed(ids)
 		in.events.changed(ids)
 	})
-	in.workers = worker.New(log, worker.Reconcile(in.rooms, cfg.Reconcile.Every, log), worker.RetryParked(in.rooms), worker.RetryEarly(in.rooms),
-		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
-		worker.Verify(in.store.Evidence(), counted.Verified, log), worker.Stale(in.rooms, counted.Stale),
-		worker.Recheck(recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: charged, Counted: counted.FinalLookup, Now: time.Now})),
-		worker.ReconcileBooks(in.books, counted.Reconciled, log), worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
-		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
-		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.Mark(in.guard, in.store.Marks()), worker.Release(in.store.Marks(), in.books, log), worker.ReadAgain(in.rooms, version),
-		worker.KeepRejected(in.rejected), worker.VerifyRejected(in.rejected), worker.PurgeRejected(in.store.Rejected(), rejected.Life), in.events.purge, in.events.purgeDeliveries)
+	in.workers = worker.New(log, in.loops(charged, counted, dev)...)
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: typesOfEndpoints(cfg)})
+	jobs := bulk.New(in.store.Jobs(), desk)
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
+		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, dev), Demo: dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: references(cfg),

@@ -4,9 +4,14 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/config"
@@ -65,4 +70,11 @@ func newRooms(
 			Foreign: foreign, Now: time.Now,
 		})},
 	}
+}
+
+// jobsOf wires what works on the acts of staff on many events or discrepancies.
+func jobsOf(store *postgres.Store, r rooms, log zerolog.Logger) *bulk.Runner {
+	return bulk.NewRunner(bulk.RunnerOptions{Queue: store.Jobs().Queue(), Payments: r, Code: problem.Code, Log: func(j bulk.Job, id uuid.UUID, err error) {
+		log.Error().Err(err).Stringer("job", j.ID).Stringer("id", id).Msg("one of a job failed; the job goes on")
+	}})
 }

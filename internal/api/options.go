@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/metrics"
@@ -80,6 +81,15 @@ type Support interface {
 	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
 }
 
+// Jobs are the acts of staff on many events or discrepancies; *bulk.Service in the real program.
+type Jobs interface {
+	Try(ctx context.Context, who support.Staff, o bulk.Order) (bulk.Counts, error)
+	Begin(ctx context.Context, who support.Staff, o bulk.Order) (bulk.Job, error)
+	Job(ctx context.Context, who support.Staff, id uuid.UUID) (bulk.Job, error)
+	Jobs(ctx context.Context, who support.Staff, p support.Page) ([]bulk.Job, string, error)
+	Stop(ctx context.Context, who support.Staff, id uuid.UUID, reason string) (bulk.Job, error)
+}
+
 // Auth turns credentials into an actor. An error that is not in the table of package problem is answered 500.
 type Auth interface {
 	Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error)
@@ -107,6 +117,8 @@ type Options struct {
 	Endpoints Endpoints
 	// Support serves staff; nil leaves its calls out, and what staff does by the others out of the audit log.
 	Support Support
+	// Jobs serves staff beside Support; required with it.
+	Jobs Jobs
 	// Refused gets each refused token, and each call for staff that was refused to others. It must not block; may be nil.
 	Refused func(support.Refusal)
 	// Console serves what is under /support, with the caller's address as RemoteAddr

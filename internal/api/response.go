@@ -52,6 +52,16 @@ func (r response) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error
 
 func (r response) VisitSupportResolveResponse(w http.ResponseWriter) error { return r.send(w) }
 
+func (r response) VisitSupportReplayManyResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportResolveManyResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportJobsResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportJobResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportStopJobResponse(w http.ResponseWriter) error { return r.send(w) }
+
 func (r response) VisitSupportAuditResponse(w http.ResponseWriter) error { return r.send(w) }
 
 // send writes the response. A caller that has gone meanwhile is no error.

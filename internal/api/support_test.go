@@ -147,7 +147,7 @@ func (d *desk) Refuse(_ context.Context, who support.Staff, action support.Actio
 func newDesk(t *testing.T) (*bench, *desk) {
 	t.Helper()
 	d := &desk{money: &payment.Money{Minor: 1999, Currency: "EUR"}}
-	return newBench(t, func(o *api.Options) { o.Support = d }), d
+	return newBench(t, func(o *api.Options) { o.Support, o.Jobs = d, d }), d
 }
 
 const because = `{"reason":"the customer called, case 4711"}`
@@ -164,6 +164,11 @@ func supportCalls() map[string]string {
 		"POST /v1/support/events/" + event + "/replay " + because:                                             "replay " + event,
 		"GET /v1/support/discrepancies?status=open&kind=disputed ":                                            "discrepancies open disputed",
 		"POST /v1/support/discrepancies/" + event + `/resolve {"reason":"case 4711","resolution":"accepted"}`: "resolve " + event,
+		"POST /v1/support/events/replay " + replayAll:                                                         "try replay map[account:acc]",
+		"POST /v1/support/discrepancies/resolve " + resolveAll:                                                "try resolve map[kind:disputed]",
+		"GET /v1/support/jobs ":                                                                               "jobs",
+		"GET /v1/support/jobs/" + event + " ":                                                                 "job " + event,
+		"POST /v1/support/jobs/" + event + "/stop " + because:                                                 "stop " + event,
 		"GET /v1/support/audit?actor=sam&action=x&target=y ":                                                  "audit",
 	}
 }
@@ -352,6 +357,8 @@ func TestATextInPlaceOfAnIDIsWrittenDown(t *testing.T) {
 		"POST /v1/support/attempts/none/recheck " + because:                                  "attempt.recheck attempt none",
 		"GET /v1/support/events/none ":                                                       "event.view event none",
 		"POST /v1/support/events/none/reveal " + because:                                     "event.reveal event none",
+		"GET /v1/support/jobs/none ":                                                         "job.view job none",
+		"POST /v1/support/jobs/none/stop " + because:                                         "job.stop job none",
 		"POST /v1/support/events/none/replay " + because:                                     "event.replay event none",
 		`POST /v1/support/events/none/replay {"reason":"r","dry_run":true}`:                  "event.replay.view event none",
 		`POST /v1/support/discrepancies/none/resolve {"reason":"r","resolution":"accepted"}`: "discrepancy.resolve discrepancy none",

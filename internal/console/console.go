@@ -39,6 +39,12 @@ func New(o Options) http.Handler {
 		"/support/endpoints/{name}":           (*visit).showEndpoint,
 		"/support/endpoints/{name}/test":      (*visit).askTest,
 		"/support/endpoints/{name}/redeliver": (*visit).askRedeliver,
+		"/support/jobs":                       (*visit).showJobs,
+		"/support/jobs/newest":                (*visit).showNewestJob,
+		"/support/jobs/{id}":                  (*visit).showJob,
+		"/support/jobs/{id}/stop":             (*visit).askStopJob,
+		replayManyPath:                        (*visit).askReplayMany,
+		resolveManyPath:                       (*visit).askResolveMany,
 		"/support/audit":                      (*visit).showAudit,
 		"/support/":                           (*visit).showNothing,
 	} {
@@ -50,6 +56,9 @@ func New(o Options) http.Handler {
 		"/support/events/{id}/reveal":         (*visit).reveal,
 		"/support/events/{id}/replay":         (*visit).replay,
 		"/support/discrepancies/{id}/resolve": (*visit).resolve,
+		"/support/jobs/{id}/stop":             (*visit).stopJob,
+		replayManyPath:                        (*visit).replayMany,
+		resolveManyPath:                       (*visit).resolveMany,
 		"/support/endpoints/{name}/test":      (*visit).test,
 		"/support/endpoints/{name}/redeliver": (*visit).redeliver,
 	} {

@@ -39,6 +39,7 @@ type Payments interface {
 // Options configure the console. All are required.
 type Options struct {
 	Support   Support
+	Jobs      Jobs
 	Payments  Payments
 	Endpoints Endpoints
 	// SignIn configures how staff signs in.

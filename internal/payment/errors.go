@@ -70,6 +70,10 @@ var (
 	// ErrResolutionImpossible is returned when a resolution would leave an attempt, a refund or
 	// money unwatched, or the provider contradicts it.
 	ErrResolutionImpossible = errors.New("resolution not possible")
+	// ErrJobNotFound is returned when no act of staff on many things has an id.
+	ErrJobNotFound = errors.New("job not found")
+	// ErrJobRunning is returned while another such act of the same kind is under way.
+	ErrJobRunning = errors.New("another job of this kind is running")
 	// ErrSecondPerson is returned when a resolution as paid that can't be looked up at the provider
 	// is confirmed by the person that proposed it.
 	ErrSecondPerson = errors.New("a second person must agree")

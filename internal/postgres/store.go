@@ -6,6 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/endpointstore"
 	"github.com/paylatch/paylatch/internal/postgres/evidence"
+	"github.com/paylatch/paylatch/internal/postgres/jobstore"
 	"github.com/paylatch/paylatch/internal/postgres/markstore"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/postgres/rejectedstore"
@@ -47,6 +48,9 @@ func (s *Store) OnChange(changed func([]stream.ID)) { s.changed = changed }
 
 // Support returns the store of the support console, on the same connections.
 func (s *Store) Support() *supportstore.Store { return supportstore.New(s.pool) }
+
+// Jobs returns the store of staff's acts on many events or discrepancies, on the same connections.
+func (s *Store) Jobs() *jobstore.Store { return jobstore.New(s.pool) }
 
 // Evidence returns the reader that verification needs, on the same connections.
 func (s *Store) Evidence() *evidence.Reader { return evidence.New(s.pool) }

@@ -48,6 +48,7 @@ func refusal(err error) bool {
 		payment.ErrNotRefundable, payment.ErrRefundExceeds, payment.ErrRefundableChanged, payment.ErrRefundNotFound,
 		payment.ErrAttemptFinal, payment.ErrNotCapturable, payment.ErrNotCompletable, payment.ErrCaptureExceeds, idempotency.ErrKeyReused, idempotency.ErrInProgress,
 		payment.ErrNotPending, payment.ErrHoldsMoney, payment.ErrPaymentTaken, payment.ErrPaymentIDMissing, payment.ErrForbidden,
+		payment.ErrJobNotFound, payment.ErrJobRunning,
 	} {
 		if errors.Is(err, decision) {
 			return true
@@ -132,6 +133,6 @@ func (s *Service) Audit(ctx context.Context, who Staff, f AuditFilter, p Page) (
 	if err := s.audited(ctx, who.entry(ViewedAudit, "audit", ""), err); err != nil {
 		return nil, "", err
 	}
-	list, next = cut(p, list, func(e AuditEntry) (time.Time, string) { return e.At, e.ID.String() })
+	list, next = Cut(p, list, func(e AuditEntry) (time.Time, string) { return e.At, e.ID.String() })
 	return list, next, nil
 }

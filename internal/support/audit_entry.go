@@ -27,6 +27,13 @@ const (
 	TriedReplay       Action = "event.replay.view"
 	Resolved          Action = "discrepancy.resolve"
 	Proposed          Action = "discrepancy.propose"
+	ReplayedMany      Action = "events.replay"
+	TriedMany         Action = "events.replay.view"
+	ResolvedMany      Action = "discrepancies.resolve"
+	TriedResolving    Action = "discrepancies.resolve.view"
+	ViewedJob         Action = "job.view"
+	ViewedJobs        Action = "jobs.view"
+	StoppedJob        Action = "job.stop"
 	Refunded          Action = "createRefund" // by the API's call or the console alike
 	ViewedEndpoints   Action = "listEndpoints.view"
 	ViewedDeliveries  Action = "listDeliveries.view"

@@ -23,7 +23,7 @@ func (s *Service) Discrepancies(ctx context.Context, who Staff, status, kind str
 		return nil, "", invalid("status", "must be open or resolved, or be left out")
 	}
 	if _, valid := whatToLookAt[kind]; kind != "" && !valid {
-		return nil, "", invalid("kind", "must be one of "+strings.Join(slices.Sorted(maps.Keys(whatToLookAt)), ", ")+", or be left out")
+		return nil, "", invalid("kind", "must be one of "+strings.Join(DiscrepancyKinds(), ", ")+", or be left out")
 	}
 	id, err := p.id()
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Service) Discrepancies(ctx context.Context, who Staff, status, kind str
 	if err := s.audited(ctx, who.entry(ViewedWorklist, "discrepancies", status), err); err != nil {
 		return nil, "", err
 	}
-	list, next = cut(p, list, func(d Discrepancy) (time.Time, string) { return d.At, d.ID.String() })
+	list, next = Cut(p, list, func(d Discrepancy) (time.Time, string) { return d.At, d.ID.String() })
 	return list, next, nil
 }
 
@@ -122,6 +122,9 @@ func (d Discrepancy) lookAt() string {
 	}
 	return sentence(whatToLookAt, string(d.Kind), "Compare with the provider's dashboard.")
 }
+
+// DiscrepancyKinds returns every kind, sorted.
+func DiscrepancyKinds() []string { return slices.Sorted(maps.Keys(whatToLookAt)) }
 
 // whatToLookAt has every kind.
 var whatToLookAt = map[string]string{ //nolint:gochecknoglobals // a table

@@ -58,13 +58,19 @@ func (p Page) id() (uuid.UUID, error) {
 	return id, nil
 }
 
+// BeforeID is where the page begins in such a list of another package, and its limit. It returns a payment.ValidationError.
+func (p Page) BeforeID() (id uuid.UUID, limit int, err error) {
+	id, err = p.id()
+	return id, p.limit, err
+}
+
 func cursorAfter(at time.Time, id string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(at.UnixMicro(), 10) + " " + id))
 }
 
-// cut takes a page off a list of one more than the limit, if there is more; next is
+// Cut takes a page off a list of one more than the limit, if there is more; next is
 // empty at the end.
-func cut[T any](p Page, items []T, place func(T) (time.Time, string)) (page []T, next string) {
+func Cut[T any](p Page, items []T, place func(T) (time.Time, string)) (page []T, next string) {
 	if len(items) <= p.limit {
 		return items, ""
 	}

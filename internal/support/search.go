@@ -33,7 +33,7 @@ func (s *Service) Search(ctx context.Context, who Staff, text string, p Page) (h
 	if err := s.audited(ctx, who.entry(Searched, "search", text), err); err != nil {
 		return nil, "", err
 	}
-	hits, next = cut(p, hits, func(h Hit) (time.Time, string) { return h.At, h.ID })
+	hits, next = Cut(p, hits, func(h Hit) (time.Time, string) { return h.At, h.ID })
 	return hits, next, nil
 }
 

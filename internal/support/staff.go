@@ -25,9 +25,13 @@ func (w Staff) mayLook() error { return w.may(payment.RoleSupport, payment.RoleA
 // maxReason bounds a reason, in bytes.
 const maxReason = 2000
 
-// mayAct is mayLook with a reason.
 func (w Staff) mayAct(reason string) error {
-	if err := w.mayLook(); err != nil {
+	return w.MayAct(reason, payment.RoleSupport, payment.RoleAdmin)
+}
+
+// MayAct returns payment.ErrForbidden without one of the roles, and a payment.ValidationError without a reason.
+func (w Staff) MayAct(reason string, roles ...payment.Role) error {
+	if err := w.may(roles...); err != nil {
 		return err
 	}
 	if strings.TrimSpace(reason) == "" || len(reason) > maxReason || !storable(reason) {

@@ -55,14 +55,17 @@ func staffAction(d AuditEntry) Entry {
 	if d.Reason != "" {
 		text += " Reason: " + d.Reason
 	}
-	return Entry{d.At, EntryStaff, "staff:" + d.Actor, text, map[string]any{
-		"action": string(d.Action), "target": d.Target, "reason": d.Reason, "outcome": string(d.Outcome),
-	}}
+	detail := map[string]any{"action": string(d.Action), "target": d.Target, "reason": d.Reason, "outcome": string(d.Outcome)}
+	if job, of := d.Detail["job_id"]; of {
+		detail["job_id"] = job
+	}
+	return Entry{d.At, EntryStaff, "staff:" + d.Actor, text, detail}
 }
 
 var staffActions = map[string]string{ //nolint:gochecknoglobals // a table
 	string(Rechecked):     "re-checked the status with the provider",
 	string(ReplayedEvent): "replayed a webhook",
+	string(ReplayedMany):  "replayed a webhook, as one of many at once",
 	string(RevealedEvent): "revealed the raw payload of a webhook, personal data included",
 	string(Resolved):      "resolved what needed review",
 	string(Proposed):      "proposed to resolve as paid what needs review; a second person has to agree",

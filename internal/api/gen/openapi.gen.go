@@ -514,6 +514,45 @@ func (e SupportHitType) Valid() bool {
 	}
 }
 
+// Defines values for SupportJobKind.
+const (
+	SupportJobKindReplay  SupportJobKind = "replay"
+	SupportJobKindResolve SupportJobKind = "resolve"
+)
+
+// Valid indicates whether the value is a known member of the SupportJobKind enum.
+func (e SupportJobKind) Valid() bool {
+	switch e {
+	case SupportJobKindReplay:
+		return true
+	case SupportJobKindResolve:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SupportJobStatus.
+const (
+	SupportJobStatusDone    SupportJobStatus = "done"
+	SupportJobStatusRunning SupportJobStatus = "running"
+	SupportJobStatusStopped SupportJobStatus = "stopped"
+)
+
+// Valid indicates whether the value is a known member of the SupportJobStatus enum.
+func (e SupportJobStatus) Valid() bool {
+	switch e {
+	case SupportJobStatusDone:
+		return true
+	case SupportJobStatusRunning:
+		return true
+	case SupportJobStatusStopped:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SupportPossibilityResolution.
 const (
 	SupportPossibilityResolutionAccepted          SupportPossibilityResolution = "accepted"
@@ -1287,6 +1326,15 @@ type SupportAudit struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// SupportCounts defines model for SupportCounts.
+type SupportCounts struct {
+	DryRun bool  `json:"dry_run"`
+	Total  int64 `json:"total"`
+
+	// Counts By verdict, or by kind.
+	Counts map[string]int64 `json:"counts"`
+}
+
 // SupportDeed defines model for SupportDeed.
 type SupportDeed struct {
 	EntryID string `json:"entry_id"`
@@ -1434,6 +1482,51 @@ type SupportHits struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// SupportJob defines model for SupportJob.
+type SupportJob struct {
+	JobID  string           `json:"job_id"`
+	Kind   SupportJobKind   `json:"kind"`
+	Status SupportJobStatus `json:"status"`
+
+	// Total How many the filter chose when it began.
+	Total int64 `json:"total"`
+
+	// Done How many are through. What the filter does not choose any more when its turn comes is left out.
+	Done int64 `json:"done"`
+
+	// Counts How they ended: of a replay by verdict, of what was resolved `resolved` or `already_resolved`; what was refused, by the code of its
+	// problem.
+	Counts map[string]int64 `json:"counts"`
+
+	// Filter As it was sent.
+	Filter map[string]string `json:"filter"`
+
+	// Resolution Null for a replay.
+	Resolution *string `json:"resolution"`
+	Reason     string  `json:"reason"`
+
+	// By The person.
+	By        string `json:"by"`
+	CreatedAt Micros `json:"created_at"`
+
+	// FinishedAt Null while it runs.
+	FinishedAt *Micros `json:"finished_at"`
+}
+
+// SupportJobKind defines model for SupportJob.Kind.
+type SupportJobKind string
+
+// SupportJobStatus defines model for SupportJob.Status.
+type SupportJobStatus string
+
+// SupportJobs defines model for SupportJobs.
+type SupportJobs struct {
+	Items []SupportJob `json:"items"`
+
+	// NextCursor Null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // SupportPossibility defines model for SupportPossibility.
 type SupportPossibility struct {
 	Resolution SupportPossibilityResolution `json:"resolution"`
@@ -1475,6 +1568,30 @@ type SupportReplay struct {
 	Reason *string `json:"reason,omitempty"`
 }
 
+// SupportReplayMany defines model for SupportReplayMany.
+type SupportReplayMany struct {
+	// DryRun Only count.
+	DryRun *bool `json:"dry_run,omitempty"`
+
+	// Filter At least one member. An event must have all that are set.
+	Filter struct {
+		Account *string `json:"account,omitempty"`
+
+		// ReceivedFrom From then on.
+		ReceivedFrom *string `json:"received_from,omitempty"`
+
+		// ReceivedTo Before then.
+		ReceivedTo *string `json:"received_to,omitempty"`
+
+		// Type The provider's name of the event.
+		Type    *string `json:"type,omitempty"`
+		Verdict *string `json:"verdict,omitempty"`
+	} `json:"filter"`
+
+	// Reason Why; required. It is kept in the audit log.
+	Reason *string `json:"reason,omitempty"`
+}
+
 // SupportReplayed defines model for SupportReplayed.
 type SupportReplayed struct {
 	EventID string `json:"event_id"`
@@ -1501,6 +1618,29 @@ type SupportResolve struct {
 
 // SupportResolveResolution defines model for SupportResolve.Resolution.
 type SupportResolveResolution string
+
+// SupportResolveMany defines model for SupportResolveMany.
+type SupportResolveMany struct {
+	// DryRun Only count.
+	DryRun *bool `json:"dry_run,omitempty"`
+
+	// Filter At least one member. A discrepancy must have all that are set.
+	Filter struct {
+		// Account The account of its event, or of its attempt.
+		Account *string `json:"account,omitempty"`
+		Kind    *string `json:"kind,omitempty"`
+
+		// OpenedFrom From then on.
+		OpenedFrom *string `json:"opened_from,omitempty"`
+
+		// OpenedTo Before then.
+		OpenedTo *string `json:"opened_to,omitempty"`
+	} `json:"filter"`
+
+	// Reason Why; required. It is kept with each discrepancy.
+	Reason     *string `json:"reason,omitempty"`
+	Resolution string  `json:"resolution"`
+}
 
 // SupportRevealed defines model for SupportRevealed.
 type SupportRevealed struct {
@@ -1542,6 +1682,9 @@ type IdempotencyKey = string
 
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
+
+// JobID defines model for JobID.
+type JobID = string
 
 // LastEventID defines model for LastEventID.
 type LastEventID = string
@@ -1944,8 +2087,20 @@ type SupportDiscrepanciesParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// SupportResolveManyParams defines parameters for SupportResolveMany.
+type SupportResolveManyParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // SupportResolveParams defines parameters for SupportResolve.
 type SupportResolveParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportReplayManyParams defines parameters for SupportReplayMany.
+type SupportReplayManyParams struct {
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -1964,6 +2119,30 @@ type SupportReplayParams struct {
 
 // SupportRevealParams defines parameters for SupportReveal.
 type SupportRevealParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportJobsParams defines parameters for SupportJobs.
+type SupportJobsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportJobParams defines parameters for SupportJob.
+type SupportJobParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportStopJobParams defines parameters for SupportStopJob.
+type SupportStopJobParams struct {
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2016,14 +2195,23 @@ type ReportAttemptJSONRequestBody = ReportAttempt
 // SupportRecheckJSONRequestBody defines body for SupportRecheck for application/json ContentType.
 type SupportRecheckJSONRequestBody = SupportReason
 
+// SupportResolveManyJSONRequestBody defines body for SupportResolveMany for application/json ContentType.
+type SupportResolveManyJSONRequestBody = SupportResolveMany
+
 // SupportResolveJSONRequestBody defines body for SupportResolve for application/json ContentType.
 type SupportResolveJSONRequestBody = SupportResolve
+
+// SupportReplayManyJSONRequestBody defines body for SupportReplayMany for application/json ContentType.
+type SupportReplayManyJSONRequestBody = SupportReplayMany
 
 // SupportReplayJSONRequestBody defines body for SupportReplay for application/json ContentType.
 type SupportReplayJSONRequestBody = SupportReplay
 
 // SupportRevealJSONRequestBody defines body for SupportReveal for application/json ContentType.
 type SupportRevealJSONRequestBody = SupportReason
+
+// SupportStopJobJSONRequestBody defines body for SupportStopJob for application/json ContentType.
+type SupportStopJobJSONRequestBody = SupportReason
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -2102,9 +2290,15 @@ type ServerInterface interface {
 	// SupportDiscrepancies List what a person must look at
 	// (GET /v1/support/discrepancies)
 	SupportDiscrepancies(ctx echo.Context, params SupportDiscrepanciesParams) error
+	// SupportResolveMany Settle all open discrepancies that a filter chooses
+	// (POST /v1/support/discrepancies/resolve)
+	SupportResolveMany(ctx echo.Context, params SupportResolveManyParams) error
 	// SupportResolve Settle a discrepancy
 	// (POST /v1/support/discrepancies/{discrepancy_id}/resolve)
 	SupportResolve(ctx echo.Context, discrepancyID DiscrepancyID, params SupportResolveParams) error
+	// SupportReplayMany Apply all stored events again that a filter chooses
+	// (POST /v1/support/events/replay)
+	SupportReplayMany(ctx echo.Context, params SupportReplayManyParams) error
 	// SupportEvent Show a stored event
 	// (GET /v1/support/events/{event_id})
 	SupportEvent(ctx echo.Context, eventID EventID, params SupportEventParams) error
@@ -2114,6 +2308,15 @@ type ServerInterface interface {
 	// SupportReveal Show an event as it came
 	// (POST /v1/support/events/{event_id}/reveal)
 	SupportReveal(ctx echo.Context, eventID EventID, params SupportRevealParams) error
+	// SupportJobs List the acts on many events or discrepancies
+	// (GET /v1/support/jobs)
+	SupportJobs(ctx echo.Context, params SupportJobsParams) error
+	// SupportJob Read how far such an act is
+	// (GET /v1/support/jobs/{job_id})
+	SupportJob(ctx echo.Context, jobID JobID, params SupportJobParams) error
+	// SupportStopJob End such an act before it is through
+	// (POST /v1/support/jobs/{job_id}/stop)
+	SupportStopJob(ctx echo.Context, jobID JobID, params SupportStopJobParams) error
 	// SupportSearch Find orders, attempts, refunds and events by an id
 	// (GET /v1/support/search)
 	SupportSearch(ctx echo.Context, params SupportSearchParams) error
@@ -3562,6 +3765,35 @@ func (w *ServerInterfaceWrapper) SupportDiscrepancies(ctx echo.Context) error {
 	return err
 }
 
+// SupportResolveMany converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportResolveMany(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportResolveManyParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportResolveMany(ctx, params)
+	return err
+}
+
 // SupportResolve converts echo context to params.
 func (w *ServerInterfaceWrapper) SupportResolve(ctx echo.Context) error {
 	var err error
@@ -3595,6 +3827,35 @@ func (w *ServerInterfaceWrapper) SupportResolve(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SupportResolve(ctx, discrepancyID, params)
+	return err
+}
+
+// SupportReplayMany converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportReplayMany(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportReplayManyParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportReplayMany(ctx, params)
 	return err
 }
 
@@ -3703,6 +3964,120 @@ func (w *ServerInterfaceWrapper) SupportReveal(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SupportReveal(ctx, eventID, params)
+	return err
+}
+
+// SupportJobs converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportJobs(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportJobsParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportJobs(ctx, params)
+	return err
+}
+
+// SupportJob converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportJob(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "job_id" -------------
+	var jobID JobID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "job_id", ctx.Param("job_id"), &jobID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter job_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportJobParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportJob(ctx, jobID, params)
+	return err
+}
+
+// SupportStopJob converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportStopJob(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "job_id" -------------
+	var jobID JobID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "job_id", ctx.Param("job_id"), &jobID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter job_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportStopJobParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportStopJob(ctx, jobID, params)
 	return err
 }
 
@@ -3829,8 +4204,13 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/support/events/:event_id", wrapper.SupportEvent, options.OperationMiddlewares["supportEvent"]...)
 	router.POST(options.BaseURL+"/v1/support/events/:event_id/reveal", wrapper.SupportReveal, options.OperationMiddlewares["supportReveal"]...)
 	router.POST(options.BaseURL+"/v1/support/events/:event_id/replay", wrapper.SupportReplay, options.OperationMiddlewares["supportReplay"]...)
+	router.POST(options.BaseURL+"/v1/support/events/replay", wrapper.SupportReplayMany, options.OperationMiddlewares["supportReplayMany"]...)
 	router.GET(options.BaseURL+"/v1/support/discrepancies", wrapper.SupportDiscrepancies, options.OperationMiddlewares["supportDiscrepancies"]...)
 	router.POST(options.BaseURL+"/v1/support/discrepancies/:discrepancy_id/resolve", wrapper.SupportResolve, options.OperationMiddlewares["supportResolve"]...)
+	router.POST(options.BaseURL+"/v1/support/discrepancies/resolve", wrapper.SupportResolveMany, options.OperationMiddlewares["supportResolveMany"]...)
+	router.GET(options.BaseURL+"/v1/support/jobs", wrapper.SupportJobs, options.OperationMiddlewares["supportJobs"]...)
+	router.GET(options.BaseURL+"/v1/support/jobs/:job_id", wrapper.SupportJob, options.OperationMiddlewares["supportJob"]...)
+	router.POST(options.BaseURL+"/v1/support/jobs/:job_id/stop", wrapper.SupportStopJob, options.OperationMiddlewares["supportStopJob"]...)
 	router.GET(options.BaseURL+"/v1/support/audit", wrapper.SupportAudit, options.OperationMiddlewares["supportAudit"]...)
 
 }
@@ -10450,6 +10830,298 @@ func (response SupportDiscrepancies503ApplicationProblemPlusJSONResponse) VisitS
 	return err
 }
 
+type SupportResolveManyRequestObject struct {
+	Params SupportResolveManyParams
+	Body   *SupportResolveManyJSONRequestBody
+}
+
+type SupportResolveManyResponseObject interface {
+	VisitSupportResolveManyResponse(w http.ResponseWriter) error
+}
+
+type SupportResolveMany200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportResolveMany200JSONResponse struct {
+	Body    SupportCounts
+	Headers SupportResolveMany200ResponseHeaders
+}
+
+func (response SupportResolveMany200JSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveMany202ResponseHeaders struct {
+	Location            *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportResolveMany202JSONResponse struct {
+	Body    SupportJob
+	Headers SupportResolveMany202ResponseHeaders
+}
+
+func (response SupportResolveMany202JSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveMany400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolveMany400ApplicationProblemPlusJSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveMany401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolveMany401ApplicationProblemPlusJSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveMany403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolveMany403ApplicationProblemPlusJSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveMany408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolveMany408ApplicationProblemPlusJSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveMany409ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportResolveMany409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers SupportResolveMany409ResponseHeaders
+}
+
+func (response SupportResolveMany409ApplicationProblemPlusJSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveMany413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolveMany413ApplicationProblemPlusJSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveMany415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolveMany415ApplicationProblemPlusJSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveMany422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolveMany422ApplicationProblemPlusJSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveMany500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolveMany500ApplicationProblemPlusJSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveMany503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolveMany503ApplicationProblemPlusJSONResponse) VisitSupportResolveManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SupportResolveRequestObject struct {
 	DiscrepancyID DiscrepancyID `json:"discrepancy_id"`
 	Params        SupportResolveParams
@@ -10738,6 +11410,298 @@ type SupportResolve503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response SupportResolve503ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayManyRequestObject struct {
+	Params SupportReplayManyParams
+	Body   *SupportReplayManyJSONRequestBody
+}
+
+type SupportReplayManyResponseObject interface {
+	VisitSupportReplayManyResponse(w http.ResponseWriter) error
+}
+
+type SupportReplayMany200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportReplayMany200JSONResponse struct {
+	Body    SupportCounts
+	Headers SupportReplayMany200ResponseHeaders
+}
+
+func (response SupportReplayMany200JSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayMany202ResponseHeaders struct {
+	Location            *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportReplayMany202JSONResponse struct {
+	Body    SupportJob
+	Headers SupportReplayMany202ResponseHeaders
+}
+
+func (response SupportReplayMany202JSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayMany400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplayMany400ApplicationProblemPlusJSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayMany401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplayMany401ApplicationProblemPlusJSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayMany403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplayMany403ApplicationProblemPlusJSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayMany408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplayMany408ApplicationProblemPlusJSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayMany409ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportReplayMany409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers SupportReplayMany409ResponseHeaders
+}
+
+func (response SupportReplayMany409ApplicationProblemPlusJSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayMany413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplayMany413ApplicationProblemPlusJSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayMany415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplayMany415ApplicationProblemPlusJSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayMany422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplayMany422ApplicationProblemPlusJSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayMany500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplayMany500ApplicationProblemPlusJSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayMany503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplayMany503ApplicationProblemPlusJSONResponse) VisitSupportReplayManyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -11469,6 +12433,573 @@ func (response SupportReveal503ApplicationProblemPlusJSONResponse) VisitSupportR
 	return err
 }
 
+type SupportJobsRequestObject struct {
+	Params SupportJobsParams
+}
+
+type SupportJobsResponseObject interface {
+	VisitSupportJobsResponse(w http.ResponseWriter) error
+}
+
+type SupportJobs200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportJobs200JSONResponse struct {
+	Body    SupportJobs
+	Headers SupportJobs200ResponseHeaders
+}
+
+func (response SupportJobs200JSONResponse) VisitSupportJobsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJobs400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJobs400ApplicationProblemPlusJSONResponse) VisitSupportJobsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJobs401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJobs401ApplicationProblemPlusJSONResponse) VisitSupportJobsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJobs403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJobs403ApplicationProblemPlusJSONResponse) VisitSupportJobsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJobs422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJobs422ApplicationProblemPlusJSONResponse) VisitSupportJobsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJobs500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJobs500ApplicationProblemPlusJSONResponse) VisitSupportJobsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJobs503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJobs503ApplicationProblemPlusJSONResponse) VisitSupportJobsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJobRequestObject struct {
+	JobID  JobID `json:"job_id"`
+	Params SupportJobParams
+}
+
+type SupportJobResponseObject interface {
+	VisitSupportJobResponse(w http.ResponseWriter) error
+}
+
+type SupportJob200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportJob200JSONResponse struct {
+	Body    SupportJob
+	Headers SupportJob200ResponseHeaders
+}
+
+func (response SupportJob200JSONResponse) VisitSupportJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJob400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJob400ApplicationProblemPlusJSONResponse) VisitSupportJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJob401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJob401ApplicationProblemPlusJSONResponse) VisitSupportJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJob403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJob403ApplicationProblemPlusJSONResponse) VisitSupportJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJob404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJob404ApplicationProblemPlusJSONResponse) VisitSupportJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJob500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJob500ApplicationProblemPlusJSONResponse) VisitSupportJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportJob503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportJob503ApplicationProblemPlusJSONResponse) VisitSupportJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportStopJobRequestObject struct {
+	JobID  JobID `json:"job_id"`
+	Params SupportStopJobParams
+	Body   *SupportStopJobJSONRequestBody
+}
+
+type SupportStopJobResponseObject interface {
+	VisitSupportStopJobResponse(w http.ResponseWriter) error
+}
+
+type SupportStopJob200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportStopJob200JSONResponse struct {
+	Body    SupportJob
+	Headers SupportStopJob200ResponseHeaders
+}
+
+func (response SupportStopJob200JSONResponse) VisitSupportStopJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportStopJob400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportStopJob400ApplicationProblemPlusJSONResponse) VisitSupportStopJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportStopJob401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportStopJob401ApplicationProblemPlusJSONResponse) VisitSupportStopJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportStopJob403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportStopJob403ApplicationProblemPlusJSONResponse) VisitSupportStopJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportStopJob404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SupportStopJob404ApplicationProblemPlusJSONResponse) VisitSupportStopJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportStopJob408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response SupportStopJob408ApplicationProblemPlusJSONResponse) VisitSupportStopJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportStopJob413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportStopJob413ApplicationProblemPlusJSONResponse) VisitSupportStopJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportStopJob415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportStopJob415ApplicationProblemPlusJSONResponse) VisitSupportStopJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportStopJob422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportStopJob422ApplicationProblemPlusJSONResponse) VisitSupportStopJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportStopJob500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportStopJob500ApplicationProblemPlusJSONResponse) VisitSupportStopJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportStopJob503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportStopJob503ApplicationProblemPlusJSONResponse) VisitSupportStopJobResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SupportSearchRequestObject struct {
 	Params SupportSearchParams
 }
@@ -11728,9 +13259,15 @@ type StrictServerInterface interface {
 	// SupportDiscrepancies List what a person must look at
 	// (GET /v1/support/discrepancies)
 	SupportDiscrepancies(ctx context.Context, request SupportDiscrepanciesRequestObject) (SupportDiscrepanciesResponseObject, error)
+	// SupportResolveMany Settle all open discrepancies that a filter chooses
+	// (POST /v1/support/discrepancies/resolve)
+	SupportResolveMany(ctx context.Context, request SupportResolveManyRequestObject) (SupportResolveManyResponseObject, error)
 	// SupportResolve Settle a discrepancy
 	// (POST /v1/support/discrepancies/{discrepancy_id}/resolve)
 	SupportResolve(ctx context.Context, request SupportResolveRequestObject) (SupportResolveResponseObject, error)
+	// SupportReplayMany Apply all stored events again that a filter chooses
+	// (POST /v1/support/events/replay)
+	SupportReplayMany(ctx context.Context, request SupportReplayManyRequestObject) (SupportReplayManyResponseObject, error)
 	// SupportEvent Show a stored event
 	// (GET /v1/support/events/{event_id})
 	SupportEvent(ctx context.Context, request SupportEventRequestObject) (SupportEventResponseObject, error)
@@ -11740,6 +13277,15 @@ type StrictServerInterface interface {
 	// SupportReveal Show an event as it came
 	// (POST /v1/support/events/{event_id}/reveal)
 	SupportReveal(ctx context.Context, request SupportRevealRequestObject) (SupportRevealResponseObject, error)
+	// SupportJobs List the acts on many events or discrepancies
+	// (GET /v1/support/jobs)
+	SupportJobs(ctx context.Context, request SupportJobsRequestObject) (SupportJobsResponseObject, error)
+	// SupportJob Read how far such an act is
+	// (GET /v1/support/jobs/{job_id})
+	SupportJob(ctx context.Context, request SupportJobRequestObject) (SupportJobResponseObject, error)
+	// SupportStopJob End such an act before it is through
+	// (POST /v1/support/jobs/{job_id}/stop)
+	SupportStopJob(ctx context.Context, request SupportStopJobRequestObject) (SupportStopJobResponseObject, error)
 	// SupportSearch Find orders, attempts, refunds and events by an id
 	// (GET /v1/support/search)
 	SupportSearch(ctx context.Context, request SupportSearchRequestObject) (SupportSearchResponseObject, error)
@@ -12670,6 +14216,57 @@ func (sh *strictHandler) SupportDiscrepancies(ctx echo.Context, params SupportDi
 	return nil
 }
 
+// SupportResolveMany operation middleware
+func (sh *strictHandler) SupportResolveMany(ctx echo.Context, params SupportResolveManyParams) error {
+	var request SupportResolveManyRequestObject
+
+	request.Params = params
+
+	var body SupportResolveManyJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportResolveMany(ctx.Request().Context(), request.(SupportResolveManyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportResolveMany")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportResolveManyResponseObject); ok {
+		return validResponse.VisitSupportResolveManyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // SupportResolve operation middleware
 func (sh *strictHandler) SupportResolve(ctx echo.Context, discrepancyID DiscrepancyID, params SupportResolveParams) error {
 	var request SupportResolveRequestObject
@@ -12716,6 +14313,57 @@ func (sh *strictHandler) SupportResolve(ctx echo.Context, discrepancyID Discrepa
 		return err
 	} else if validResponse, ok := response.(SupportResolveResponseObject); ok {
 		return validResponse.VisitSupportResolveResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportReplayMany operation middleware
+func (sh *strictHandler) SupportReplayMany(ctx echo.Context, params SupportReplayManyParams) error {
+	var request SupportReplayManyRequestObject
+
+	request.Params = params
+
+	var body SupportReplayManyJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportReplayMany(ctx.Request().Context(), request.(SupportReplayManyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportReplayMany")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportReplayManyResponseObject); ok {
+		return validResponse.VisitSupportReplayManyResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -12846,6 +14494,109 @@ func (sh *strictHandler) SupportReveal(ctx echo.Context, eventID EventID, params
 		return err
 	} else if validResponse, ok := response.(SupportRevealResponseObject); ok {
 		return validResponse.VisitSupportRevealResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportJobs operation middleware
+func (sh *strictHandler) SupportJobs(ctx echo.Context, params SupportJobsParams) error {
+	var request SupportJobsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportJobs(ctx.Request().Context(), request.(SupportJobsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportJobs")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportJobsResponseObject); ok {
+		return validResponse.VisitSupportJobsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportJob operation middleware
+func (sh *strictHandler) SupportJob(ctx echo.Context, jobID JobID, params SupportJobParams) error {
+	var request SupportJobRequestObject
+
+	request.JobID = jobID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportJob(ctx.Request().Context(), request.(SupportJobRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportJob")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportJobResponseObject); ok {
+		return validResponse.VisitSupportJobResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportStopJob operation middleware
+func (sh *strictHandler) SupportStopJob(ctx echo.Context, jobID JobID, params SupportStopJobParams) error {
+	var request SupportStopJobRequestObject
+
+	request.JobID = jobID
+	request.Params = params
+
+	var body SupportStopJobJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportStopJob(ctx.Request().Context(), request.(SupportStopJobRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportStopJob")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportStopJobResponseObject); ok {
+		return validResponse.VisitSupportStopJobResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -28,6 +28,11 @@ func supportKinds() []kind {
 			detail:  "Read the discrepancy: its member resolutions says what it can be resolved as, and what each does.",
 		},
 		{
+			code: "job-running", status: 409,
+			meaning: "One act on many events, and one on many discrepancies, is under way at a time. Another one of this kind has not ended.",
+			detail:  "Read that job and wait for its end, or stop it, and send the request again.",
+		},
+		{
 			code: "second-person-needed", status: 409,
 			meaning: "The provider can't be asked about what you called paid, so a second person has to agree: nothing is decided about money on one person's word.",
 			detail:  "Have another member of the staff look, and resolve it as paid by the same provider_payment_id.",

@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 )
@@ -101,6 +102,9 @@ func detail(k kind, err error) string {
 	}
 	if impossible, ok := errors.AsType[*review.ResolutionError](err); ok {
 		return impossible.Reason
+	}
+	if running, ok := errors.AsType[*bulk.RunningError](err); ok {
+		return "Job " + running.Job.ID.String() + " of " + running.Job.By.Subject + " is running. " + k.detail
 	}
 	reason, found := strings.CutPrefix(err.Error(), auth.ErrUnauthenticated.Error()+": ")
 	if found && errors.Is(err, auth.ErrUnauthenticated) {

@@ -58,6 +58,8 @@ func paymentRows() []row {
 		{payment.ErrRefundableChanged, "refundable-changed"},
 		{payment.ErrBusy, "request-in-progress"},
 		{payment.ErrDiscrepancyNotFound, "not-found"},
+		{payment.ErrJobNotFound, "not-found"},
+		{payment.ErrJobRunning, "job-running"},
 		{payment.ErrResolved, "discrepancy-already-resolved"},
 		{payment.ErrNotPending, "attempt-not-pending"},
 		{payment.ErrHoldsMoney, "attempt-holds-money"},
@@ -134,12 +136,17 @@ func (r *Error) Error() string { return r.Code + ": " + r.Detail }
 // Refuse returns a *Error.
 func Refuse(code, detail string) error { return &Error{Code: code, Detail: detail} }
 
-// codeOf reads the table. What is not in it is internal.
-func (c *Catalogue) codeOf(err error) string {
+// codeOf is Code.
+func (c *Catalogue) codeOf(err error) string { return codeIn(c.rows, err) }
+
+// Code returns the code of an error. What is not in the table is internal.
+func Code(err error) string { return codeIn(rows(), err) }
+
+func codeIn(rows []row, err error) string {
 	if code := codeOfType(err); code != "" {
 		return code
 	}
-	for _, r := range c.rows {
+	for _, r := range rows {
 		if errors.Is(err, r.err) {
 			return r.code
 		}

@@ -54,6 +54,8 @@ func rows() []row {
 		{payment.ErrEventNotFound, 404, "There is no such webhook."},
 		{payment.ErrEventUnreadable, 409, "This version can't read what is stored of the webhook. Compare its bytes with the provider's dashboard."},
 		{payment.ErrDiscrepancyNotFound, 404, "There is no such entry in the worklist."},
+		{payment.ErrJobNotFound, 404, "There is no such page of what was done to many."},
+		{payment.ErrJobRunning, 409, "The same is being done to others. Wait until that has ended, or stop it."},
 		{payment.ErrBusy, 409, "Another request works on this. Try again in a moment."},
 		{idempotency.ErrInProgress, 409, "The same is under way already. Try again in a moment."},
 		{idempotency.ErrFenced, 409, "The same is under way already. Try again in a moment."},

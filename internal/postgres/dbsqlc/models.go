@@ -526,3 +526,36 @@ type StaffAudit struct {
 	Detail     []byte
 	At         time.Time
 }
+
+// Acts of staff on many events or discrepancies: those that the filter chose when the job began. Each of them is done in a transaction that also counts it here.
+type SupportJobs struct {
+	JobID uuid.UUID
+	// That of the two entries in staff_audit: of the beginning and of the end.
+	DeedID          uuid.UUID
+	Kind            string
+	Account         string
+	Verdict         string
+	EventType       string
+	DiscrepancyKind string
+	Since           *time.Time
+	Until           *time.Time
+	Resolution      string
+	Reason          string
+	Actor           string
+	Roles           []string
+	Address         string
+	RequestID       string
+	CreatedAt       time.Time
+	State           string
+	// How many the filter chose at the beginning. Those that it does not choose any more when their turn comes are left out.
+	Total int64
+	Done  int64
+	// How many came to which end: a verdict, resolved, already_resolved, or the code of the problem that refused it.
+	Results []byte
+	// The id of the last one that was looked at, zero at the beginning: they are taken in the order of their ids, up to the job's own.
+	Behind uuid.UUID
+	// Rises with each lease: a write with an older one touches no row.
+	Fence      int64
+	LeaseUntil *time.Time
+	FinishedAt *time.Time
+}

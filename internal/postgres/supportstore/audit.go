@@ -41,7 +41,7 @@ func (s *Store) AuditEntries(ctx context.Context, q support.AuditQuery) ([]suppo
 
 // AuditInsert implements support.Store.
 func (s *Store) AuditInsert(ctx context.Context, d support.AuditEntry) error {
-	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return s.insertEntry(ctx, c, d) })
+	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return s.InsertEntry(ctx, c, d) })
 }
 
 var errForeignTx = errors.New("the transaction is not of this storage")
@@ -52,10 +52,11 @@ func (s *Store) AuditInsertIn(ctx context.Context, tx changeset.Tx, d support.Au
 	if !ours {
 		return errForeignTx
 	}
-	return s.insertEntry(ctx, t.Deferred(), d)
+	return s.InsertEntry(ctx, t.Deferred(), d)
 }
 
-func (s *Store) insertEntry(ctx context.Context, db dbsqlc.DBTX, d support.AuditEntry) error {
+// InsertEntry writes an entry of the audit log on a connection or in a transaction, for the other stores.
+func (s *Store) InsertEntry(ctx context.Context, db dbsqlc.DBTX, d support.AuditEntry) error {
 	detail := []byte("{}")
 	if d.Detail != nil {
 		var err error

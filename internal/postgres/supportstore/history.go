@@ -154,6 +154,22 @@ func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Att
 		}
 		c.Audit = append(c.Audit, d)
 	}
+	return s.jobs(ctx, db, c)
+}
+
+// jobs reads which of the attempt's events were replayed as one of many: the audit log has one entry for all of them.
+func (s *Store) jobs(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
+	rows, err := s.q.JobItemsOfAttempt(ctx, db, uuid.UUID(c.Attempt.ID))
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		c.Audit = append(c.Audit, support.AuditEntry{
+			ID: row.ItemID, ActionID: row.DeedID, Actor: row.Actor, Action: support.ReplayedMany, TargetType: "event", Target: row.ItemID.String(),
+			OrderID: c.Attempt.OrderID, AttemptID: &c.Attempt.ID, Reason: row.Reason, Outcome: support.Done, At: row.At,
+			Detail: map[string]any{"job_id": row.JobID.String()},
+		})
+	}
 	return nil
 }
 

@@ -1,0 +1,234 @@
+package bulk_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/api/problem"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/bulk"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/runner"
+	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// rooms are the use cases; during is called within each, before it ends.
+type rooms struct {
+	*commands.Commands
+	*intake.Inbox
+
+	during atomic.Pointer[func() error]
+}
+
+func (r *rooms) Replay(ctx context.Context, cmd intake.Replay) (intake.Replayed, error) {
+	with := cmd.With
+	cmd.With = func(ctx context.Context, tx intake.Tx, p intake.Replayed) error {
+		if f := r.during.Load(); f != nil {
+			if err := (*f)(); err != nil {
+				return err
+			}
+		}
+		return with(ctx, tx, p)
+	}
+	return r.Inbox.Replay(ctx, cmd)
+}
+
+func (r *rooms) Resolve(ctx context.Context, actor authz.Actor, cmd commands.Resolve) (review.Discrepancy, error) {
+	return r.Commands.Resolve(ctx, actor, cmd)
+}
+
+// env is the jobs and the use cases on a real database.
+type env struct {
+	*rooms
+
+	bulk  *bulk.Service
+	desk  *support.Service
+	store *postgres.Store
+	db    *pgxpool.Pool
+}
+
+var (
+	shop = authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
+	sam  = staff("sam", payment.RoleSupport)
+	ada  = staff("ada", payment.RoleAdmin)
+)
+
+func staff(name string, role payment.Role) support.Staff {
+	return support.Staff{Actor: authz.Actor{Subject: name, Roles: []payment.Role{role}}, Address: "192.0.2.7", RequestID: "req-1"}
+}
+
+func newEnv(t *testing.T) *env {
+	t.Helper()
+	dsn := testdb.New(t)
+	store, err := postgres.Open(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	db, err := pgxpool.New(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	rules := changeset.Rules{
+		Accounts: map[string]gateway.Account{"acc": {}},
+		Schedule: schedule.Schedule{First: time.Hour, Lease: time.Minute},
+	}
+	run := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: time.Second, Now: time.Now})
+	r := &rooms{
+		Commands: commands.New(commands.Options{Store: store, Runner: run, DefaultAccount: "acc", Wait: time.Second}),
+		Inbox:    intake.New(intake.Options{Store: store, Rules: rules, ProviderTimeout: time.Second, Now: time.Now}),
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ran := make(chan error, 1)
+	go func() { ran <- errors.Join(r.Inbox.Run(ctx)) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ran)
+	})
+	desk := support.New(support.Options{Store: store.Support(), Payments: deskOf{r, run}})
+	return &env{rooms: r, bulk: bulk.New(store.Jobs(), desk), desk: desk, store: store, db: db}
+}
+
+// deskOf has what the support side needs of all rooms.
+type deskOf struct {
+	*rooms
+	*runner.Runner
+}
+
+// runner is one process's.
+func (r *env) runner(t *testing.T) *bulk.Runner {
+	t.Helper()
+	return bulk.NewRunner(bulk.RunnerOptions{
+		Queue: r.store.Jobs().Queue(), Payments: r.rooms, Code: problem.Code,
+		Log: func(j bulk.Job, id uuid.UUID, err error) { t.Logf("job %s, %s: %v", j.ID, id, err) },
+	})
+}
+
+// through works until nothing is left, and returns the job.
+func (r *env) through(t *testing.T, by *bulk.Runner, id uuid.UUID) bulk.Job {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		more, err = by.Work(t.Context())
+		require.NoError(t, err)
+	}
+	return r.job(t, id)
+}
+
+func (r *env) job(t *testing.T, id uuid.UUID) bulk.Job {
+	t.Helper()
+	j, err := r.store.Jobs().Job(t.Context(), id)
+	require.NoError(t, err)
+	return j
+}
+
+// attempts registers an attempt, and copies it, so that there are n of them with the names ch-1 to ch-n at the provider.
+func (r *env) attempts(t *testing.T, n int) {
+	t.Helper()
+	request := func(endpoint string) idempotency.Request {
+		return idempotency.Request{User: "u1", Endpoint: endpoint, Key: "key-of-the-first", Hash: [32]byte{1}, Refusal: func(err error) idempotency.Response {
+			return idempotency.Response{Status: 409, Body: []byte(err.Error())}
+		}}
+	}
+	_, _, err := r.CreateOrder(t.Context(), shop, request("orders"), commands.CreateOrder{OrderID: "A-0", Money: payment.Money{Minor: 1999, Currency: "EUR"}})
+	require.NoError(t, err)
+	_, err = r.Register(t.Context(), shop, request("attempts"), commands.External{OrderID: "A-0", Account: "acc", Capture: payment.CaptureAutomatic})
+	require.NoError(t, err)
+	require.NoError(t, pgx.BeginFunc(t.Context(), r.db, func(tx pgx.Tx) error {
+		for _, table := range []string{"orders", "payment_attempts", "attempt_transitions", "operations", "attempt_references"} {
+			if err := copies(t.Context(), tx, table, n); err != nil {
+				return fmt.Errorf("copy %s: %w", table, err)
+			}
+		}
+		return nil
+	}))
+}
+
+// copies copies the rows of the first order.
+func copies(ctx context.Context, tx pgx.Tx, table string, n int) error {
+	var columns string
+	err := tx.QueryRow(ctx, "SELECT string_agg(column_name, ', ') FROM information_schema.columns WHERE table_name = $1 AND is_generated = 'NEVER'", table).Scan(&columns)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, fmt.Sprintf(`
+		INSERT INTO %[1]s (%[2]s) SELECT %[2]s FROM (
+			SELECT (jsonb_populate_record(c, to_jsonb(c) || jsonb_build_object('order_id', 'A-' || i, 'client_request_id', 'r-' || i)
+				|| CASE WHEN to_jsonb(c) ? 'attempt_id' THEN jsonb_build_object('attempt_id', md5('a' || i)::uuid) ELSE '{}' END
+				|| CASE WHEN to_jsonb(c) ? 'reference' THEN jsonb_build_object('reference', md5('a' || i)::uuid) ELSE '{}' END)).*
+			FROM %[1]s c, generate_series(1, $1) i WHERE c.order_id = 'A-0') copies`, table, columns), n)
+	return err
+}
+
+// named gives the attempts the names under which events were parked. Nothing looks for those: that is the job's.
+func (r *env) named(t *testing.T) {
+	t.Helper()
+	_, err := r.db.Exec(t.Context(), `INSERT INTO attempt_references (account, reference, order_id, attempt_id)
+		SELECT 'acc', 'ch-' || substr(order_id, 3), order_id, attempt_id FROM payment_attempts WHERE order_id <> 'A-0'`)
+	require.NoError(t, err)
+}
+
+// parked are n events of payments that are not known yet.
+func (r *env) parked(t *testing.T, n int) {
+	t.Helper()
+	const batch = 500
+	for from := 1; from <= n; from += batch {
+		var list []inbound.Received
+		for i := from; i < from+batch && i <= n; i++ {
+			list = append(list, inbound.Received{Account: "acc", Body: []byte(`{}`), At: time.Now(), Event: webhooks.Event{
+				ID: fmt.Sprintf("evt_%d", i), IDSource: webhooks.Native, Type: "charge.succeeded", Kind: webhooks.KindSucceeded,
+				References: []string{fmt.Sprintf("ch-%d", i)}, Money: &webhooks.Money{Minor: 1999, Currency: "EUR"},
+			}})
+		}
+		verdicts, err := r.Intake(t.Context(), list)
+		require.NoError(t, err)
+		for _, v := range verdicts {
+			require.Equal(t, inbound.Unmatched, v)
+		}
+	}
+}
+
+func one[T any](t *testing.T, r *env, query string, args ...any) T {
+	t.Helper()
+	var v T
+	require.NoError(t, r.db.QueryRow(t.Context(), query, args...).Scan(&v))
+	return v
+}
+
+func rows(t *testing.T, r *env, query string, args ...any) []string {
+	t.Helper()
+	found, err := r.db.Query(t.Context(), query, args...)
+	require.NoError(t, err)
+	list, err := pgx.CollectRows(found, pgx.RowTo[string])
+	require.NoError(t, err)
+	return list
+}
+
+// acts is the audit log as "actor action outcome".
+func (r *env) acts(t *testing.T) []string {
+	t.Helper()
+	return rows(t, r, "SELECT actor || ' ' || action || ' ' || outcome FROM staff_audit ORDER BY entry_id")
+}
+
+const reason = "the names came late, case 4711"
+
+func unmatched() bulk.Order {
+	return bulk.Order{Kind: bulk.Replay, Filter: bulk.Filter{Account: "acc", Verdict: "unmatched"}, Reason: reason}
+}

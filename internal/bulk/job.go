@@ -1,0 +1,129 @@
+package bulk
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Kind is what a job does.
+type Kind string
+
+// The kinds.
+const (
+	Replay  Kind = "replay"
+	Resolve Kind = "resolve"
+)
+
+// State is the state of a job. All but Running are final.
+type State string
+
+// The states.
+const (
+	Running State = "running"
+	Done    State = "done"
+	Stopped State = "stopped"
+)
+
+// Order is what a job is to do.
+type Order struct {
+	Kind   Kind
+	Filter Filter
+	// Resolution is empty for a replay.
+	Resolution review.Resolution
+	Reason     string
+}
+
+// Job is an order that was begun.
+type Job struct {
+	Order
+
+	ID uuid.UUID
+	// ActionID is that of the two entries in the audit log.
+	ActionID uuid.UUID
+	// By began it.
+	By        support.Staff
+	CreatedAt time.Time
+	State     State
+	// Total is what the filter chose at the beginning. Done may stay below it: what the filter does not choose any more when its turn comes
+	// is left out.
+	Total, Done int64
+	// Results counts how each ended: a verdict, resolved, already_resolved, or the code of the problem that refused it.
+	Results    map[string]int64
+	FinishedAt *time.Time
+}
+
+// Counts is how many a filter chooses, by verdict or by kind.
+type Counts struct {
+	Total int64
+	By    map[string]int64
+}
+
+// The ends of what a job resolves without a refusal.
+const (
+	resolved        = "resolved"
+	alreadyResolved = "already_resolved"
+)
+
+// RunningError is the payment.ErrJobRunning with the job that is in the way.
+type RunningError struct{ Job Job }
+
+// Error implements error.
+func (e *RunningError) Error() string {
+	return payment.ErrJobRunning.Error() + ": " + e.Job.ID.String()
+}
+
+// Unwrap makes it a payment.ErrJobRunning.
+func (*RunningError) Unwrap() error { return payment.ErrJobRunning }
+
+// ParseJobID parses the id of a job. It returns payment.ErrJobNotFound for a text that is none.
+func ParseJobID(text string) (uuid.UUID, error) {
+	id, err := uuid.Parse(text)
+	if err != nil || len(text) != len(uuid.Nil.String()) {
+		return uuid.Nil, payment.ErrJobNotFound
+	}
+	return id, nil
+}
+
+// action returns what the audit log calls a job, and a dry run of it.
+func (k Kind) action() (act, try support.Action) {
+	if k == Replay {
+		return support.ReplayedMany, support.TriedMany
+	}
+	return support.ResolvedMany, support.TriedResolving
+}
+
+// roles returns who may begin a job: what a person decides of many payments takes an admin.
+func (k Kind) roles() []payment.Role {
+	if k == Replay {
+		return []payment.Role{payment.RoleSupport, payment.RoleAdmin}
+	}
+	return []payment.Role{payment.RoleAdmin}
+}
+
+func (k Kind) target() string {
+	if k == Replay {
+		return "events"
+	}
+	return "discrepancies"
+}
+
+// entry returns an entry of the job's act in the audit log.
+func (j Job) entry(id uuid.UUID, outcome support.Outcome, detail map[string]any) support.AuditEntry {
+	act, _ := j.Kind.action()
+	return support.AuditEntry{
+		ID: id, ActionID: j.ActionID, Actor: j.By.Subject, Roles: j.By.Roles, Action: act, TargetType: "job", Target: j.ID.String(),
+		Reason: j.Reason, Address: j.By.Address, RequestID: j.By.RequestID, Outcome: outcome, Detail: detail,
+	}
+}
+
+// ended returns the entry of the job's end.
+func (j Job) ended(id uuid.UUID) support.AuditEntry {
+	return j.entry(id, support.Done, map[string]any{
+		"status": string(j.State), "total": j.Total, "done": j.Done, "results": j.Results,
+	})
+}

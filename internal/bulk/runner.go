@@ -1,0 +1,199 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Held is a job under a lease.
+type Held struct {
+	Job
+
+	Fence int64
+	// Behind is the id behind which the job goes on.
+	Behind uuid.UUID
+}
+
+// Portion is the next part of what a job does.
+type Portion struct {
+	IDs []uuid.UUID
+	// Behind is the last id that was looked at, one that the filter does not choose included.
+	Behind uuid.UUID
+	// End is set where there is nothing more.
+	End bool
+}
+
+// Ended is what came of one event or discrepancy.
+type Ended struct {
+	ID        uuid.UUID
+	AttemptID *payment.AttemptID
+	// Outcome is a key of Job.Results.
+	Outcome string
+}
+
+// Queue leases jobs. Its errors are those of package payment, and lease.ErrLost for a write after the lease has ended or the job was
+// stopped.
+type Queue interface {
+	// Take takes the oldest running job that no process works on, for a time. It returns lease.ErrHeld where there is none.
+	Take(ctx context.Context, life time.Duration) (Held, error)
+	// Next reads what comes next.
+	Next(ctx context.Context, h Held, limit int) (Portion, error)
+	// Count records what came of one, moves the job behind it and renews the lease; CountIn in a transaction of the same storage.
+	Count(ctx context.Context, h Held, e Ended, life time.Duration) error
+	CountIn(ctx context.Context, tx changeset.Tx, h Held, e Ended, life time.Duration) error
+	// Release gives the lease back, with the job moved to Behind.
+	Release(ctx context.Context, h Held) error
+	// Finish ends a job, and writes the entry in the same transaction.
+	Finish(ctx context.Context, h Held, entry func(Job) support.AuditEntry) error
+}
+
+// Payments is the use cases for a single event and a single discrepancy.
+type Payments interface {
+	Replay(ctx context.Context, cmd intake.Replay) (intake.Replayed, error)
+	Resolve(ctx context.Context, actor authz.Actor, cmd commands.Resolve) (review.Discrepancy, error)
+}
+
+// RunnerOptions configure a Runner. All are required.
+type RunnerOptions struct {
+	Queue    Queue
+	Payments Payments
+	// Code returns the code of an error as the API has it.
+	Code func(error) string
+	// Log gets what failed by a fault of the program; the job goes on with the next one.
+	Log func(job Job, id uuid.UUID, err error)
+}
+
+// Runner works on jobs. It is safe for concurrent use.
+type Runner struct {
+	RunnerOptions
+
+	// life is how long a process that died keeps others from its job; each item renews it.
+	life time.Duration
+	// portion is how many are done under one lease.
+	portion int
+}
+
+const (
+	usualLife    = 30 * time.Second
+	usualPortion = 200
+	// tries is how often one is tried of which another transaction has the attempt, with a pause between.
+	tries      = 5
+	triesPause = 100 * time.Millisecond
+)
+
+// NewRunner returns a runner.
+func NewRunner(o RunnerOptions) *Runner {
+	return &Runner{RunnerOptions: o, life: usualLife, portion: usualPortion}
+}
+
+// Work does a portion of a job, if there is one that no other process works on, and reports whether there may be more. A storage that is gone
+// is its error, and the portion goes on later where it was.
+func (r *Runner) Work(ctx context.Context) (more bool, err error) {
+	h, err := r.Queue.Take(ctx, r.life)
+	if errors.Is(err, lease.ErrHeld) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	end, err := r.work(ctx, &h)
+	switch last := context.WithoutCancel(ctx); {
+	case errors.Is(err, lease.ErrLost):
+		return false, nil // stopped, or another process goes on
+	case err == nil && end:
+		err = r.Queue.Finish(last, h, func(j Job) support.AuditEntry { return j.ended(cell.Only.NewID()) })
+	default:
+		err = errors.Join(err, r.Queue.Release(last, h))
+	}
+	if errors.Is(err, lease.ErrLost) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// work reports whether the job is through.
+func (r *Runner) work(ctx context.Context, h *Held) (end bool, err error) {
+	p, err := r.Queue.Next(ctx, *h, r.portion)
+	if err != nil {
+		return false, err
+	}
+	for _, id := range p.IDs {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if err := r.one(ctx, *h, id); err != nil {
+			return false, err
+		}
+		h.Behind = id
+	}
+	if !p.End {
+		h.Behind = p.Behind
+	}
+	return p.End, nil
+}
+
+// one does one event or discrepancy and has it counted. Its errors are those that end the portion.
+func (r *Runner) one(ctx context.Context, h Held, id uuid.UUID) error {
+	counted, err := false, error(nil)
+	for range tries {
+		err = lease.Guard(func() (err error) {
+			counted, err = r.do(ctx, h, id)
+			return err
+		})
+		if !errors.Is(err, payment.ErrBusy) {
+			break
+		}
+		lease.Pause(ctx, triesPause)
+	}
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return err
+	case errors.Is(err, lease.ErrLost), errors.Is(err, payment.ErrUnavailable):
+		return err
+	case err == nil && counted:
+		return nil
+	}
+	e := Ended{ID: id, Outcome: alreadyResolved}
+	if err != nil {
+		e.Outcome = r.Code(err)
+		if e.Outcome == "internal" {
+			r.Log(h.Job, id, err)
+		}
+	}
+	return r.Queue.Count(ctx, h, e, r.life)
+}
+
+// do reports whether what was done is counted.
+func (r *Runner) do(ctx context.Context, h Held, id uuid.UUID) (counted bool, err error) {
+	if h.Kind == Replay {
+		_, err = r.Payments.Replay(ctx, intake.Replay{ID: payment.EventID(id), With: func(ctx context.Context, tx intake.Tx, p intake.Replayed) error {
+			e := Ended{ID: id, Outcome: string(p.Verdict)}
+			if p.After != nil {
+				e.AttemptID = &p.After.ID
+			}
+			return r.Queue.CountIn(ctx, tx, h, e, r.life)
+		}})
+		return true, err
+	}
+	_, err = r.Payments.Resolve(ctx, h.By.Actor, commands.Resolve{
+		ID: payment.DiscrepancyID(id), Resolution: h.Resolution, Reason: h.Reason,
+		With: func(ctx context.Context, tx commands.Tx, d review.Discrepancy) error {
+			counted = true
+			return r.Queue.CountIn(ctx, tx, h, Ended{ID: id, AttemptID: d.AttemptID, Outcome: resolved}, r.life)
+		},
+	})
+	return counted, err
+}

@@ -1,0 +1,194 @@
+// Package jobstore keeps the jobs of package bulk: acts of staff on many events or discrepancies.
+//
+// A job's row is the last that a transaction locks, behind what the job works on.
+package jobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/bulk"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/postgres/supportstore"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+var _ bulk.Store = (*Store)(nil)
+
+// Store keeps jobs. It is safe for concurrent use.
+type Store struct {
+	pool  *pool.Pool
+	q     *dbsqlc.Queries
+	audit *supportstore.Store
+}
+
+// New returns a store on the connections of p.
+func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New(), audit: supportstore.New(p)} }
+
+// Queue returns the side of the store that leases jobs.
+func (s *Store) Queue() *Queue { return &Queue{s} }
+
+// Begin implements bulk.Store.
+func (s *Store) Begin(ctx context.Context, j bulk.Job, begun support.AuditEntry) (got bulk.Job, began bool, err error) {
+	err = s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		row, err := s.q.JobBegin(ctx, tx, beginParams(j))
+		if began = err == nil; errors.Is(err, pgx.ErrNoRows) {
+			row, err = s.q.JobRunning(ctx, tx, string(j.Kind))
+			err = pool.Missing(err, payment.ErrBusy) // it has ended meanwhile
+		}
+		if err != nil {
+			return fmt.Errorf("begin job %s: %w", j.ID, err)
+		}
+		if got, err = fromRow(row); err != nil || !began {
+			return err
+		}
+		return s.audit.InsertEntry(ctx, tx.Deferred(), begun)
+	})
+	return got, began, err
+}
+
+// Job implements bulk.Store.
+func (s *Store) Job(ctx context.Context, id uuid.UUID) (j bulk.Job, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		row, err := s.q.JobRead(ctx, c, id)
+		if err != nil {
+			return fmt.Errorf("read job %s: %w", id, pool.Missing(err, payment.ErrJobNotFound))
+		}
+		j, err = fromRow(row)
+		return err
+	})
+	return j, err
+}
+
+// Jobs implements bulk.Store.
+func (s *Store) Jobs(ctx context.Context, before uuid.UUID, limit int) (list []bulk.Job, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.JobsList(ctx, c, &dbsqlc.JobsListParams{BeforeID: before, Most: int32(limit)}) //nolint:gosec // a page
+		if err != nil {
+			return fmt.Errorf("list jobs: %w", err)
+		}
+		for _, row := range rows {
+			j, err := fromRow(row)
+			if err != nil {
+				return err
+			}
+			list = append(list, j)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Stop implements bulk.Store.
+func (s *Store) Stop(ctx context.Context, id uuid.UUID, entries func(bulk.Job) []support.AuditEntry) (j bulk.Job, stopped bool, err error) {
+	err = s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		row, err := s.q.JobStop(ctx, tx, id)
+		if stopped = err == nil; errors.Is(err, pgx.ErrNoRows) {
+			row, err = s.q.JobRead(ctx, tx, id)
+		}
+		if err != nil {
+			return fmt.Errorf("stop job %s: %w", id, pool.Missing(err, payment.ErrJobNotFound))
+		}
+		if j, err = fromRow(row); err != nil || !stopped {
+			return err
+		}
+		return s.insert(ctx, tx, entries(j)...)
+	})
+	return j, stopped, err
+}
+
+func (s *Store) insert(ctx context.Context, tx *pipeline.Tx, entries ...support.AuditEntry) error {
+	for _, e := range entries {
+		if err := s.audit.InsertEntry(ctx, tx.Deferred(), e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var _ bulk.Queue = (*Queue)(nil)
+
+// Queue leases jobs. It is safe for concurrent use.
+type Queue struct{ s *Store }
+
+// Take implements bulk.Queue.
+func (q *Queue) Take(ctx context.Context, life time.Duration) (h bulk.Held, err error) {
+	err = q.s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		row, err := q.s.q.JobTake(ctx, c, life.Seconds())
+		if err != nil {
+			return fmt.Errorf("take a job: %w", pool.Missing(err, lease.ErrHeld))
+		}
+		h = bulk.Held{Fence: row.Fence, Behind: row.Behind}
+		h.Job, err = fromRow(row)
+		return err
+	})
+	return h, err
+}
+
+// Count implements bulk.Queue.
+func (q *Queue) Count(ctx context.Context, h bulk.Held, e bulk.Ended, life time.Duration) error {
+	return q.s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error { return q.count(ctx, tx, h, e, life) })
+}
+
+var errForeignTx = errors.New("the transaction is not of this storage")
+
+// CountIn implements bulk.Queue.
+func (q *Queue) CountIn(ctx context.Context, tx changeset.Tx, h bulk.Held, e bulk.Ended, life time.Duration) error {
+	t, ours := tx.(pipeline.DB)
+	if !ours {
+		return errForeignTx
+	}
+	return q.count(ctx, t, h, e, life)
+}
+
+func (q *Queue) count(ctx context.Context, db dbsqlc.DBTX, h bulk.Held, e bulk.Ended, life time.Duration) error {
+	n, err := q.s.q.JobItemDone(ctx, db, &dbsqlc.JobItemDoneParams{
+		JobID: h.ID, Fence: h.Fence, ItemID: e.ID, AttemptID: (*uuid.UUID)(e.AttemptID), Outcome: e.Outcome, Seconds: life.Seconds(),
+	})
+	return touched(n, err, "count for job "+h.ID.String())
+}
+
+// touched returns lease.ErrLost where no row was touched.
+func touched(n int64, err error, what string) error {
+	if err == nil && n == 0 {
+		err = lease.ErrLost
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// Release implements bulk.Queue.
+func (q *Queue) Release(ctx context.Context, h bulk.Held) error {
+	return q.s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		n, err := q.s.q.JobRelease(ctx, c, &dbsqlc.JobReleaseParams{JobID: h.ID, Fence: h.Fence, Behind: h.Behind})
+		return touched(n, err, "give back job "+h.ID.String())
+	})
+}
+
+// Finish implements bulk.Queue.
+func (q *Queue) Finish(ctx context.Context, h bulk.Held, entry func(bulk.Job) support.AuditEntry) error {
+	return q.s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		row, err := q.s.q.JobFinish(ctx, tx, &dbsqlc.JobFinishParams{JobID: h.ID, Fence: h.Fence})
+		if err != nil {
+			return fmt.Errorf("finish job %s: %w", h.ID, pool.Missing(err, lease.ErrLost))
+		}
+		j, err := fromRow(row)
+		if err != nil {
+			return err
+		}
+		return q.s.insert(ctx, tx, entry(j))
+	})
+}
