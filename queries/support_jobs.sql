@@ -21,7 +21,7 @@ SELECT * FROM support_jobs WHERE job_id < @before_id ORDER BY job_id DESC LIMIT 
 
 -- Ends one running job before it is through, and its lease with it; no row where it is over.
 -- name: JobStop :one
-UPDATE support_jobs SET state = 'stopped', finished_at = now(), lease_until = NULL, fence = fence + 1
+UPDATE support_jobs SET state = 'stopped', finished_at = now(), lease_until = NULL
 WHERE job_id = @job_id AND state = 'running'
 RETURNING *;
 

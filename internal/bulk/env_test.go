@@ -2,7 +2,6 @@ package bulk_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -97,7 +96,7 @@ func newEnv(t *testing.T) *env {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ran := make(chan error, 1)
-	go func() { ran <- errors.Join(r.Inbox.Run(ctx)) }()
+	go func() { ran <- r.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-ran)
@@ -153,7 +152,7 @@ func (r *env) attempts(t *testing.T, n int) {
 	require.NoError(t, err)
 	require.NoError(t, pgx.BeginFunc(t.Context(), r.db, func(tx pgx.Tx) error {
 		for _, table := range []string{"orders", "payment_attempts", "attempt_transitions", "operations", "attempt_references"} {
-			if err := copies(t.Context(), tx, table, n); err != nil {
+			if err := copyRows(t.Context(), tx, table, n); err != nil {
 				return fmt.Errorf("copy %s: %w", table, err)
 			}
 		}
@@ -161,8 +160,8 @@ func (r *env) attempts(t *testing.T, n int) {
 	}))
 }
 
-// copies copies the rows of the first order.
-func copies(ctx context.Context, tx pgx.Tx, table string, n int) error {
+// copyRows copies the rows of the first order, n times.
+func copyRows(ctx context.Context, tx pgx.Tx, table string, n int) error {
 	var columns string
 	err := tx.QueryRow(ctx, "SELECT string_agg(column_name, ', ') FROM information_schema.columns WHERE table_name = $1 AND is_generated = 'NEVER'", table).Scan(&columns)
 	if err != nil {

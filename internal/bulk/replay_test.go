@@ -46,6 +46,7 @@ func TestReplayFiveThousandAsOneAct(t *testing.T) {
 
 	j = r.through(t, r.runner(t), j.ID)
 	require.Equal(t, bulk.Done, j.State)
+	t.Logf("%d in %v", n, j.FinishedAt.Sub(j.CreatedAt))
 	require.Equal(t, int64(n), j.Done)
 	require.Equal(t, map[string]int64{"applied": n}, j.Results)
 	require.Equal(t, n, one[int](t, r, once))

@@ -131,8 +131,8 @@ func (r *Runner) work(ctx context.Context, h *Held) (end bool, err error) {
 		return false, err
 	}
 	for _, id := range p.IDs {
-		if err := ctx.Err(); err != nil {
-			return false, err
+		if ctx.Err() != nil {
+			return false, nil //nolint:nilerr // the process stops; what is left is done later
 		}
 		if err := r.one(ctx, *h, id); err != nil {
 			return false, err

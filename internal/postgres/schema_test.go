@@ -79,7 +79,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), lookupPromises(), reconciliationPromises(), markPromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), lookupPromises(), reconciliationPromises(), markPromises(), jobPromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -157,6 +157,9 @@ INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, s
 INSERT INTO streams (name, position) VALUES ('jobs', 3);
 INSERT INTO sessions VALUES ('t1', '\x01', now() + interval '1 hour');
 INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome) VALUES (':m1', ':m1', 'ann', '{support}', 'attempt.view', 'done');
+INSERT INTO support_jobs (job_id, deed_id, kind, account, verdict, event_type, discrepancy_kind, resolution, reason, actor, roles, address, request_id, created_at, total, behind)
+VALUES (':m1', ':m1', 'replay', 'acc', '', '', '', '', 'why', 'ann', '{support}', '', '', now(), 2, '00000000-0000-0000-0000-000000000000');
+INSERT INTO support_job_items VALUES (':m1', ':m1', ':a1', 'applied', now());
 INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) VALUES ('o1', ':m1', ':a1', 'reuse', 'pay', now(), now());
 `
 

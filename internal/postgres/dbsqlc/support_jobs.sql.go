@@ -532,7 +532,7 @@ func (q *Queries) JobRunning(ctx context.Context, db DBTX, kind string) (*Suppor
 }
 
 const jobStop = `-- name: JobStop :one
-UPDATE support_jobs SET state = 'stopped', finished_at = now(), lease_until = NULL, fence = fence + 1
+UPDATE support_jobs SET state = 'stopped', finished_at = now(), lease_until = NULL
 WHERE job_id = $1 AND state = 'running'
 RETURNING job_id, deed_id, kind, account, verdict, event_type, discrepancy_kind, since, until, resolution, reason, actor, roles, address, request_id, created_at, state, total, done, results, behind, fence, lease_until, finished_at
 `
