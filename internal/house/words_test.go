@@ -113,6 +113,7 @@ func packages() []string {
 		"internal/testport",
 		"internal/throttle",
 		"internal/verify",
+		"internal/watermark",
 		"internal/worker",
 		"migrations",
 	}

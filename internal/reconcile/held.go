@@ -18,14 +18,14 @@ const Held = "restore"
 // heldRetry is how long after a run for a held account the next one begins.
 const heldRetry = time.Minute
 
-// Hold is an account whose pays and refunds wait: what was sent to its provider from Since until Until may be forgotten.
+// Hold is an account that is held, with its pays and refunds: what was sent to its provider from Since until Until may be forgotten.
 type Hold struct {
 	Account      string
 	Since, Until time.Time
 }
 
 // RunHeld reconciles a held account, once the books of the time that may be forgotten are complete. It returns the run that has
-// compared all of that, this one or one of somebody else's, and false while there is none: the account stays held.
+// compared all of that, this one or an earlier one, and false while there is none: the account stays held.
 func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(review.Discrepancy)) (uuid.UUID, bool, error) {
 	span, complete := gateway.Span{From: h.Since, To: h.Until}, h.Until.Add(r.Accounts[h.Account].BooksLag)
 	id, covered, err := r.Store.RunOf(ctx, h.Account, span, complete)

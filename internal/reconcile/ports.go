@@ -57,7 +57,7 @@ type Source string
 const (
 	FromBooks Source = "books"
 	FromFile  Source = "file"
-	// FromPerson is that of a run of nothing: somebody has compared by hand.
+	// FromPerson is that of a run that reads nothing: a person has compared by hand.
 	FromPerson Source = "person"
 )
 

@@ -15,11 +15,11 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// nobody is the user of an order that is only known from the provider's books. No token has it.
-const nobody payment.UserID = "paylatch"
+// reserved is the user of an order that is in the provider's books only. No token has it.
+const reserved payment.UserID = "paylatch"
 
 // recall makes the attempts of payments that are ours by their mark and were captured: a restored database has forgotten them, and
-// their orders could be paid again. An order that was forgotten, too, is made under nobody's name, and reviewed. What can't be made, for
+// their orders could be paid again. An order that was forgotten, too, is made for the reserved user, and reviewed. What can't be made, for
 // its order was paid again, is reviewed.
 func (j *job) recall(ctx context.Context) error {
 	if j.Recall == nil {
@@ -43,7 +43,7 @@ func (j *job) recall(ctx context.Context) error {
 		j.run.Count.Review -= len(u.entries)
 		j.batch = append(j.batch, u.entries...)
 		u.recalled = true
-		if past.User != nobody {
+		if past.User != reserved {
 			delete(j.unknown, name)
 		}
 	}
@@ -84,7 +84,7 @@ func (j *job) past(u *unknown) (imports.Past, bool) {
 	}
 	slices.Sort(names)
 	p.References = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == p.Payment || name == p.Attempt.String() })
-	p.User, p.Money.Minor = nobody, p.AmountCaptured
+	p.User, p.Money.Minor = reserved, p.AmountCaptured
 	if u.order != nil {
 		p.User = u.order.UserID
 		if u.order.Money.Currency != p.Money.Currency || u.order.Money.Minor < p.AmountCaptured {

@@ -29,7 +29,7 @@ type Options struct {
 	// Live is set where a database that is another one than the known one counts as one that has forgotten all. Elsewhere
 	// it is taken for a new one.
 	Live bool
-	// Alarm is told once of a database that may have forgotten what came after a time.
+	// Alarm is called once for a database that may have forgotten what came after a time.
 	Alarm func(reason Reason, since time.Time)
 }
 
@@ -45,7 +45,7 @@ type Guard struct {
 	held    []string
 }
 
-// New returns a guard that knows what the file of an earlier process has.
+// New returns a guard that begins with what the file of an earlier process has.
 func New(o Options) (*Guard, error) {
 	known, err := read(o.Dir)
 	return &Guard{o: o, known: known}, err
@@ -58,7 +58,7 @@ func (g *Guard) Held(account string) bool {
 	return g.suspect != "" || slices.Contains(g.held, account)
 }
 
-// All lists the accounts whose pays and refunds wait.
+// All lists the accounts that are held.
 func (g *Guard) All() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/watermark"
 )
 
-// database is a store of which copies can be made, and put back.
+// database is a store of which a copy can be made, and restored.
 type database struct {
 	mark    watermark.Mark
 	held    []string

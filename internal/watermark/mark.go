@@ -52,7 +52,7 @@ func (m Mark) noticedSince(known Mark) bool {
 	return m.Database == known.Database && m.Noticed.After(known.At)
 }
 
-// Hold is an account whose pays and refunds wait.
+// Hold is an account that is held: its pays and refunds wait.
 type Hold struct {
 	Account string
 	// Since is from when on something may be forgotten, HeldAt until when.

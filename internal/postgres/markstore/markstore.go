@@ -1,4 +1,4 @@
-// Package markstore keeps the mark of the database, and the accounts whose pays and refunds wait.
+// Package markstore keeps the mark of the database, and the accounts that are held.
 package markstore
 
 import (
