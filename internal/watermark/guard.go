@@ -14,7 +14,7 @@ const Every = 5 * time.Second
 type Store interface {
 	// ReadMark reads the mark and the accounts that are held.
 	ReadMark(ctx context.Context) (Mark, []string, error)
-	// RaiseMark raises the mark above the known count and returns it; its server is left empty.
+	// RaiseMark raises the mark above a count and returns it; its server is left empty.
 	RaiseMark(ctx context.Context, above int64) (Mark, error)
 	// HoldPays holds accounts; of one that is held already the earlier time counts.
 	HoldPays(ctx context.Context, accounts []string, since time.Time, reason Reason) error
@@ -26,7 +26,7 @@ type Options struct {
 	Dir string
 	// Accounts are those that are held if something may be forgotten.
 	Accounts []string
-	// Live is set where a database that is another one than the known one counts as one that has forgotten all. Elsewhere
+	// Live is set where another database than before counts as one that has forgotten all. Elsewhere
 	// it is taken for a new one.
 	Live bool
 	// Alarm is called once for a database that may have forgotten what came after a time.
@@ -69,7 +69,7 @@ func (g *Guard) All() []string {
 }
 
 // Look takes in what a connection that was just made reads: no pay goes over it before. What read returns is compared with
-// what was known before it was called: the mark may rise meanwhile.
+// what was read before it was called: the mark may rise meanwhile.
 func (g *Guard) Look(read func() (Mark, []string, error)) error {
 	g.mu.Lock()
 	known := g.known

@@ -31,7 +31,7 @@ const (
 	OtherDatabase Reason = "other_database"
 )
 
-// behind is why a mark that was read may be of an older database than the known one; empty if it is not.
+// behind is why a mark that was read may be of an older database than an earlier mark; empty if it is not.
 func (m Mark) behind(known Mark) Reason {
 	switch {
 	case known == Mark{}, m.noticedSince(known):
@@ -46,7 +46,7 @@ func (m Mark) behind(known Mark) Reason {
 	return ""
 }
 
-// noticedSince reports whether another process has held the accounts since a mark was known: what is behind that one, it
+// noticedSince reports whether another process has held the accounts since a mark was read: what is behind that one, it
 // has seen.
 func (m Mark) noticedSince(known Mark) bool {
 	return m.Database == known.Database && m.Noticed.After(known.At)
