@@ -32,7 +32,6 @@ type desk struct {
 	out   io.Writer
 	cfg   *config.Config
 	store *postgres.Store
-	rooms rooms
 }
 
 // withDesk calls do with the support side on the configured database.

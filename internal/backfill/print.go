@@ -24,8 +24,8 @@ func (c Count) String() string {
 	return fmt.Sprintf("%d %s: %s", c.Events, events, strings.Join(parts, ", "))
 }
 
-// Reporter returns a Progress that passes a line to print once a second at most.
-func Reporter(now func() time.Time, print func(line string)) func(Count) {
+// Reporter returns a Progress that passes a line to write once a second at most.
+func Reporter(now func() time.Time, write func(line string)) func(Count) {
 	began, printed := now(), now()
 	return func(c Count) {
 		at := now()
@@ -33,6 +33,6 @@ func Reporter(now func() time.Time, print func(line string)) func(Count) {
 			return
 		}
 		printed = at
-		print(fmt.Sprintf("%v; %.0f events/s", c, float64(c.Events)/at.Sub(began).Seconds()))
+		write(fmt.Sprintf("%v; %.0f events/s", c, float64(c.Events)/at.Sub(began).Seconds()))
 	}
 }

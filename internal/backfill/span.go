@@ -43,7 +43,7 @@ func parse(text string, now time.Time) (time.Time, error) {
 		if err != nil || n == 0 || n > maxDays {
 			return time.Time{}, errForm
 		}
-		return now.Add(-time.Duration(n) * 24 * time.Hour), nil //nolint:gosec // maxDays
+		return now.Add(-time.Duration(n) * 24 * time.Hour), nil
 	}
 	if ago, err := time.ParseDuration(text); err == nil {
 		if ago <= 0 {

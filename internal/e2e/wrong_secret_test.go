@@ -81,7 +81,7 @@ func TestAWrongSecret(t *testing.T) {
 		return one[int](t, w.rig, `SELECT count(*) FROM rejected_deliveries`) == deliveries
 	})
 	require.Zero(t, one[int](t, w.rig, `SELECT count(*) FROM rejected_deliveries WHERE position('charge' IN encode(sealed, 'escape')) > 0`))
-	w.service.kill()
+	w.kill()
 
 	w.service = w.serve(w.withSecret(sandboxSecret), leftAlone)
 	w.hooks.shut()

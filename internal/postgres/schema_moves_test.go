@@ -54,7 +54,8 @@ func attemptMoves() []promise {
 		{
 			name: "a rejected delivery has an id", breaks: another("rejected_deliveries", `{"account": "other"}`),
 			code: unique, constraint: "rejected_deliveries_pkey", allowed: another("rejected_deliveries", `{"delivery_id": ":e2"}`),
-		}, {
+		},
+		{
 			name: "an attempt has one receipt", breaks: another("sealed_details", `{"sealed": "\\x03"}`),
 			code: unique, constraint: "details_once", allowed: another("sealed_details", `{"attempt_id": ":a2"}`),
 		},

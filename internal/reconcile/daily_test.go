@@ -83,10 +83,10 @@ func TestRunAges(t *testing.T) {
 	r := newEnv(t)
 	for _, row := range []string{
 		"'bank', now() - interval '50 hours', now() - interval '50 hours', 'daily'", "'bank', now() - interval '2 hours', NULL, 'daily'",
-		"'strict', now() - interval '9 hours', NULL, 'daily'", "'strict', now() - interval '1 hour', now(), 'cli:sam'", "'gone', now(), now(), 'daily'",
+		"'strict', now() - interval '9 hours', NULL, 'daily'", "'strict', now() - interval '1 hour', now(), 'cli:sam'", "'gone', now(), current_timestamp, 'daily'",
 	} {
 		_, err := r.db.Exec(t.Context(), `INSERT INTO reconciliations (reconciliation_id, source, account, from_at, to_at, started_at, touched_at, finished_at, started_by)
-			SELECT gen_random_uuid(), 'books', n.account, now() - interval '1 day', now(), n.at, n.at, n.finished::timestamptz, n.by FROM (SELECT `+row+`) n (account, at, finished, by)`)
+			SELECT gen_random_uuid(), 'books', n.account, now() - interval '1 day', now(), n.at, n.at + interval '0', n.finished::timestamptz, n.by FROM (SELECT `+row+`) n (account, at, finished, by)`)
 		require.NoError(t, err)
 	}
 	ages, err := r.Ages(t.Context())
@@ -121,8 +121,8 @@ func TestPrinter(t *testing.T) {
 	p.Found(found)
 	require.NoError(t, p.Sum(n))
 	var printed struct {
-		Counts        map[string]int
-		Discrepancies []map[string]any
+		Counts        map[string]int   `json:"counts"`
+		Discrepancies []map[string]any `json:"discrepancies"`
 	}
 	require.NoError(t, json.Unmarshal(out.Bytes(), &printed))
 	require.Equal(t, 2, printed.Counts["looked_up"])

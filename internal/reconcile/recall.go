@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,22 +53,14 @@ func (j *job) recall(ctx context.Context) error {
 
 // past is a forgotten payment as an import has it; false for one without a mark, an order or a capture.
 func (j *job) past(u *unknown) (imports.Past, bool) {
-	p := imports.Past{Account: j.Account, Succeeded: true}
+	p := imports.Past{Account: j.Account, Succeeded: true, User: reserved}
 	var names []string
 	for _, e := range u.entries {
 		names = append(names, e.Names()...)
-		if e.Order != "" {
-			p.Order = e.Order
-		}
-		if e.Payment != "" {
-			p.Payment = e.Payment
-		}
+		p.Order, p.Payment = cmp.Or(p.Order, e.Order), cmp.Or(p.Payment, e.Payment)
 		if m := e.Movement; m.Kind == payment.MovementCapture {
 			p.AmountCaptured += m.Money.Minor
-			p.Money = m.Money
-			if m.At.After(p.FinalizedAt) {
-				p.FinalizedAt = m.At
-			}
+			p.Money, p.FinalizedAt = m.Money, later(p.FinalizedAt, m.At)
 		}
 	}
 	for _, name := range names {
@@ -79,20 +72,28 @@ func (j *job) past(u *unknown) (imports.Past, bool) {
 		return p, false
 	}
 	p.CreatedAt = madeAt(p.Attempt)
-	if p.FinalizedAt.Before(p.CreatedAt) {
-		p.FinalizedAt = p.CreatedAt
-	}
+	p.FinalizedAt = later(p.FinalizedAt, p.CreatedAt)
 	slices.Sort(names)
 	p.References = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == p.Payment || name == p.Attempt.String() })
-	p.User, p.Money.Minor = reserved, p.AmountCaptured
-	if u.order != nil {
-		p.User = u.order.UserID
-		if u.order.Money.Currency != p.Money.Currency || u.order.Money.Minor < p.AmountCaptured {
-			return p, false
-		}
-		p.Money = u.order.Money
+	return p, u.fits(&p)
+}
+
+// fits gives a payment the user and the amount of its order, if there is one, and reports whether that was captured, or a part of it.
+func (u *unknown) fits(p *imports.Past) bool {
+	p.Money.Minor = p.AmountCaptured
+	if u.order == nil {
+		return true
 	}
-	return p, true
+	fits := u.order.Money.Currency == p.Money.Currency && u.order.Money.Minor >= p.AmountCaptured
+	p.User, p.Money = u.order.UserID, u.order.Money
+	return fits
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // madeAt is when an id of ours was made (RFC 9562, version 7).

@@ -16,7 +16,8 @@ import (
 )
 
 // forgotten are the entries of a payment that was captured, and refunded in part, before the database was restored to a time before it.
-func forgotten(order string) (payment.AttemptID, []gateway.Entry) {
+func forgotten() (payment.AttemptID, []gateway.Entry) {
+	const order = "A-1"
 	id := payment.AttemptID(cell.Only.NewIDAt(time.Now().Add(-time.Hour)))
 	took, paid := captured("pay_"+order), entry("ref_"+order, "pay_"+order, payment.MovementRefund, "re_"+order, euros(500))
 	for _, e := range []*gateway.Entry{&took, &paid} {
@@ -31,7 +32,7 @@ func TestForgottenPaymentIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
 	require.NoError(t, r.order(t, "A-1"))
-	id, entries := forgotten("A-1")
+	id, entries := forgotten()
 	r.bank.books = entries
 	for range 2 {
 		r.reconcile(t)
@@ -52,7 +53,7 @@ func TestForgottenPaymentIsMadeAgain(t *testing.T) {
 func TestForgottenOrderIsNotPaidTwice(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	id, entries := forgotten("A-1")
+	id, entries := forgotten()
 	r.bank.books = entries
 	for range 2 {
 		r.reconcile(t)
@@ -88,7 +89,7 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 				_, err = r.db.Exec(t.Context(), "UPDATE attempt_references SET reference = 'pay_other' WHERE reference = 'pay_A-1'")
 				require.NoError(t, err)
 			}
-			id, entries := forgotten("A-1")
+			id, entries := forgotten()
 			if tt.change != nil {
 				tt.change(entries)
 			}
@@ -127,7 +128,7 @@ func TestRunHeld(t *testing.T) {
 		t.Parallel()
 		r := newEnv(t)
 		require.NoError(t, r.order(t, "A-1"))
-		_, r.bank.books = forgotten("A-1")
+		_, r.bank.books = forgotten()
 		require.True(t, held(t, r, account, time.Now().Add(-time.Second)))
 		_, err := r.press(t, "A-1")
 		require.ErrorIs(t, err, payment.ErrOrderPaid)

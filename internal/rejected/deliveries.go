@@ -16,8 +16,9 @@ import (
 const (
 	// Life is how long a rejected delivery is kept.
 	Life = 24 * time.Hour
-	// Most and MostBytes are how many an account has at most, and of how many bytes as they are stored; the oldest go first.
-	Most      = 1000
+	// Most is how many an account has at most; the oldest go first.
+	Most = 1000
+	// MostBytes is how many bytes they have at most, as they are stored.
 	MostBytes = 16 << 20
 )
 

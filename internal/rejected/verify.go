@@ -65,7 +65,7 @@ func (d *Deliveries) one(ctx context.Context, s Sealed) (is state, err error) {
 	}()
 	delivery, err := open(d.Box, s.Account, s.ID, s.Text)
 	if err != nil {
-		return refused, nil //nolint:nilerr // it was sealed under a key that is gone
+		return refused, nil // it was sealed under a key that is gone
 	}
 	account := d.Accounts[s.Account]
 	delivery.URL = inbound.Address(account.PublicURL, delivery.Topic, delivery.URL)

@@ -38,7 +38,7 @@ func (s *Store) Watch(g *watermark.Guard) {
 		if missing := (*pgconn.PgError)(nil); errors.As(err, &missing) && missing.Code == undefinedTable {
 			return nil
 		}
-		return err //nolint:wrapcheck // read has wrapped it
+		return err
 	})
 }
 
