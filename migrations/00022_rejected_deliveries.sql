@@ -6,6 +6,7 @@ CREATE UNLOGGED TABLE rejected_deliveries (
     account     text NOT NULL,
     sealed      bytea NOT NULL,
     tried       bytea[] NOT NULL,
+    network     smallint NOT NULL,
     received_at timestamptz NOT NULL,
     CONSTRAINT rejected_deliveries_pkey PRIMARY KEY (delivery_id)
 );
@@ -15,6 +16,8 @@ COMMENT ON TABLE rejected_deliveries IS
     'account''s configuration has changed.';
 COMMENT ON COLUMN rejected_deliveries.tried IS
     'Fingerprints of the configurations by which they were found to be not genuine; an HMAC, so that they say nothing about a secret.';
+
+COMMENT ON COLUMN rejected_deliveries.network IS 'One of 4,096 buckets of networks: a flood from one leaves room for the others.';
 
 CREATE INDEX rejected_by_account ON rejected_deliveries (account, delivery_id);
 CREATE INDEX rejected_by_time ON rejected_deliveries (received_at);

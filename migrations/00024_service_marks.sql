@@ -3,13 +3,18 @@ CREATE TABLE service_marks (
     one_row     boolean PRIMARY KEY DEFAULT true CONSTRAINT marks_one_row CHECK (one_row),
     database_id uuid NOT NULL DEFAULT gen_random_uuid(),
     mark        bigint NOT NULL DEFAULT 0,
-    marked_at   timestamptz NOT NULL DEFAULT now()
+    marked_at   timestamptz NOT NULL DEFAULT now(),
+    gap_from    timestamptz,
+    gap_to      timestamptz
 );
 
 COMMENT ON TABLE service_marks IS
     'One row, whose mark rises every few seconds while the service runs. A copy of it is kept outside the database: one that is ahead shows that this '
     'database was restored from a backup.';
 COMMENT ON COLUMN service_marks.database_id IS 'Made with the schema, and kept by dumps and backups: another one is another database.';
+
+COMMENT ON COLUMN service_marks.gap_from IS
+    'From when until gap_to the mark last did not rise. A process that has seen it rise in that time sees that the database was restored.';
 
 INSERT INTO service_marks DEFAULT VALUES;
 

@@ -1,18 +1,22 @@
 -- Keeps rejected deliveries.
 -- name: RejectedInsert :exec
-INSERT INTO rejected_deliveries (delivery_id, account, sealed, tried, received_at)
-SELECT n.delivery_id, n.account, n.sealed, ARRAY[n.tried], n.received_at
+INSERT INTO rejected_deliveries (delivery_id, account, sealed, tried, network, received_at)
+SELECT n.delivery_id, n.account, n.sealed, ARRAY[n.tried], n.network, n.received_at
 FROM (SELECT unnest(@delivery_ids::uuid[]) AS delivery_id, unnest(@accounts::text[]) AS account, unnest(@sealed::bytea[]) AS sealed,
-    unnest(@tried::bytea[]) AS tried, unnest(@received_ats::timestamptz[]) AS received_at) n;
+    unnest(@tried::bytea[]) AS tried, unnest(@networks::smallint[]) AS network, unnest(@received_ats::timestamptz[]) AS received_at) n;
 
--- Deletes the oldest of some accounts, so that each has so many rows and bytes at most. Skips what is locked; the next call deletes it.
+-- Deletes the oldest of some accounts, so that each has so many rows and bytes at most, and one network of it half of them. Skips what is locked; the next call deletes it.
 -- name: RejectedTrim :execrows
 DELETE FROM rejected_deliveries r
 USING (
     SELECT old.delivery_id FROM rejected_deliveries old JOIN (
-        SELECT k.delivery_id, row_number() OVER newest AS place, sum(octet_length(k.sealed)) OVER newest AS bytes
-        FROM rejected_deliveries k WHERE k.account = ANY (@accounts::text[])
-        WINDOW newest AS (PARTITION BY k.account ORDER BY k.delivery_id DESC)
+        SELECT h.delivery_id, h.much, row_number() OVER newest AS place, sum(h.size) OVER newest AS bytes FROM (
+            SELECT k.delivery_id, k.account, octet_length(k.sealed) AS size,
+                row_number() OVER nearest > sqlc.arg(most)::bigint / 2 OR sum(octet_length(k.sealed)) OVER nearest > sqlc.arg(most_bytes)::bigint / 2 AS much
+            FROM rejected_deliveries k WHERE k.account = ANY (@accounts::text[])
+            WINDOW nearest AS (PARTITION BY k.account, k.network ORDER BY k.delivery_id DESC)
+        ) h
+        WINDOW newest AS (PARTITION BY h.account ORDER BY h.much, h.delivery_id DESC)
     ) p ON p.delivery_id = old.delivery_id
     WHERE p.place > sqlc.arg(most)::bigint OR p.bytes > sqlc.arg(most_bytes)::bigint
     FOR UPDATE OF old SKIP LOCKED) n

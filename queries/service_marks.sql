@@ -1,21 +1,23 @@
 -- Reads the mark, which server it is on, and the accounts that are held. Locks nothing.
 -- name: MarkRead :one
-SELECT m.database_id, m.mark, m.marked_at,
+SELECT m.database_id, m.mark, m.marked_at, m.gap_from, m.gap_to,
     ((SELECT system_identifier FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::text AS server,
     ARRAY(SELECT h.account FROM pay_holds h WHERE h.released_at IS NULL ORDER BY h.account)::text[] AS held,
     COALESCE((SELECT max(h.held_at) FROM pay_holds h), 'epoch')::timestamptz AS noticed
 FROM service_marks m;
 
--- Raises the mark above what is known of it. Locks its row.
+-- Raises the mark above what is known of it, and keeps since when it had not risen if that is long. Locks its row.
 -- name: MarkRaise :one
-UPDATE service_marks SET mark = GREATEST(mark, @above::bigint) + 1, marked_at = clock_timestamp()
+UPDATE service_marks SET mark = GREATEST(mark, @above::bigint) + 1, marked_at = now(),
+    gap_from = CASE WHEN now() - marked_at > make_interval(secs => @gap::float8) THEN marked_at ELSE gap_from END,
+    gap_to = CASE WHEN now() - marked_at > make_interval(secs => @gap::float8) THEN now() ELSE gap_to END
 RETURNING database_id, mark, marked_at;
 
--- Holds the pays of accounts, each once: of one that is held already the earlier time counts. Locks those rows.
+-- Holds the pays of accounts, each once: one that is held already is from the earlier time until now. Locks those rows.
 -- name: PayHold :exec
 INSERT INTO pay_holds (account, since, reason)
 SELECT unnest(@accounts::text[]), @since, @reason
-ON CONFLICT (account) WHERE released_at IS NULL DO UPDATE SET since = LEAST(pay_holds.since, EXCLUDED.since);
+ON CONFLICT (account) WHERE released_at IS NULL DO UPDATE SET since = LEAST(pay_holds.since, EXCLUDED.since), held_at = EXCLUDED.held_at, reason = EXCLUDED.reason;
 
 -- Reads the open holds, by account. Locks nothing.
 -- name: PayHolds :many

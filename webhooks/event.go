@@ -144,6 +144,9 @@ type Event struct {
 	// try again: if the payment is on such a page, that is still open, and nothing need be done. A try that was made
 	// without a page (by a stored card) has none. Each kind's documentation has the source.
 	PageOpen bool `json:"page_open,omitzero"`
+	// Listed is set on an event that was read from the provider's own list, and not delivered: all that it contains is
+	// the provider's.
+	Listed bool `json:"listed,omitzero"`
 	// Approved is set where the customer has agreed to a payment which the merchant has yet to request from the
 	// provider: no money is captured or on hold by itself.
 	Approved bool `json:"approved,omitzero"`

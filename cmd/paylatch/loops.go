@@ -22,7 +22,7 @@ func (in *instance) loops(charged map[string]gateway.Account, counted *metrics.M
 		worker.RetryParked(in.rooms), worker.RetryEarly(in.rooms), worker.Stale(in.rooms, counted.Stale), worker.Foreign(in.rooms, time.Now, in.log),
 		worker.ReadAgain(in.rooms, version), worker.KeepRejected(in.rejected), worker.VerifyRejected(in.rejected),
 
-		worker.Jobs(jobsOf(in.store, in.rooms, in.log)), worker.WriteNotes(in.notes), worker.WriteAccess(in.access),
+		worker.Jobs(jobsOf(in.cfg, in.store, in.rooms, in.log)), worker.WriteNotes(in.notes), worker.WriteAccess(in.access),
 		worker.Verify(in.store.Evidence(), counted.Verified, in.log), worker.Audit(in.store.Support(), !dev, time.Now, in.log),
 
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, in.cfg.Retention.EventBytes), worker.PurgeSessions(in.store.Sessions()),

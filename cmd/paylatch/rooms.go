@@ -37,10 +37,22 @@ type rooms struct {
 func (r rooms) reconciler(store *postgres.Store) *reconcile.Reconciler {
 	return reconcile.New(reconcile.Options{
 		Store: store, Payments: r.Runner, Rules: r.Rules, Now: time.Now,
+		HoldOf: func(ctx context.Context, account string) (*reconcile.Hold, error) { return holdOf(ctx, store, account) },
 		Recall: func(ctx context.Context, p imports.Past) error {
 			return imports.Make(ctx, imports.Options{Store: store, Rules: r.Rules, Account: p.Account, Now: time.Now}, p)
 		},
 	})
+}
+
+// holdOf returns the hold of an account, nil for one that is not held.
+func holdOf(ctx context.Context, store *postgres.Store, account string) (*reconcile.Hold, error) {
+	holds, err := store.Marks().Holds(ctx)
+	for _, h := range holds {
+		if h.Account == account {
+			return &reconcile.Hold{Account: account, Since: h.Since, Until: h.HeldAt}, nil
+		}
+	}
+	return nil, err
 }
 
 // newRooms wires the use cases. Without notes nothing is recorded, and no command may be executed; without a sealer no
@@ -51,7 +63,7 @@ func newRooms(
 	guard *watermark.Guard, foreign func(account string),
 ) rooms {
 	rules := changeset.Rules{
-		Accounts: activity.Providers(charged, notes), Held: guard.Held,
+		Accounts: activity.Providers(charged, notes), Held: guard,
 		Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
 	}
 	run := runner.Options{Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, Now: time.Now}
@@ -73,8 +85,8 @@ func newRooms(
 }
 
 // jobsOf wires what works on the acts of staff on many events or discrepancies.
-func jobsOf(store *postgres.Store, r rooms, log zerolog.Logger) *bulk.Runner {
-	return bulk.NewRunner(bulk.RunnerOptions{Queue: store.Jobs().Queue(), Payments: r, Code: problem.Code, Log: func(j bulk.Job, id uuid.UUID, err error) {
+func jobsOf(cfg *config.Config, store *postgres.Store, r rooms, log zerolog.Logger) *bulk.Runner {
+	return bulk.NewRunner(bulk.RunnerOptions{Queue: store.Jobs().Queue(), Payments: r, Call: cfg.ProviderTimeout, Code: problem.Code, Log: func(j bulk.Job, id uuid.UUID, err error) {
 		log.Error().Err(err).Stringer("job", j.ID).Stringer("id", id).Msg("one of a job failed; the job goes on")
 	}})
 }

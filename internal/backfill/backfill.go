@@ -64,10 +64,12 @@ type backfill struct {
 	count Count
 	batch []inbound.Received
 	bytes int
+	// refused is why the batch was not taken in.
+	refused error
 }
 
-// Run takes in the events that are listed in a span. It returns the errors of the list and of the intake; what was counted is taken in
-// then, and the same run again goes on. It also returns ErrNoList, ErrNoReader and ErrNoID.
+// Run takes in the events that are listed in a span. It returns the errors of the list and of the intake; all that was read until
+// then is taken in, and the same run again goes on. It also returns ErrNoList, ErrNoReader and ErrNoID.
 func Run(ctx context.Context, o Options) (Count, error) {
 	b := &backfill{Options: o, count: Count{Verdicts: map[fsm.Verdict]int{}}}
 	switch {
@@ -77,8 +79,8 @@ func Run(ctx context.Context, o Options) (Count, error) {
 		return b.count, ErrNoReader
 	}
 	err := o.Events.Events(ctx, o.Span, func(e gateway.ListedEvent) error { return b.add(ctx, e) })
-	if err == nil {
-		err = b.take(ctx)
+	if b.refused == nil { // else the same events would be refused again
+		err = errors.Join(err, b.take(ctx))
 	}
 	return b.count, err
 }
@@ -98,6 +100,7 @@ func (b *backfill) add(ctx context.Context, listed gateway.ListedEvent) error {
 		if e.Kind == webhooks.KindQuestion { // nothing waits for its answer
 			e.Kind, e.Money = webhooks.KindIgnored, nil
 		}
+		e.Listed = true
 		b.batch = append(b.batch, inbound.Received{Account: b.Account, Event: e, Headers: headers, Body: d.Body, At: now})
 	}
 	if b.bytes += len(d.Body); len(b.batch) >= batchEvents || b.bytes >= batchBytes {
@@ -115,7 +118,7 @@ func (b *backfill) take(ctx context.Context) error {
 	for try := 1; err != nil && transient(err) && try < takeTries && wait(ctx); try++ {
 		verdicts, err = b.Take(ctx, b.batch)
 	}
-	if err != nil {
+	if b.refused = err; err != nil {
 		return fmt.Errorf("take %d events in: %w; run it again, what was taken in is a duplicate then", len(b.batch), err)
 	}
 	b.count.Events += len(verdicts)

@@ -74,6 +74,8 @@ type RunnerOptions struct {
 	Code func(error) string
 	// Log gets what failed by a fault of the program; the job goes on with the next one.
 	Log func(job Job, id uuid.UUID, err error)
+	// Call is how long a call to a provider may take, of which an event that has to be looked up needs one or two.
+	Call time.Duration
 }
 
 // Runner works on jobs. It is safe for concurrent use.
@@ -96,7 +98,7 @@ const (
 
 // NewRunner returns a runner.
 func NewRunner(o RunnerOptions) *Runner {
-	return &Runner{RunnerOptions: o, life: usualLife, portion: usualPortion}
+	return &Runner{RunnerOptions: o, life: max(usualLife, 3*o.Call), portion: usualPortion}
 }
 
 // Work does a portion of a job, if there is one that no other process works on, and reports whether there may be more. A storage that is gone

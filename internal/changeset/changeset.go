@@ -28,13 +28,23 @@ import (
 type Rules struct {
 	Accounts map[string]gateway.Account
 	Schedule schedule.Schedule
-	// Held reports whether the pays and refunds of an account wait, because a restored database may have forgotten some; nil
-	// for never.
-	Held func(account string) bool
+	// Held are the accounts that a restored database may have forgotten payments of; nil for none.
+	Held Holds
 }
 
-// Holds reports whether the pays and refunds of an account wait.
-func (r Rules) Holds(account string) bool { return r.Held != nil && r.Held(account) }
+// Holds are accounts that are held.
+type Holds interface {
+	// Held reports whether an account is: its refunds wait. HeldAny reports whether any is: all pays wait, since an order may
+	// have been paid by that one.
+	Held(account string) bool
+	HeldAny() bool
+}
+
+// HoldsRefunds reports whether the refunds of an account wait.
+func (r Rules) HoldsRefunds(account string) bool { return r.Held != nil && r.Held.Held(account) }
+
+// HoldsPays reports whether pays wait.
+func (r Rules) HoldsPays() bool { return r.Held != nil && r.Held.HeldAny() }
 
 // Changeset is what one transaction changes. It must not be used by two goroutines.
 type Changeset struct {

@@ -98,7 +98,7 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	if !ok || account.Provider == nil || account.Provider.Capabilities().LookupOnly {
 		return Reply{}, payment.Invalid("account", "name a configured account that can be charged")
 	}
-	if c.Runner.Holds(cmd.Account) {
+	if c.Runner.HoldsPays() {
 		return Reply{}, payment.ErrPaysHeld
 	}
 	detailed := cmd.Stored && !cmd.ownCustomer // the order may name the customer

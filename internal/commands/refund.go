@@ -90,7 +90,7 @@ func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idemp
 		if err := c.callable(a); err != nil {
 			return nil, err
 		}
-		if c.Runner.Holds(a.Account) {
+		if c.Runner.HoldsRefunds(a.Account) {
 			return nil, payment.ErrPaysHeld
 		}
 		t, err = c.makeRefund(ctx, tx, a, req, cmd)

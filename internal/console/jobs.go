@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/google/uuid"
@@ -91,6 +92,9 @@ func (v *visit) doMany(kind bulk.Kind, back string) error {
 	again := func(f layout.Form) templ.Component {
 		view.Form = f
 		return manyPage(view)
+	}
+	if view.Until == "" { // what comes later is not confirmed by it
+		view.Until = v.Now().UTC().Format(time.RFC3339Nano)
 	}
 	o, err := view.Between(view.Since, view.Until)
 	if v.R.PostFormValue("sure") == "yes" {

@@ -93,7 +93,9 @@ func unpaid(o payment.Order) *RefusalError {
 		return refuse("status", "order %s is paid by late money of attempt %s: an order is paid once", o.ID, late.Attempt.ID)
 	}
 	if busy, ok := errors.AsType[*payment.InProgressError](err); ok {
-		return refuse("status", "order %s has attempt %s, which is not over: an order is paid once", o.ID, busy.Attempt.ID)
+		wrong := refuse("status", "order %s has attempt %s, which is not over: an order is paid once", o.ID, busy.Attempt.ID)
+		wrong.Later = true
+		return wrong
 	}
 	if live := o.Live(); live != nil {
 		return refuse("status", "order %s is paid by attempt %s: an order is paid once", o.ID, live.ID)

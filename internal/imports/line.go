@@ -61,6 +61,8 @@ type RefusalError struct {
 	Line int
 	// Member is what is wrong, empty for the line as a whole; Text what to do.
 	Member, Text string
+	// Later is set where that may pass: an attempt of the order is not over.
+	Later bool
 }
 
 // Error implements error.

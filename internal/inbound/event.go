@@ -107,6 +107,12 @@ func (e *StoredEvent) Park(verdict fsm.Verdict, now time.Time) {
 	}
 }
 
+// CountsBeside reports whether what an event contains counts beside what a lookup of its payment shows: a delivery with an id of its
+// own states it, and an event of the provider's list that has an amount or a dispute.
+func CountsBeside(e webhooks.Event) bool {
+	return e.DeliveryID != "" || e.Listed && (e.Money != nil || e.Dispute != nil)
+}
+
 // Due has an event tried now. A foreign one is parked again.
 func (e *StoredEvent) Due(now time.Time) {
 	if e.NextTryAt = &now; e.Verdict == Foreign {

@@ -218,7 +218,7 @@ func applyFetched(s *changeset.Changeset, c *changeset.Change, e *inbound.Stored
 		s.ApplyEvent(c, e)
 		e.Event = own
 		return
-	case own.DeliveryID != "" && slices.Contains(notLookedUp, own.Kind):
+	case inbound.CountsBeside(own) && slices.Contains(notLookedUp, own.Kind):
 		// The provider's API does not show it of a payment: the lookup found which one.
 		e.Event.NeedsFetch, e.Event.References = false, f.names(own)
 		s.ApplyEvent(c, e)

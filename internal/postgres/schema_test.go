@@ -121,7 +121,7 @@ INSERT INTO operations (order_id, attempt_id, kind, number, account, origin, sta
 	VALUES ('o1', ':a1', 'charge', 0, 'acc', 'request', 'sent', 1, 1, now(), now());
 INSERT INTO sealed_details VALUES ('o1', ':a1', '\x02', now(), now());
 INSERT INTO sealed_requests VALUES (':a1', 'charge', 0, '\x02', now());
-INSERT INTO rejected_deliveries VALUES (':e1', 'acc', '\x02', '{"\\x01"}', now());
+INSERT INTO rejected_deliveries VALUES (':e1', 'acc', '\x02', '{"\\x01"}', 7, now());
 INSERT INTO attempt_references VALUES ('acc', ':a1', 'o1', ':a1');
 INSERT INTO final_cursors VALUES ('acc', 1, ':a1', 0, now());
 INSERT INTO final_lookups VALUES (':a1', now());

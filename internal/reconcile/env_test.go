@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,10 +46,12 @@ type env struct {
 	*reconcile.Reconciler
 
 	store *postgres.Store
-	db    *pgxpool.Pool
-	bank  *bank
-	use   *commands.Commands
-	run   *runner.Runner
+	// restored is the hold of all accounts; nil for none.
+	restored *atomic.Pointer[reconcile.Hold]
+	db       *pgxpool.Pool
+	bank     *bank
+	use      *commands.Commands
+	run      *runner.Runner
 	// count and found are of the last run.
 	count reconcile.Count
 	found []review.Discrepancy
@@ -64,6 +67,8 @@ func newEnv(t *testing.T) *env {
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
 	b := &bank{stands: map[string]gateway.Outcome{}, fails: map[string]error{}}
+	restored := &atomic.Pointer[reconcile.Hold]{}
+	hold := restored.Load
 	rules := changeset.Rules{
 		Accounts: map[string]gateway.Account{
 			account:    {Provider: b, Books: b, Statement: b.statement},
@@ -76,13 +81,14 @@ func newEnv(t *testing.T) *env {
 	r := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now})
 	o := reconcile.Options{
 		Store: store, Payments: payments{r}, Rules: rules, Now: time.Now,
-		Pause: func(context.Context, time.Duration) error { return nil },
+		Pause:  func(context.Context, time.Duration) error { return nil },
+		HoldOf: func(context.Context, string) (*reconcile.Hold, error) { return hold(), nil },
 		Recall: func(ctx context.Context, p imports.Past) error {
 			return imports.Make(ctx, imports.Options{Store: store, Rules: rules, Account: p.Account, Now: time.Now}, p)
 		},
 	}
 	return &env{
-		Reconciler: reconcile.New(o), store: store, db: db, bank: b, run: r,
+		Reconciler: reconcile.New(o), store: store, restored: restored, db: db, bank: b, run: r,
 		use: commands.New(commands.Options{Store: store, Runner: r, DefaultAccount: account, Wait: 5 * time.Second}),
 	}
 }

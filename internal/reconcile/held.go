@@ -15,30 +15,43 @@ import (
 // Held is the Run.By of the runs for accounts that are held.
 const Held = "restore"
 
-// heldRetry is how long after a run for a held account the next one begins.
-const heldRetry = time.Minute
+// heldRetry is how long after a run for a held account that failed the next one begins; heldAgain after one that has compared all but
+// what can't be.
+const (
+	heldRetry = time.Minute
+	heldAgain = 10 * time.Minute
+)
 
 // Hold is an account that is held, with its pays and refunds: what was sent to its provider from Since until Until may be forgotten.
 type Hold struct {
 	Account      string
 	Since, Until time.Time
+	// ByHand is set if only a person can tell: all may be forgotten.
+	ByHand bool
 }
 
 // RunHeld reconciles a held account, once the books of the time that may be forgotten are complete. It returns the run that has
 // compared all of that, this one or an earlier one, and false while there is none: the account stays held.
 func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(review.Discrepancy)) (uuid.UUID, bool, error) {
 	span, complete := gateway.Span{From: h.Since, To: h.Until}, h.Until.Add(r.Accounts[h.Account].BooksLag)
+	if h.ByHand {
+		complete = h.Until.AddDate(1000, 0, 0)
+	}
 	id, covered, err := r.Store.RunOf(ctx, h.Account, span, complete)
-	if err != nil || covered || r.Accounts[h.Account].Books == nil {
+	if err != nil || covered || h.ByHand || r.Accounts[h.Account].Books == nil {
 		return id, covered, err
 	}
 	q := Request{Account: h.Account, By: Held, Progress: func(Count) {}, Found: found}
 	run, err := r.Store.RunBegin(ctx, h.Account, Held, func(last Last) *Run {
 		now := r.Now()
-		if last.Running || now.Sub(last.Tried) < heldRetry || !now.After(complete) {
+		pause := heldRetry
+		if last.Finished.After(h.Until) { // all was compared but what can't be: that takes a person, or time
+			pause = heldAgain
+		}
+		if last.Running || now.Sub(last.Tried) < pause || !now.After(complete) {
 			return nil
 		}
-		q.Span = gateway.Span{From: h.Since.Add(-margin), To: now}
+		q.Span = gateway.Span{From: h.Since.Add(-margin), To: now.Add(-r.Accounts[h.Account].BooksLag)}
 		return r.run(q)
 	})
 	if err != nil || run == nil {

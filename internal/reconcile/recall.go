@@ -14,42 +14,49 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/storable"
 )
 
 // reserved is the user of an order that is in the provider's books only. No token has it.
 const reserved payment.UserID = "paylatch"
 
-// recall makes the attempts of payments that are ours by their mark and were captured: a restored database has forgotten them, and
-// their orders could be paid again. An order that was forgotten, too, is made for the reserved user, and reviewed. What can't be made, for
-// its order was paid again, is reviewed.
+// recall makes the attempts of captured payments again that were ours, by their mark, and were begun in the time that the restored
+// database of a held account has forgotten: else their orders could be paid again. An order that was forgotten, too, is made for the
+// reserved user. All of them are reviewed, since the shop may not have had their events; so is what can't be made. While it can't for an
+// attempt of its order that is not over, the run has not compared everything: the account stays held.
 func (j *job) recall(ctx context.Context) error {
-	if j.Recall == nil {
+	if j.Recall == nil || j.hold == nil {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.unknown)) {
 		u := j.unknown[name]
 		past, ours := j.past(u)
-		if !ours {
+		if !ours || past.CreatedAt.Before(j.hold.Since.Add(-margin)) || past.CreatedAt.After(j.hold.Until) {
 			continue
 		}
 		err := j.Recall(ctx, past)
-		if refused := (*imports.RefusalError)(nil); errors.As(err, &refused) {
-			u.why = refused.Text
-			continue
-		}
-		if err != nil {
+		refused := (*imports.RefusalError)(nil)
+		switch {
+		case err == nil:
+			u.recalled = true
+			j.run.Count.Recalled++
+			j.run.Count.Review -= len(u.entries)
+			j.batch = append(j.batch, u.entries...)
+		case errors.Is(err, payment.ErrUnavailable), ctx.Err() != nil:
 			return fmt.Errorf("make the forgotten payment %s again: %w", name, err)
-		}
-		j.run.Count.Recalled++
-		j.run.Count.Review -= len(u.entries)
-		j.batch = append(j.batch, u.entries...)
-		u.recalled = true
-		if past.User != reserved {
-			delete(j.unknown, name)
+		case errors.As(err, &refused):
+			u.why = refused.Text
+			if refused.Later {
+				j.later = fmt.Errorf("%w: %s", errLater, refused.Text)
+			}
+		default: // one that the storage does not take keeps no other from being compared
+			u.why = storable.Text(err.Error())
 		}
 	}
 	return j.compare(ctx)
 }
+
+var errLater = errors.New("a forgotten payment can't be recorded again yet")
 
 // past is a forgotten payment as an import has it; false for one without a mark, an order or a capture.
 func (j *job) past(u *unknown) (imports.Past, bool) {
@@ -59,6 +66,9 @@ func (j *job) past(u *unknown) (imports.Past, bool) {
 		names = append(names, e.Names()...)
 		p.Order, p.Payment = cmp.Or(p.Order, e.Order), cmp.Or(p.Payment, e.Payment)
 		if m := e.Movement; m.Kind == payment.MovementCapture {
+			if p.AmountCaptured > 0 && p.Money.Currency != m.Money.Currency {
+				return p, false
+			}
 			p.AmountCaptured += m.Money.Minor
 			p.Money, p.FinalizedAt = m.Money, later(p.FinalizedAt, m.At)
 		}

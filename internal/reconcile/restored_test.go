@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,12 +27,18 @@ func forgotten() (payment.AttemptID, []gateway.Entry) {
 	return id, []gateway.Entry{paid, took}
 }
 
+// restore holds the account, as if a backup of two hours ago had been put in the place of its database.
+func (r *env) restore() {
+	r.restored.Store(&reconcile.Hold{Account: account, Since: time.Now().Add(-2 * time.Hour), Until: time.Now()})
+}
+
 // What a restored database has forgotten is made again by the books: with its id, its names and all that happened to its money. The
 // order can't be paid again.
 func TestForgottenPaymentIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
 	require.NoError(t, r.order(t, "A-1"))
+	r.restore()
 	id, entries := forgotten()
 	r.bank.books = entries
 	for range 2 {
@@ -41,7 +48,7 @@ func TestForgottenPaymentIsMadeAgain(t *testing.T) {
 		require.EqualValues(t, price, a.Captured)
 		require.EqualValues(t, 500, a.Refunded)
 		require.Equal(t, payment.BegunBefore, a.Begun)
-		require.Empty(t, r.open(t))
+		require.Equal(t, []string{"unknown_here  pay_A-1"}, r.open(t), "the shop may not have had its events")
 	}
 	require.Equal(t, reconcile.Count{Entries: 2, Agreed: 2}, r.count)
 	_, err := r.press(t, "A-1")
@@ -53,6 +60,7 @@ func TestForgottenPaymentIsMadeAgain(t *testing.T) {
 func TestForgottenOrderIsNotPaidTwice(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
+	r.restore()
 	id, entries := forgotten()
 	r.bank.books = entries
 	for range 2 {
@@ -62,17 +70,25 @@ func TestForgottenOrderIsNotPaidTwice(t *testing.T) {
 	require.Equal(t, fsm.Succeeded, r.attempt(t, id).State)
 	require.ErrorIs(t, r.order(t, "A-1"), payment.ErrOrderExists)
 	require.Equal(t, []string{"paylatch"}, rows(t, r, "SELECT user_id FROM orders"))
-	require.Contains(t, rows(t, r, "SELECT text FROM discrepancies")[0], "under nobody's name")
+	require.Contains(t, rows(t, r, "SELECT text FROM discrepancies")[0], "as nobody's")
 }
 
 func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(entries []gateway.Entry)
-		paid   bool
-		text   string
+		// under is how the order's attempt stands; none without it.
+		under fsm.News
+		// held is set if that may change: the run does not release the account.
+		held bool
+		text string
 	}{
-		"its order was paid again":  {paid: true, text: "which is not over"},
+		"its order is being paid":  {under: fsm.NewsProcessing, held: true, text: "which is not over"},
+		"its order was paid again": {under: fsm.NewsSucceeded, text: "is paid by attempt"},
+		"an order id of no order":  {change: func(all []gateway.Entry) { all[0].Order = payment.OrderID(strings.Repeat("o", 200)); all[1].Order = all[0].Order }, text: "can't be recorded again"},
+		"two currencies": {change: func(all []gateway.Entry) {
+			all[0].Movement.Kind, all[0].Movement.Money.Currency = payment.MovementCapture, "CHF"
+		}, text: "Look it up"},
 		"no mark of ours":           {change: func(all []gateway.Entry) { all[0].References, all[1].References = nil, nil }, text: "Look it up"},
 		"more than the order":       {change: func(all []gateway.Entry) { all[1].Movement.Money.Minor++ }, text: "Look it up"},
 		"another currency":          {change: func(all []gateway.Entry) { all[1].Movement.Money.Currency = "CHF" }, text: "Look it up"},
@@ -82,8 +98,10 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 			t.Parallel()
 			r := newEnv(t)
 			require.NoError(t, r.order(t, "A-1"))
-			if tt.paid {
-				r.bank.next = gateway.Outcome{News: fsm.NewsProcessing}
+			r.restore()
+			if tt.under != "" {
+				money := euros(price)
+				r.bank.next = gateway.Outcome{News: tt.under, Money: &money}
 				_, err := r.press(t, "A-1")
 				require.NoError(t, err)
 				_, err = r.db.Exec(t.Context(), "UPDATE attempt_references SET reference = 'pay_other' WHERE reference = 'pay_A-1'")
@@ -94,10 +112,38 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 				tt.change(entries)
 			}
 			r.bank.books = entries
-			require.NoError(t, r.tryReconcile(t))
+			if err := r.tryReconcile(t); tt.held {
+				require.ErrorContains(t, err, "can't be recorded again yet")
+			} else {
+				require.NoError(t, err)
+			}
 			require.Equal(t, []string{"unknown_here  pay_A-1"}, r.open(t))
 			require.Contains(t, rows(t, r, "SELECT text FROM discrepancies")[0], tt.text)
+			_, covered, err := r.store.RunOf(t.Context(), account, gateway.Span{From: time.Now().Add(-time.Minute), To: time.Now()}, time.Time{})
+			require.NoError(t, err)
+			require.Equal(t, !tt.held, covered)
 			require.Zero(t, r.attempt(t, id).ID)
+		})
+	}
+}
+
+// What anybody may have written into a payment's metadata makes no attempt while the account is not held, and none of another time.
+func TestNothingIsMadeWithoutAHold(t *testing.T) {
+	t.Parallel()
+	for name, hold := range map[string]*reconcile.Hold{
+		"not held":        nil,
+		"of another time": {Account: account, Since: time.Now().Add(-9 * time.Hour), Until: time.Now().Add(-8 * time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newEnv(t)
+			require.NoError(t, r.order(t, "A-1"))
+			r.restored.Store(hold)
+			_, r.bank.books = forgotten()
+			r.reconcile(t)
+			require.Equal(t, []string{"unknown_here  pay_A-1"}, r.open(t))
+			_, err := r.press(t, "A-1")
+			require.NoError(t, err)
 		})
 	}
 }
@@ -128,6 +174,7 @@ func TestRunHeld(t *testing.T) {
 		t.Parallel()
 		r := newEnv(t)
 		require.NoError(t, r.order(t, "A-1"))
+		r.restore()
 		_, r.bank.books = forgotten()
 		require.True(t, held(t, r, account, time.Now().Add(-time.Second)))
 		_, err := r.press(t, "A-1")

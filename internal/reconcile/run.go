@@ -30,6 +30,7 @@ var (
 	ErrNoStatement = errors.New("files of this kind of account can't be read")
 	// ErrUnapplied is returned when entries could not be applied, with the first error of one. All others are.
 	ErrUnapplied = errors.New("entries could not be applied")
+	errOutside   = errors.New("the file has nothing of the span: it is of another time, or of another account")
 	// ErrUnanswered is returned when payments could not be looked up. What was found until then is applied.
 	ErrUnanswered = errors.New("payments could not be looked up: run it again later")
 )
@@ -40,6 +41,8 @@ type Options struct {
 	Payments Payments
 	changeset.Rules
 
+	// HoldOf returns the hold of an account, nil for one that is not held. Nil where none ever is.
+	HoldOf func(ctx context.Context, account string) (*Hold, error)
 	// Recall makes a payment again that was forgotten here. It returns an imports.RefusalError for one that can't be; nil
 	// where nothing is made again.
 	Recall func(ctx context.Context, p imports.Past) error
@@ -110,9 +113,18 @@ func (r *Reconciler) carry(ctx context.Context, q Request, run Run) (Count, erro
 		Reconciler: r, Request: q, run: run, asked: map[payment.AttemptID]bool{},
 		left: map[payment.AttemptID]map[string]gateway.Entry{}, unknown: map[string]*unknown{},
 	}
-	err := j.all(ctx)
+	var err error
+	if r.HoldOf != nil {
+		j.hold, err = r.HoldOf(ctx, q.Account)
+	}
+	if err == nil {
+		err = j.all(ctx)
+	}
 	if err == nil && j.failures > 0 {
 		err = fmt.Errorf("%d %w, the first: %w", j.failures, ErrUnapplied, j.failed)
+	}
+	if err == nil && q.File != nil && j.run.Count.Entries == j.run.Count.Outside {
+		j.unread = errOutside
 	}
 	if err == nil && j.run.Count.Unanswered > 0 {
 		err = fmt.Errorf("%d %w", j.run.Count.Unanswered, ErrUnanswered)
@@ -120,7 +132,7 @@ func (r *Reconciler) carry(ctx context.Context, q Request, run Run) (Count, erro
 	now := r.Now()
 	j.run.TouchedAt = now
 	if err == nil {
-		err, j.run.FinishedAt = j.unread, &now
+		err, j.run.FinishedAt = errors.Join(j.unread, j.later), &now
 	}
 	if err != nil {
 		j.run.Failure = storable.Text(err.Error())
@@ -142,6 +154,9 @@ func (r *Reconciler) source(q Request) (func(ctx context.Context, take func(gate
 		return nil, fmt.Errorf("account %s: %w, and no file of this kind of account can be: compare with its dashboard", q.Account, ErrNoBooks)
 	}
 	wide := gateway.Span{From: q.Span.From.Add(-margin), To: q.Span.To.Add(margin)}
+	if complete := r.Now().Add(-account.BooksLag); wide.To.After(complete) && complete.After(wide.From) {
+		wide.To = complete // what is later may be there in part, and is read another time
+	}
 	return func(ctx context.Context, take func(gateway.Entry) error) error {
 		return account.Books.Entries(ctx, wide, take)
 	}, nil
@@ -163,8 +178,13 @@ type job struct {
 	// failed is the first error of an entry that could not be applied, failures how many there were.
 	failed   error
 	failures int
-	// unread is set where entries could not be read. All others were.
-	unread error
+	// unread is set where entries could not be read; all others were. later is set where a forgotten payment could not be made
+	// again yet.
+	unread, later error
+	// answered counts the lookups of what no entry has.
+	answered int
+	// hold is set if the account is held.
+	hold *Hold
 }
 
 func (j *job) all(ctx context.Context) error {
@@ -209,7 +229,7 @@ func (j *job) take(ctx context.Context, e gateway.Entry) error {
 // keepable returns an entry with names that the storage takes.
 func keepable(e gateway.Entry) gateway.Entry {
 	e.ID, e.Payment, e.Payout = storable.Name(e.ID), storable.Name(e.Payment), storable.Name(e.Payout)
-	e.Movement.ID, e.Order = storable.Name(e.Movement.ID), payment.OrderID(storable.Text(string(e.Order)))
+	e.Movement.ID, e.Order = storable.Name(e.Movement.ID), payment.OrderID(storable.Name(string(e.Order)))
 	names := make([]string, len(e.References))
 	for i, name := range e.References {
 		names[i] = storable.Name(name)

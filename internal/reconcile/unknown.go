@@ -97,7 +97,7 @@ func unknownHere(account, name string, u *unknown) review.Discrepancy {
 	e := slices.MinFunc(u.entries, asHappened)
 	d := review.Discrepancy{
 		Kind: payment.UnknownHere, Event: inbound.EventKey{Account: account}, AboutID: storable.Name(name), OrderID: e.Order,
-		Text: fmt.Sprintf("The provider's books have %s of the payment %s, which is not recorded here", e.Movement.Kind, storable.Name(name)),
+		Text: fmt.Sprintf("The provider's books have %s of the payment %s, which was not recorded here", e.Movement.Kind, storable.Name(name)),
 	}
 	if e.Movement.Money.Currency != "" {
 		d.Money = &e.Movement.Money
@@ -106,9 +106,11 @@ func unknownHere(account, name string, u *unknown) review.Discrepancy {
 		d.Text += ", for the order " + string(e.Order)
 	}
 	switch {
-	case u.recalled:
-		d.Text += ", which was not recorded either. Both are recorded again, the order under nobody's name, so that it can't be paid twice: " +
+	case u.recalled && u.order == nil:
+		d.Text += ", which was not recorded either. Both are recorded again, the order as nobody's, so that it can't be paid twice: " +
 			"find out whose it is, and whether its goods were delivered."
+	case u.recalled:
+		d.Text += ". The restored database had forgotten it; it is recorded again. The shop may not have had its events: see that the goods are delivered, and accept this."
 	case u.why != "":
 		d.Text += ". It can't be recorded again (" + u.why + "): look both up in the dashboard, and refund the one that is too many."
 	default:
@@ -153,29 +155,42 @@ func (j *job) lookUpMissing(ctx context.Context, ids []payment.AttemptID) error 
 		count.Unasked += len(ids)
 		return j.moved(ctx)
 	}
-	var lost []payment.AttemptID
+	var lost, silent []payment.AttemptID
 	err := j.askAll(ctx, ids, func(id payment.AttemptID, err error) {
 		switch {
 		case err == nil:
+			j.answered++
 		case errors.Is(err, gateway.ErrNoSuchPayment):
+			j.answered++
 			lost = append(lost, id)
 		case errors.Is(err, gateway.ErrUnsupported), errors.Is(err, gateway.ErrNotTold):
 			count.Unasked++
-		default:
+		case errors.Is(err, gateway.ErrHeldBack), errors.Is(err, payment.ErrBusy):
 			count.Unanswered++
+		default:
+			silent = append(silent, id)
 		}
 	})
 	if err != nil {
 		return err
 	}
 	count.Lost += len(lost)
-	if err := j.openLost(ctx, lost); err != nil {
+	if err := j.openLost(ctx, payment.UnknownAtProvider, "", lost); err != nil {
+		return err
+	}
+	if j.answered == 0 { // the provider is not there
+		count.Unanswered += len(silent)
+		return j.moved(ctx)
+	}
+	count.Review += len(silent)
+	if err := j.openLost(ctx, payment.NeedsReview, "The provider's books do not contain this payment, and its lookup fails. Compare with its dashboard.", silent); err != nil {
 		return err
 	}
 	return j.moved(ctx)
 }
 
-func (j *job) openLost(ctx context.Context, ids []payment.AttemptID) error {
+// openLost opens a discrepancy for each of some attempts.
+func (j *job) openLost(ctx context.Context, kind payment.DiscrepancyKind, text string, ids []payment.AttemptID) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -187,7 +202,11 @@ func (j *job) openLost(ctx context.Context, ids []payment.AttemptID) error {
 	for _, id := range ids {
 		a := attempts[id]
 		money := payment.Money{Minor: a.AmountCaptured(), Currency: a.Money.Currency}
-		all = append(all, review.Discrepancy{Kind: payment.UnknownAtProvider, OrderID: a.OrderID, AttemptID: &id, Money: &money})
+		d := review.Discrepancy{Kind: kind, OrderID: a.OrderID, AttemptID: &id, Money: &money, Text: text}
+		if text != "" {
+			d.About, d.AboutID = payment.AboutBooks, "lookup"
+		}
+		all = append(all, d)
 	}
 	return j.open(ctx, all...)
 }

@@ -49,12 +49,14 @@ type Sealed struct {
 	Account     string
 	Text        []byte
 	Fingerprint []byte
+	Network     int16 // a bucket of them, from which it came
 	At          time.Time
 }
 
 // Store stores rejected deliveries.
 type Store interface {
-	// RejectedKeep stores deliveries and deletes the oldest of their accounts beyond Most and MostBytes.
+	// RejectedKeep stores deliveries and deletes the oldest of their accounts beyond Most and MostBytes, those of one network
+	// beyond half of that first.
 	RejectedKeep(ctx context.Context, deliveries []Sealed) error
 	// RejectedUntried lists deliveries that were not verified by the fingerprint of their account yet, the oldest first,
 	// from behind an id: limit at most, and of not many more than so many bytes.

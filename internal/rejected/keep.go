@@ -3,6 +3,7 @@ package rejected
 import (
 	"context"
 	"errors"
+	"hash/fnv"
 
 	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -12,9 +13,9 @@ import (
 
 // waiting is a delivery that waits to be written.
 type waiting struct {
-	account  string
-	delivery webhooks.Delivery
-	size     int
+	account, network string
+	delivery         webhooks.Delivery
+	size             int
 }
 
 // Keep has a delivery stored by the next Flush, or drops it if there are too many. It does not wait for anything. The delivery must
@@ -26,12 +27,12 @@ func (d *Deliveries) Keep(account string, delivery webhooks.Delivery) {
 }
 
 func (d *Deliveries) enqueue(account string, delivery webhooks.Delivery) bool {
-	now := d.Now()
+	now, network := d.Now(), account+" "+throttle.Network(delivery.RemoteAddr)
 	// The network's limit comes first: what it refuses takes nothing of the account's.
-	if d.networks.Reserve(account+" "+throttle.Network(delivery.RemoteAddr), now) > 0 || d.accounts.Reserve(account, now) > 0 {
+	if d.networks.Reserve(network, now) > 0 || d.accounts.Reserve(account, now) > 0 {
 		return false
 	}
-	w := waiting{account, delivery, len(delivery.Body) + len(delivery.URL)}
+	w := waiting{account, network, delivery, len(delivery.Body) + len(delivery.URL)}
 	for name, values := range delivery.Header {
 		for _, value := range values {
 			w.size += len(name) + len(value)
@@ -39,10 +40,18 @@ func (d *Deliveries) enqueue(account string, delivery webhooks.Delivery) bool {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.bytes[account]+w.size > waitingBytes {
+	return d.wait(w)
+}
+
+// wait adds a delivery to those that wait, if its account has room, of which one network has half at most, or one delivery. The caller has the lock.
+func (d *Deliveries) wait(w waiting) bool {
+	ofNetwork := d.bytes[w.network]
+	if d.bytes[w.account]+w.size > waitingBytes || ofNetwork > 0 && ofNetwork+w.size > waitingBytes/2 {
 		return false
 	}
-	d.waiting, d.bytes[account] = append(d.waiting, w), d.bytes[account]+w.size
+	d.waiting = append(d.waiting, w)
+	d.bytes[w.account] += w.size
+	d.bytes[w.network] += w.size
 	return true
 }
 
@@ -59,7 +68,7 @@ func (d *Deliveries) Flush(ctx context.Context) error {
 	sealed := make([]Sealed, 0, len(taken))
 	var failed error
 	for _, w := range taken {
-		s := Sealed{ID: cell.Only.NewIDAt(w.delivery.ReceivedAt), Account: w.account, Fingerprint: d.Accounts[w.account].Fingerprint, At: w.delivery.ReceivedAt}
+		s := Sealed{ID: cell.Only.NewIDAt(w.delivery.ReceivedAt), Account: w.account, Fingerprint: d.Accounts[w.account].Fingerprint, Network: bucket(w.network), At: w.delivery.ReceivedAt}
 		text, err := seal(d.Box, s.Account, s.ID, w.delivery)
 		if err != nil {
 			failed = errors.Join(failed, err)
@@ -70,8 +79,13 @@ func (d *Deliveries) Flush(ctx context.Context) error {
 		sealed = append(sealed, s)
 	}
 	err := d.Store.RejectedKeep(ctx, sealed)
-	if errors.Is(err, payment.ErrUnavailable) {
+	switch {
+	case errors.Is(err, payment.ErrUnavailable):
 		d.requeue(taken)
+	case err != nil:
+		for _, s := range sealed {
+			d.Dropped(s.Account)
+		}
 	}
 	return errors.Join(failed, err)
 }
@@ -84,10 +98,15 @@ func (d *Deliveries) requeue(taken []waiting) {
 	d.waiting = nil
 	clear(d.bytes)
 	for _, w := range append(taken, came...) {
-		if d.bytes[w.account]+w.size > waitingBytes {
+		if !d.wait(w) {
 			d.Dropped(w.account)
-			continue
 		}
-		d.waiting, d.bytes[w.account] = append(d.waiting, w), d.bytes[w.account]+w.size
 	}
+}
+
+// bucket is one of some thousand into which networks are put: enough to tell a flood from the rest, too little to tell who sent it.
+func bucket(network string) int16 {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(network))
+	return int16(sum.Sum32() % 4096) //nolint:gosec // it fits
 }

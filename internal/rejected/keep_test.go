@@ -126,7 +126,12 @@ func TestKeepDoesNotWait(t *testing.T) {
 	d.Keep("acc", large)
 	go func() { flushed <- d.Flush(context.WithoutCancel(t.Context())) }()
 	<-store.entered
-	for range 10 {
+	for range 5 {
+		d.Keep("acc", large)
+	}
+	require.Equal(t, 4, e.dropped["acc"], "a network has half of the room")
+	large.RemoteAddr = netip.MustParseAddr("198.51.100.1")
+	for range 5 {
 		d.Keep("acc", large)
 	}
 	require.Equal(t, 8, e.dropped["acc"], "2 MiB wait")

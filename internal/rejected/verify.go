@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
-	"sync"
 
 	"github.com/google/uuid"
 
@@ -35,11 +34,9 @@ func (d *Deliveries) VerifyAgain(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	errs, states := make([]error, len(list)), make([]state, len(list))
-	var all sync.WaitGroup
-	for i := range list {
-		all.Go(func() { states[i], errs[i] = d.one(ctx, list[i]) })
+	for i := range list { // one after the other: of two with one id of a delivery the first that came counts
+		states[i], errs[i] = d.one(ctx, list[i])
 	}
-	all.Wait()
 	d.after = list[len(list)-1].ID
 	if err := d.settle(ctx, list, states); err != nil {
 		return false, err

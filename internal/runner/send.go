@@ -22,8 +22,10 @@ func (r *Runner) Send(ctx context.Context, t Task, permit gateway.Permit, cause 
 	}
 	p := account.Provider
 	switch kind := t.Operation.Kind; {
-	case kind == payment.OperationRefund && t.Decision == payment.Send && r.Holds(t.Attempt.Account):
+	case kind == payment.OperationRefund && t.Decision == payment.Send && r.HoldsRefunds(t.Attempt.Account):
 		return gateway.CallResult{Outcome: gateway.CallHeldBack}
+	case kind == payment.OperationCharge && t.Decision == payment.Send && t.Operation.Sends <= 1 && r.HoldsPays():
+		return gateway.CallResult{Outcome: gateway.CallNotSent} // noticed since the pay began
 	case kind == payment.OperationRefund && t.Decision == payment.Send:
 		return r.refund(ctx, p, t, permit)
 	case t.Operation.RefundID != payment.RefundID{}:

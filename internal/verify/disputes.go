@@ -37,7 +37,7 @@ func (e *examination) disputes() {
 func (e *examination) toldOfDisputes() map[string][]payment.DisputeTold {
 	told := map[string][]payment.DisputeTold{}
 	for _, s := range e.Events {
-		lookedUp := s.Event.NeedsFetch && s.Event.DeliveryID == ""
+		lookedUp := s.Event.NeedsFetch && !inbound.CountsBeside(s.Event)
 		if s.Unreadable != nil || notApplied(s.Verdict) || s.Verdict == inbound.Duplicate || lookedUp {
 			continue
 		}

@@ -51,12 +51,15 @@ func New(o Options) (*Guard, error) {
 	return &Guard{o: o, known: known}, err
 }
 
-// Held reports whether the pays and refunds of an account wait.
+// Held reports whether an account is held.
 func (g *Guard) Held(account string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.suspect != "" || slices.Contains(g.held, account)
 }
+
+// HeldAny reports whether any account is held: an order may have been paid by that one.
+func (g *Guard) HeldAny() bool { return len(g.All()) > 0 }
 
 // All lists the accounts that are held.
 func (g *Guard) All() []string {
@@ -78,31 +81,44 @@ func (g *Guard) Look(read func() (Mark, []string, error)) error {
 	if err != nil {
 		return err
 	}
-	reason := m.behind(known)
+	reason, since := m.behind(known)
 	if reason == OtherDatabase && !g.o.Live {
 		reason, known = "", Mark{}
 	}
-	if g.take(m, known, reason, held) && g.o.Alarm != nil {
-		g.o.Alarm(reason, m.At)
+	if reason == "" {
+		g.take(m, known, held)
+		return nil
+	}
+	if g.doubt(reason, since, held) && g.o.Alarm != nil {
+		g.o.Alarm(reason, since)
 	}
 	return nil
 }
 
-// take takes over a mark that was read, and reports whether it is the first that was found behind.
-func (g *Guard) take(m, known Mark, reason Reason, held []string) (first bool) {
+// take takes over a mark that is not behind.
+func (g *Guard) take(m, known Mark, held []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.held = held
-	if reason == "" {
-		if g.suspect == "" && (known == Mark{} || m.noticedSince(known) || m.Count >= g.known.Count) {
-			g.known = m
-		}
-		return false
+	g.held = g.configured(held)
+	if g.suspect == "" && (known == Mark{} || m.noticedSince(known) || m.Count >= g.known.Count) {
+		g.known = m
 	}
-	if first = g.suspect == ""; first || m.At.Before(g.since) {
-		g.suspect, g.since = reason, m.At
+}
+
+// doubt holds all accounts, and reports whether it is the first to do so.
+func (g *Guard) doubt(reason Reason, since time.Time, held []string) (first bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = g.configured(held)
+	if first = g.suspect == ""; first || since.Before(g.since) {
+		g.suspect, g.since = reason, since
 	}
 	return first
+}
+
+// configured are those of some accounts that the configuration still has.
+func (g *Guard) configured(held []string) []string {
+	return slices.DeleteFunc(slices.Clone(held), func(name string) bool { return !slices.Contains(g.o.Accounts, name) })
 }
 
 // Tick looks, writes the holds of a database that was found behind, raises the mark and keeps the copy of it.

@@ -145,6 +145,42 @@ func TestAnotherProcessThatWasAwayDoesNotHoldAgain(t *testing.T) {
 	require.Equal(t, 1, d.holds)
 }
 
+// A process that has seen nothing raises the mark of the restored database first: one that has seen it rise in the time that is missing
+// holds the accounts all the same, from the backup on.
+func TestARestoreThatAnotherProcessCovers(t *testing.T) {
+	t.Parallel()
+	for name, down := range map[string]bool{"restored": false, "only stopped": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := fresh()
+			g := guard(t, t.TempDir(), true)
+			require.NoError(t, g.Tick(t.Context(), d))
+			backup := d.mark
+			if !down {
+				require.NoError(t, g.Tick(t.Context(), d))
+			}
+			d.mark = backup
+			d.mark.GapFrom, d.mark.At = d.mark.At, d.mark.At.Add(28*time.Hour)
+			d.mark.GapTo, d.mark.Count = d.mark.At, d.mark.Count+100
+			require.NoError(t, g.Tick(t.Context(), d))
+			require.Equal(t, !down, g.Held("a"))
+			require.Equal(t, !down, g.HeldAny())
+			if !down {
+				require.Equal(t, backup.At, d.since)
+			}
+		})
+	}
+}
+
+func TestAnAccountThatIsNotConfiguredHoldsNothing(t *testing.T) {
+	t.Parallel()
+	d := fresh()
+	d.held = []string{"gone"}
+	g := guard(t, t.TempDir(), true)
+	require.NoError(t, g.Look(d.read))
+	require.False(t, g.HeldAny())
+}
+
 func TestAMarkThatRisesWhileAConnectionIsMadeIsNotBehind(t *testing.T) {
 	t.Parallel()
 	d := fresh()

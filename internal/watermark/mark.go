@@ -17,6 +17,10 @@ type Mark struct {
 	Count int64 `json:"count"`
 	// At is the database's clock when it rose last.
 	At time.Time `json:"at"`
+	// GapFrom and GapTo are the last time in which it did not rise: nothing served, or the database was restored to GapFrom.
+	// Zero if there was none.
+	GapFrom time.Time `json:"-"`
+	GapTo   time.Time `json:"-"`
 	// Noticed is when accounts were held last; zero if they never were.
 	Noticed time.Time `json:"-"`
 }
@@ -31,19 +35,25 @@ const (
 	OtherDatabase Reason = "other_database"
 )
 
-// behind is why a mark that was read may be of an older database than an earlier mark; empty if it is not.
-func (m Mark) behind(known Mark) Reason {
+// behind is why a mark that was read may be of an older database than an earlier mark, and since when something may be forgotten; empty
+// if it is not.
+func (m Mark) behind(known Mark) (Reason, time.Time) {
+	since := m.At
+	lost := !m.GapFrom.IsZero() && known.At.After(m.GapFrom) && known.At.Before(m.GapTo)
+	if lost { // another process has raised the mark of the restored database since
+		since = m.GapFrom
+	}
 	switch {
 	case known == Mark{}, m.noticedSince(known):
-		return ""
+		return "", time.Time{}
 	case m.Database != known.Database:
-		return OtherDatabase
-	case m.Count < known.Count:
-		return MarkBehind
+		return OtherDatabase, since
+	case m.Count < known.Count, lost:
+		return MarkBehind, since
 	case m.Server != known.Server:
-		return OtherServer
+		return OtherServer, since
 	}
-	return ""
+	return "", time.Time{}
 }
 
 // noticedSince reports whether another process has held the accounts since a mark was read: what is behind that one, it

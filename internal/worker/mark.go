@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,30 +30,48 @@ type Recoverer interface {
 	RunHeld(ctx context.Context, h reconcile.Hold, found func(review.Discrepancy)) (uuid.UUID, bool, error)
 }
 
-// Release reconciles the accounts that are held, and releases those of which the time that may be forgotten was compared. One that
-// can't be read by a call stays held until a person reconciles it.
+// Release reconciles the accounts that are held, each by itself, and releases those of which the time that may be forgotten was
+// compared. One that can't be read by a call stays held until a person reconciles it.
 func Release(s Holds, r Recoverer, log zerolog.Logger) Loop {
-	return Loop{Name: "release pays", Every: watermark.Every, Do: func(ctx context.Context) (bool, error) {
+	var mu sync.Mutex
+	held := map[string]watermark.Hold{}
+	accounts := newByAccount(func(ctx context.Context, account string) error {
+		mu.Lock()
+		h := held[account]
+		mu.Unlock()
+		return release(ctx, s, r, h, log.With().Str("account", account).Logger())
+	})
+	return Loop{Name: "release pays", Every: watermark.Every, Rest: accounts.all.Wait, Do: func(ctx context.Context) (bool, error) {
 		holds, err := s.Holds(ctx)
 		if err != nil {
 			return false, err
 		}
-		for _, h := range holds {
-			log := log.With().Str("account", h.Account).Logger()
-			run, covered, err := r.RunHeld(ctx, reconcile.Hold{Account: h.Account, Since: h.Since, Until: h.HeldAt}, func(d review.Discrepancy) {
-				log.Warn().Str("kind", string(d.Kind)).Str("order_id", string(d.OrderID)).Str("about", d.AboutID).Msg("the restored database had forgotten this")
-			})
-			if err != nil {
-				log.Warn().Err(err).Msg("pays and refunds of this account go on waiting")
-			}
-			if err != nil || !covered {
-				continue
-			}
-			if _, err := s.Release(ctx, h.Account, run.String(), h.HeldAt); err != nil {
-				return false, err
-			}
-			log.Info().Stringer("reconciliation", run).Msg("the account was reconciled: its pays and refunds go on")
+		names := make([]string, len(holds))
+		mu.Lock()
+		for i, h := range holds {
+			names[i], held[h.Account] = h.Account, h
 		}
-		return false, nil
+		mu.Unlock()
+		accounts.begin(ctx, names)
+		return false, accounts.failed()
 	}}
+}
+
+func release(ctx context.Context, s Holds, r Recoverer, h watermark.Hold, log zerolog.Logger) error {
+	hold := reconcile.Hold{Account: h.Account, Since: h.Since, Until: h.HeldAt, ByHand: h.Reason == watermark.OtherDatabase}
+	run, covered, err := r.RunHeld(ctx, hold, func(d review.Discrepancy) {
+		log.Warn().Str("kind", string(d.Kind)).Str("order_id", string(d.OrderID)).Str("about", d.AboutID).Msg("the restored database had forgotten this")
+	})
+	if err != nil {
+		log.Warn().Err(err).Msg("pays and refunds go on waiting; what can't be read, compare by hand and note by paylatch reconcile --compared")
+		return nil //nolint:nilerr // it is tried again, and logged once
+	}
+	if !covered {
+		return nil
+	}
+	if _, err := s.Release(ctx, h.Account, run.String(), h.HeldAt); err != nil {
+		return err
+	}
+	log.Info().Stringer("reconciliation", run).Msg("the account was reconciled: its pays and refunds go on")
+	return nil
 }

@@ -53,10 +53,10 @@ func (q *Queries) RejectedErase(ctx context.Context, db DBTX, deliveryIds []uuid
 }
 
 const rejectedInsert = `-- name: RejectedInsert :exec
-INSERT INTO rejected_deliveries (delivery_id, account, sealed, tried, received_at)
-SELECT n.delivery_id, n.account, n.sealed, ARRAY[n.tried], n.received_at
+INSERT INTO rejected_deliveries (delivery_id, account, sealed, tried, network, received_at)
+SELECT n.delivery_id, n.account, n.sealed, ARRAY[n.tried], n.network, n.received_at
 FROM (SELECT unnest($1::uuid[]) AS delivery_id, unnest($2::text[]) AS account, unnest($3::bytea[]) AS sealed,
-    unnest($4::bytea[]) AS tried, unnest($5::timestamptz[]) AS received_at) n
+    unnest($4::bytea[]) AS tried, unnest($5::smallint[]) AS network, unnest($6::timestamptz[]) AS received_at) n
 `
 
 type RejectedInsertParams struct {
@@ -64,6 +64,7 @@ type RejectedInsertParams struct {
 	Accounts    []string
 	Sealed      [][]byte
 	Tried       [][]byte
+	Networks    []int16
 	ReceivedAts []time.Time
 }
 
@@ -74,6 +75,7 @@ func (q *Queries) RejectedInsert(ctx context.Context, db DBTX, arg *RejectedInse
 		arg.Accounts,
 		arg.Sealed,
 		arg.Tried,
+		arg.Networks,
 		arg.ReceivedAts,
 	)
 	return err
@@ -124,24 +126,28 @@ const rejectedTrim = `-- name: RejectedTrim :execrows
 DELETE FROM rejected_deliveries r
 USING (
     SELECT old.delivery_id FROM rejected_deliveries old JOIN (
-        SELECT k.delivery_id, row_number() OVER newest AS place, sum(octet_length(k.sealed)) OVER newest AS bytes
-        FROM rejected_deliveries k WHERE k.account = ANY ($1::text[])
-        WINDOW newest AS (PARTITION BY k.account ORDER BY k.delivery_id DESC)
+        SELECT h.delivery_id, h.much, row_number() OVER newest AS place, sum(h.size) OVER newest AS bytes FROM (
+            SELECT k.delivery_id, k.account, octet_length(k.sealed) AS size,
+                row_number() OVER nearest > $1::bigint / 2 OR sum(octet_length(k.sealed)) OVER nearest > $2::bigint / 2 AS much
+            FROM rejected_deliveries k WHERE k.account = ANY ($3::text[])
+            WINDOW nearest AS (PARTITION BY k.account, k.network ORDER BY k.delivery_id DESC)
+        ) h
+        WINDOW newest AS (PARTITION BY h.account ORDER BY h.much, h.delivery_id DESC)
     ) p ON p.delivery_id = old.delivery_id
-    WHERE p.place > $2::bigint OR p.bytes > $3::bigint
+    WHERE p.place > $1::bigint OR p.bytes > $2::bigint
     FOR UPDATE OF old SKIP LOCKED) n
 WHERE r.delivery_id = n.delivery_id
 `
 
 type RejectedTrimParams struct {
-	Accounts  []string
 	Most      int64
 	MostBytes int64
+	Accounts  []string
 }
 
-// Deletes the oldest of some accounts, so that each has so many rows and bytes at most. Skips what is locked; the next call deletes it.
+// Deletes the oldest of some accounts, so that each has so many rows and bytes at most, and one network of it half of them. Skips what is locked; the next call deletes it.
 func (q *Queries) RejectedTrim(ctx context.Context, db DBTX, arg *RejectedTrimParams) (int64, error) {
-	result, err := db.Exec(ctx, rejectedTrim, arg.Accounts, arg.Most, arg.MostBytes)
+	result, err := db.Exec(ctx, rejectedTrim, arg.Most, arg.MostBytes, arg.Accounts)
 	if err != nil {
 		return 0, err
 	}

@@ -13,9 +13,16 @@ import (
 )
 
 const markRaise = `-- name: MarkRaise :one
-UPDATE service_marks SET mark = GREATEST(mark, $1::bigint) + 1, marked_at = clock_timestamp()
+UPDATE service_marks SET mark = GREATEST(mark, $1::bigint) + 1, marked_at = now(),
+    gap_from = CASE WHEN now() - marked_at > make_interval(secs => $2::float8) THEN marked_at ELSE gap_from END,
+    gap_to = CASE WHEN now() - marked_at > make_interval(secs => $2::float8) THEN now() ELSE gap_to END
 RETURNING database_id, mark, marked_at
 `
+
+type MarkRaiseParams struct {
+	Above int64
+	Gap   float64
+}
 
 type MarkRaiseRow struct {
 	DatabaseID uuid.UUID
@@ -23,16 +30,16 @@ type MarkRaiseRow struct {
 	MarkedAt   time.Time
 }
 
-// Raises the mark above what is known of it. Locks its row.
-func (q *Queries) MarkRaise(ctx context.Context, db DBTX, above int64) (*MarkRaiseRow, error) {
-	row := db.QueryRow(ctx, markRaise, above)
+// Raises the mark above what is known of it, and keeps since when it had not risen if that is long. Locks its row.
+func (q *Queries) MarkRaise(ctx context.Context, db DBTX, arg *MarkRaiseParams) (*MarkRaiseRow, error) {
+	row := db.QueryRow(ctx, markRaise, arg.Above, arg.Gap)
 	var i MarkRaiseRow
 	err := row.Scan(&i.DatabaseID, &i.Mark, &i.MarkedAt)
 	return &i, err
 }
 
 const markRead = `-- name: MarkRead :one
-SELECT m.database_id, m.mark, m.marked_at,
+SELECT m.database_id, m.mark, m.marked_at, m.gap_from, m.gap_to,
     ((SELECT system_identifier FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::text AS server,
     ARRAY(SELECT h.account FROM pay_holds h WHERE h.released_at IS NULL ORDER BY h.account)::text[] AS held,
     COALESCE((SELECT max(h.held_at) FROM pay_holds h), 'epoch')::timestamptz AS noticed
@@ -43,6 +50,8 @@ type MarkReadRow struct {
 	DatabaseID uuid.UUID
 	Mark       int64
 	MarkedAt   time.Time
+	GapFrom    *time.Time
+	GapTo      *time.Time
 	Server     string
 	Held       []string
 	Noticed    time.Time
@@ -56,6 +65,8 @@ func (q *Queries) MarkRead(ctx context.Context, db DBTX) (*MarkReadRow, error) {
 		&i.DatabaseID,
 		&i.Mark,
 		&i.MarkedAt,
+		&i.GapFrom,
+		&i.GapTo,
 		&i.Server,
 		&i.Held,
 		&i.Noticed,
@@ -66,7 +77,7 @@ func (q *Queries) MarkRead(ctx context.Context, db DBTX) (*MarkReadRow, error) {
 const payHold = `-- name: PayHold :exec
 INSERT INTO pay_holds (account, since, reason)
 SELECT unnest($1::text[]), $2, $3
-ON CONFLICT (account) WHERE released_at IS NULL DO UPDATE SET since = LEAST(pay_holds.since, EXCLUDED.since)
+ON CONFLICT (account) WHERE released_at IS NULL DO UPDATE SET since = LEAST(pay_holds.since, EXCLUDED.since), held_at = EXCLUDED.held_at, reason = EXCLUDED.reason
 `
 
 type PayHoldParams struct {
@@ -75,7 +86,7 @@ type PayHoldParams struct {
 	Reason   string
 }
 
-// Holds the pays of accounts, each once: of one that is held already the earlier time counts. Locks those rows.
+// Holds the pays of accounts, each once: one that is held already is from the earlier time until now. Locks those rows.
 func (q *Queries) PayHold(ctx context.Context, db DBTX, arg *PayHoldParams) error {
 	_, err := db.Exec(ctx, payHold, arg.Accounts, arg.Since, arg.Reason)
 	return err

@@ -18,6 +18,9 @@ import (
 
 var _ watermark.Store = (*Store)(nil)
 
+// gap is how long the mark must not have risen to be kept as a gap: it rises every few seconds.
+const gap = 6 * watermark.Every
+
 // undefinedTable is the SQLSTATE of a schema that has no mark yet.
 const undefinedTable = "42P01"
 
@@ -48,6 +51,9 @@ func (s *Store) read(ctx context.Context, db dbsqlc.DBTX) (watermark.Mark, []str
 		return watermark.Mark{}, nil, fmt.Errorf("read the mark: %w", err)
 	}
 	m := watermark.Mark{Database: row.DatabaseID, Server: row.Server, Count: row.Mark, At: row.MarkedAt}
+	if row.GapFrom != nil && row.GapTo != nil {
+		m.GapFrom, m.GapTo = *row.GapFrom, *row.GapTo
+	}
 	if row.Noticed.Unix() > 0 {
 		m.Noticed = row.Noticed
 	}
@@ -66,7 +72,7 @@ func (s *Store) ReadMark(ctx context.Context) (m watermark.Mark, held []string, 
 // RaiseMark implements watermark.Store.
 func (s *Store) RaiseMark(ctx context.Context, above int64) (m watermark.Mark, err error) {
 	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		row, err := s.q.MarkRaise(ctx, c, above)
+		row, err := s.q.MarkRaise(ctx, c, &dbsqlc.MarkRaiseParams{Above: above, Gap: gap.Seconds()})
 		if err != nil {
 			return fmt.Errorf("raise the mark: %w", err)
 		}

@@ -26,7 +26,8 @@ func marks(t *testing.T, url string, g *watermark.Guard) *markstore.Store {
 
 func TestHolds(t *testing.T) {
 	t.Parallel()
-	s := marks(t, testdb.New(t), nil)
+	url := testdb.New(t)
+	s := marks(t, url, nil)
 	before, held, err := s.ReadMark(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, held)
@@ -39,10 +40,21 @@ func TestHolds(t *testing.T) {
 	require.Equal(t, before.Database, raised.Database)
 	require.True(t, raised.At.After(before.At))
 
+	require.Zero(t, before.GapFrom, "it has risen all the time")
+	_, err = testdb.Connect(t, url).Exec(t.Context(), "UPDATE service_marks SET marked_at = marked_at - interval '1 hour'")
+	require.NoError(t, err)
+	stopped, _, err := s.ReadMark(t.Context())
+	require.NoError(t, err)
+	again, err := s.RaiseMark(t.Context(), 0)
+	require.NoError(t, err)
+	now, _, err := s.ReadMark(t.Context())
+	require.NoError(t, err)
+	require.True(t, now.GapFrom.Equal(stopped.At))
+	require.WithinDuration(t, again.At, now.GapTo, time.Second)
 	early, late := raised.At.Add(-time.Hour), raised.At
 	require.NoError(t, s.HoldPays(t.Context(), []string{"a", "b"}, late, watermark.MarkBehind))
 	require.NoError(t, s.HoldPays(t.Context(), []string{"b", "c"}, early, watermark.OtherServer))
-	now, held, err := s.ReadMark(t.Context())
+	now, held, err = s.ReadMark(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b", "c"}, held)
 	require.NotZero(t, now.Noticed)
@@ -51,7 +63,8 @@ func TestHolds(t *testing.T) {
 	require.Len(t, holds, 3)
 	require.True(t, holds[0].Since.Equal(late))
 	require.True(t, holds[1].Since.Equal(early), "of two times the earlier")
-	require.Equal(t, watermark.MarkBehind, holds[1].Reason)
+	require.Equal(t, watermark.OtherServer, holds[1].Reason)
+	require.True(t, holds[1].HeldAt.After(holds[0].HeldAt), "until the later time")
 
 	released, err := s.Release(t.Context(), "b", "test", holds[1].HeldAt.Add(-time.Second))
 	require.NoError(t, err)

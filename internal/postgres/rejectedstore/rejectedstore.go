@@ -34,6 +34,7 @@ func (s *Store) RejectedKeep(ctx context.Context, deliveries []rejected.Sealed) 
 	for _, d := range deliveries {
 		p.DeliveryIds, p.Accounts, p.Sealed = append(p.DeliveryIds, d.ID), append(p.Accounts, d.Account), append(p.Sealed, d.Text)
 		p.Tried, p.ReceivedAts = append(p.Tried, d.Fingerprint), append(p.ReceivedAts, d.At)
+		p.Networks = append(p.Networks, d.Network)
 	}
 	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		if err := s.q.RejectedInsert(ctx, tx, p); err != nil {

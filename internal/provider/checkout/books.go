@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -23,6 +24,8 @@ const (
 	// searchPage keeps a page of payments with their actions below what a response may have.
 	searchPage = 100
 )
+
+var errCircle = errors.New("a page of the list leads to itself")
 
 // Entries implements gateway.Books by the search of payments, a beta, which has their actions
 // (https://www.checkout.com/docs/payments/manage-payments/search-and-filter-payments), and by the list of
@@ -96,8 +99,12 @@ func (c *Client) actedIn(ctx context.Context, in gateway.Span, unread *call.Unre
 		if err != nil || next.Path == "" {
 			return err //nolint:wrapcheck // a link that is none
 		}
+		to := next.EscapedPath() + "?" + next.RawQuery
+		if to == r.URL {
+			return errCircle
+		}
 		// Only what names the page is taken from the link: the key must not be sent to another address.
-		r, query = call.Request{Method: http.MethodGet, URL: next.EscapedPath() + "?" + next.RawQuery}, nil
+		r, query = call.Request{Method: http.MethodGet, URL: to}, nil
 	}
 }
 
