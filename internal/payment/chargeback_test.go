@@ -339,6 +339,9 @@ func signer(t *testing.T, kind string, c webhooks.Config) (webhooks.Verifier, fu
 	return v, func(t *testing.T, body string) webhooks.Delivery {
 		t.Helper()
 		d := webhooks.Delivery{ReceivedAt: time.Now(), URL: c.PublicURL, Body: []byte(body), Header: http.Header{}}
+		if kind == "standard" || kind == "sandbox" {
+			d.Header.Set("Webhook-Id", serial())
+		}
 		require.NoError(t, sign(&d))
 		return d
 	}
