@@ -27,6 +27,7 @@ COMMENT ON COLUMN orders.accepted_attempt_id IS 'The failed attempt whose late m
 -- uses these indexes, here and below: no plan of a pay or a webhook depends on them.
 CREATE INDEX orders_by_text ON orders (order_id COLLATE "C");
 CREATE INDEX orders_by_user ON orders (user_id COLLATE "C", created_at);
+CREATE INDEX orders_by_time ON orders (created_at, order_id COLLATE "C");
 
 -- +goose StatementBegin
 CREATE FUNCTION orders_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -62,6 +62,8 @@ CREATE UNIQUE INDEX attempts_one_live_per_order ON payment_attempts (order_id) W
 CREATE UNIQUE INDEX attempts_one_per_request ON payment_attempts (client_request_id COLLATE "C", order_id, user_id);
 COMMENT ON INDEX attempts_one_per_request IS 'For ever: a purged idempotency key can never cause a second charge.';
 CREATE INDEX attempts_by_id ON payment_attempts (attempt_id);
+CREATE INDEX attempts_by_time ON payment_attempts (created_at, attempt_id);
+COMMENT ON INDEX attempts_by_time IS 'For lists. Of their filters it has only what never changes: status, stage and updated_at would cost each update its page.';
 
 -- +goose StatementBegin
 CREATE FUNCTION payment_attempts_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -36,6 +36,7 @@ COMMENT ON COLUMN refunds.user_id IS 'Whose request it was, as client_request_id
 CREATE UNIQUE INDEX refunds_one_by_policy ON refunds (attempt_id) WHERE origin = 'policy';
 CREATE UNIQUE INDEX refunds_one_per_provider_id ON refunds (order_id, account, provider_refund_id) WHERE provider_refund_id <> '';
 CREATE INDEX refunds_by_id ON refunds (refund_id);
+CREATE INDEX refunds_by_time ON refunds (created_at, refund_id);
 CREATE INDEX refunds_by_request ON refunds (client_request_id COLLATE "C");
 CREATE INDEX refunds_by_provider_id ON refunds (provider_refund_id COLLATE "C") WHERE provider_refund_id <> '';
 

@@ -30,6 +30,8 @@ COMMENT ON COLUMN disputes.opened_at IS 'When its first report was applied.';
 
 CREATE INDEX disputes_by_id ON disputes (dispute_id);
 CREATE INDEX disputes_by_attempt ON disputes (attempt_id);
+CREATE INDEX disputes_by_time ON disputes (opened_at, dispute_id);
+CREATE INDEX disputes_open ON disputes (coalesce(due_by, '9999-01-01 00:00:00+00'), dispute_id) WHERE closed_at IS NULL;
 CREATE INDEX disputes_by_provider_id ON disputes (provider_dispute_id COLLATE "C");
 
 -- +goose StatementBegin

@@ -78,7 +78,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	in.notes = activity.NewNotes(in.store, time.Now)
 	in.access = support.NewAccessLog(in.store.Support(), time.Now)
 	counted := metrics.New(metrics.Options{
-		Keys: in.store.KeysEstimate, Waiting: in.waiting, Overdue: in.store.Overdue, FinalBehind: in.store.FinalLookupsBehind, Parked: in.store.ParkedEvents,
+		Keys: in.store.KeysEstimate, Waiting: in.waiting, Disputes: in.disputed, Overdue: in.store.Overdue, FinalBehind: in.store.FinalLookupsBehind, Parked: in.store.ParkedEvents,
 		Reconciled: func(ctx context.Context) (map[string]time.Duration, error) { return in.books.Ages(ctx) },
 		NotesLost:  in.notes.Lost, Now: time.Now,
 		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered, Readers: in.readers, Streams: in.unpublished,
@@ -131,6 +131,14 @@ func (in *instance) waiting(ctx context.Context) (map[string]metrics.Waiting, er
 		found[kind] = metrics.Waiting(w)
 	}
 	return found, err
+}
+
+// disputed returns the open disputes by account, for the metrics.
+func (in *instance) disputed(ctx context.Context) (map[string]metrics.Disputed, error) {
+	found := map[string]metrics.Disputed{}
+	return found, in.store.Lists().DisputesWaiting(ctx, func(account string, open int64, due float64) {
+		found[account] = metrics.Disputed{Open: open, Due: due}
+	})
 }
 
 // undelivered returns how far the endpoints are, for the metrics.

@@ -35,6 +35,7 @@ func New(o Options) http.Handler {
 		"/support/events/{id}/replay":         (*visit).askReplay,
 		"/support/discrepancies":              (*visit).showWorklist,
 		"/support/discrepancies/{id}/resolve": (*visit).askResolve,
+		"/support/disputes":                   (*visit).showDisputes,
 		"/support/endpoints":                  (*visit).showEndpoints,
 		"/support/endpoints/{name}":           (*visit).showEndpoint,
 		"/support/endpoints/{name}/test":      (*visit).askTest,

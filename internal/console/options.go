@@ -42,6 +42,7 @@ type Options struct {
 	Jobs      Jobs
 	Payments  Payments
 	Endpoints Endpoints
+	Disputes  Disputes
 	// SignIn configures how staff signs in.
 	SignIn session.Options
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"net/url"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -15,7 +16,25 @@ func resolvePath(id payment.DiscrepancyID) string {
 	return "/support/discrepancies/" + id.String() + "/resolve"
 }
 
-const worklistPath = "/support/discrepancies"
+const (
+	worklistPath = "/support/discrepancies"
+	disputesPath = "/support/disputes"
+)
+
+// disputesOf is the page of disputes with a status, empty for open ones, and of an account, empty for all.
+func disputesOf(s fsm.DisputeState, account string) string {
+	q := url.Values{}
+	if s != "" {
+		q.Set("status", string(s))
+	}
+	if account != "" {
+		q.Set("account", account)
+	}
+	if len(q) == 0 {
+		return disputesPath
+	}
+	return disputesPath + "?" + q.Encode()
+}
 
 // orderPath names the order in the query: a merchant's name may be anything, also
 // what a path can't hold.

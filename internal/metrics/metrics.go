@@ -22,6 +22,8 @@ type Options struct {
 	Keys func(ctx context.Context) (int64, error)
 	// Waiting returns the open discrepancies by kind; called as Keys.
 	Waiting func(ctx context.Context) (map[string]Waiting, error)
+	// Disputes returns the open disputes by account; called as Keys.
+	Disputes func(ctx context.Context) (map[string]Disputed, error)
 	// Overdue returns how long the first due of "operations" and parked "events" has been due, less than zero where
 	// none is; called as Keys.
 	Overdue func(ctx context.Context) (map[string]time.Duration, error)
@@ -118,6 +120,9 @@ func New(o Options) *Metrics {
 func (o Options) collected() (all []prometheus.Collector) {
 	if o.Waiting != nil {
 		all = append(all, newWaiting(&cached[map[string]Waiting]{read: o.Waiting, now: o.Now}))
+	}
+	if o.Disputes != nil {
+		all = append(all, newDisputes(&cached[map[string]Disputed]{read: o.Disputes, now: o.Now}))
 	}
 	if o.Overdue != nil {
 		all = append(all, newOverdue(&cached[map[string]time.Duration]{read: o.Overdue, now: o.Now}))

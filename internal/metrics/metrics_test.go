@@ -41,6 +41,9 @@ func counting() *metrics.Metrics {
 		Waiting: func(context.Context) (map[string]metrics.Waiting, error) {
 			return map[string]metrics.Waiting{"disputed": {Count: 2, Oldest: time.Hour}}, nil
 		},
+		Disputes: func(context.Context) (map[string]metrics.Disputed, error) {
+			return map[string]metrics.Disputed{"bank": {Open: 2, Due: 3600}}, nil
+		},
 		Overdue: func(context.Context) (map[string]time.Duration, error) { return nil, nil },
 		Reconciled: func(context.Context) (map[string]time.Duration, error) {
 			return map[string]time.Duration{"bank": time.Hour}, nil

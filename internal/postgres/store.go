@@ -8,6 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/evidence"
 	"github.com/paylatch/paylatch/internal/postgres/jobstore"
 	"github.com/paylatch/paylatch/internal/postgres/markstore"
+	"github.com/paylatch/paylatch/internal/postgres/liststore"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/postgres/rejectedstore"
 	"github.com/paylatch/paylatch/internal/postgres/sessions"
@@ -54,6 +55,9 @@ func (s *Store) Jobs() *jobstore.Store { return jobstore.New(s.pool) }
 
 // Evidence returns the reader that verification needs, on the same connections.
 func (s *Store) Evidence() *evidence.Reader { return evidence.New(s.pool) }
+
+// Lists returns the reader of lists, on the same connections.
+func (s *Store) Lists() *liststore.Store { return liststore.New(s.pool) }
 
 // Sessions returns the console's sessions, on the same connections.
 func (s *Store) Sessions() *sessions.Store { return sessions.New(s.pool) }

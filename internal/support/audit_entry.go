@@ -35,6 +35,7 @@ const (
 	ViewedJobs        Action = "jobs.view"
 	StoppedJob        Action = "job.stop"
 	Refunded          Action = "createRefund" // by the API's call or the console alike
+	ViewedDisputes    Action = "listDisputes.view"
 	ViewedEndpoints   Action = "listEndpoints.view"
 	ViewedDeliveries  Action = "listDeliveries.view"
 	TestedEndpoint    Action = "endpoint.test"

@@ -1,0 +1,67 @@
+package console
+
+import (
+	"context"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/lists"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Disputes lists what cardholders dispute; *lists.Service in the program.
+type Disputes interface {
+	// Disputes are newest first; DisputesDue are open ones, by when they must be answered.
+	Disputes(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Dispute], error)
+	DisputesDue(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Dispute], error)
+}
+
+// disputesView is the content of the page of the disputes.
+type disputesView struct {
+	layout.Frame
+	List            []payment.Dispute
+	Status, Account string
+	Now             time.Time
+	Further         string
+}
+
+// showDisputes shows the open ones by when they must be answered, and those that are closed newest first.
+func (v *visit) showDisputes() error {
+	view := disputesView{Frame: v.Frame("Disputes"), Status: v.Query("status"), Account: v.Query("account"), Now: v.Now()}
+	q, err := lists.Parse(lists.Disputes, map[string]string{"status": view.Status, "account": view.Account, "cursor": v.Query("cursor")})
+	if err != nil {
+		return err
+	}
+	list := v.Disputes.DisputesDue
+	if fsm.DisputeState(view.Status).Closed() {
+		list = v.Disputes.Disputes
+	}
+	var page lists.Page[payment.Dispute]
+	err = v.AuditLog.Watch(v.R.Context(), v.Who, support.ViewedDisputes, "filter", v.R.URL.RawQuery, func() (err error) {
+		page, err = list(v.R.Context(), v.Who.Actor, q)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	view.List, view.Further = page.Items, v.Further(page.Next)
+	return v.Show(disputesPage(view))
+}
+
+// answerWords say how long there is to answer a dispute.
+func answerWords(d payment.Dispute, now time.Time) string {
+	switch {
+	case d.State.Closed():
+		return "closed"
+	case d.State == fsm.DisputeUnderReview:
+		return "the provider decides"
+	case d.DueBy.IsZero():
+		return "no date is known"
+	case !now.Before(d.DueBy):
+		return "overdue for " + age(now.Sub(d.DueBy))
+	}
+	return age(d.DueBy.Sub(now)) + " left"
+}

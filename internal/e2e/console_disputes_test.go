@@ -1,0 +1,51 @@
+package e2e_test
+
+import (
+	"net/http"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What must be answered first stands first, and says how long there is.
+func TestConsoleDisputes(t *testing.T) {
+	t.Parallel()
+	s := openConsole(t)
+	a := s.bought(t, unique("o"), "tok_success")
+	_, err := s.db.Exec(t.Context(), `INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, reason, amount, currency,
+			due_by, version, opened_at, updated_at, closed_at)
+		SELECT a.order_id, gen_random_uuid(), a.attempt_id, n.account, n.name, n.status, 'fraudulent', n.amount, CASE WHEN n.amount IS NOT NULL THEN 'EUR' END,
+			now() + n.due::interval, 1, now(), now(), CASE n.status WHEN 'won' THEN now() END
+		FROM payment_attempts a, (VALUES ('dp_undated', 'open', 300, NULL, 'other'), ('dp_soon', 'open', 500, '2 days 12:00', 'sandbox'),
+			('dp_over', 'warning', NULL, '-26:30', 'sandbox'), ('dp_sent', 'under_review', 700, '1 hour', 'sandbox'), ('dp_won', 'won', 900, '1 hour', 'sandbox'))
+			n (name, status, amount, due, account)
+		WHERE a.attempt_id = $1`, a.ID)
+	require.NoError(t, err)
+	sam := signedIn(t, s.base, "sam", "support")
+	shown := func(query string) []string {
+		page := sam.get("/support/disputes" + query)
+		page.is(t, http.StatusOK)
+		return regexp.MustCompile(`dp_\w+`).FindAllString(page.page(), -1)
+	}
+	require.Equal(t, []string{"dp_over", "dp_sent", "dp_soon", "dp_undated"}, shown(""))
+	require.Equal(t, []string{"dp_over", "dp_sent", "dp_soon"}, shown("?account=sandbox"))
+	require.Equal(t, []string{"dp_soon", "dp_undated"}, shown("?status=open"))
+	require.Equal(t, []string{"dp_won"}, shown("?status=won"))
+	require.Empty(t, shown("?status=lost"))
+	sam.get("/support/disputes?status=gone").is(t, http.StatusUnprocessableEntity)
+	page := sam.get("/support/disputes")
+	for _, want := range []string{
+		"Amount not stated overdue for 26 hours", "7.00 EUR the provider decides", "5.00 EUR 2 days left", "3.00 EUR no date is known", "Order " + a.OrderID,
+	} {
+		require.Contains(t, page.page(), want)
+	}
+	require.Contains(t, string(page.text), `href="/support/attempts/`+a.ID+`"`)
+	require.Contains(t, s.deeds(t, "sam"), "listDisputes.view account=sandbox done ")
+
+	counted := client{base: s.base}.send(t.Context(), http.MethodGet, "/metrics", "")
+	counted.is(t, http.StatusOK)
+	require.Regexp(t, `paylatch_disputes_open\{account="sandbox"\} 3\n`, string(counted.text))
+	require.Regexp(t, `paylatch_dispute_due_seconds\{account="sandbox"\} -95[34]\d\d`, string(counted.text))
+	require.NotContains(t, string(counted.text), `paylatch_dispute_due_seconds{account="other"}`)
+}

@@ -1,0 +1,101 @@
+package lists
+
+import (
+	"context"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
+)
+
+// Store reads items that match a query, newest first, from behind its place, at most as many as its limit. Its errors are those of
+// package payment.
+type Store interface {
+	Orders(ctx context.Context, q Query) ([]payment.Order, error)
+	Attempts(ctx context.Context, q Query) ([]payment.View, error)
+	Refunds(ctx context.Context, q Query) ([]refund.Refund, error)
+	Disputes(ctx context.Context, q Query) ([]payment.Dispute, error)
+	// DisputesDue are open ones, by when they must be answered; the place is that date, and the latest time without one.
+	DisputesDue(ctx context.Context, q Query) ([]payment.Dispute, error)
+}
+
+// Page is a part of a list.
+type Page[T any] struct {
+	Items []T
+	// Next is the cursor of the next page, empty at the end.
+	Next string
+	// then is the query of it.
+	then Query
+}
+
+// Then is the query of the next page.
+func (p Page[T]) Then() Query { return p.then }
+
+// Service is the lists for callers with a role that may see more than its own. It is safe for concurrent use. Each method returns
+// payment.ErrForbidden to other callers, and to a service that acts for another user than the query's.
+type Service struct{ store Store }
+
+// New returns the lists of a store.
+func New(s Store) *Service { return &Service{s} }
+
+// Orders lists orders with their attempts.
+func (s *Service) Orders(ctx context.Context, actor authz.Actor, q Query) (Page[payment.Order], error) {
+	return page(ctx, actor, q, s.store.Orders, func(o payment.Order) Place { return Place{o.CreatedAt, string(o.ID)} })
+}
+
+// Attempts lists attempts as their orders show them.
+func (s *Service) Attempts(ctx context.Context, actor authz.Actor, q Query) (Page[payment.View], error) {
+	return page(ctx, actor, q, s.store.Attempts, func(v payment.View) Place { return Place{v.CreatedAt, v.ID.String()} })
+}
+
+// Refunds lists refunds.
+func (s *Service) Refunds(ctx context.Context, actor authz.Actor, q Query) (Page[refund.Refund], error) {
+	return page(ctx, actor, q, s.store.Refunds, func(r refund.Refund) Place { return Place{r.CreatedAt, r.ID.String()} })
+}
+
+// Disputes lists disputes by when they were opened.
+func (s *Service) Disputes(ctx context.Context, actor authz.Actor, q Query) (Page[payment.Dispute], error) {
+	return page(ctx, actor, q, s.store.Disputes, func(d payment.Dispute) Place { return Place{d.OpenedAt, d.ID.String()} })
+}
+
+// DisputesDue lists open disputes by when they must be answered, the first of them first. Of the filter only the status and the account
+// count.
+func (s *Service) DisputesDue(ctx context.Context, actor authz.Actor, q Query) (Page[payment.Dispute], error) {
+	if q.Before == (Place{latest(), highest(q.Kind)}) {
+		q.Before = Place{time.Time{}, "00000000-0000-0000-0000-000000000000"}
+	}
+	return page(ctx, actor, q, s.store.DisputesDue, func(d payment.Dispute) Place {
+		due := d.DueBy
+		if due.IsZero() {
+			due = latest()
+		}
+		return Place{due, d.ID.String()}
+	})
+}
+
+// page reads one item more than the page has, to see whether there is another page.
+func page[T any](
+	ctx context.Context, actor authz.Actor, q Query, read func(context.Context, Query) ([]T, error), place func(T) Place,
+) (Page[T], error) {
+	if err := actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin); err != nil {
+		return Page[T]{}, err
+	}
+	filtered := q
+	if filtered.User == "" {
+		filtered.User = actor.OnBehalfOf
+	}
+	if filtered.User != "" {
+		if err := actor.MayRead(filtered.User); err != nil {
+			return Page[T]{}, err
+		}
+	}
+	filtered.Limit++
+	items, err := read(ctx, filtered)
+	if err != nil || len(items) <= q.Limit {
+		return Page[T]{Items: items}, err
+	}
+	items = items[:q.Limit]
+	q.Before = place(items[q.Limit-1])
+	return Page[T]{Items: items, Next: q.cursor(q.Before), then: q}, nil
+}

@@ -1,0 +1,117 @@
+// Package liststore reads the lists of orders, attempts, refunds and disputes. It locks nothing.
+//
+// Each statement is planned for the filters at hand: what finds a user's few items is not what finds all of a day. Items are found by
+// when they were created, or by their user; a status, an account, an amount or the time of the last change is compared on the way, so
+// that a filter by one of these that few items fit reads back to the oldest, or to created_from.
+package liststore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/lists"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/mapping"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/refund"
+)
+
+var _ lists.Store = (*Store)(nil)
+
+// Store reads lists. It is safe for concurrent use.
+type Store struct {
+	pool *pool.Pool
+	q    *dbsqlc.Queries
+}
+
+// New returns a store on the connections of p.
+func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New()} }
+
+// planned runs a read whose statements are planned for their values.
+func (s *Store) planned(ctx context.Context, read func(ctx context.Context, tx *pipeline.Tx) error) error {
+	return s.pool.Once(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_custom_plan"); err != nil {
+			return fmt.Errorf("plan a list: %w", err)
+		}
+		return read(ctx, tx)
+	})
+}
+
+// Refunds implements lists.Store.
+func (s *Store) Refunds(ctx context.Context, q lists.Query) (list []refund.Refund, err error) {
+	err = s.planned(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		rows, err := s.q.RefundsList(ctx, tx, &dbsqlc.RefundsListParams{
+			BeforeAt: q.Before.At, BeforeID: uuidOf(q.Before.ID), CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo,
+			UpdatedFrom: q.UpdatedFrom, UpdatedTo: q.UpdatedTo, UserID: string(q.User), Account: q.Account, Currency: string(q.Currency),
+			AmountMin: q.AmountMin, AmountMax: q.AmountMax, Status: q.Status, Most: most(q),
+		})
+		if err != nil {
+			return fmt.Errorf("list refunds: %w", err)
+		}
+		for _, row := range rows {
+			list = append(list, mapping.Refund(&row.Refunds, row.ReadAt))
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Disputes implements lists.Store.
+func (s *Store) Disputes(ctx context.Context, q lists.Query) (list []payment.Dispute, err error) {
+	err = s.planned(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		rows, err := s.q.DisputesList(ctx, tx, &dbsqlc.DisputesListParams{
+			BeforeAt: q.Before.At, BeforeID: uuidOf(q.Before.ID), CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo,
+			UpdatedFrom: q.UpdatedFrom, UpdatedTo: q.UpdatedTo, UserID: string(q.User), Account: q.Account, Currency: string(q.Currency),
+			AnyAmount: q.AnyAmount(), AmountMin: q.AmountMin, AmountMax: q.AmountMax, Status: q.Status, Most: most(q),
+		})
+		if err != nil {
+			return fmt.Errorf("list disputes: %w", err)
+		}
+		list = mapping.Disputes(rows)
+		return nil
+	})
+	return list, err
+}
+
+// DisputesDue implements lists.Store.
+func (s *Store) DisputesDue(ctx context.Context, q lists.Query) (list []payment.Dispute, err error) {
+	err = s.planned(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		rows, err := s.q.DisputesDue(ctx, tx, &dbsqlc.DisputesDueParams{
+			AfterDue: q.Before.At, AfterID: uuidOf(q.Before.ID), Account: q.Account, Status: q.Status, Most: most(q),
+		})
+		if err != nil {
+			return fmt.Errorf("list disputes by their dates: %w", err)
+		}
+		list = mapping.Disputes(rows)
+		return nil
+	})
+	return list, err
+}
+
+// DisputesWaiting counts the open disputes of each account, and takes in how many seconds the first that waits for an answer must have
+// one: less than 0 if that passed within a week, +Inf without such a date.
+func (s *Store) DisputesWaiting(ctx context.Context, take func(account string, open int64, due float64)) error {
+	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.DisputesWaiting(ctx, c)
+		if err != nil {
+			return fmt.Errorf("count the open disputes: %w", err)
+		}
+		for _, row := range rows {
+			take(row.Account, row.Open, row.DueSeconds)
+		}
+		return nil
+	})
+}
+
+// uuidOf is an id that lists.Parse has read.
+func uuidOf(text string) uuid.UUID {
+	id, _ := uuid.Parse(text)
+	return id
+}
+
+func most(q lists.Query) int32 { return int32(q.Limit) } //nolint:gosec // a page

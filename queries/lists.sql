@@ -1,0 +1,76 @@
+-- Lists orders, newest first, from a point on; an empty text is any. An order's account is that of any of its attempts, and its status
+-- follows its live attempt as payment.Order has it. Locks nothing.
+-- name: OrdersList :many
+SELECT sqlc.embed(o)
+FROM orders o LEFT JOIN payment_attempts l ON l.order_id = o.order_id AND l.live
+WHERE (o.created_at, o.order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
+    AND o.created_at >= @created_from::timestamptz AND o.created_at < @created_to::timestamptz
+    AND o.updated_at >= @updated_from::timestamptz AND o.updated_at < @updated_to::timestamptz
+    AND (@user_id::text = '' OR o.user_id COLLATE "C" = @user_id::text)
+    AND (@account::text = '' OR EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = o.order_id AND a.account = @account::text))
+    AND (@currency::text = '' OR o.currency = @currency::text)
+    AND o.amount BETWEEN @amount_min::bigint AND @amount_max::bigint
+    AND (@status::text = '' OR @status::text = CASE
+        WHEN l.status = 'succeeded' OR o.accepted_attempt_id IS NOT NULL THEN 'paid'
+        WHEN l.order_id IS NULL AND o.cancel_requested_at IS NOT NULL THEN 'cancelled'
+        ELSE 'open' END)
+ORDER BY o.created_at DESC, o.order_id COLLATE "C" DESC LIMIT @most::int;
+
+-- Lists attempts, newest first, from a point on; an empty text is any. A user's are found by the orders. Locks nothing.
+-- name: AttemptsList :many
+SELECT sqlc.embed(a), now()::timestamptz AS read_at, EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
+FROM payment_attempts a JOIN orders o ON o.order_id = a.order_id
+WHERE (a.created_at, a.attempt_id) < (@before_at::timestamptz, @before_id::uuid)
+    AND a.created_at >= @created_from::timestamptz AND a.created_at < @created_to::timestamptz
+    AND a.updated_at >= @updated_from::timestamptz AND a.updated_at < @updated_to::timestamptz
+    AND (@user_id::text = '' OR o.user_id COLLATE "C" = @user_id::text)
+    AND (@account::text = '' OR a.account = @account::text)
+    AND (@currency::text = '' OR a.currency = @currency::text)
+    AND a.amount BETWEEN @amount_min::bigint AND @amount_max::bigint
+    AND (@status::text = '' OR a.status::text = @status::text)
+    AND (@stage::text = '' OR CASE a.stage WHEN 'processing' THEN 'requested' ELSE a.stage::text END = @stage::text)
+ORDER BY a.created_at DESC, a.attempt_id DESC LIMIT @most::int;
+
+-- Lists refunds, newest first, from a point on; an empty text is any. A user's are those of the user's orders. Locks nothing.
+-- name: RefundsList :many
+SELECT sqlc.embed(r), now()::timestamptz AS read_at
+FROM refunds r JOIN orders o ON o.order_id = r.order_id
+WHERE (r.created_at, r.refund_id) < (@before_at::timestamptz, @before_id::uuid)
+    AND r.created_at >= @created_from::timestamptz AND r.created_at < @created_to::timestamptz
+    AND r.updated_at >= @updated_from::timestamptz AND r.updated_at < @updated_to::timestamptz
+    AND (@user_id::text = '' OR o.user_id COLLATE "C" = @user_id::text)
+    AND (@account::text = '' OR r.account = @account::text)
+    AND (@currency::text = '' OR r.currency = @currency::text)
+    AND r.amount BETWEEN @amount_min::bigint AND @amount_max::bigint
+    AND (@status::text = '' OR r.status::text = @status::text)
+ORDER BY r.created_at DESC, r.refund_id DESC LIMIT @most::int;
+
+-- Lists disputes, newest first, from a point on; an empty text is any, and without bounds an amount that is not stated is, too. Locks
+-- nothing.
+-- name: DisputesList :many
+SELECT d.* FROM disputes d JOIN orders o ON o.order_id = d.order_id
+WHERE (d.opened_at, d.dispute_id) < (@before_at::timestamptz, @before_id::uuid)
+    AND d.opened_at >= @created_from::timestamptz AND d.opened_at < @created_to::timestamptz
+    AND d.updated_at >= @updated_from::timestamptz AND d.updated_at < @updated_to::timestamptz
+    AND (@user_id::text = '' OR o.user_id COLLATE "C" = @user_id::text)
+    AND (@account::text = '' OR d.account = @account::text)
+    AND (@currency::text = '' OR d.currency = @currency::text)
+    AND (@any_amount::boolean OR d.amount BETWEEN @amount_min::bigint AND @amount_max::bigint)
+    AND (@status::text = '' OR d.status = @status::text)
+ORDER BY d.opened_at DESC, d.dispute_id DESC LIMIT @most::int;
+
+-- Lists open disputes by when they must be answered, those without a date last, from a point on; an empty text is any. Locks nothing.
+-- name: DisputesDue :many
+SELECT * FROM disputes
+WHERE closed_at IS NULL AND (coalesce(due_by, '9999-01-01 00:00:00+00'), dispute_id) > (@after_due::timestamptz, @after_id::uuid)
+    AND (@account::text = '' OR account = @account::text)
+    AND (@status::text = '' OR status = @status::text)
+ORDER BY coalesce(due_by, '9999-01-01 00:00:00+00'), dispute_id LIMIT @most::int;
+
+-- Counts the open disputes of each account, and finds when the first of those that wait for an answer is due; a date that has passed for
+-- more than a week is left out, since nothing can be done about it. Reads only what is open, and locks nothing.
+-- name: DisputesWaiting :many
+SELECT account, count(*) AS open,
+    coalesce(extract(epoch FROM min(due_by) FILTER (WHERE status IN ('warning', 'open') AND due_by > now() - interval '7 days') - now()), 'Infinity')::float8
+        AS due_seconds
+FROM disputes WHERE closed_at IS NULL GROUP BY account;
