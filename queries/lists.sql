@@ -2,23 +2,26 @@
 -- follows its live attempt as payment.Order has it. Locks nothing.
 -- name: OrdersList :many
 SELECT sqlc.embed(o)
-FROM orders o LEFT JOIN payment_attempts l ON l.order_id = o.order_id AND l.live
+FROM orders o
 WHERE (o.created_at, o.order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
     AND o.created_at >= @created_from::timestamptz AND o.created_at < @created_to::timestamptz
     AND o.updated_at >= @updated_from::timestamptz AND o.updated_at < @updated_to::timestamptz
     AND (@user_id::text = '' OR o.user_id COLLATE "C" = @user_id::text)
-    AND (@account::text = '' OR EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = o.order_id AND a.account = @account::text))
+    AND (@account::text = '' OR coalesce((SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.account = @account::text LIMIT 1), false))
     AND (@currency::text = '' OR o.currency = @currency::text)
     AND o.amount BETWEEN @amount_min::bigint AND @amount_max::bigint
-    AND (@status::text = '' OR @status::text = CASE
-        WHEN l.status = 'succeeded' OR o.accepted_attempt_id IS NOT NULL THEN 'paid'
-        WHEN l.order_id IS NULL AND o.cancel_requested_at IS NOT NULL THEN 'cancelled'
-        ELSE 'open' END)
+    AND (@status::text = ''
+        OR @status::text = 'paid' AND (o.accepted_attempt_id IS NOT NULL
+            OR (SELECT l.status = 'succeeded' FROM payment_attempts l WHERE l.order_id = o.order_id AND l.live))
+        OR @status::text = 'cancelled' AND o.accepted_attempt_id IS NULL AND o.cancel_requested_at IS NOT NULL
+            AND (SELECT true FROM payment_attempts l WHERE l.order_id = o.order_id AND l.live) IS NULL
+        OR @status::text = 'open' AND o.accepted_attempt_id IS NULL
+            AND coalesce((SELECT l.status = 'pending' FROM payment_attempts l WHERE l.order_id = o.order_id AND l.live), o.cancel_requested_at IS NULL))
 ORDER BY o.created_at DESC, o.order_id COLLATE "C" DESC LIMIT @most::int;
 
 -- Lists attempts, newest first, from a point on; an empty text is any. A user's are found by the orders. Locks nothing.
 -- name: AttemptsList :many
-SELECT sqlc.embed(a), now()::timestamptz AS read_at, EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
+SELECT sqlc.embed(a), now()::timestamptz AS read_at
 FROM payment_attempts a JOIN orders o ON o.order_id = a.order_id
 WHERE (a.created_at, a.attempt_id) < (@before_at::timestamptz, @before_id::uuid)
     AND a.created_at >= @created_from::timestamptz AND a.created_at < @created_to::timestamptz

@@ -17,6 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/lists"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -111,7 +112,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: typesOfEndpoints(cfg)})
 	jobs := bulk.New(in.store.Jobs(), desk)
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, dev), Demo: dev,
+		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, dev), Demo: dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: references(cfg),

@@ -159,18 +159,18 @@ func TestPathsAndMethodsThatAreNotThere(t *testing.T) {
 		b.send(http.MethodGet, path, "").is(t, 404, "not-found")
 	}
 	for _, c := range [][3]string{
-		{http.MethodPut, "/v1/orders", "POST"},
+		{http.MethodPut, "/v1/orders", "GET, HEAD, POST"},
 		{http.MethodDelete, "/v1/orders/A-1", "GET, HEAD"},
-		{http.MethodGet, "/v1/orders", "POST"},
+		{http.MethodGet, "/v1/orders/A-1/pay", "POST"},
 		{http.MethodPost, "/healthz", "GET, HEAD"},
 		{http.MethodDelete, "/webhooks/sandbox", "GET, POST"},
-		{"BREW", "/v1/orders", "POST"},
+		{"BREW", "/v1/orders", "GET, HEAD, POST"},
 	} {
 		got := b.send(c[0], c[1], "")
 		got.is(t, 405, "method-not-allowed")
 		require.Equal(t, "OPTIONS, "+c[2], got.Header.Get("Allow"))
 	}
-	got := b.send(http.MethodHead, "/v1/orders", "")
+	got := b.send(http.MethodHead, "/v1/orders/A-1/pay", "")
 	require.Equal(t, 405, got.StatusCode)
 	require.Empty(t, got.text)
 }

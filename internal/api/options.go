@@ -103,7 +103,7 @@ type Check struct {
 	Run  func(ctx context.Context) error
 }
 
-// Options configure the API. Payments, Events, Endpoints, Deliveries and Auth are required.
+// Options configure the API. Payments, Events, Endpoints, Lists, Deliveries and Auth are required.
 type Options struct {
 	Payments   Payments
 	Deliveries delivery.Payments
@@ -115,6 +115,8 @@ type Options struct {
 	FeedRead func(reader string, after outbox.Position, began time.Time)
 	// Endpoints are where events are delivered.
 	Endpoints Endpoints
+	// Lists is what callers may list.
+	Lists Lists
 	// Support serves staff; nil leaves its calls out, and what staff does by the others out of the audit log.
 	Support Support
 	// Jobs serves staff beside Support; required with it.

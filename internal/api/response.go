@@ -80,6 +80,11 @@ func (r response) send(w http.ResponseWriter) error {
 // writes is a response that a function writes. It returns an error before anything is written.
 type writes func(w http.ResponseWriter) error
 
+func (f writes) VisitListOrdersResponse(w http.ResponseWriter) error          { return f(w) }
+func (f writes) VisitListPaymentAttemptsResponse(w http.ResponseWriter) error { return f(w) }
+func (f writes) VisitListRefundsResponse(w http.ResponseWriter) error         { return f(w) }
+func (f writes) VisitListDisputesResponse(w http.ResponseWriter) error        { return f(w) }
+
 func (f writes) VisitReadAttemptResponse(w http.ResponseWriter) error   { return f(w) }
 func (f writes) VisitReadEventsResponse(w http.ResponseWriter) error    { return f(w) }
 func (f writes) VisitStreamAttemptResponse(w http.ResponseWriter) error { return f(w) }

@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/lists"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/runner"
@@ -77,6 +78,7 @@ func (unasked) Capabilities() payment.Capabilities { return payment.Capabilities
 // useCases puts the real use cases behind the API.
 func useCases(o *api.Options) {
 	rules := changeset.Rules{Accounts: map[string]gateway.Account{"sandbox": {Provider: unasked{}}}}
+	o.Lists = lists.New(&drawer{refunds: 1})
 	o.Payments = commands.New(commands.Options{
 		Store: shelf{}, DefaultAccount: "sandbox", Runner: runner.New(runner.Options{Rules: rules, Now: o.Now}),
 	})
@@ -107,6 +109,10 @@ func TestRoles(t *testing.T) {
 		"GET /v1/orders/A-1/attempts ":                 {customer, service, support, admin},
 		"GET " + attemptPath + " ":                     {customer, service, support, admin, own},
 		"GET /v1/refunds/" + refundID.String() + " ":   {customer, service, support, admin},
+		"GET /v1/orders?limit=1 ":                      {service, support, admin},
+		"GET /v1/payment-attempts ":                    {service, support, admin},
+		"GET /v1/refunds ":                             {service, support, admin},
+		"GET /v1/disputes?status=open ":                {service, support, admin},
 		"GET /v1/disputes/" + disputeID.String() + " ": {service, support, admin},
 	} {
 		line := strings.SplitN(call, " ", 3)

@@ -14,9 +14,9 @@ func TestConsoleDisputes(t *testing.T) {
 	s := openConsole(t)
 	a := s.bought(t, unique("o"), "tok_success")
 	_, err := s.db.Exec(t.Context(), `INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, reason, amount, currency,
-			due_by, version, opened_at, updated_at, closed_at)
+			due_by, opened_at, version, updated_at, closed_at)
 		SELECT a.order_id, gen_random_uuid(), a.attempt_id, n.account, n.name, n.status, 'fraudulent', n.amount, CASE WHEN n.amount IS NOT NULL THEN 'EUR' END,
-			now() + n.due::interval, 1, now(), now(), CASE n.status WHEN 'won' THEN now() END
+			now() + n.due::interval, now(), 1, now(), CASE n.status WHEN 'won' THEN now() END
 		FROM payment_attempts a, (VALUES ('dp_undated', 'open', 300, NULL, 'other'), ('dp_soon', 'open', 500, '2 days 12:00', 'sandbox'),
 			('dp_over', 'warning', NULL, '-26:30', 'sandbox'), ('dp_sent', 'under_review', 700, '1 hour', 'sandbox'), ('dp_won', 'won', 900, '1 hour', 'sandbox'))
 			n (name, status, amount, due, account)

@@ -75,7 +75,7 @@ func highest(k Kind) string {
 	return "ffffffff-ffff-ffff-ffff-ffffffffffff"
 }
 
-var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`) //nolint:gochecknoglobals // compiled once
+var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 
 // Parse reads the query of a list from its parameters, of which an empty one is absent. It returns a payment.ValidationError with all
 // that is wrong.

@@ -320,7 +320,7 @@ func (e *explainer) plan(ctx context.Context, query string, args []any) error {
 	}
 	literals := make([]string, len(args))
 	for i, arg := range args {
-		text, err := e.conn.TypeMap().Encode(named.ParamOIDs[i], pgx.TextFormatCode, arg, nil)
+		text, err := e.conn.TypeMap().Encode(named.ParamOIDs[i], pgx.TextFormatCode, arg, []byte{}) // of NULL it is nil
 		if err != nil {
 			return err
 		}

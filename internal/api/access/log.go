@@ -26,6 +26,8 @@ func (l Log) Write(r *Record, route string, status int) {
 	level, cause := zerolog.InfoLevel, error(nil)
 	if status >= http.StatusInternalServerError {
 		level, cause = zerolog.ErrorLevel, r.Cause
+	} else if r.Cut != nil {
+		level, cause = zerolog.ErrorLevel, r.Cut
 	}
 	now := l.Now()
 	l.Log.WithLevel(level).Err(cause).

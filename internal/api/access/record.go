@@ -37,6 +37,8 @@ type Record struct {
 	// Code is the problem's, Cause its error.
 	Code  string
 	Cause error
+	// Cut is why the body of a response that had begun has no end.
+	Cut error
 }
 
 type key struct{}

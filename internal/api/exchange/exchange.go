@@ -3,6 +3,8 @@ package exchange
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -46,6 +48,14 @@ func In(c echo.Context) *Exchange { return Of(c.Request().Context()) }
 
 // Header returns the headers of the response.
 func (x *Exchange) Header() http.Header { return x.context.Response().Header() }
+
+// Query returns the parameters of the request's address.
+func (x *Exchange) Query() url.Values { return x.context.QueryParams() }
+
+// Accept returns the forms that the caller accepts, as the header has them.
+func (x *Exchange) Accept() string {
+	return strings.Join(x.context.Request().Header.Values(echo.HeaderAccept), ", ")
+}
 
 // Staff is the caller, and the address of the call.
 func (x *Exchange) Staff() support.Staff {

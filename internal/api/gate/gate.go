@@ -60,6 +60,9 @@ func (g *Gate) Middlewares() map[string][]echo.MiddlewareFunc {
 			chains[op.ID] = append(chains[op.ID], requireKey)
 		}
 		chains[op.ID] = append(chains[op.ID], request.RefuseCardNumbers)
+		if filters(op) {
+			chains[op.ID] = append(chains[op.ID], knownQuery(op))
+		}
 		switch {
 		case isSupport(op):
 			chains[op.ID] = append(chains[op.ID], g.staffOnly)

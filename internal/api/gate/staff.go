@@ -51,6 +51,9 @@ func (g *Gate) audited(op *contract.Operation) echo.MiddlewareFunc {
 				return next(c)
 			}
 			kind, id := target(c)
+			if filters(op) {
+				kind, id = "filter", c.QueryString()
+			}
 			return g.Audit.Watch(c.Request().Context(), x.Staff(), action, kind, id, func() error { return next(c) })
 		}
 	}

@@ -757,6 +757,14 @@ type AttemptList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// Attempts defines model for Attempts.
+type Attempts struct {
+	Items []Attempt `json:"items"`
+
+	// NextCursor Null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // Browser What 3-D Secure asks about the customer's browser (EMVCo), as its script and its request headers have it.
 type Browser struct {
 	AcceptHeader *string `json:"accept_header,omitempty"`
@@ -900,6 +908,14 @@ type Dispute struct {
 // DisputeStatus Follows the provider, which may still change its mind: `warning` is an inquiry, `open` waits for evidence,
 // `under_review` has it; `won`, `lost` and `accepted` (not defended) are closed.
 type DisputeStatus string
+
+// Disputes defines model for Disputes.
+type Disputes struct {
+	Items []Dispute `json:"items"`
+
+	// NextCursor Null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
 
 // Endpoint defines model for Endpoint.
 type Endpoint struct {
@@ -1083,6 +1099,14 @@ type OrderStatus string
 // OrderCreatedBy Who set the price. Of what a `customer` created the shop checks the amount before it delivers.
 type OrderCreatedBy string
 
+// Orders defines model for Orders.
+type Orders struct {
+	Items []Order `json:"items"`
+
+	// NextCursor Null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // Pay defines model for Pay.
 type Pay struct {
 	// Account The configured account to pay by. Absent, the default one. A customer may name only what is offered.
@@ -1240,6 +1264,14 @@ type RefundStatus string
 // RefundOrigin What it began with: a request of a user or of staff, the account's policy for late money, or somebody in the
 // provider's own dashboard.
 type RefundOrigin string
+
+// Refunds defines model for Refunds.
+type Refunds struct {
+	Items []Refund `json:"items"`
+
+	// NextCursor Null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
 
 // RegisterAttempt defines model for RegisterAttempt.
 type RegisterAttempt struct {
@@ -1659,8 +1691,20 @@ type SupportRevealedEncoding string
 // Account defines model for Account.
 type Account = string
 
+// AmountMax defines model for AmountMax.
+type AmountMax = string
+
+// AmountMin defines model for AmountMin.
+type AmountMin = string
+
 // AttemptID defines model for AttemptID.
 type AttemptID = string
+
+// CreatedFrom defines model for CreatedFrom.
+type CreatedFrom = string
+
+// CreatedTo defines model for CreatedTo.
+type CreatedTo = string
 
 // Cursor defines model for Cursor.
 type Cursor = string
@@ -1692,6 +1736,15 @@ type LastEventID = string
 // Limit defines model for Limit.
 type Limit = string
 
+// ListAccount defines model for ListAccount.
+type ListAccount = string
+
+// ListCurrency defines model for ListCurrency.
+type ListCurrency = string
+
+// ListUser defines model for ListUser.
+type ListUser = string
+
 // OnBehalfOf defines model for OnBehalfOf.
 type OnBehalfOf = string
 
@@ -1709,6 +1762,12 @@ type RequestID = string
 
 // Topic defines model for Topic.
 type Topic = string
+
+// UpdatedFrom defines model for UpdatedFrom.
+type UpdatedFrom = string
+
+// UpdatedTo defines model for UpdatedTo.
+type UpdatedTo = string
 
 // Wait defines model for Wait.
 type Wait = string
@@ -1751,6 +1810,53 @@ type UnsupportedMediaType = Problem
 
 // ValidationFailed RFC 9457.
 type ValidationFailed = Problem
+
+// ListDisputesParams defines parameters for ListDisputes.
+type ListDisputesParams struct {
+	// Status Only those that stand so.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Account Only at this account.
+	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
+
+	// UserID Only of this user.
+	UserID *ListUser `form:"user_id,omitempty" json:"user_id,omitempty"`
+
+	// Currency Only in this currency.
+	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// AmountMin Only of this amount or more, in minor units.
+	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
+
+	// AmountMax Only of this amount or less, in minor units.
+	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
+
+	// CreatedFrom Only what was created from this time on.
+	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedTo Only what was created before this time.
+	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
+
+	// UpdatedFrom Only what was changed last from this time on.
+	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
+
+	// UpdatedTo Only what was changed last before this time.
+	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
 
 // ReadDisputeParams defines parameters for ReadDispute.
 type ReadDisputeParams struct {
@@ -1815,6 +1921,53 @@ type ReadEventsParams struct {
 
 	// Prefer `wait=20` is the same as the parameter `wait`, which goes before it. Everything else is ignored.
 	Prefer *Prefer `json:"Prefer,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// ListOrdersParams defines parameters for ListOrders.
+type ListOrdersParams struct {
+	// Status Only those that stand so.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Account Only at this account.
+	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
+
+	// UserID Only of this user.
+	UserID *ListUser `form:"user_id,omitempty" json:"user_id,omitempty"`
+
+	// Currency Only in this currency.
+	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// AmountMin Only of this amount or more, in minor units.
+	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
+
+	// AmountMax Only of this amount or less, in minor units.
+	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
+
+	// CreatedFrom Only what was created from this time on.
+	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedTo Only what was created before this time.
+	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
+
+	// UpdatedFrom Only what was changed last from this time on.
+	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
+
+	// UpdatedTo Only what was changed last before this time.
+	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
@@ -1895,6 +2048,56 @@ type PayParams struct {
 	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
 	// string. Sent again with the same request it gets the first answer; with another request, 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// ListPaymentAttemptsParams defines parameters for ListPaymentAttempts.
+type ListPaymentAttemptsParams struct {
+	// Status Only those that stand so.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Stage Only those at this stage.
+	Stage *string `form:"stage,omitempty" json:"stage,omitempty"`
+
+	// Account Only at this account.
+	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
+
+	// UserID Only of this user.
+	UserID *ListUser `form:"user_id,omitempty" json:"user_id,omitempty"`
+
+	// Currency Only in this currency.
+	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// AmountMin Only of this amount or more, in minor units.
+	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
+
+	// AmountMax Only of this amount or less, in minor units.
+	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
+
+	// CreatedFrom Only what was created from this time on.
+	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedTo Only what was created before this time.
+	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
+
+	// UpdatedFrom Only what was changed last from this time on.
+	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
+
+	// UpdatedTo Only what was changed last before this time.
+	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
@@ -2015,6 +2218,53 @@ type ReportAttemptParams struct {
 type StreamAttemptParams struct {
 	// LastEventID The `id` of the last event that the caller has got.
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
+
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// ListRefundsParams defines parameters for ListRefunds.
+type ListRefundsParams struct {
+	// Status Only those that stand so.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Account Only at this account.
+	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
+
+	// UserID Only of this user.
+	UserID *ListUser `form:"user_id,omitempty" json:"user_id,omitempty"`
+
+	// Currency Only in this currency.
+	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// AmountMin Only of this amount or more, in minor units.
+	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
+
+	// AmountMax Only of this amount or less, in minor units.
+	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
+
+	// CreatedFrom Only what was created from this time on.
+	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedTo Only what was created before this time.
+	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
+
+	// UpdatedFrom Only what was changed last from this time on.
+	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
+
+	// UpdatedTo Only what was changed last before this time.
+	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
@@ -2215,6 +2465,9 @@ type SupportStopJobJSONRequestBody = SupportReason
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListDisputes List disputes
+	// (GET /v1/disputes)
+	ListDisputes(ctx echo.Context, params ListDisputesParams) error
 	// ReadDispute Read a dispute
 	// (GET /v1/disputes/{dispute_id})
 	ReadDispute(ctx echo.Context, disputeID DisputeID, params ReadDisputeParams) error
@@ -2233,6 +2486,9 @@ type ServerInterface interface {
 	// ReadEvents Read what has happened
 	// (GET /v1/events)
 	ReadEvents(ctx echo.Context, params ReadEventsParams) error
+	// ListOrders List orders
+	// (GET /v1/orders)
+	ListOrders(ctx echo.Context, params ListOrdersParams) error
 	// CreateOrder Create an order
 	// (POST /v1/orders)
 	CreateOrder(ctx echo.Context, params CreateOrderParams) error
@@ -2251,6 +2507,9 @@ type ServerInterface interface {
 	// Pay Pay an order
 	// (POST /v1/orders/{order_id}/pay)
 	Pay(ctx echo.Context, orderID OrderID, params PayParams) error
+	// ListPaymentAttempts List attempts
+	// (GET /v1/payment-attempts)
+	ListPaymentAttempts(ctx echo.Context, params ListPaymentAttemptsParams) error
 	// ReadAttempt Read an attempt
 	// (GET /v1/payment-attempts/{payment_attempt_id})
 	ReadAttempt(ctx echo.Context, paymentAttemptID AttemptID, params ReadAttemptParams) error
@@ -2275,6 +2534,9 @@ type ServerInterface interface {
 	// StreamAttempt Follow an attempt
 	// (GET /v1/payment-attempts/{payment_attempt_id}/stream)
 	StreamAttempt(ctx echo.Context, paymentAttemptID AttemptID, params StreamAttemptParams) error
+	// ListRefunds List refunds
+	// (GET /v1/refunds)
+	ListRefunds(ctx echo.Context, params ListRefundsParams) error
 	// ReadRefund Read a refund
 	// (GET /v1/refunds/{refund_id})
 	ReadRefund(ctx echo.Context, refundID RefundID, params ReadRefundParams) error
@@ -2325,6 +2587,133 @@ type ServerInterface interface {
 // ServerInterfaceWrapper converts echo contexts to parameters.
 type ServerInterfaceWrapper struct {
 	Handler ServerInterface
+}
+
+// ListDisputes converts echo context to params.
+func (w *ServerInterfaceWrapper) ListDisputes(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDisputesParams
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", ctx.QueryParams(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter status: %s", err))
+	}
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", ctx.QueryParams(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter account: %s", err))
+	}
+
+	// ------------- Optional query parameter "user_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user_id", ctx.QueryParams(), &params.UserID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user_id: %s", err))
+	}
+
+	// ------------- Optional query parameter "currency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "currency", ctx.QueryParams(), &params.Currency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter currency: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_min" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_min", ctx.QueryParams(), &params.AmountMin, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_min: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_max" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_max", ctx.QueryParams(), &params.AmountMax, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_max: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_from", ctx.QueryParams(), &params.CreatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_to", ctx.QueryParams(), &params.CreatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_from", ctx.QueryParams(), &params.UpdatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_to", ctx.QueryParams(), &params.UpdatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "On-Behalf-Of" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
+		var OnBehalfOf OnBehalfOf
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for On-Behalf-Of, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "On-Behalf-Of", valueList[0], &OnBehalfOf, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter On-Behalf-Of: %s", err))
+		}
+
+		params.OnBehalfOf = &OnBehalfOf
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListDisputes(ctx, params)
+	return err
 }
 
 // ReadDispute converts echo context to params.
@@ -2603,6 +2992,133 @@ func (w *ServerInterfaceWrapper) ReadEvents(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReadEvents(ctx, params)
+	return err
+}
+
+// ListOrders converts echo context to params.
+func (w *ServerInterfaceWrapper) ListOrders(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOrdersParams
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", ctx.QueryParams(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter status: %s", err))
+	}
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", ctx.QueryParams(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter account: %s", err))
+	}
+
+	// ------------- Optional query parameter "user_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user_id", ctx.QueryParams(), &params.UserID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user_id: %s", err))
+	}
+
+	// ------------- Optional query parameter "currency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "currency", ctx.QueryParams(), &params.Currency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter currency: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_min" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_min", ctx.QueryParams(), &params.AmountMin, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_min: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_max" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_max", ctx.QueryParams(), &params.AmountMax, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_max: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_from", ctx.QueryParams(), &params.CreatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_to", ctx.QueryParams(), &params.CreatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_from", ctx.QueryParams(), &params.UpdatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_to", ctx.QueryParams(), &params.UpdatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "On-Behalf-Of" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
+		var OnBehalfOf OnBehalfOf
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for On-Behalf-Of, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "On-Behalf-Of", valueList[0], &OnBehalfOf, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter On-Behalf-Of: %s", err))
+		}
+
+		params.OnBehalfOf = &OnBehalfOf
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListOrders(ctx, params)
 	return err
 }
 
@@ -2976,6 +3492,140 @@ func (w *ServerInterfaceWrapper) Pay(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.Pay(ctx, orderID, params)
+	return err
+}
+
+// ListPaymentAttempts converts echo context to params.
+func (w *ServerInterfaceWrapper) ListPaymentAttempts(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPaymentAttemptsParams
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", ctx.QueryParams(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter status: %s", err))
+	}
+
+	// ------------- Optional query parameter "stage" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "stage", ctx.QueryParams(), &params.Stage, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter stage: %s", err))
+	}
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", ctx.QueryParams(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter account: %s", err))
+	}
+
+	// ------------- Optional query parameter "user_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user_id", ctx.QueryParams(), &params.UserID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user_id: %s", err))
+	}
+
+	// ------------- Optional query parameter "currency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "currency", ctx.QueryParams(), &params.Currency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter currency: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_min" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_min", ctx.QueryParams(), &params.AmountMin, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_min: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_max" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_max", ctx.QueryParams(), &params.AmountMax, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_max: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_from", ctx.QueryParams(), &params.CreatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_to", ctx.QueryParams(), &params.CreatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_from", ctx.QueryParams(), &params.UpdatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_to", ctx.QueryParams(), &params.UpdatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "On-Behalf-Of" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
+		var OnBehalfOf OnBehalfOf
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for On-Behalf-Of, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "On-Behalf-Of", valueList[0], &OnBehalfOf, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter On-Behalf-Of: %s", err))
+		}
+
+		params.OnBehalfOf = &OnBehalfOf
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListPaymentAttempts(ctx, params)
 	return err
 }
 
@@ -3520,6 +4170,133 @@ func (w *ServerInterfaceWrapper) StreamAttempt(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.StreamAttempt(ctx, paymentAttemptID, params)
+	return err
+}
+
+// ListRefunds converts echo context to params.
+func (w *ServerInterfaceWrapper) ListRefunds(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRefundsParams
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", ctx.QueryParams(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter status: %s", err))
+	}
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", ctx.QueryParams(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter account: %s", err))
+	}
+
+	// ------------- Optional query parameter "user_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user_id", ctx.QueryParams(), &params.UserID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user_id: %s", err))
+	}
+
+	// ------------- Optional query parameter "currency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "currency", ctx.QueryParams(), &params.Currency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter currency: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_min" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_min", ctx.QueryParams(), &params.AmountMin, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_min: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_max" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_max", ctx.QueryParams(), &params.AmountMax, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_max: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_from", ctx.QueryParams(), &params.CreatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_to", ctx.QueryParams(), &params.CreatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_from", ctx.QueryParams(), &params.UpdatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_to", ctx.QueryParams(), &params.UpdatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "On-Behalf-Of" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
+		var OnBehalfOf OnBehalfOf
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for On-Behalf-Of, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "On-Behalf-Of", valueList[0], &OnBehalfOf, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter On-Behalf-Of: %s", err))
+		}
+
+		params.OnBehalfOf = &OnBehalfOf
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListRefunds(ctx, params)
 	return err
 }
 
@@ -4177,12 +4954,14 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 		Handler: si,
 	}
 
+	router.GET(options.BaseURL+"/v1/orders", wrapper.ListOrders, options.OperationMiddlewares["listOrders"]...)
 	router.POST(options.BaseURL+"/v1/orders", wrapper.CreateOrder, options.OperationMiddlewares["createOrder"]...)
 	router.GET(options.BaseURL+"/v1/orders/:order_id", wrapper.ReadOrder, options.OperationMiddlewares["readOrder"]...)
 	router.POST(options.BaseURL+"/v1/orders/:order_id/cancel", wrapper.CancelOrder, options.OperationMiddlewares["cancelOrder"]...)
 	router.POST(options.BaseURL+"/v1/orders/:order_id/pay", wrapper.Pay, options.OperationMiddlewares["pay"]...)
 	router.GET(options.BaseURL+"/v1/orders/:order_id/attempts", wrapper.ListAttempts, options.OperationMiddlewares["listAttempts"]...)
 	router.POST(options.BaseURL+"/v1/orders/:order_id/attempts", wrapper.RegisterAttempt, options.OperationMiddlewares["registerAttempt"]...)
+	router.GET(options.BaseURL+"/v1/payment-attempts", wrapper.ListPaymentAttempts, options.OperationMiddlewares["listPaymentAttempts"]...)
 	router.GET(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id", wrapper.ReadAttempt, options.OperationMiddlewares["readAttempt"]...)
 	router.GET(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/stream", wrapper.StreamAttempt, options.OperationMiddlewares["streamAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/confirm", wrapper.Confirm, options.OperationMiddlewares["confirm"]...)
@@ -4191,7 +4970,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/report", wrapper.ReportAttempt, options.OperationMiddlewares["reportAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/cancel", wrapper.CancelAttempt, options.OperationMiddlewares["cancelAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/refunds", wrapper.CreateRefund, options.OperationMiddlewares["createRefund"]...)
+	router.GET(options.BaseURL+"/v1/refunds", wrapper.ListRefunds, options.OperationMiddlewares["listRefunds"]...)
 	router.GET(options.BaseURL+"/v1/refunds/:refund_id", wrapper.ReadRefund, options.OperationMiddlewares["readRefund"]...)
+	router.GET(options.BaseURL+"/v1/disputes", wrapper.ListDisputes, options.OperationMiddlewares["listDisputes"]...)
 	router.GET(options.BaseURL+"/v1/disputes/:dispute_id", wrapper.ReadDispute, options.OperationMiddlewares["readDispute"]...)
 	router.GET(options.BaseURL+"/v1/events", wrapper.ReadEvents, options.OperationMiddlewares["readEvents"]...)
 	router.GET(options.BaseURL+"/v1/endpoints", wrapper.ListEndpoints, options.OperationMiddlewares["listEndpoints"]...)
@@ -4363,6 +5144,235 @@ type ValidationFailedApplicationProblemPlusJSONResponse struct {
 	Body Problem
 
 	Headers ValidationFailedResponseHeaders
+}
+
+type ListDisputesRequestObject struct {
+	Params ListDisputesParams
+}
+
+type ListDisputesResponseObject interface {
+	VisitListDisputesResponse(w http.ResponseWriter) error
+}
+
+type ListDisputes200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ListDisputes200JSONResponse struct {
+	Body    Disputes
+	Headers ListDisputes200ResponseHeaders
+}
+
+func (response ListDisputes200JSONResponse) VisitListDisputesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDisputes200ApplicationXNdjsonResponse struct {
+	Body          io.Reader
+	Headers       ListDisputes200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListDisputes200ApplicationXNdjsonResponse) VisitListDisputesResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ListDisputes200TextCsvResponse struct {
+	Body          io.Reader
+	Headers       ListDisputes200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListDisputes200TextCsvResponse) VisitListDisputesResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ListDisputes400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response ListDisputes400ApplicationProblemPlusJSONResponse) VisitListDisputesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDisputes401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListDisputes401ApplicationProblemPlusJSONResponse) VisitListDisputesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDisputes403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListDisputes403ApplicationProblemPlusJSONResponse) VisitListDisputesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDisputes422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response ListDisputes422ApplicationProblemPlusJSONResponse) VisitListDisputesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDisputes500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListDisputes500ApplicationProblemPlusJSONResponse) VisitListDisputesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDisputes503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListDisputes503ApplicationProblemPlusJSONResponse) VisitListDisputesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type ReadDisputeRequestObject struct {
@@ -5512,6 +6522,235 @@ type ReadEvents503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ReadEvents503ApplicationProblemPlusJSONResponse) VisitReadEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOrdersRequestObject struct {
+	Params ListOrdersParams
+}
+
+type ListOrdersResponseObject interface {
+	VisitListOrdersResponse(w http.ResponseWriter) error
+}
+
+type ListOrders200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ListOrders200JSONResponse struct {
+	Body    Orders
+	Headers ListOrders200ResponseHeaders
+}
+
+func (response ListOrders200JSONResponse) VisitListOrdersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOrders200ApplicationXNdjsonResponse struct {
+	Body          io.Reader
+	Headers       ListOrders200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListOrders200ApplicationXNdjsonResponse) VisitListOrdersResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ListOrders200TextCsvResponse struct {
+	Body          io.Reader
+	Headers       ListOrders200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListOrders200TextCsvResponse) VisitListOrdersResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ListOrders400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response ListOrders400ApplicationProblemPlusJSONResponse) VisitListOrdersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOrders401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListOrders401ApplicationProblemPlusJSONResponse) VisitListOrdersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOrders403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListOrders403ApplicationProblemPlusJSONResponse) VisitListOrdersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOrders422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response ListOrders422ApplicationProblemPlusJSONResponse) VisitListOrdersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOrders500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListOrders500ApplicationProblemPlusJSONResponse) VisitListOrdersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOrders503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListOrders503ApplicationProblemPlusJSONResponse) VisitListOrdersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7323,6 +8562,235 @@ func (response Pay503ApplicationProblemPlusJSONResponse) VisitPayResponse(w http
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPaymentAttemptsRequestObject struct {
+	Params ListPaymentAttemptsParams
+}
+
+type ListPaymentAttemptsResponseObject interface {
+	VisitListPaymentAttemptsResponse(w http.ResponseWriter) error
+}
+
+type ListPaymentAttempts200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ListPaymentAttempts200JSONResponse struct {
+	Body    Attempts
+	Headers ListPaymentAttempts200ResponseHeaders
+}
+
+func (response ListPaymentAttempts200JSONResponse) VisitListPaymentAttemptsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPaymentAttempts200ApplicationXNdjsonResponse struct {
+	Body          io.Reader
+	Headers       ListPaymentAttempts200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListPaymentAttempts200ApplicationXNdjsonResponse) VisitListPaymentAttemptsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ListPaymentAttempts200TextCsvResponse struct {
+	Body          io.Reader
+	Headers       ListPaymentAttempts200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListPaymentAttempts200TextCsvResponse) VisitListPaymentAttemptsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ListPaymentAttempts400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response ListPaymentAttempts400ApplicationProblemPlusJSONResponse) VisitListPaymentAttemptsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPaymentAttempts401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListPaymentAttempts401ApplicationProblemPlusJSONResponse) VisitListPaymentAttemptsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPaymentAttempts403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListPaymentAttempts403ApplicationProblemPlusJSONResponse) VisitListPaymentAttemptsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPaymentAttempts422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response ListPaymentAttempts422ApplicationProblemPlusJSONResponse) VisitListPaymentAttemptsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPaymentAttempts500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListPaymentAttempts500ApplicationProblemPlusJSONResponse) VisitListPaymentAttemptsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPaymentAttempts503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListPaymentAttempts503ApplicationProblemPlusJSONResponse) VisitListPaymentAttemptsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(503)
@@ -9843,6 +11311,235 @@ type StreamAttempt503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response StreamAttempt503ApplicationProblemPlusJSONResponse) VisitStreamAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRefundsRequestObject struct {
+	Params ListRefundsParams
+}
+
+type ListRefundsResponseObject interface {
+	VisitListRefundsResponse(w http.ResponseWriter) error
+}
+
+type ListRefunds200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ListRefunds200JSONResponse struct {
+	Body    Refunds
+	Headers ListRefunds200ResponseHeaders
+}
+
+func (response ListRefunds200JSONResponse) VisitListRefundsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRefunds200ApplicationXNdjsonResponse struct {
+	Body          io.Reader
+	Headers       ListRefunds200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListRefunds200ApplicationXNdjsonResponse) VisitListRefundsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ListRefunds200TextCsvResponse struct {
+	Body          io.Reader
+	Headers       ListRefunds200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListRefunds200TextCsvResponse) VisitListRefundsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ListRefunds400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response ListRefunds400ApplicationProblemPlusJSONResponse) VisitListRefundsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRefunds401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ListRefunds401ApplicationProblemPlusJSONResponse) VisitListRefundsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRefunds403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListRefunds403ApplicationProblemPlusJSONResponse) VisitListRefundsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRefunds422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response ListRefunds422ApplicationProblemPlusJSONResponse) VisitListRefundsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRefunds500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListRefunds500ApplicationProblemPlusJSONResponse) VisitListRefundsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRefunds503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListRefunds503ApplicationProblemPlusJSONResponse) VisitListRefundsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13205,6 +14902,9 @@ func (response SupportSearch503ApplicationProblemPlusJSONResponse) VisitSupportS
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListDisputes List disputes
+	// (GET /v1/disputes)
+	ListDisputes(ctx context.Context, request ListDisputesRequestObject) (ListDisputesResponseObject, error)
 	// ReadDispute Read a dispute
 	// (GET /v1/disputes/{dispute_id})
 	ReadDispute(ctx context.Context, request ReadDisputeRequestObject) (ReadDisputeResponseObject, error)
@@ -13223,6 +14923,9 @@ type StrictServerInterface interface {
 	// ReadEvents Read what has happened
 	// (GET /v1/events)
 	ReadEvents(ctx context.Context, request ReadEventsRequestObject) (ReadEventsResponseObject, error)
+	// ListOrders List orders
+	// (GET /v1/orders)
+	ListOrders(ctx context.Context, request ListOrdersRequestObject) (ListOrdersResponseObject, error)
 	// CreateOrder Create an order
 	// (POST /v1/orders)
 	CreateOrder(ctx context.Context, request CreateOrderRequestObject) (CreateOrderResponseObject, error)
@@ -13241,6 +14944,9 @@ type StrictServerInterface interface {
 	// Pay Pay an order
 	// (POST /v1/orders/{order_id}/pay)
 	Pay(ctx context.Context, request PayRequestObject) (PayResponseObject, error)
+	// ListPaymentAttempts List attempts
+	// (GET /v1/payment-attempts)
+	ListPaymentAttempts(ctx context.Context, request ListPaymentAttemptsRequestObject) (ListPaymentAttemptsResponseObject, error)
 	// ReadAttempt Read an attempt
 	// (GET /v1/payment-attempts/{payment_attempt_id})
 	ReadAttempt(ctx context.Context, request ReadAttemptRequestObject) (ReadAttemptResponseObject, error)
@@ -13265,6 +14971,9 @@ type StrictServerInterface interface {
 	// StreamAttempt Follow an attempt
 	// (GET /v1/payment-attempts/{payment_attempt_id}/stream)
 	StreamAttempt(ctx context.Context, request StreamAttemptRequestObject) (StreamAttemptResponseObject, error)
+	// ListRefunds List refunds
+	// (GET /v1/refunds)
+	ListRefunds(ctx context.Context, request ListRefundsRequestObject) (ListRefundsResponseObject, error)
 	// ReadRefund Read a refund
 	// (GET /v1/refunds/{refund_id})
 	ReadRefund(ctx context.Context, request ReadRefundRequestObject) (ReadRefundResponseObject, error)
@@ -13322,6 +15031,31 @@ func NewStrictHandler(ssi StrictServerInterface, middlewares []StrictMiddlewareF
 type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
+}
+
+// ListDisputes operation middleware
+func (sh *strictHandler) ListDisputes(ctx echo.Context, params ListDisputesParams) error {
+	var request ListDisputesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDisputes(ctx.Request().Context(), request.(ListDisputesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDisputes")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListDisputesResponseObject); ok {
+		return validResponse.VisitListDisputesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
 }
 
 // ReadDispute operation middleware
@@ -13495,6 +15229,31 @@ func (sh *strictHandler) ReadEvents(ctx echo.Context, params ReadEventsParams) e
 		return err
 	} else if validResponse, ok := response.(ReadEventsResponseObject); ok {
 		return validResponse.VisitReadEventsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListOrders operation middleware
+func (sh *strictHandler) ListOrders(ctx echo.Context, params ListOrdersParams) error {
+	var request ListOrdersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListOrders(ctx.Request().Context(), request.(ListOrdersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListOrders")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListOrdersResponseObject); ok {
+		return validResponse.VisitListOrdersResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -13745,6 +15504,31 @@ func (sh *strictHandler) Pay(ctx echo.Context, orderID OrderID, params PayParams
 		return err
 	} else if validResponse, ok := response.(PayResponseObject); ok {
 		return validResponse.VisitPayResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListPaymentAttempts operation middleware
+func (sh *strictHandler) ListPaymentAttempts(ctx echo.Context, params ListPaymentAttemptsParams) error {
+	var request ListPaymentAttemptsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPaymentAttempts(ctx.Request().Context(), request.(ListPaymentAttemptsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPaymentAttempts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListPaymentAttemptsResponseObject); ok {
+		return validResponse.VisitListPaymentAttemptsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -14077,6 +15861,31 @@ func (sh *strictHandler) StreamAttempt(ctx echo.Context, paymentAttemptID Attemp
 		return err
 	} else if validResponse, ok := response.(StreamAttemptResponseObject); ok {
 		return validResponse.VisitStreamAttemptResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListRefunds operation middleware
+func (sh *strictHandler) ListRefunds(ctx echo.Context, params ListRefundsParams) error {
+	var request ListRefundsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRefunds(ctx.Request().Context(), request.(ListRefundsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRefunds")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListRefundsResponseObject); ok {
+		return validResponse.VisitListRefundsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 const attemptsList = `-- name: AttemptsList :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at
 FROM payment_attempts a JOIN orders o ON o.order_id = a.order_id
 WHERE (a.created_at, a.attempt_id) < ($1::timestamptz, $2::uuid)
     AND a.created_at >= $3::timestamptz AND a.created_at < $4::timestamptz
@@ -47,7 +47,6 @@ type AttemptsListParams struct {
 type AttemptsListRow struct {
 	PaymentAttempts PaymentAttempts
 	ReadAt          time.Time
-	HasDisputes     bool
 }
 
 // Lists attempts, newest first, from a point on; an empty text is any. A user's are found by the orders. Locks nothing.
@@ -107,7 +106,6 @@ func (q *Queries) AttemptsList(ctx context.Context, db DBTX, arg *AttemptsListPa
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.ReadAt,
-			&i.HasDisputes,
 		); err != nil {
 			return nil, err
 		}
@@ -298,18 +296,21 @@ func (q *Queries) DisputesWaiting(ctx context.Context, db DBTX) ([]*DisputesWait
 
 const ordersList = `-- name: OrdersList :many
 SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.created_by, o.amount, o.currency, o.description, o.metadata, o.detailed, o.cancel_requested_at, o.accepted_attempt_id, o.created_at, o.updated_at
-FROM orders o LEFT JOIN payment_attempts l ON l.order_id = o.order_id AND l.live
+FROM orders o
 WHERE (o.created_at, o.order_id COLLATE "C") < ($1::timestamptz, $2::text)
     AND o.created_at >= $3::timestamptz AND o.created_at < $4::timestamptz
     AND o.updated_at >= $5::timestamptz AND o.updated_at < $6::timestamptz
     AND ($7::text = '' OR o.user_id COLLATE "C" = $7::text)
-    AND ($8::text = '' OR EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = o.order_id AND a.account = $8::text))
+    AND ($8::text = '' OR coalesce((SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.account = $8::text LIMIT 1), false))
     AND ($9::text = '' OR o.currency = $9::text)
     AND o.amount BETWEEN $10::bigint AND $11::bigint
-    AND ($12::text = '' OR $12::text = CASE
-        WHEN l.status = 'succeeded' OR o.accepted_attempt_id IS NOT NULL THEN 'paid'
-        WHEN l.order_id IS NULL AND o.cancel_requested_at IS NOT NULL THEN 'cancelled'
-        ELSE 'open' END)
+    AND ($12::text = ''
+        OR $12::text = 'paid' AND (o.accepted_attempt_id IS NOT NULL
+            OR (SELECT l.status = 'succeeded' FROM payment_attempts l WHERE l.order_id = o.order_id AND l.live))
+        OR $12::text = 'cancelled' AND o.accepted_attempt_id IS NULL AND o.cancel_requested_at IS NOT NULL
+            AND (SELECT true FROM payment_attempts l WHERE l.order_id = o.order_id AND l.live) IS NULL
+        OR $12::text = 'open' AND o.accepted_attempt_id IS NULL
+            AND coalesce((SELECT l.status = 'pending' FROM payment_attempts l WHERE l.order_id = o.order_id AND l.live), o.cancel_requested_at IS NULL))
 ORDER BY o.created_at DESC, o.order_id COLLATE "C" DESC LIMIT $13::int
 `
 

@@ -50,7 +50,7 @@ func (s *Store) Attempts(ctx context.Context, q lists.Query) (list []payment.Vie
 		attempts := make([]payment.Attempt, len(rows))
 		var failed []string
 		for i, row := range rows {
-			attempts[i] = mapping.Shown(&row.PaymentAttempts, row.ReadAt, row.HasDisputes)
+			attempts[i] = mapping.Attempt(&row.PaymentAttempts, row.ReadAt, false)
 			if attempts[i].Failed() {
 				failed = append(failed, string(attempts[i].OrderID))
 			}
@@ -96,7 +96,7 @@ func (s *Store) withAttempts(ctx context.Context, db dbsqlc.DBTX, rows []*dbsqlc
 	return mapping.Orders(rows, attempts)
 }
 
-// addDisputes reads the disputes of those attempts that have some.
+// addDisputes reads the disputes of those attempts of which it is not known that they have none.
 func (s *Store) addDisputes(ctx context.Context, db dbsqlc.DBTX, attempts []payment.Attempt) error {
 	var ids []payment.AttemptID
 	for _, a := range attempts {
@@ -110,6 +110,11 @@ func (s *Store) addDisputes(ctx context.Context, db dbsqlc.DBTX, attempts []paym
 	rows, err := s.q.DisputesOfAttempts(ctx, db, mapping.UUIDs(ids))
 	if err != nil {
 		return fmt.Errorf("read the disputes of %d attempts: %w", len(ids), err)
+	}
+	for i := range attempts {
+		if attempts[i].Disputes == nil {
+			attempts[i].Disputes = []payment.Dispute{}
+		}
 	}
 	for _, d := range mapping.Disputes(rows) {
 		i := slices.IndexFunc(attempts, func(a payment.Attempt) bool { return a.ID == d.AttemptID })
