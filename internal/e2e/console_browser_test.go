@@ -201,6 +201,7 @@ func TestEverybodyCanUseTheConsole(t *testing.T) {
 	s.late(t)
 	event := one[string](t, s.rig, `SELECT event_id::text FROM provider_events WHERE attempt_id = $1 ORDER BY received_at LIMIT 1`, a.ID)
 	case1 := one[string](t, s.rig, `SELECT discrepancy_id::text FROM discrepancies LIMIT 1`)
+	s.disputed(t, a)
 	b := newTab(t)
 	b.open(s.base + "/support/sign-in")
 	b.accessible("sign-in")
@@ -210,7 +211,8 @@ func TestEverybodyCanUseTheConsole(t *testing.T) {
 		"search": "/support", "found": "/support?q=u1", "none": "/support?q=nothing-like-it", "attempt": "/support/attempts/" + a.ID,
 		"order": "/support/orders?id=" + a.OrderID, "event": "/support/events/" + event, "refund": "/support/attempts/" + a.ID + "/refund",
 		"recheck": "/support/attempts/" + a.ID + "/recheck", "replay": "/support/events/" + event + "/replay", "worklist": "/support/discrepancies",
-		"resolve": "/support/discrepancies/" + case1 + "/resolve", "audit": "/support/audit", "missing": "/support/attempts/none",
+		"disputes": "/support/disputes",
+		"resolve":  "/support/discrepancies/" + case1 + "/resolve", "audit": "/support/audit", "missing": "/support/attempts/none",
 	} {
 		b.open(s.base + path)
 		b.accessible(name)

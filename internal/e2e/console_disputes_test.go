@@ -13,15 +13,7 @@ func TestConsoleDisputes(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)
 	a := s.bought(t, unique("o"), "tok_success")
-	_, err := s.db.Exec(t.Context(), `INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, reason, amount, currency,
-			due_by, opened_at, version, updated_at, closed_at)
-		SELECT a.order_id, gen_random_uuid(), a.attempt_id, n.account, n.name, n.status, 'fraudulent', n.amount, CASE WHEN n.amount IS NOT NULL THEN 'EUR' END,
-			now() + n.due::interval, now(), 1, now(), CASE n.status WHEN 'won' THEN now() END
-		FROM payment_attempts a, (VALUES ('dp_undated', 'open', 300, NULL, 'other'), ('dp_soon', 'open', 500, '2 days 12:00', 'sandbox'),
-			('dp_over', 'warning', NULL, '-26:30', 'sandbox'), ('dp_sent', 'under_review', 700, '1 hour', 'sandbox'), ('dp_won', 'won', 900, '1 hour', 'sandbox'))
-			n (name, status, amount, due, account)
-		WHERE a.attempt_id = $1`, a.ID)
-	require.NoError(t, err)
+	s.disputed(t, a)
 	sam := signedIn(t, s.base, "sam", "support")
 	shown := func(query string) []string {
 		page := sam.get("/support/disputes" + query)
@@ -48,4 +40,18 @@ func TestConsoleDisputes(t *testing.T) {
 	require.Regexp(t, `paylatch_disputes_open\{account="sandbox"\} 3\n`, string(counted.text))
 	require.Regexp(t, `paylatch_dispute_due_seconds\{account="sandbox"\} -95[34]\d\d`, string(counted.text))
 	require.NotContains(t, string(counted.text), `paylatch_dispute_due_seconds{account="other"}`)
+}
+
+// disputed makes a payment's disputes of every kind that the page tells apart.
+func (s *demoShop) disputed(t *testing.T, a attempt) {
+	t.Helper()
+	_, err := s.db.Exec(t.Context(), `INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, reason, amount, currency,
+			due_by, opened_at, version, updated_at, closed_at)
+		SELECT a.order_id, gen_random_uuid(), a.attempt_id, n.account, n.name, n.status, 'fraudulent', n.amount, CASE WHEN n.amount IS NOT NULL THEN 'EUR' END,
+			now() + n.due::interval, now(), 1, now(), CASE n.status WHEN 'won' THEN now() END
+		FROM payment_attempts a, (VALUES ('dp_undated', 'open', 300, NULL, 'other'), ('dp_soon', 'open', 500, '2 days 12:00', 'sandbox'),
+			('dp_over', 'warning', NULL, '-26:30', 'sandbox'), ('dp_sent', 'under_review', 700, '1 hour', 'sandbox'), ('dp_won', 'won', 900, '1 hour', 'sandbox'))
+			n (name, status, amount, due, account)
+		WHERE a.attempt_id = $1`, a.ID)
+	require.NoError(t, err)
 }
