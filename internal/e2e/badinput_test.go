@@ -208,13 +208,15 @@ func TestBadAddresses(t *testing.T) {
 		cases["GET "+path] = bad{http.MethodGet, path, "", 404, "not-found", nil}
 	}
 	for _, call := range []string{
-		"GET /v1/orders", "PUT /v1/orders", "DELETE /v1/orders", "PATCH /v1/orders", "POST /v1/orders/A-1", "DELETE /v1/orders/A-1", "GET /v1/orders/A-1/pay",
+		"PUT /v1/orders", "DELETE /v1/orders", "PATCH /v1/orders", "POST /v1/orders/A-1", "DELETE /v1/orders/A-1", "GET /v1/orders/A-1/pay",
 		"PUT /v1/orders/A-1/attempts", "POST /healthz", "DELETE /metrics", "PUT /webhooks/stripe-eu", "PURGE /v1/orders", "TRACE /v1/orders",
 	} {
 		method, path, _ := strings.Cut(call, " ")
 		cases[call] = bad{method, path, "", 405, "method-not-allowed", nil}
 	}
 	cases["query"] = bad{http.MethodGet, "/v1/orders/A-1/attempts?a=%zz", "", 400, "malformed-request", nil}
+	cases["a list's unknown parameter"] = bad{http.MethodGet, "/v1/orders?state=paid", "", 400, "malformed-request", nil}
+	cases["a list's bad filter"] = bad{http.MethodGet, "/v1/orders?amount_min=1.5", "", 422, "validation-failed", nil}
 	cases["empty filter"] = bad{http.MethodGet, "/v1/orders/A-1/attempts?client_request_id=", "", 422, "validation-failed", nil}
 	refused(t, cases)
 }
