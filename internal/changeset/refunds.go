@@ -119,10 +119,9 @@ func (s *Changeset) applyRefund(c *Change, r payment.Report) fsm.Verdict {
 	}
 	before := a.LastMovement
 	verdict := s.moveMoney(c, r, refund.Movements(t, a, known))
-	undone := t.Says == fsm.NewsFailed && a.LastMovement > before
 	switch {
 	case known != nil:
-		return stronger(verdict, s.advanceRefund(c, known, t, r.Cause, undone))
+		return stronger(verdict, s.advanceRefund(c, known, t, r.Cause, a.LastMovement > before))
 	case s.nameless(a.ID) > 0:
 		return verdict
 	}
@@ -160,15 +159,18 @@ func (s *Changeset) AdvanceRefund(c *Change, r *refund.Refund, t payment.RefundT
 	return s.Apply(c, payment.Report{Says: fsm.NewsMoney, Refund: &t, Cause: cause})
 }
 
-// advanceRefund moves a refund of the attempt, with its operation.
-func (s *Changeset) advanceRefund(c *Change, r *refund.Refund, t payment.RefundTold, cause payment.Cause, undone bool) fsm.Verdict {
+// advanceRefund moves a refund of the attempt, with its operation; moved is set if the report has moved money.
+func (s *Changeset) advanceRefund(c *Change, r *refund.Refund, t payment.RefundTold, cause payment.Cause, moved bool) fsm.Verdict {
 	if other := s.sameName(r, t.ProviderID); other != nil {
 		return s.unattributed(c, t.ProviderID, t.Money, payment.AboutSharedReference,
 			"The provider gave one id to two refunds of this payment: find out in its dashboard what it paid back.")
 	}
 	was := *r
 	s.refunds.touch(r, r.Version)
-	verdict, found := refund.Advance(r, t, cause, undone, s.Now())
+	verdict, found := refund.Advance(r, t, cause, moved && t.Says == fsm.NewsFailed, s.Now())
+	if !moved && r.State == was.State && r.ProviderRefundID == was.ProviderRefundID && shownAgain(c, t, cause) {
+		found = nil
+	}
 	for _, f := range found {
 		if f.About == "" {
 			f.About = payment.AboutRefund
@@ -185,6 +187,14 @@ func (s *Changeset) advanceRefund(c *Change, r *refund.Refund, t payment.RefundT
 		s.claimMovements(c, cause)
 	}
 	return verdict
+}
+
+// shownAgain reports whether a lookup shows a refund that the provider has reported before: every lookup does, and would open anew
+// what a person has resolved.
+func shownAgain(c *Change, t payment.RefundTold, cause payment.Cause) bool {
+	name := cmp.Or(t.ProviderID, t.Reference)
+	m, recorded := c.Attempt.Movement(payment.MovementRefund, name)
+	return cause.Kind == payment.CauseCheck && name != "" && recorded && m.Source == payment.MovementNamed
 }
 
 // sameName is another refund with the name that the provider now gives to r.
@@ -283,6 +293,9 @@ func (s *Changeset) attribute(c *Change, r payment.Report) fsm.Verdict {
 // refundTotal records how much was refunded in all, as the provider reports it.
 func (s *Changeset) refundTotal(c *Change, r payment.Report) fsm.Verdict {
 	t := *r.Refund
+	if t.Whole {
+		t.Total, t.Money = true, &payment.Money{Minor: c.Attempt.AmountCaptured(), Currency: c.Attempt.Money.Currency}
+	}
 	switch {
 	case t.Says != fsm.NewsSucceeded:
 		return fsm.Repeat
@@ -300,8 +313,12 @@ func (s *Changeset) foreignRefund(c *Change, r payment.Report, known *refund.Ref
 	if known != nil {
 		s.advanceRefund(c, known, payment.RefundTold{ProviderID: t.ProviderID, Says: fsm.NewsProcessing}, r.Cause, false)
 	}
+	name := cmp.Or(t.ProviderID, t.Reference)
+	if shownAgain(c, t, r.Cause) {
+		return fsm.Repeat
+	}
 	if t.Says == fsm.NewsSucceeded {
-		told := payment.Told{Kind: payment.MovementRefund, ID: cmp.Or(t.ProviderID, t.Reference), Money: *t.Money, At: r.At}
+		told := payment.Told{Kind: payment.MovementRefund, ID: name, Money: *t.Money, At: r.At}
 		money := payment.Report{Says: fsm.NewsMoney, Movements: []payment.Told{told}, At: r.At, Cause: payment.Cause{Kind: payment.CausePerson, ID: r.Cause.ID}}
 		money.Cause = r.Cause
 		before := c.Attempt
@@ -311,9 +328,8 @@ func (s *Changeset) foreignRefund(c *Change, r payment.Report, known *refund.Ref
 		}
 		s.noteOrders(c, before)
 	}
-	name := cmp.Or(t.ProviderID, t.Reference, r.Cause.ID)
 	s.find(c, payment.Finding{
-		Kind: payment.CurrencyMismatch, About: payment.AboutRefund, AboutID: name, Money: t.Money,
+		Kind: payment.CurrencyMismatch, About: payment.AboutRefund, AboutID: cmp.Or(name, r.Cause.ID), Money: t.Money,
 		Text: "The provider speaks of a refund in another currency than this payment's. It was not counted: compare with its dashboard.",
 	}, payment.Cause{})
 	return fsm.Conflict

@@ -150,9 +150,10 @@ type Outcome struct {
 	Money *payment.Money
 	// Movements are the reported movements of money after the payment.
 	Movements []payment.Told
-	// Refunds are the payment's, where a lookup of the payment is what shows them.
+	// Refunds are those of a captured payment, by whomever they were made, where a lookup of the payment shows them; see
+	// Capabilities.ShowsRefunds. Each is named as webhooks, books and LookupRefund name it.
 	Refunds []RefundOutcome
-	// Disputes are those that the provider lists with the payment.
+	// Disputes are those of the payment, where a lookup shows them; what they took is in Movements.
 	Disputes []payment.DisputeTold
 	// NextAction is what the customer must do; nil for nothing.
 	NextAction *payment.NextAction
@@ -173,6 +174,9 @@ type RefundOutcome struct {
 	// Unnamed is set if the provider reports a refund and not which: this one if it can be no
 	// other.
 	Unnamed bool
+	// Whole is set, in Outcome.Refunds, if all that was captured has been refunded, by refunds that
+	// the provider does not name.
+	Whole bool
 	// Reference is our id of the refund, as the provider carries it; empty if not stated.
 	Reference string
 	// Money is what was, or will be, refunded; nil if not stated.

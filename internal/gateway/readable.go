@@ -11,12 +11,22 @@ import (
 var errUnreadable = errors.New("the provider's answer can't be kept as it is")
 
 // Readable returns the outcome with texts that the database takes. It returns an error
-// if the payment's name, its currency or the next address can't be kept as they are: the
-// outcome is unknown then.
+// if a name, a currency or the next address can't be kept as they are: the outcome is
+// unknown then.
 func (o Outcome) Readable() (Outcome, error) {
 	names := append([]string{o.ProviderPaymentID}, o.References...)
 	for _, m := range o.Movements {
 		names = append(names, m.ID, string(m.Money.Currency))
+	}
+	for i, r := range o.Refunds {
+		if !storable.Nameable(r.Reference) {
+			r.Reference = "" // none of ours
+		}
+		readable, err := r.Readable()
+		if err != nil {
+			return Outcome{}, err
+		}
+		o.Refunds[i] = readable
 	}
 	for i, d := range o.Disputes {
 		names = append(names, d.ProviderID, currencyOf(d.Money))

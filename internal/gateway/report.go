@@ -24,8 +24,8 @@ func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 func Reports(o Outcome, cause payment.Cause) []payment.Report {
 	reports := []payment.Report{FromOutcome(o, cause)}
 	for _, r := range o.Refunds {
-		reports = append(reports, payment.Report{Says: fsm.NewsMoney, Cause: cause, Refund: &payment.RefundTold{
-			ProviderID: r.ProviderRefundID, Reference: r.Reference, Says: r.News, Money: r.Money, Failure: r.Failure,
+		reports = append(reports, payment.Report{Payment: o.ProviderPaymentID, Says: fsm.NewsMoney, Cause: cause, Refund: &payment.RefundTold{
+			ProviderID: r.ProviderRefundID, Reference: r.Reference, Says: r.News, Money: r.Money, Whole: r.Whole, Failure: r.Failure,
 		}})
 	}
 	return reports

@@ -46,6 +46,9 @@ type Capabilities struct {
 	Refund            bool
 	PartialRefund     bool
 	LookupRefund      bool
+	// ShowsRefunds is set if a lookup of a captured payment shows its refunds, those made in the provider's dashboard
+	// among them; ShowsDisputes if it shows what disputes have taken of it and returned.
+	ShowsRefunds, ShowsDisputes bool
 	// RefundAlone is set if a refund can be looked up by its own id alone, which shows its payment.
 	RefundAlone bool
 	// WholeChargebacks is set if a chargeback always is of the whole payment and a lookup shows only

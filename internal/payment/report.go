@@ -72,8 +72,11 @@ type RefundTold struct {
 	Says fsm.News
 	// Money is nil where the provider does not state the amount. Total is set where it is the sum
 	// of all refunds so far.
-	Money   *Money
-	Total   bool
+	Money *Money
+	Total bool
+	// Whole is set on a report without names where all that was captured, and not reversed, has been
+	// refunded.
+	Whole   bool
 	Failure *Failure
 	// Unnamed is set where the provider reports a refund and not which: it can only be the one that
 	// was looked up if there is no other.

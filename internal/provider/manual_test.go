@@ -29,7 +29,7 @@ func TestManualSaysWhatAdaptersDo(t *testing.T) {
 	text, err := os.ReadFile(manual)
 	require.NoError(t, err)
 	want := string(text)
-	for name, tables := range map[string]string{"carries": carries(), "records": records()} {
+	for name, tables := range map[string]string{"carries": carries(), "records": records(), "shown": shown(t)} {
 		from, to := "<!-- "+name+":begin -->\n", "<!-- "+name+":end -->\n"
 		head, rest, ok := strings.Cut(want, from)
 		require.True(t, ok, "the marker is gone")
@@ -56,6 +56,22 @@ func records() string {
 			continue
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", kind, has[a.Books != nil], lagOf(a), has[a.Events != nil], has[a.Statement != nil])
+	}
+	return b.String()
+}
+
+// shown is the table of what lookups of captured payments show.
+func shown(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| adapter | refunds | disputes and chargebacks |\n|---|---|---|\n")
+	has := map[bool]string{true: "yes", false: "–"}
+	for _, kind := range provider.Callable() {
+		p, err := provider.New(kind, descriptor.Settings{Params: map[string]string{"webhook_secret": "secret"}})
+		require.NoError(t, err)
+		if can := p.Capabilities(); !can.Blind {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", kind, has[can.ShowsRefunds], has[can.ShowsDisputes])
+		}
 	}
 	return b.String()
 }

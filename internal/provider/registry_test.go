@@ -61,18 +61,18 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		can  payment.Capabilities
 	}{
 		"adyen":         {7 * 24 * time.Hour, payment.Capabilities{Blind: true, Complete: true, Cancel: true, CancelByReference: true}},
-		"checkout":      {0, payment.Capabilities{Find: true, FindFirst: true, CaptureUnseen: true, OneID: true, Cancel: true, LookupRefund: true}},
+		"checkout":      {0, payment.Capabilities{Find: true, FindFirst: true, CaptureUnseen: true, OneID: true, Cancel: true, LookupRefund: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"cloudpayments": {time.Hour, payment.Capabilities{Find: true, FindConsistent: true, Transactions: true, Complete: true, Cancel: true}},
 		"comgate":       {0, payment.Capabilities{LookupOnly: true, OneID: true}},
-		"gocardless":    {0, payment.Capabilities{LookupOnly: true, OneID: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true}},
-		"gopay":         {0, payment.Capabilities{LookupOnly: true, OneID: true}},
-		"mollie":        {time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true, RefundsConsistent: true}},
-		"paypal":        {6 * time.Hour, payment.Capabilities{Complete: true, Cancel: true, LookupRefund: true}},
-		"razorpay":      {181 * 24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true}},
-		"square":        {2 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, CancelByReference: true, LookupRefund: true}},
-		"stripe":        {24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, RefundsConsistent: true}},
+		"gocardless":    {0, payment.Capabilities{LookupOnly: true, OneID: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true}},
+		"gopay":         {0, payment.Capabilities{LookupOnly: true, OneID: true, ShowsRefunds: true}},
+		"mollie":        {time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
+		"paypal":        {6 * time.Hour, payment.Capabilities{Complete: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
+		"razorpay":      {181 * 24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
+		"square":        {2 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, CancelByReference: true, LookupRefund: true, ShowsRefunds: true}},
+		"stripe":        {24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"tbank":         {0, payment.Capabilities{Find: true, FindConsistent: true, Cancel: true, RefundsConsistent: true}},
-		"yookassa":      {24 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, LookupRefund: true}},
+		"yookassa":      {24 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
 	} {
 		p, err := provider.New(kind, descriptor.Settings{Params: map[string]string{"webhook_secret": "secret"}})
 		require.NoError(t, err)

@@ -120,7 +120,8 @@ func (r *env) refunds(ctx context.Context, id payment.AttemptID, key string, min
 func (r *env) tell(ctx context.Context, a payment.Attempt, refund string, minor int64) error {
 	e := webhooks.Event{
 		ID: "evt_" + uuid.NewString(), IDSource: webhooks.Native, Type: "refund", Kind: webhooks.KindRefundSucceeded,
-		ProviderPaymentID: a.ProviderPaymentID, RefundID: refund, Money: &webhooks.Money{Minor: minor, Currency: "EUR"},
+		ProviderPaymentID: a.ProviderPaymentID, References: []string{a.ProviderPaymentID}, RefundID: refund,
+		Money: &webhooks.Money{Minor: minor, Currency: "EUR"},
 	}
 	_, err := r.Intake(ctx, []inbound.Received{{Account: account, Event: e, Body: []byte("{}"), At: time.Now()}})
 	return err

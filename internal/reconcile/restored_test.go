@@ -85,7 +85,10 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 	}{
 		"its order is being paid":  {under: fsm.NewsProcessing, held: true, text: "which is not over"},
 		"its order was paid again": {under: fsm.NewsSucceeded, text: "is paid by attempt"},
-		"an order id of no order":  {change: func(all []gateway.Entry) { all[0].Order = payment.OrderID(strings.Repeat("o", 200)); all[1].Order = all[0].Order }, text: "can't be recorded again"},
+		"an order id of no order": {change: func(all []gateway.Entry) {
+			all[0].Order = payment.OrderID(strings.Repeat("o", 200))
+			all[1].Order = all[0].Order
+		}, text: "can't be recorded again"},
 		"two currencies": {change: func(all []gateway.Entry) {
 			all[0].Movement.Kind, all[0].Movement.Money.Currency = payment.MovementCapture, "CHF"
 		}, text: "Look it up"},

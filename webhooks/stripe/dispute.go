@@ -19,6 +19,9 @@ var disputeStatuses = map[read.Word]webhooks.DisputeStatus{
 	"prevented":              webhooks.DisputeWon,
 }
 
+// DisputeStatus returns the dispute's status for one of Stripe's, empty for an unfamiliar one.
+func DisputeStatus(status string) webhooks.DisputeStatus { return disputeStatuses[read.Word(status)] }
+
 func (o objectData) withDispute(e webhooks.Event) webhooks.Event {
 	if o.Object != "dispute" {
 		return e

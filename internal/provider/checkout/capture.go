@@ -47,7 +47,7 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Pe
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	now, err := c.Lookup(ctx, id)
+	now, _, err := c.standing(ctx, id)
 	switch {
 	case refused != nil:
 		now.Refused = true

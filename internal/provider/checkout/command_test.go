@@ -83,8 +83,9 @@ func TestARefundThatWaitsIsUnderWay(t *testing.T) {
 	o := charged(t, c, charge(cardOK))
 	_, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	<-seen
-	<-seen
+	for range 3 { // the charge, the payment and its disputes
+		<-seen
+	}
 	f.mu.Lock()
 	f.busy = true
 	f.mu.Unlock()
@@ -108,7 +109,7 @@ func TestARefundThatWaitsIsUnderWay(t *testing.T) {
 	now, err := c.LookupRefund(t.Context(), ref)
 	require.NoError(t, err)
 	back := euro(300)
-	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: got.ProviderRefundID, Money: &back}, now)
+	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: got.ProviderRefundID, Reference: call.Refund.String(), Money: &back}, now)
 }
 
 // A payment that waits for its customer can't be voided; it goes on waiting.

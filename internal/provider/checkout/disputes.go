@@ -18,7 +18,7 @@ import (
 // disputePage is the maximum of the list.
 const disputePage = 250
 
-// dispute is one in the list of disputes.
+// dispute is one in the list of disputes (https://api-reference.checkout.com/#operation/getDisputes).
 type dispute struct {
 	ID         string    `json:"id"`
 	Status     string    `json:"status"`
@@ -26,15 +26,10 @@ type dispute struct {
 	Currency   string    `json:"currency"`
 	PaymentID  string    `json:"payment_id"`
 	Reference  string    `json:"payment_reference"`
+	ReasonCode string    `json:"reason_code"`
+	EvidenceBy time.Time `json:"evidence_required_by"`
 	ReceivedOn time.Time `json:"received_on"`
 	LastUpdate time.Time `json:"last_update"`
-}
-
-// returned are the statuses of disputes that have taken the money, as the events of webhooks
-// have them: whether it came back. One that was only received has taken none.
-var returned = map[string]bool{ //nolint:gochecknoglobals // a table
-	"evidence_required": false, "evidence_under_review": false, "lost": false, "accepted": false, "expired": false, "arbitration_lost": false,
-	"won": true, "canceled": true, "arbitration_won": true,
 }
 
 // disputedIn reads the disputes that were last changed after a span began: those that were received in
@@ -69,8 +64,8 @@ func (c *Client) disputedIn(ctx context.Context, in gateway.Span, unread *call.U
 
 // within are what the dispute took in a span, and what it returned.
 func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
-	won, took := returned[strings.ToLower(d.Status)]
-	took, won = took && in.Has(d.ReceivedOn), won && in.Has(d.LastUpdate)
+	stands, took := standings[strings.ToLower(d.Status)]
+	took, won := took && in.Has(d.ReceivedOn), stands.returned && in.Has(d.LastUpdate)
 	switch {
 	case d.ID == "" || d.Status == "":
 		return nil, errNameless

@@ -33,6 +33,7 @@ type paid struct {
 	amount, captured, refunded      int64
 	metadata                        any
 	stored                          bool
+	disputes                        []object
 	actions                         []object
 	wanted                          []func()
 }
@@ -58,6 +59,7 @@ func newFake() *fake {
 	}
 	f.HandleFunc("GET /payments/{id}", f.question(func(p *paid, _ *http.Request) answer { return answer{200, p.details()} }))
 	f.HandleFunc("GET /payments/{id}/actions", f.question(func(p *paid, _ *http.Request) answer { return answer{200, p.actions} }))
+	f.HandleFunc("GET /disputes", f.listDisputes)
 	return f
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -11,18 +12,29 @@ import (
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 
 // Lookup implements gateway.Provider. Only its actions contain why a payment was
-// declined.
+// declined, and its refunds.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	o, found, err := c.standing(ctx, id)
+	if err != nil || o.News != fsm.NewsSucceeded {
+		return o, err
+	}
+	err = c.withMoved(ctx, &o, found)
+	return o, err
+}
+
+// standing is how a payment stands, without what happened after its capture: all that a command needs.
+func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, paid, error) {
 	var found paid
 	if err := c.api.Get(ctx, paymentPath(id), nil, &found); err != nil {
-		return gateway.Outcome{}, err
+		return gateway.Outcome{}, paid{}, err
 	}
 	if found.Status == declined && found.ResponseCode == "" {
 		if all, err := c.actions(ctx, id); err == nil {
 			found.ResponseCode = declineCode(all)
 		}
 	}
-	return outcome(found)
+	o, err := outcome(found)
+	return o, found, err
 }
 
 // Find implements gateway.Provider. Only the id is taken from the list.

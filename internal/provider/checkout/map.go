@@ -38,6 +38,7 @@ type paid struct {
 	Balances     *struct {
 		Authorized int64 `json:"total_authorized"`
 		Captured   int64 `json:"total_captured"`
+		Refunded   int64 `json:"total_refunded"`
 	} `json:"balances"`
 	Source   instrument      `json:"source"`
 	Metadata json.RawMessage `json:"metadata"`
@@ -91,6 +92,11 @@ func outcome(p paid) (gateway.Outcome, error) {
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
 	}
 	return o, err
+}
+
+// refunded reports whether any of a payment was refunded.
+func (p paid) refunded() bool {
+	return p.Status == "Refunded" || p.Status == "Partially Refunded" || p.Balances != nil && p.Balances.Refunded > 0
 }
 
 // waits reports whether a pending payment waits for its customer. The details don't

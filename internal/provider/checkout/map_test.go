@@ -156,8 +156,9 @@ func TestARefundIsNamedAlike(t *testing.T) {
 	o := charged(t, c, charge(cardOK))
 	_, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	<-seen
-	<-seen
+	for range 3 { // the charge, the payment and its disputes
+		<-seen
+	}
 	r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: euro(5), IdempotencyKey: "r", Permit: permit()})
 	require.NoError(t, err)
 	var sent object

@@ -94,7 +94,7 @@ func declineCode(all []done) string {
 }
 
 func (d done) refund(currency string) (gateway.RefundOutcome, error) {
-	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: d.ID}
+	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: d.ID, Reference: d.Reference}
 	switch {
 	case d.Approved == nil:
 	case *d.Approved:

@@ -75,11 +75,19 @@ func serve(t *testing.T, h http.Handler) (*checkout.Client, <-chan request) {
 	return checkout.New(s.URL+"/", secret, s.Client()), seen
 }
 
-// says answers everything in one way, as Checkout.com does.
+// says answers everything in one way, as Checkout.com does, but that there are no disputes and no refunds.
 func says(t *testing.T, status int, body string) *checkout.Client {
 	t.Helper()
-	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cko-Request-Id", "b7f8a4a1")
+		switch {
+		case r.URL.Path == "/disputes":
+			_, _ = io.WriteString(w, `{"data":[]}`)
+			return
+		case strings.HasSuffix(r.URL.Path, "/actions") && strings.Contains(body, "efunded"):
+			_, _ = io.WriteString(w, `[]`)
+			return
+		}
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}))

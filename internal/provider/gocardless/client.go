@@ -41,7 +41,7 @@ func New(base, key string, client *http.Client) *Client {
 
 // Capabilities implements gateway.Provider. The list of payments has no filter by metadata.
 func (c *Client) Capabilities() payment.Capabilities {
-	return payment.Capabilities{LookupOnly: true, OneID: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true}
+	return payment.Capabilities{LookupOnly: true, OneID: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true}
 }
 
 // version is that of the API, which every request names

@@ -2,12 +2,16 @@ package gocardless
 
 import (
 	"context"
+	"errors"
+	"net/url"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
 // Lookup implements gateway.Provider
-// (https://developer.gocardless.com/api-reference/#payments-get-a-single-payment).
+// (https://developer.gocardless.com/api-reference/#payments-get-a-single-payment). The refunds of a payment are listed apart,
+// once it has an amount that was refunded.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found struct {
 		Payment debit `json:"payments"`
@@ -15,7 +19,44 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	if err := c.get(ctx, "payments", id, &found); err != nil {
 		return gateway.Outcome{}, err
 	}
-	return outcome(found.Payment)
+	o, err := outcome(found.Payment)
+	if err != nil || o.News != fsm.NewsSucceeded || found.Payment.AmountRefunded == 0 {
+		return o, err
+	}
+	o.Refunds, err = c.refunds(ctx, o.ProviderPaymentID)
+	return o, err
+}
+
+// refunds are all of a payment (https://developer.gocardless.com/api-reference/#refunds-list-refunds).
+func (c *Client) refunds(ctx context.Context, of string) (all []gateway.RefundOutcome, err error) {
+	query := url.Values{"payment": {of}, "limit": {"500"}}
+	for {
+		var page struct {
+			Refunds []refund `json:"refunds"`
+			Meta    struct {
+				Cursors struct {
+					After string `json:"after"`
+				} `json:"cursors"`
+			} `json:"meta"`
+		}
+		switch err := c.read(ctx, "refunds?"+query.Encode(), &page); {
+		case errors.Is(err, gateway.ErrNoSuchPayment), err == nil && page.Refunds == nil:
+			return nil, errNameless
+		case err != nil:
+			return nil, err
+		}
+		for _, r := range page.Refunds {
+			one, err := refundOutcome(r)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, one)
+		}
+		if page.Meta.Cursors.After == "" {
+			return all, nil
+		}
+		query.Set("after", page.Meta.Cursors.After)
+	}
 }
 
 // LookupRefund implements gateway.Provider

@@ -131,3 +131,38 @@ func TestSamples(t *testing.T) {
 	require.Equal(t, "PM123 processing; RF123 processing 150 EUR",
 		fmt.Sprintf("%s %s; %s %s %d %s", paid.ProviderPaymentID, paid.News, refund.ProviderRefundID, refund.News, refund.Money.Minor, refund.Money.Currency))
 }
+
+// The refunds are listed, page by page, where the payment has an amount that was refunded.
+func TestLookupShowsRefunds(t *testing.T) {
+	t.Parallel()
+	const paid = `{"payments":{"id":"PM1","status":"paid_out","amount":1999,"amount_refunded":700,"currency":"EUR","metadata":{}}}`
+	refund := func(id, status, reference string) string {
+		return `{"id":"` + id + `","status":"` + status + `","amount":700,"currency":"EUR","metadata":{"refund_id":"` + reference + `"},"links":{"payment":"PM1"}}`
+	}
+	pages := map[string]string{
+		"":    `{"refunds":[` + refund("RF2", "failed", "") + `],"meta":{"cursors":{"before":null,"after":"RF2"},"limit":500}}`,
+		"RF2": `{"refunds":[` + refund("RF1", "paid", "r1") + `],"meta":{"cursors":{"before":"RF1","after":null},"limit":500}}`,
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/payments/PM1" {
+			_, _ = io.WriteString(w, paid)
+			return
+		}
+		if q := r.URL.Query(); r.URL.Path != "/refunds" || q.Get("payment") != "PM1" || q.Get("limit") != "500" {
+			t.Errorf("%s %s", r.Method, r.URL)
+		}
+		_, _ = io.WriteString(w, pages[r.URL.Query().Get("after")])
+	}))
+	t.Cleanup(s.Close)
+	got, err := gocardless.New(s.URL, "token", s.Client()).Lookup(t.Context(), "PM1")
+	require.NoError(t, err)
+	money := &payment.Money{Minor: 700, Currency: "EUR"}
+	require.Equal(t, []gateway.RefundOutcome{
+		{ProviderRefundID: "RF2", ProviderPaymentID: "PM1", News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "failed"), Money: money},
+		{ProviderRefundID: "RF1", ProviderPaymentID: "PM1", Reference: "r1", News: fsm.NewsSucceeded, Money: money},
+	}, got.Refunds)
+
+	_, err = answering(t, map[string]string{"/payments/PM1": paid}).Lookup(t.Context(), "PM1")
+	require.Error(t, err, "a list that is not there is no list")
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+}

@@ -16,6 +16,7 @@ type debit struct {
 	ID              string            `json:"id"`
 	Status          string            `json:"status"`
 	Amount          int64             `json:"amount"`
+	AmountRefunded  int64             `json:"amount_refunded"`
 	Currency        string            `json:"currency"`
 	Metadata        map[string]string `json:"metadata"`
 	RetryIfPossible bool              `json:"retry_if_possible"`

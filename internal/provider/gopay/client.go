@@ -44,7 +44,7 @@ func New(base, id, secret, goid string, client *http.Client, now func() time.Tim
 // Capabilities implements gateway.Provider. There is no search, and no refund has a lookup of
 // its own: a payment's are listed.
 func (c *Client) Capabilities() payment.Capabilities {
-	return payment.Capabilities{LookupOnly: true, OneID: true}
+	return payment.Capabilities{LookupOnly: true, OneID: true, ShowsRefunds: true}
 }
 
 // get reads what is at a path. A rejected token is renewed, once.

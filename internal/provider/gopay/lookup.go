@@ -3,6 +3,7 @@ package gopay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -29,7 +30,10 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 
 func (c *Client) refunds(ctx context.Context, id, currency string) ([]gateway.RefundOutcome, error) {
 	a, err := c.get(ctx, paymentPath(id)+"/refunds")
-	if err != nil {
+	switch {
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return nil, errNameless // the payment is there
+	case err != nil:
 		return nil, err
 	}
 	var listed []refund

@@ -87,7 +87,7 @@ func TestWithoutABaseAddressMollieIsCalled(t *testing.T) {
 	})})
 	_, err := c.Lookup(t.Context(), "tr_1")
 	require.ErrorIs(t, err, http.ErrHandlerTimeout)
-	require.Equal(t, "https://api.mollie.com/v2/payments/tr_1?embed=captures,chargebacks", called)
+	require.Equal(t, "https://api.mollie.com/v2/payments/tr_1?embed=captures,refunds,chargebacks", called)
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)

@@ -84,7 +84,7 @@ func TestWhatIsNotCapturedIsReleased(t *testing.T) {
 	require.Len(t, got, 4)
 	<-got
 	require.Equal(t, "POST /v2/payments/"+held.ProviderPaymentID+"/captures", (<-got).line)
-	require.Equal(t, "GET /v2/payments/"+held.ProviderPaymentID+"?embed=captures,chargebacks", (<-got).line)
+	require.Equal(t, "GET /v2/payments/"+held.ProviderPaymentID+"?embed=captures,refunds,chargebacks", (<-got).line)
 	release := <-got
 	require.Equal(t, "POST /v2/payments/"+held.ProviderPaymentID+"/release-authorization", release.line)
 	require.Equal(t, held.ProviderPaymentID+"-capture-0-release", release.header.Get("Idempotency-Key"))

@@ -300,7 +300,16 @@ func (f *fake) refund(r *http.Request, in request) (int, object) {
 
 func (f *fake) show(r *http.Request) (int, object) {
 	if p := f.payments[r.PathValue("id")]; p != nil {
-		return http.StatusOK, p.render(strings.Contains(r.URL.Query().Get("embed"), "captures"))
+		embed := r.URL.Query().Get("embed")
+		o := p.render(strings.Contains(embed, "captures"))
+		if in, ok := o["_embedded"].(object); ok && strings.Contains(embed, "refunds") {
+			refunds := []object{}
+			for _, made := range p.refunds {
+				refunds = append(refunds, made.render())
+			}
+			in["refunds"] = refunds
+		}
+		return http.StatusOK, o
 	}
 	return missing()
 }

@@ -60,6 +60,7 @@ type object struct {
 	} `json:"statusReason"`
 	Embedded struct {
 		Captures    []capture    `json:"captures"`
+		Refunds     []refund     `json:"refunds"`
 		Chargebacks []chargeback `json:"chargebacks"`
 	} `json:"_embedded"`
 	Links struct {
@@ -167,7 +168,7 @@ func (p object) held(o *gateway.Outcome) error {
 	return err
 }
 
-// paid reads the captured money and its chargebacks, which leave the status paid.
+// paid reads the captured money, its refunds and its chargebacks, which leave the status paid.
 func (p object) paid(o *gateway.Outcome) error {
 	o.News, o.Saved = fsm.NewsSucceeded, p.saved()
 	sum := p.Amount
@@ -177,6 +178,13 @@ func (p object) paid(o *gateway.Outcome) error {
 	var err error
 	if o.Money, err = sum.money(); err != nil {
 		return err
+	}
+	for _, r := range p.Embedded.Refunds {
+		one, err := refundOutcome(r)
+		if err != nil {
+			return err
+		}
+		o.Refunds = append(o.Refunds, one)
 	}
 	return p.chargedBack(o)
 }

@@ -15,7 +15,9 @@ const (
 	refundsPath        = "/v2/payments/refunds"
 )
 
-// Lookup implements gateway.Provider.
+// Lookup implements gateway.Provider. An order contains its refunds, and nothing of disputes. Their list is "a summary set of details"
+// (https://developer.paypal.com/docs/api/customer-disputes/v1/#disputes_list), which lacks how one ended, and with that whether it
+// took the money: they are left to webhooks and to the books.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	found, err := c.find(ctx, id, nil)
 	if err != nil {

@@ -34,7 +34,25 @@ func outcome(o order) (gateway.Outcome, error) {
 	if out.News == fsm.NewsSucceeded || out.News == fsm.NewsAuthorized {
 		out.Saved = o.Source.saved()
 	}
+	if err == nil && out.News == fsm.NewsSucceeded {
+		out.Refunds, err = o.refunded()
+	}
 	return out, err
+}
+
+// refunded are the refunds of the order's captures, each of which the order contains
+// (https://developer.paypal.com/docs/api/orders/v2/#orders_get, "payments.refunds").
+func (o order) refunded() (all []gateway.RefundOutcome, err error) {
+	for _, u := range o.PurchaseUnits {
+		for _, r := range u.Payments.Refunds {
+			one, err := refundOutcome(r)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, one)
+		}
+	}
+	return all, nil
 }
 
 // references returns the other ids of the order in webhooks: those of its parts, and

@@ -196,10 +196,10 @@ func (c *checked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(heard.Body.Bytes())
 }
 
-// leftOut reports whether a path leads to payment methods that providers keep: the
-// stored descriptions are cut down to payments.
+// leftOut reports whether a path leads to payment methods that providers keep, or to
+// disputes: the stored descriptions are cut down to payments.
 func leftOut(path string) bool {
-	for _, part := range []string{"/cards/", "/instruments/", "/mandates/", "/vault/", "/storedPaymentMethods", "/GetCardList"} {
+	for _, part := range []string{"/cards/", "/instruments/", "/mandates/", "/vault/", "/storedPaymentMethods", "/GetCardList", "/disputes"} {
 		if strings.Contains(path, part) {
 			return true
 		}

@@ -54,7 +54,7 @@ const keyLife = 180 * 24 * time.Hour
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: false, Complete: true,
-		Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true, ShowsRefunds: true,
 	}
 }
 

@@ -297,7 +297,8 @@ func (l *link) renderPayment() object {
 	}
 	return object{
 		"id": l.payment, "entity": "payment", "amount": l.amount, "currency": l.currency, "status": status, "captured": status == "captured",
-		"order_id": l.orderID(), "notes": []string{}, "error_code": nil, "error_reason": nil, "created_at": 1591097090,
+		"amount_refunded": l.refunded,
+		"order_id":        l.orderID(), "notes": []string{}, "error_code": nil, "error_reason": nil, "created_at": 1591097090,
 	}
 }
 

@@ -12,14 +12,19 @@ import (
 )
 
 // Lookup implements gateway.Provider. An early webhook may have named the payment on
-// the link's page, and not the link.
+// the link's page, and not the link. The refunds of a captured payment are listed apart, where it has an amount that was
+// refunded, and of a link's payment, of which the link has no more than the id.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if isPayment(id) {
 		var found paid
 		if err := c.api.Get(ctx, paymentPath(id), nil, &found); err != nil {
 			return gateway.Outcome{}, err
 		}
-		return found.outcome()
+		o, err := found.outcome()
+		if err != nil || found.Refunded == 0 {
+			return o, err
+		}
+		return c.withRefunds(ctx, o, found.ID)
 	}
 	if isOrder(id) {
 		return c.lookupOrder(ctx, id, nil)
@@ -32,7 +37,23 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	if found.Status == statusCreated && found.OrderID != "" && err == nil {
 		return c.tries(ctx, found.OrderID, o)
 	}
+	if found.Status == statusPaid && len(found.Payments) > 0 && err == nil {
+		return c.withRefunds(ctx, o, found.Payments[0].PaymentID)
+	}
 	return o, err
+}
+
+// withRefunds adds the refunds of a captured payment.
+func (c *Client) withRefunds(ctx context.Context, o gateway.Outcome, of string) (gateway.Outcome, error) {
+	if o.News != fsm.NewsSucceeded {
+		return o, nil
+	}
+	err := c.eachRefund(ctx, of, func(r refund) (bool, error) {
+		one, err := r.outcome()
+		o.Refunds = append(o.Refunds, one)
+		return false, err
+	})
+	return o, missing(err)
 }
 
 // tries returns the outcome of an open link whose order has had payments: a failed one does not show on the link itself

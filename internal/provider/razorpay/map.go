@@ -71,6 +71,7 @@ type paid struct {
 	OrderID     string `json:"order_id"`
 	Currency    string `json:"currency"`
 	Amount      *int64 `json:"amount"`
+	Refunded    int64  `json:"amount_refunded"`
 	Captured    *bool  `json:"captured"`
 	ErrorCode   string `json:"error_code"`
 	ErrorReason string `json:"error_reason"`
@@ -129,7 +130,7 @@ func (r refund) outcome() (gateway.RefundOutcome, error) {
 	if r.Entity != "refund" || r.ID == "" || r.Status == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: r.Receipt, News: fsm.NewsProcessing}
 	switch r.Status {
 	case "processed":
 		o.News = fsm.NewsSucceeded

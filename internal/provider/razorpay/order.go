@@ -170,7 +170,11 @@ func (c *Client) lookupOrder(ctx context.Context, id string, l *gateway.Permit) 
 	counts, held := best(made)
 	switch {
 	case held:
-		return counts.of(found.ID)
+		o, err := counts.of(found.ID)
+		if err != nil || counts.Refunded == 0 {
+			return o, err
+		}
+		return c.withRefunds(ctx, o, counts.ID)
 	case found.Status == statusPaid:
 		return gateway.Outcome{}, errNameless
 	case counts.Status == statusFailed:

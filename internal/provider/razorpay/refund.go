@@ -95,25 +95,42 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 const pageSize = 100
 
 // findRefund searches all refunds of the payment.
-func (c *Client) findRefund(ctx context.Context, of string, id payment.RefundID) (gateway.RefundOutcome, error) {
+func (c *Client) findRefund(ctx context.Context, of string, id payment.RefundID) (found gateway.RefundOutcome, err error) {
+	none := gateway.ErrNoSuchPayment
+	err = c.eachRefund(ctx, of, func(made refund) (bool, error) {
+		if made.Receipt != id.String() {
+			return false, nil
+		}
+		none = nil
+		found, err = made.outcome()
+		return true, err
+	})
+	if err == nil {
+		err = none
+	}
+	return found, err
+}
+
+// eachRefund passes the refunds of a payment until take returns true or an error.
+func (c *Client) eachRefund(ctx context.Context, of string, take func(refund) (bool, error)) error {
 	for skip := 0; ; skip += pageSize {
 		var page struct {
 			Items []refund `json:"items"`
 		}
 		query := url.Values{"count": {strconv.Itoa(pageSize)}, "skip": {strconv.Itoa(skip)}}
 		if err := c.api.Get(ctx, paymentPath(of)+"/refunds?"+query.Encode(), nil, &page); err != nil {
-			return gateway.RefundOutcome{}, err
+			return err
 		}
 		if page.Items == nil {
-			return gateway.RefundOutcome{}, errNameless
+			return errNameless
 		}
 		for _, made := range page.Items {
-			if made.Receipt == id.String() {
-				return made.outcome()
+			if done, err := take(made); done || err != nil {
+				return err
 			}
 		}
 		if len(page.Items) < pageSize {
-			return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
+			return nil
 		}
 	}
 }

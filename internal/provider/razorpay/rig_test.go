@@ -97,10 +97,14 @@ type seen struct {
 	body   string
 }
 
-// says answers everything in one way.
+// says answers everything in one way, but that a paid link has no refunds.
 func says(t *testing.T, status int, body string) *razorpay.Client {
 	t.Helper()
-	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/refunds") && strings.Contains(body, `"paid"`) {
+			_, _ = io.WriteString(w, `{"items":[]}`)
+			return
+		}
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}))

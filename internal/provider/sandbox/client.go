@@ -31,7 +31,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: 365 * 24 * time.Hour, Find: true, FindConsistent: true,
 		Complete: true, Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		RefundsConsistent: true,
+		RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
 	}
 }
 

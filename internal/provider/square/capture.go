@@ -69,7 +69,11 @@ func (c *Client) refused(ctx context.Context, id string, r *refusal, err error, 
 	case r.turnedAway():
 		return gateway.Outcome{}, r.err()
 	}
-	now, err := c.Lookup(ctx, id)
-	now.Refused = !met(now)
-	return now, err
+	now, err := c.get(ctx, paymentPath(id), nil)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	o, err := outcome(now.Payment)
+	o.Refused = !met(o)
+	return o, err
 }

@@ -56,7 +56,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindLag: findLag,
 		Capture: true, PartialCapture: true, Cancel: true, CancelByReference: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		OneID: true,
+		OneID: true, ShowsRefunds: true,
 	}
 }
 

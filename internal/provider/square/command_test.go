@@ -232,6 +232,13 @@ func TestARefundIsFoundByTheIDInItsReason(t *testing.T) {
 		found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: id, ProviderPaymentID: o.ProviderPaymentID})
 		require.NoError(t, err)
 		require.Equal(t, made, found)
+		require.Equal(t, id.String(), found.Reference)
+	}
+	for _, reason := range []string{"", "Canceled order", "ü", strings.Repeat("-", 36), "(" + strings.Repeat("ü", 40) + ")"} {
+		byHand := `{"refund":{"id":"r1","status":"COMPLETED","amount_money":{"amount":5,"currency":"EUR"},"reason":"` + reason + `"}}`
+		found, err := says(t, 200, byHand).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "r1"})
+		require.NoError(t, err)
+		require.Empty(t, found.Reference, reason)
 	}
 }
 

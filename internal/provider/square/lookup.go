@@ -2,24 +2,48 @@ package square
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 func paymentPath(id string) string { return "/v2/payments/" + url.PathEscape(id) }
 
-// Lookup implements gateway.Provider.
+// Lookup implements gateway.Provider. A payment has the ids of its refunds, each of which is then looked up: the list of
+// refunds has no filter by payment (https://developer.squareup.com/reference/square/refunds-api/list-payment-refunds), and
+// neither has that of disputes, of which a payment shows nothing.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	got, err := c.get(ctx, paymentPath(id), nil)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	return outcome(got.Payment)
+	return c.moved(ctx, got.Payment)
+}
+
+// moved returns the outcome of a payment, with its refunds if it was captured.
+func (c *Client) moved(ctx context.Context, p *paid) (gateway.Outcome, error) {
+	o, err := outcome(p)
+	if err != nil || o.News != fsm.NewsSucceeded {
+		return o, err
+	}
+	for _, id := range p.RefundIDs {
+		found, err := c.refund(ctx, id)
+		if err != nil {
+			return gateway.Outcome{}, fmt.Errorf("one of the payment's refunds: %w", unknown(err))
+		}
+		one, err := refundOutcome(found)
+		if err != nil {
+			return gateway.Outcome{}, err
+		}
+		o.Refunds = append(o.Refunds, one)
+	}
+	return o, nil
 }
 
 const (
@@ -54,7 +78,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 		}
 		for i := range page.Payments {
 			if p := &page.Payments[i]; p.ReferenceID == id.String() {
-				return outcome(p)
+				return c.moved(ctx, p)
 			}
 		}
 		if page.Cursor == "" {

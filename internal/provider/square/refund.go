@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
@@ -52,6 +54,16 @@ func reason(r gateway.RefundCall) string {
 	}
 	text, room := []rune(r.Reason), maxReason-len(id)-len(" ()")
 	return string(text[:min(len(text), room)]) + " (" + id + ")"
+}
+
+// reference is the refund's id that a reason ends with, empty if it is none of ours.
+func reference(reason string) string {
+	reason = strings.TrimSuffix(reason, ")")
+	id := reason[max(0, len(reason)-len(uuid.UUID{}.String())):]
+	if _, err := uuid.Parse(id); err != nil {
+		return ""
+	}
+	return id
 }
 
 // LookupRefund implements gateway.Provider. A refund without a recorded id is searched

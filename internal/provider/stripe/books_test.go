@@ -90,6 +90,8 @@ func TestBooks(t *testing.T) {
 			for id, amount := range map[string]int64{"pi_1": 1999, "pi_2": 700} {
 				f.intents[id] = &intent{id: id, status: "succeeded", currency: "eur", amount: amount, received: amount, charge: "ch_1"}
 			}
+			f.refunds = []*refund{{id: "re_1", intent: "pi_1", currency: "eur", status: "succeeded", amount: 500}}
+			f.intents["pi_1"].disputes = []object{disputed("won", sold().transactions[6:8]...)}
 			return providertest.Booked{Fake: f, Span: gateway.Span{From: began, To: began.Add(time.Hour)}, Entries: soldEntries(), Webhooks: hooked(t,
 				event("evt_1", "payment_intent.succeeded", at(0), object{"object": "payment_intent", "id": "pi_1", "amount_received": 1999, "currency": "eur"}),
 				event("evt_2", "refund.updated", at(2), sourced("refund", "re_1", "pi_1", 500, object{"status": "succeeded"})),

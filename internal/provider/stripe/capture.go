@@ -44,7 +44,7 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Pe
 	case missing(refused):
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
-	now, err := c.Lookup(ctx, id)
+	now, err := c.standing(ctx, id)
 	now.Refused = true
 	return now, err
 }

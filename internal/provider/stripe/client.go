@@ -55,7 +55,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false, Complete: true,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		RefundsConsistent: true,
+		RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
 	}
 }
 
@@ -85,9 +85,14 @@ func (c *Client) read(ctx context.Context, path string, l *gateway.Permit, param
 		return err
 	case missing(refused):
 		return gateway.ErrNoSuchPayment
+	case refused.HTTPStatusCode == http.StatusForbidden:
+		return fmt.Errorf("%w: %w", errForbidden, said(refused))
 	}
 	return said(refused)
 }
+
+// errForbidden is returned for what a restricted key may not read (https://docs.stripe.com/keys/restricted-api-keys).
+var errForbidden = errors.New("the key may not read this")
 
 func (c *Client) request(method, path string) call.Request {
 	return call.Request{Method: method, URL: c.base + path, Header: http.Header{

@@ -22,6 +22,8 @@ type fake struct {
 	refunds []*refund
 	keys    map[string]*saved
 	serial  int
+	// restricted keys may not read charges, noDisputes keys no disputes.
+	restricted, noDisputes bool
 }
 
 type object map[string]any
@@ -36,6 +38,7 @@ type intent struct {
 	lastError                            object
 	action                               object
 	customer, method                     string
+	disputes                             []object
 	saves                                bool
 }
 
@@ -75,6 +78,7 @@ func newFake(*testing.T) http.Handler {
 	}))
 	f.HandleFunc("GET /v1/refunds", f.question(f.listRefunds))
 	f.HandleFunc("GET /v1/refunds/{id}", f.question(f.showRefund))
+	f.HandleFunc("GET /v1/disputes", f.question(f.listDisputes))
 	return f
 }
 
@@ -253,13 +257,6 @@ func (pi *intent) render() object {
 		o["next_action"] = object{"type": "redirect_to_url", "redirect_to_url": to}
 	}
 	return o
-}
-
-func (f *fake) show(id string, _ url.Values) (int, object) {
-	if pi := f.intents[id]; pi != nil {
-		return http.StatusOK, pi.render()
-	}
-	return missing()
 }
 
 // search finds by one clause of metadata. What it returns is an old state.

@@ -10,8 +10,22 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements gateway.Provider.
+// Lookup implements gateway.Provider. The charge is expanded, with its refunds: all of both is in one response, but for the
+// disputes of a charge that has any.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	found, err := c.intent(ctx, id)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	o, err := outcome(found)
+	if err == nil {
+		err = c.withMoved(ctx, &o, found)
+	}
+	return c.withSaved(ctx, o, err)
+}
+
+// standing is how a payment stands, without what happened after its capture: all that a command needs.
+func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found stripe.PaymentIntent
 	if err := c.get(ctx, intentPath(id), &stripe.PaymentIntentRetrieveParams{}, &found); err != nil {
 		return gateway.Outcome{}, err

@@ -96,7 +96,7 @@ func TestFindAsksThePaymentItself(t *testing.T) {
 	require.Equal(t, made, found)
 	<-seen
 	require.Equal(t, "GET /v1/payment_intents/search?query=metadata%5B%27payment_attempt_id%27%5D%3A%27"+ch.Attempt.String()+"%27", (<-seen).line)
-	require.Equal(t, "GET /v1/payment_intents/"+made.ProviderPaymentID, (<-seen).line)
+	require.Equal(t, "GET /v1/payment_intents/"+made.ProviderPaymentID+"?expand%5B0%5D=latest_charge.refunds", (<-seen).line)
 }
 
 // A hit of somebody else's is no hit.
@@ -153,5 +153,5 @@ func TestWithoutABaseAddressStripeIsCalled(t *testing.T) {
 	})})
 	_, err := c.Lookup(t.Context(), "pi_1")
 	require.ErrorContains(t, err, "no network")
-	require.Equal(t, "https://api.stripe.com/v1/payment_intents/pi_1", called)
+	require.Equal(t, "https://api.stripe.com/v1/payment_intents/pi_1?expand%5B0%5D=latest_charge.refunds", called)
 }

@@ -47,7 +47,7 @@ func refundOutcome(r *stripe.Refund) (gateway.RefundOutcome, error) {
 	if r.Object != "refund" || r.ID == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: r.Metadata["refund_id"], News: fsm.NewsProcessing}
 	switch r.Status {
 	case stripe.RefundStatusSucceeded:
 		o.News = fsm.NewsSucceeded

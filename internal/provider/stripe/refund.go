@@ -52,28 +52,45 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 var errNoPayment = fmt.Errorf("%w: there is no such payment", gateway.ErrNotTold)
 
 // findRefund searches all refunds of the payment.
-func (c *Client) findRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
-	params := &stripe.RefundListParams{PaymentIntent: &r.ProviderPaymentID}
+func (c *Client) findRefund(ctx context.Context, r gateway.RefundRef) (found gateway.RefundOutcome, err error) {
+	missing := gateway.ErrNoSuchPayment
+	err = c.eachRefund(ctx, r.ProviderPaymentID, func(made *stripe.Refund) (bool, error) {
+		if made.Metadata["refund_id"] != r.Refund.String() {
+			return false, nil
+		}
+		missing = nil
+		found, err = refundOutcome(made)
+		return true, err
+	})
+	if err == nil {
+		err = missing
+	}
+	return found, err
+}
+
+// eachRefund passes the refunds of a payment, the newest first, until take returns true or an error.
+func (c *Client) eachRefund(ctx context.Context, intent string, take func(*stripe.Refund) (bool, error)) error {
+	params := &stripe.RefundListParams{PaymentIntent: &intent}
 	params.Limit = new(int64(pageSize))
 	for {
 		var refunds page[stripe.Refund]
 		switch err := c.get(ctx, "/v1/refunds", params, &refunds); {
 		case errors.Is(err, gateway.ErrNoSuchPayment):
-			return gateway.RefundOutcome{}, errNoPayment
+			return errNoPayment
 		case err != nil:
-			return gateway.RefundOutcome{}, err
+			return err
 		}
 		if refunds.Data == nil {
-			return gateway.RefundOutcome{}, errNameless
+			return errNameless
 		}
-		for _, refund := range refunds.Data {
-			if refund.Metadata["refund_id"] == r.Refund.String() {
-				return refundOutcome(&refund)
+		for i := range refunds.Data {
+			if done, err := take(&refunds.Data[i]); done || err != nil {
+				return err
 			}
-			params.StartingAfter = &refund.ID
+			params.StartingAfter = &refunds.Data[i].ID
 		}
 		if !refunds.HasMore || len(refunds.Data) == 0 {
-			return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
+			return nil
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (c *Client) giveUp(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	}
 	o, err := c.outcome(a)
 	if o.News == fsm.NewsSucceeded && a.Status != "CONFIRMED" {
-		o.News, o.Money = fsm.NewsMoney, nil
+		o.News, o.Money, o.Refunds = fsm.NewsMoney, nil, nil
 		o.Movements = []payment.Told{{Kind: payment.MovementCaptureReversal, Money: *c.money(a.OriginalAmount)}}
 	}
 	return o, err

@@ -61,6 +61,11 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 			require.Equal(t, e.PageOpen, o.PageOpen, "%s %s", status, code)
 			require.Equal(t, status == "AUTH_FAIL", o.PageOpen, "%s %s", status, code)
 			require.Equal(t, "12345678901234567890", o.ProviderPaymentID)
+			var refunds []gateway.RefundOutcome
+			if status == "REFUNDED" { // a part shows neither its amount nor its refund
+				refunds = []gateway.RefundOutcome{{News: fsm.NewsSucceeded, Whole: true}}
+			}
+			require.Equal(t, refunds, o.Refunds, status)
 			if e.Kind == webhooks.KindFailed || e.Kind == webhooks.KindSoftFailed {
 				require.Equal(t, payment.NewFailure(e.FailureCode, e.ProviderCode), o.Failure, "%s %s", status, code)
 			} else {

@@ -18,6 +18,10 @@ func (c *Client) outcome(a answer) (gateway.Outcome, error) {
 	case "AUTHORIZED", "PARTIAL_REVERSED", "CONFIRMED":
 		o.Money = c.money(a.Amount)
 	}
+	if a.Status == "REFUNDED" {
+		// That all of it was refunded shows; of a part the amount is not documented, and no refund has an id.
+		o.Refunds = []gateway.RefundOutcome{{News: fsm.NewsSucceeded, Whole: true}}
+	}
 	if o.News == fsm.NewsFailed || o.News == fsm.NewsSoftFailed {
 		o.Failure = payment.NewFailure(hooks.FailureCode(a.Status, string(a.ErrorCode)))
 		o.PageOpen = o.News == fsm.NewsSoftFailed // of one try on the bank's page; REJECTED is the end

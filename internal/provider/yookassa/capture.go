@@ -47,7 +47,7 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Pe
 	case refused.Missing():
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
-	now, err := c.Lookup(ctx, id)
+	now, _, err := c.standing(ctx, id)
 	now.Refused = true
 	return now, err
 }

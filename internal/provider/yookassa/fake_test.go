@@ -275,6 +275,9 @@ func (p *paid) render() object {
 			"card": object{"first6": "555555", "last4": "4477", "expiry_month": "12", "expiry_year": "2030", "card_type": "MasterCard"},
 		}
 	}
+	if p.refunded > 0 {
+		o["refunded_amount"] = amount{fmt.Sprintf("%d.%02d", p.refunded/100, p.refunded%100), p.amount.Currency}
+	}
 	if p.reason != "" {
 		o["cancellation_details"] = object{"party": "payment_network", "reason": p.reason}
 	}
@@ -387,14 +390,4 @@ func (f *fake) showRefund(r *http.Request) (int, object) {
 		}
 	}
 	return missing()
-}
-
-func (f *fake) listRefunds(r *http.Request) (int, object) {
-	var found []object
-	for _, made := range f.refunds {
-		if made.payment == r.URL.Query().Get("payment_id") {
-			found = append(found, made.render())
-		}
-	}
-	return paged(found, r.URL.Query().Get("cursor"))
 }

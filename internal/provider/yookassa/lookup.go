@@ -7,17 +7,33 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements gateway.Provider.
+// Lookup implements gateway.Provider. The refunds of a payment are listed apart, once it has an amount that was refunded.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	o, found, err := c.standing(ctx, id)
+	if err != nil || o.News != fsm.NewsSucceeded || found.Refunded == nil {
+		return o, err
+	}
+	err = c.eachRefund(ctx, found.ID, func(r refund) (bool, error) {
+		one, err := refundOutcome(r)
+		o.Refunds = append(o.Refunds, one)
+		return true, err
+	})
+	return o, err
+}
+
+// standing is how a payment stands, without its refunds: all that a command needs.
+func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, object, error) {
 	var found object
 	if err := c.api.Get(ctx, paymentPath(id), nil, &found); err != nil {
-		return gateway.Outcome{}, err
+		return gateway.Outcome{}, object{}, err
 	}
-	return outcome(found)
+	o, err := outcome(found)
+	return o, found, err
 }
 
 const (

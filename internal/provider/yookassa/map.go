@@ -22,6 +22,7 @@ type object struct {
 	ID                  string            `json:"id"`
 	Status              string            `json:"status"`
 	Amount              amount            `json:"amount"`
+	Refunded            *amount           `json:"refunded_amount"` // where there are successful refunds
 	Metadata            map[string]string `json:"metadata"`
 	Confirmation        waiting           `json:"confirmation"`
 	Method              method            `json:"payment_method"`

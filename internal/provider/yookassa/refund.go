@@ -2,6 +2,7 @@ package yookassa
 
 import (
 	"context"
+	"errors"
 	"net/url"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -55,6 +56,16 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 		return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 	}
 	return o, err
+}
+
+// eachRefund passes the refunds of a payment (https://yookassa.ru/developers/api#get_refunds_list) until take returns false or
+// an error. That a list is not there is nothing about the payment.
+func (c *Client) eachRefund(ctx context.Context, of string, take func(refund) (bool, error)) error {
+	err := each(ctx, c, "/refunds", url.Values{"payment_id": {of}}, take)
+	if errors.Is(err, gateway.ErrNoSuchPayment) {
+		return errNameless
+	}
+	return err
 }
 
 // findRefund searches all refunds of the payment.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,10 +70,14 @@ type seen struct {
 	body   string
 }
 
-// says answers everything in one way.
+// says answers everything in one way, but that a payment has no refunds.
 func says(t *testing.T, status int, body string) *yookassa.Client {
 	t.Helper()
-	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/refunds") && strings.Contains(body, "refunded_amount") {
+			_, _ = io.WriteString(w, `{"type":"list","items":[]}`)
+			return
+		}
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}))

@@ -1,0 +1,123 @@
+package checkout
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// withMoved adds the refunds of a captured payment, if it has any, and its disputes.
+func (c *Client) withMoved(ctx context.Context, o *gateway.Outcome, of paid) error {
+	if of.refunded() {
+		all, err := c.actions(ctx, of.ID)
+		if err != nil {
+			return err
+		}
+		for _, done := range all {
+			if done.Type != "Refund" {
+				continue
+			}
+			one, err := done.refund(of.Currency)
+			if err != nil {
+				return err
+			}
+			o.Refunds = append(o.Refunds, one)
+		}
+	}
+	return c.withDisputes(ctx, o)
+}
+
+// withDisputes adds what the payment's disputes took and returned, of which the payment itself shows nothing. A key that may not
+// list them, which takes the scope "disputes" or "disputes:view", gets the payment all the same.
+func (c *Client) withDisputes(ctx context.Context, o *gateway.Outcome) error {
+	a, err := c.ask(ctx, "/disputes?"+url.Values{"payment_id": {o.ProviderPaymentID}, "limit": {"250"}}.Encode())
+	if err != nil {
+		return err
+	}
+	if a.Status != http.StatusOK {
+		return unlisted(a)
+	}
+	var listed struct {
+		Data []dispute `json:"data"`
+	}
+	if err := a.Read(&listed); err != nil {
+		return err
+	}
+	if listed.Data == nil {
+		return errNameless
+	}
+	for _, d := range listed.Data {
+		if d.PaymentID != o.ProviderPaymentID {
+			continue
+		}
+		if err := d.add(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unlisted returns nil for a response that forbids the list.
+func unlisted(a call.Answer) error {
+	refused, err := readRefusal(a)
+	switch {
+	case err != nil:
+		return err
+	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden, a.Status == http.StatusNotFound:
+		return nil
+	}
+	return fmt.Errorf("list disputes: checkout.com answers %d %s", a.Status, refused.code())
+}
+
+// standing is what a status of a dispute that has taken the money means.
+type standing struct {
+	state    fsm.DisputeState
+	returned bool
+}
+
+// standings are the statuses of the list, which mean what the webhooks of these names mean: a dispute takes the money when
+// evidence is required, until it is won or cancelled (https://www.checkout.com/docs/dashboard/disputes). One that is
+// "resolved", since the payment was refunded before, has "no further financial implications"
+// (https://www.checkout.com/docs/risk-management/disputes/disputes-api): it is left out, as its webhook is.
+var standings = map[string]standing{ //nolint:gochecknoglobals // a table
+	"evidence_required":        {fsm.DisputeOpen, false},
+	"evidence_under_review":    {fsm.DisputeUnderReview, false},
+	"arbitration_under_review": {fsm.DisputeUnderReview, false},
+	"won":                      {fsm.DisputeWon, true},
+	"arbitration_won":          {fsm.DisputeWon, true},
+	"canceled":                 {fsm.DisputeWon, true},
+	"lost":                     {fsm.DisputeLost, false},
+	"arbitration_lost":         {fsm.DisputeLost, false},
+	"expired":                  {fsm.DisputeLost, false},
+	"accepted":                 {fsm.DisputeAccepted, false},
+}
+
+// add adds a dispute and its movements, which have its id in webhooks, too.
+func (d dispute) add(o *gateway.Outcome) error {
+	stands, known := standings[strings.ToLower(d.Status)]
+	if !known {
+		return nil
+	}
+	sum, err := digits.Money(d.Amount, d.Currency)
+	if err == nil && d.ID == "" {
+		err = errNameless
+	}
+	if err != nil {
+		return err
+	}
+	o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargeback, ID: d.ID, Money: *sum})
+	if stands.returned {
+		o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargebackReversal, ID: d.ID, Money: *sum, At: d.LastUpdate.UTC()})
+	}
+	o.Disputes = append(o.Disputes, payment.DisputeTold{
+		ProviderID: d.ID, Status: stands.state, Reason: d.ReasonCode, Money: sum, DueBy: d.EvidenceBy.UTC(), At: d.LastUpdate.UTC(),
+	})
+	return nil
+}

@@ -1,0 +1,94 @@
+package providertest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+)
+
+// byHand stands in the place of our refund's id in a refund that was made in the dashboard.
+const byHand = "made_by_hand"
+
+// refundShown asserts that a lookup of a payment contains its refunds, ours by our reference and those that were made in the
+// provider's dashboard, or, where the adapter declares that its API does not show them, none with a name.
+func refundShown(r *rig) {
+	if r.can.Blind || !r.can.Refund || !r.can.PartialRefund {
+		return
+	}
+	paid := r.charged(charge(r.Tokens.Success))
+	id := paid.ProviderPaymentID
+	before, err := r.Lookup(r.Context(), id)
+	require.NoError(r, err)
+	require.Empty(r, before.Refunds)
+	ours := refundOf(id, 700)
+	made, err := r.Refund(r.Context(), ours)
+	require.NoError(r, err)
+	theirs := r.inDashboard(refundOf(id, 500))
+	now, err := r.Lookup(r.Context(), id)
+	require.NoError(r, err)
+	require.Equal(r, before.News, now.News)
+	if !r.can.ShowsRefunds {
+		require.Empty(r, now.Refunds)
+		return
+	}
+	require.Equal(r, before.Money, now.Money)
+	require.Len(r, now.Refunds, 2)
+	shown := refundNamed(r, now, made.ProviderRefundID)
+	if r.can.LookupRefund {
+		found, err := r.LookupRefund(r.Context(), gateway.RefundRef{Refund: ours.Refund, ProviderRefundID: made.ProviderRefundID, ProviderPaymentID: id})
+		require.NoError(r, err)
+		found.Reference = ours.Refund.String()
+		require.Equal(r, found, shown)
+	}
+	require.Equal(r, ours.Refund.String(), shown.Reference)
+	other := refundNamed(r, now, theirs.ProviderRefundID)
+	require.NotEqual(r, ours.Refund.String(), other.Reference)
+	require.Equal(r, euro(500), *other.Money)
+	require.Contains(r, []fsm.News{fsm.NewsSucceeded, fsm.NewsProcessing}, other.News)
+}
+
+func refundNamed(r *rig, o gateway.Outcome, id string) gateway.RefundOutcome {
+	r.Helper()
+	require.NotEmpty(r, id)
+	i := slices.IndexFunc(o.Refunds, func(one gateway.RefundOutcome) bool { return one.ProviderRefundID == id })
+	require.GreaterOrEqual(r, i, 0, "the lookup has no refund %s: %+v", id, o.Refunds)
+	return o.Refunds[i]
+}
+
+// inDashboard makes a refund that bears no mark of ours.
+func (r *rig) inDashboard(c gateway.RefundCall) gateway.RefundOutcome {
+	r.Helper()
+	ours := []byte(c.Refund.String())
+	r.breaks(func(w http.ResponseWriter, req *http.Request, fake http.Handler) {
+		request := received(req)
+		body := bytes.ReplaceAll(request.Body, ours, []byte(byHand))
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		req.Header.Set("Content-Length", strconv.Itoa(len(body)))
+		fake.ServeHTTP(w, req)
+	})
+	defer r.mends()
+	o, err := r.Refund(r.Context(), c)
+	require.NoError(r, err)
+	return o
+}
+
+// holdShown asserts that what was not captured is looked up without a further call: it has no refunds.
+func holdShown(r *rig) {
+	if r.can.Blind || !r.can.Capture {
+		return
+	}
+	o := r.held()
+	before := len(r.requests())
+	now, err := r.Lookup(r.Context(), o.ProviderPaymentID)
+	require.NoError(r, err)
+	require.Equal(r, fsm.NewsAuthorized, now.News)
+	require.Empty(r, now.Refunds)
+	require.Len(r, r.requests(), before+1)
+}
