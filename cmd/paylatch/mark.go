@@ -7,15 +7,19 @@ import (
 
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/watermark"
 )
 
 // watched returns the guard that looks at each connection of a store, so that a restored database is noticed. It must be
 // called before the store is used.
 func watched(cfg *config.Config, store *postgres.Store, log zerolog.Logger) (*watermark.Guard, error) {
-	names := make([]string, len(cfg.Accounts))
-	for i, a := range cfg.Accounts {
-		names[i] = a.Name
+	adapters := provider.Adapters()
+	var names []string // where nothing is begun here, nothing can be paid twice by it
+	for _, a := range cfg.Accounts {
+		if adapter := adapters[a.Kind]; a.CanCharge() && adapter.New != nil && !adapter.LookupOnly {
+			names = append(names, a.Name)
+		}
 	}
 	guard, err := watermark.New(watermark.Options{
 		Dir: cfg.DataDir, Accounts: names, Live: cfg.Environment == config.Live,

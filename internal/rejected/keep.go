@@ -104,7 +104,7 @@ func (d *Deliveries) requeue(taken []waiting) {
 	}
 }
 
-// bucket is one of some thousand into which networks are put: enough to tell a flood from the rest, too little to tell who sent it.
+// bucket is one of some thousand into which networks are put: enough to separate a flood from the rest, too little to identify a sender.
 func bucket(network string) int16 {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(network))
