@@ -61,9 +61,13 @@ func (s *Changeset) applyDisputes(c *Change, r payment.Report) fsm.Verdict {
 	if opens {
 		r.Says = fsm.NewsMoney // that of the attempt; it has no more to say
 	}
+	last := c.Attempt.LastMovement
 	verdict := s.advance(c, r)
+	charged := chargedBack(c.Attempt, last)
 	for _, t := range r.Disputes {
-		of := s.applyDispute(c, t, opens)
+		of := s.applyDispute(c, t, func(d, was payment.Dispute) bool {
+			return opens || d.Enters(was) && (!charged || d.State == fsm.DisputeWarning) // an inquiry took nothing
+		})
 		if verdict == fsm.Repeat {
 			verdict = of
 		}
@@ -72,9 +76,16 @@ func (s *Changeset) applyDisputes(c *Change, r payment.Report) fsm.Verdict {
 	return verdict
 }
 
-// applyDispute moves one dispute of the attempt. One that another attempt has stays there, and a
-// person is to decide.
-func (s *Changeset) applyDispute(c *Change, t payment.DisputeTold, opens bool) fsm.Verdict {
+// chargedBack reports whether a chargeback was recorded after some movement: it has a discrepancy of its own.
+func chargedBack(a payment.Attempt, last int) bool {
+	return slices.ContainsFunc(a.Movements[len(a.Movements)-(a.LastMovement-last):], func(m payment.Movement) bool {
+		return m.Kind == payment.MovementChargeback
+	})
+}
+
+// applyDispute moves one dispute of the attempt, and has a person look at it where opens allows. One that
+// another attempt has stays there, and a person is to decide.
+func (s *Changeset) applyDispute(c *Change, t payment.DisputeTold, opens func(d, was payment.Dispute) bool) fsm.Verdict {
 	name := payment.DisputeName{Account: c.Attempt.Account, ID: t.ProviderID}
 	d := s.disputes.read[name]
 	switch {
@@ -91,7 +102,7 @@ func (s *Changeset) applyDispute(c *Change, t payment.DisputeTold, opens bool) f
 		return verdict
 	}
 	s.disputes.read[name] = d
-	if f := d.Finding(was); f != nil && opens {
+	if f := d.Finding(was); f != nil && opens(*d, was) {
 		s.find(c, *f, payment.Cause{})
 	}
 	return verdict

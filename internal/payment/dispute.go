@@ -140,6 +140,12 @@ func (d Dispute) says(other Dispute) bool {
 	return d.State == other.State && d.Reason == other.Reason && sameMoney && d.DueBy.Equal(other.DueBy)
 }
 
+// Enters reports whether the dispute has entered a stage, of which a person must be told, since it was as given.
+func (d Dispute) Enters(was Dispute) bool {
+	begins := was.Version == 0 || was.State.Closed() || was.State == fsm.DisputeWarning && d.State != fsm.DisputeWarning
+	return begins && !d.State.Closed()
+}
+
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

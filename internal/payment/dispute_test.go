@@ -25,6 +25,7 @@ func TestDisputes(t *testing.T) {
 	t.Run("of_two_payments", disputesOfTwoPayments)
 	t.Run("move_no_money", disputesMoveNoMoney)
 	t.Run("found_by_a_lookup", disputesFoundByALookup)
+	t.Run("seen_by_a_lookup", disputesSeenByALookup)
 	t.Run("by_a_hint", disputesByAHint)
 	t.Run("without_a_name", disputesWithoutAName)
 	t.Run("read", disputesRead)
