@@ -37,7 +37,7 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := openStore(opts.StateFile, opts.Now, opts.loses)
+	st, err := openStore(opts.StateFile, opts.Now, opts.Loses)
 	if err != nil {
 		return nil, fmt.Errorf("open state file %q: %w", opts.StateFile, err)
 	}
@@ -66,8 +66,8 @@ func newSender(o Options) (*sender.Sender, error) {
 	return out, nil
 }
 
-// loses reports whether the event of a number is never delivered.
-func (o Options) loses(number int) bool {
+// Loses reports whether an event is never delivered, by its number in the list of events, from 0 on.
+func (o Options) Loses(number int) bool {
 	if o.WebhookURL == "" {
 		return true
 	}
