@@ -86,14 +86,9 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]gate
 
 // references returns what the provider of an account is given as the name of a payment that is begun elsewhere.
 func references(cfg *config.Config) func(account, attempt string) (string, map[string]string) {
-	forms := map[string]webhooks.ReferenceForm{}
-	abouts := all.Abouts()
+	forms := make(map[string]webhooks.ReferenceForm, len(cfg.Accounts))
 	for _, a := range cfg.Accounts {
-		for i := range abouts {
-			if abouts[i].Kind == a.Kind {
-				forms[a.Name] = abouts[i].Reference
-			}
-		}
+		forms[a.Name] = all.Reference(a.Kind)
 	}
 	return func(account, attempt string) (string, map[string]string) { return forms[account].For(attempt) }
 }

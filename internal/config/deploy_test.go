@@ -52,7 +52,7 @@ func compose(t *testing.T) (text string, names []string) {
 		require.Contains(t, s.Volumes, "./paylatch.yaml:"+s.Environment["PAYLATCH_CONFIG"]+":ro")
 	}
 	for name := range project.Services["paylatch"].Environment {
-		if name != "PAYLATCH_CONFIG" {
+		if !strings.HasPrefix(name, "PAYLATCH_") { // those need no place in the configuration
 			names = append(names, name)
 		}
 	}

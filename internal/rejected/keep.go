@@ -108,5 +108,5 @@ func (d *Deliveries) requeue(taken []waiting) {
 func bucket(network string) int16 {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(network))
-	return int16(sum.Sum32() % 4096) //nolint:gosec // it fits
+	return int16(sum.Sum32() % 4096)
 }

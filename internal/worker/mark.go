@@ -64,7 +64,7 @@ func release(ctx context.Context, s Holds, r Recoverer, h watermark.Hold, log ze
 	})
 	if err != nil {
 		log.Warn().Err(err).Msg("pays and refunds go on waiting; what can't be read, compare by hand and note by paylatch reconcile --compared")
-		return nil //nolint:nilerr // it is tried again, and logged once
+		return nil // it is tried again, and logged above
 	}
 	if !covered {
 		return nil

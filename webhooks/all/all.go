@@ -93,3 +93,11 @@ func Abouts() []webhooks.About {
 	}
 	return abouts
 }
+
+// Reference is what a provider of a kind is given as the name of a payment; zero for an unknown kind.
+func Reference(kind string) webhooks.ReferenceForm {
+	if k, known := kinds[kind]; known {
+		return k.about().Reference
+	}
+	return webhooks.ReferenceForm{}
+}
