@@ -25,7 +25,7 @@ func createCharge(t *tx, c call, in chargeRequest, tokens map[string]behaviour) 
 		t.putCharge(rec)
 		return result{value: rec.charge}
 	}
-	if b.dropin {
+	if b.place == inDropin {
 		rec.Secret = newSecret(rec.ID)
 		t.putCharge(rec)
 		return result{value: createdCharge{rec.charge, rec.Secret}}
@@ -49,10 +49,10 @@ func newCharge(t *tx, c call, in chargeRequest) chargeRecord {
 func (t *tx) behave(rec *chargeRecord, c call, b behaviour) (res result) {
 	rec.Amount += b.surplus
 	rec.Copies = b.copies
-	if b.hosted {
+	if b.place == onPage || b.place == atTill {
 		rec.PageURL = c.base + "/pay/" + rec.ID
 		rec.NextAction = &nextAction{Type: actionRedirect, URL: rec.PageURL}
-		if b.voucher {
+		if b.place == atTill {
 			rec.NextAction = voucher(rec, t.now)
 		}
 	}

@@ -116,7 +116,7 @@ func (t *tx) confirm(rec chargeRecord, c call, in confirmRequest, tokens map[str
 		return result{value: dropinChargeOf(rec)}
 	}
 	b, known := tokens[in.Token]
-	if !known || b.dropin || b.save {
+	if !known || b.place == inDropin || b.save {
 		return result{err: invalidToken()}
 	}
 	if b.uncharged && rec.Choice == choiceOpen {

@@ -22,21 +22,31 @@ const (
 	faultError
 )
 
+// place is where a customer decides on a charge.
+type place int
+
+const (
+	nowhere place = iota
+	// onPage is the hosted page; atTill is that, too, for who pays a voucher.
+	onPage
+	atTill
+	// inDropin is the script, in which a token is chosen that confirms the charge.
+	inDropin
+)
+
 // behaviour is the course of a charge, by its token.
 type behaviour struct {
 	now   step
 	later step
 	after time.Duration
 
-	hosted       bool  // the customer decides on the hosted page
+	place        place // where the customer decides
 	webhookFirst bool  // the response waits for the webhook
 	copies       int   // of each webhook, when more than one
 	surplus      int64 // added to the amount of the request
 	save         bool  // the payment method is stored for the customer
-	dropin       bool  // the customer chooses a token in the drop-in, which confirms the charge
 	// challenge is the way to a 3-D Secure challenge, whose result a second call brings.
 	challenge string
-	voucher   bool // the customer pays a voucher at a till, which is the hosted page
 	billing   bool // the request must have a billing address
 
 	fault fault
@@ -52,7 +62,7 @@ func tokens(d Delays) map[string]behaviour {
 		"tok_decline":          {now: stepDecline},
 		"tok_async_success":    {later: stepApprove, after: d.Async},
 		"tok_async_decline":    {later: stepDecline, after: d.Async},
-		"tok_redirect":         {hosted: true},
+		"tok_redirect":         {place: onPage},
 		"tok_webhook_first":    {now: stepApprove, webhookFirst: true},
 		"tok_twice":            {now: stepApprove, copies: 3},
 		"tok_disorder":         {later: stepDisordered, after: d.Async},
@@ -61,11 +71,11 @@ func tokens(d Delays) map[string]behaviour {
 		"tok_500_charged":      {now: stepApprove, fault: faultError},
 		"tok_500_once":         {now: stepApprove, fault: faultError, uncharged: true},
 		"tok_never":            {},
-		"tok_dropin":           {dropin: true},
+		"tok_dropin":           {place: inDropin},
 		"tok_3ds":              {challenge: actionRedirect},
 		"tok_3ds_form":         {challenge: actionPostForm},
 		"tok_3ds_sdk":          {challenge: actionSDK},
-		"tok_voucher":          {hosted: true, voucher: true},
+		"tok_voucher":          {place: atTill},
 		"tok_billing":          {now: stepApprove, billing: true},
 		"tok_late_success":     {now: stepDecline, later: stepApprove, after: d.Late},
 		"tok_wrong_amount":     {now: stepApprove, surplus: 1},
