@@ -14,7 +14,6 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/storable"
 )
 
 // reserved is the user of an order that is in the provider's books only. No token has it.
@@ -22,16 +21,20 @@ const reserved payment.UserID = "paylatch"
 
 // recall makes the attempts of captured payments again that were ours, by their mark, and were begun in the time that the restored
 // database of a held account has forgotten: else their orders could be paid again. An order that was forgotten, too, is made for the
-// reserved user. All of them are reviewed, since the shop may not have had their events; so is what can't be made. While it can't for an
-// attempt of its order that is not over, the run has not compared everything: the account stays held.
+// reserved user. All of them are reviewed, since the shop may not have had their events. One that can't be made is reviewed as well, and
+// unless its order is paid by another attempt the run has not compared everything: the account stays held.
 func (j *job) recall(ctx context.Context) error {
 	if j.Recall == nil || j.hold == nil {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.unknown)) {
 		u := j.unknown[name]
-		past, ours := j.past(u)
-		if !ours || past.CreatedAt.Before(j.hold.Since.Add(-margin)) || past.CreatedAt.After(j.hold.Until) {
+		past, whole := j.past(u)
+		if !j.forgotten(past) {
+			continue
+		}
+		if !whole {
+			j.later = fmt.Errorf("%w: of %s the books have no order, or another amount than its order's", errLater, name)
 			continue
 		}
 		err := j.Recall(ctx, past)
@@ -44,13 +47,14 @@ func (j *job) recall(ctx context.Context) error {
 			j.batch = append(j.batch, u.entries...)
 		case errors.Is(err, payment.ErrUnavailable), ctx.Err() != nil:
 			return fmt.Errorf("make the forgotten payment %s again: %w", name, err)
-		case errors.As(err, &refused):
-			u.why = refused.Text
-			if refused.Later {
-				j.later = fmt.Errorf("%w: %s", errLater, refused.Text)
-			}
 		default: // one that the storage does not take keeps no other from being compared
-			u.why = storable.Text(err.Error())
+			u.why = "the storage does not take it as it is"
+			if errors.As(err, &refused) {
+				u.why = refused.Text
+			}
+			if refused == nil || refused.Later {
+				j.later = fmt.Errorf("%w: %w", errLater, err)
+			}
 		}
 	}
 	return j.compare(ctx)
@@ -58,17 +62,24 @@ func (j *job) recall(ctx context.Context) error {
 
 var errLater = errors.New("a forgotten payment can't be recorded again yet")
 
-// past is a forgotten payment as an import has it; false for one without a mark, an order or a capture.
-func (j *job) past(u *unknown) (imports.Past, bool) {
-	p := imports.Past{Account: j.Account, Succeeded: true, User: reserved}
+// forgotten reports whether a payment has a mark of ours, was captured, and was begun in the time that the account is held for.
+func (j *job) forgotten(p imports.Past) bool {
+	if p.Attempt == (payment.AttemptID{}) || p.AmountCaptured == 0 {
+		return false
+	}
+	made := madeAt(p.Attempt)
+	return !made.Before(j.hold.Since.Add(-margin)) && !made.After(j.hold.Until)
+}
+
+// past is a forgotten payment as an import has it; false for one that lacks an order, or that does not fit it.
+func (j *job) past(u *unknown) (p imports.Past, whole bool) {
+	p, whole = imports.Past{Account: j.Account, Succeeded: true, User: reserved}, true
 	var names []string
 	for _, e := range u.entries {
 		names = append(names, e.Names()...)
 		p.Order, p.Payment = cmp.Or(p.Order, e.Order), cmp.Or(p.Payment, e.Payment)
 		if m := e.Movement; m.Kind == payment.MovementCapture {
-			if p.AmountCaptured > 0 && p.Money.Currency != m.Money.Currency {
-				return p, false
-			}
+			whole = whole && (p.AmountCaptured == 0 || p.Money.Currency == m.Money.Currency)
 			p.AmountCaptured += m.Money.Minor
 			p.Money, p.FinalizedAt = m.Money, later(p.FinalizedAt, m.At)
 		}
@@ -78,7 +89,7 @@ func (j *job) past(u *unknown) (imports.Past, bool) {
 			p.Attempt, p.Request = id, payment.RequestID("books:"+name)
 		}
 	}
-	if p.Attempt == (payment.AttemptID{}) || p.Order == "" || p.Payment == "" || p.AmountCaptured == 0 {
+	if p.Attempt == (payment.AttemptID{}) || p.Order == "" || p.Payment == "" || p.AmountCaptured == 0 || !whole {
 		return p, false
 	}
 	p.CreatedAt = madeAt(p.Attempt)

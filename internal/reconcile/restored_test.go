@@ -85,16 +85,16 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 	}{
 		"its order is being paid":  {under: fsm.NewsProcessing, held: true, text: "which is not over"},
 		"its order was paid again": {under: fsm.NewsSucceeded, text: "is paid by attempt"},
-		"an order id of no order": {change: func(all []gateway.Entry) {
+		"an order id of no order": {held: true, change: func(all []gateway.Entry) {
 			all[0].Order = payment.OrderID(strings.Repeat("o", 200))
 			all[1].Order = all[0].Order
 		}, text: "can't be recorded again"},
-		"two currencies": {change: func(all []gateway.Entry) {
+		"two currencies": {held: true, change: func(all []gateway.Entry) {
 			all[0].Movement.Kind, all[0].Movement.Money.Currency = payment.MovementCapture, "CHF"
 		}, text: "Look it up"},
 		"no mark of ours":           {change: func(all []gateway.Entry) { all[0].References, all[1].References = nil, nil }, text: "Look it up"},
-		"more than the order":       {change: func(all []gateway.Entry) { all[1].Movement.Money.Minor++ }, text: "Look it up"},
-		"another currency":          {change: func(all []gateway.Entry) { all[1].Movement.Money.Currency = "CHF" }, text: "Look it up"},
+		"more than the order":       {held: true, change: func(all []gateway.Entry) { all[1].Movement.Money.Minor++ }, text: "Look it up"},
+		"another currency":          {held: true, change: func(all []gateway.Entry) { all[1].Movement.Money.Currency = "CHF" }, text: "Look it up"},
 		"only its refund is listed": {change: func(all []gateway.Entry) { all[1] = all[0] }, text: "Look it up"},
 	} {
 		t.Run(name, func(t *testing.T) {
