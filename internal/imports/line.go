@@ -24,8 +24,8 @@ const MaxReferences = 8
 // Past is a payment of the past, as a line has it.
 type Past struct {
 	Account string
-	// Attempt is its id, if it had one here; zero for a new one.
-	Attempt payment.AttemptID
+	// Attempt is its id, if it had one here; zero for a new one, as all of a file are.
+	Attempt payment.AttemptID `json:"-"`
 	Order   payment.OrderID
 	User    payment.UserID
 	Request payment.RequestID
