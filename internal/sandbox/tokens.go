@@ -26,7 +26,7 @@ const (
 type place int
 
 const (
-	nowhere place = iota
+	_ place = iota
 	// onPage is the hosted page; atTill is that, too, for who pays a voucher.
 	onPage
 	atTill
