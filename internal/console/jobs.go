@@ -93,9 +93,7 @@ func (v *visit) doMany(kind bulk.Kind, back string) error {
 		view.Form = f
 		return manyPage(view)
 	}
-	if view.Until == "" { // what comes later is not confirmed by it
-		view.Until = v.Now().UTC().Format(time.RFC3339Nano)
-	}
+	counted := v.Now()
 	o, err := view.Between(view.Since, view.Until)
 	if v.R.PostFormValue("sure") == "yes" {
 		return v.Once(f, jobsPath+"/newest", again, func() (string, error) {
@@ -117,6 +115,9 @@ func (v *visit) doMany(kind bulk.Kind, back string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if view.Until == "" { // what comes later is not confirmed by it
+		view.Until = counted.UTC().Format(time.RFC3339Nano)
 	}
 	view.Form, view.Tried = f, &counts
 	return v.Show(manyPage(view))
