@@ -21,18 +21,6 @@ VALUES (@reconciliation_id, @account, @from_at, @to_at, @source, @started_by, @s
 UPDATE reconciliations SET touched_at = @touched_at, finished_at = sqlc.narg(finished_at), counts = @counts::json, failure = @failure
 WHERE reconciliation_id = @reconciliation_id AND finished_at IS NULL AND failure = '';
 
--- Reports whether finished runs that began after a time reach from it, without a gap, to where one of them was up to date when it
--- began. Locks nothing.
--- name: ReconciliationsCover :one
-WITH runs AS (
-    SELECT from_at, to_at, started_at FROM reconciliations WHERE account = @account AND finished_at IS NOT NULL AND started_at > @since::timestamptz
-)
-SELECT EXISTS (
-    SELECT FROM runs r
-    WHERE r.to_at > @since::timestamptz AND r.to_at >= r.started_at - make_interval(secs => @slack::float8)
-        AND (SELECT range_agg(tstzrange(o.from_at, o.to_at)) FROM runs o) @> tstzrange(least(@since::timestamptz, r.to_at), r.to_at)
-) AS covered;
-
 -- Reads how long ago the last finished daily run of each account began, or, before the first, the first of all. Locks nothing.
 -- name: ReconciliationAges :many
 SELECT account, extract(epoch FROM now() - coalesce(max(started_at) FILTER (WHERE finished_at IS NOT NULL), min(started_at)))::float8 AS age

@@ -49,17 +49,6 @@ func (c *reconcileCmd) Run(ctx context.Context, a *app) error {
 			return usageError{err}
 		}
 		count, err := r.Run(ctx, q)
-		if p.Covered, err = covered(ctx, r, q, err); err != nil {
-			return errors.Join(p.Sum(count), err)
-		}
-		return p.Sum(count)
+		return errors.Join(p.Sum(count), err)
 	})
-}
-
-// covered reports, after a run that has not failed, whether the account was reconciled without a gap since the beginning of the span.
-func covered(ctx context.Context, r *reconcile.Reconciler, q reconcile.Request, err error) (bool, error) {
-	if err != nil {
-		return false, err
-	}
-	return r.Covered(ctx, q.Account, q.Span.From)
 }

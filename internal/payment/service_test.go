@@ -40,6 +40,7 @@ type options struct {
 	Readers                      map[string]webhooks.Reader
 	Notes                        *activity.Notes
 	Foreign                      func(account string)
+	Held                         changeset.Holds
 	Now                          func() time.Time
 }
 
@@ -55,7 +56,7 @@ type service struct {
 func newService(o options) *service {
 	rules := changeset.Rules{
 		Accounts: maps.Clone(activity.Providers(o.Accounts, o.Notes)),
-		Schedule: schedule.Schedule{First: o.RecheckAfter, Lease: o.Lease},
+		Schedule: schedule.Schedule{First: o.RecheckAfter, Lease: o.Lease}, Held: o.Held,
 	}
 	r := runner.New(runner.Options{Store: o.Store, Rules: rules, ProviderTimeout: o.ProviderTimeout, Seal: o.Seal, Open: o.Open, Now: o.Now})
 	return &service{

@@ -79,18 +79,6 @@ func (s *Store) RunOf(ctx context.Context, account string, span gateway.Span, be
 	return id, found, err
 }
 
-// RunsCover implements reconcile.Store.
-func (s *Store) RunsCover(ctx context.Context, account string, since time.Time, slack time.Duration) (covered bool, err error) {
-	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		covered, err = s.q.ReconciliationsCover(ctx, c, &dbsqlc.ReconciliationsCoverParams{Account: account, Since: since, Slack: slack.Seconds()})
-		if err != nil {
-			return fmt.Errorf("read which runs reach from %s: %w", since, err)
-		}
-		return nil
-	})
-	return covered, err
-}
-
 // RunAges implements reconcile.Store.
 func (s *Store) RunAges(ctx context.Context, by string, accounts []string) (map[string]time.Duration, error) {
 	ages := map[string]time.Duration{}

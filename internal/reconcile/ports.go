@@ -32,9 +32,6 @@ type Store interface {
 	// RunOf returns the first run that has compared every entry of a span, and began after a time, or, of a person who has
 	// compared by hand, after the span; false if there is none.
 	RunOf(ctx context.Context, account string, span gateway.Span, begun time.Time) (uuid.UUID, bool, error)
-	// RunsCover reports whether finished runs that began after since reach from it, without a gap, to where one of
-	// them was up to date, but for slack, when it began.
-	RunsCover(ctx context.Context, account string, since time.Time, slack time.Duration) (bool, error)
 	// RunAges returns for how long accounts have had no finished run of by; those without any run are left out.
 	RunAges(ctx context.Context, by string, accounts []string) (map[string]time.Duration, error)
 	// ReferencesKnown reads which attempts have some names.

@@ -15,8 +15,6 @@ type Printer struct {
 	Out, Err io.Writer
 	JSON     bool
 	Now      func() time.Time
-	// Covered is printed with the sum: whether the account was reconciled without a gap since the beginning of the span.
-	Covered bool
 
 	printed time.Time
 	found   []finding
@@ -70,21 +68,20 @@ func (p *Printer) Found(d review.Discrepancy) {
 // Sum prints what became of the span.
 func (p *Printer) Sum(n Count) error {
 	if !p.JSON {
-		since := "no: run it until now, or fill the gaps"
-		if p.Covered {
-			since = "yes"
-		}
-		_, err := fmt.Fprintf(p.Out, "%s\nreconciled without a gap since --from, until lately: %s\n", n, since)
+		_, err := fmt.Fprintln(p.Out, n)
 		return err //nolint:wrapcheck // the error is complete
 	}
 	e := json.NewEncoder(p.Out)
 	e.SetIndent("", "  ")
-	return e.Encode(map[string]any{"counts": n, "covered_since_from": p.Covered, "discrepancies": append([]finding{}, p.found...)}) //nolint:wrapcheck // the error is complete
+	return e.Encode(map[string]any{"counts": n, "discrepancies": append([]finding{}, p.found...)}) //nolint:wrapcheck // the error is complete
 }
 
 // String returns the counts as a line.
 func (n Count) String() string {
 	parts := []string{fmt.Sprintf("%d entries: %d agreed, %d after a lookup, %d applied, %d to review, %d foreign", n.Entries, n.Agreed, n.LookedUp, n.Applied, n.Review, n.Foreign)}
+	if n.Recalled > 0 {
+		parts = append(parts, fmt.Sprintf("%d forgotten payments made again", n.Recalled))
+	}
 	if n.Outside > 0 {
 		parts = append(parts, fmt.Sprintf("%d outside of the span", n.Outside))
 	}

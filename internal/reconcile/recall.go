@@ -81,7 +81,7 @@ func (j *job) past(u *unknown) (p imports.Past, whole bool) {
 		if m := e.Movement; m.Kind == payment.MovementCapture {
 			whole = whole && (p.AmountCaptured == 0 || p.Money.Currency == m.Money.Currency)
 			p.AmountCaptured += m.Money.Minor
-			p.Money, p.FinalizedAt = m.Money, later(p.FinalizedAt, m.At)
+			p.Money, p.FinalizedAt = m.Money, slices.MaxFunc([]time.Time{p.FinalizedAt, m.At}, time.Time.Compare)
 		}
 	}
 	for _, name := range names {
@@ -93,7 +93,7 @@ func (j *job) past(u *unknown) (p imports.Past, whole bool) {
 		return p, false
 	}
 	p.CreatedAt = madeAt(p.Attempt)
-	p.FinalizedAt = later(p.FinalizedAt, p.CreatedAt)
+	p.FinalizedAt = slices.MaxFunc([]time.Time{p.FinalizedAt, p.CreatedAt}, time.Time.Compare)
 	slices.Sort(names)
 	p.References = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == p.Payment || name == p.Attempt.String() })
 	return p, u.fits(&p)
@@ -108,13 +108,6 @@ func (u *unknown) fits(p *imports.Past) bool {
 	fits := u.order.Money.Currency == p.Money.Currency && u.order.Money.Minor >= p.AmountCaptured
 	p.User, p.Money = u.order.UserID, u.order.Money
 	return fits
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // madeAt is when an id of ours was made (RFC 9562, version 7).

@@ -36,7 +36,6 @@ func TestRun(t *testing.T) {
 	t.Run("at_once", atOnce)
 	t.Run("file", fromFile)
 	t.Run("nothing_to_read", nothingToRead)
-	t.Run("covered", covered)
 }
 
 func agrees(t *testing.T) {

@@ -267,12 +267,3 @@ func (j *job) open(ctx context.Context, all ...review.Discrepancy) error {
 	}
 	return nil
 }
-
-// Covered reports whether an account was reconciled since a time, without a gap, until lately when a run began after it.
-func (r *Reconciler) Covered(ctx context.Context, account string, since time.Time) (bool, error) {
-	covered, err := r.Store.RunsCover(ctx, account, since, 2*r.behind(account))
-	if err != nil {
-		return false, fmt.Errorf("account %s: %w", account, err)
-	}
-	return covered, nil
-}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -64,38 +63,4 @@ func nothingToRead(t *testing.T) {
 		require.ErrorContains(t, err, tt.text, name)
 	}
 	require.Empty(t, rows(t, r, "SELECT source FROM reconciliations"))
-}
-
-// Only runs that began after a time count for it, and only without a gap until one of them was up to date.
-func covered(t *testing.T) {
-	t.Parallel()
-	r := newEnv(t)
-	since := time.Now().Add(-10 * time.Hour)
-	span := func(from, to time.Duration) func(*reconcile.Request) {
-		return func(q *reconcile.Request) { q.Span = gateway.Span{From: since.Add(from), To: since.Add(to)} }
-	}
-	is := func(want bool, at time.Time, why string) {
-		t.Helper()
-		got, err := r.Covered(t.Context(), account, at)
-		require.NoError(t, err)
-		require.Equal(t, want, got, why)
-	}
-	is(false, since, "nothing ran")
-	r.reconcile(t, span(0, 4*time.Hour))
-	is(false, since, "it ends long before it began")
-	r.reconcile(t, span(5*time.Hour, 9*time.Hour))
-	is(false, since, "there is a gap")
-	is(true, since.Add(6*time.Hour), "without the gap")
-	r.bank.between = func(int) error { return errDown }
-	r.bank.books = []gateway.Entry{captured("pay_x")}
-	require.Error(t, r.tryReconcile(t, span(3*time.Hour, 6*time.Hour)))
-	is(false, since, "it was not finished")
-	r.bank.between = nil
-	r.reconcile(t, span(3*time.Hour, 6*time.Hour))
-	is(true, since, "the gap is filled")
-	is(false, since.Add(-time.Second), "before")
-	is(false, time.Now(), "no run began after it")
-	got, err := r.Covered(t.Context(), "other", since)
-	require.NoError(t, err)
-	require.False(t, got)
 }

@@ -114,7 +114,7 @@ func failureKinds() []kind {
 		},
 		{
 			code: "reconciliation-required", status: 503, retryable: true, wait: time.Minute,
-			meaning: "The database was restored, and may have forgotten pays and refunds of this account. None is begun until the provider's books were compared with it.",
+			meaning: "The database was restored, and may have forgotten pays and refunds. None is begun until the providers' books were compared with it: a refund waits for its own account, a pay for all.",
 			detail:  "Nothing was begun. Wait as long as Retry-After says, then send the same request again with the same key. The operator ends this by `paylatch reconcile`.",
 		},
 		{

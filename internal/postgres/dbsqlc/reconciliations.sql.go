@@ -150,32 +150,6 @@ func (q *Queries) ReconciliationOf(ctx context.Context, db DBTX, arg *Reconcilia
 	return items, nil
 }
 
-const reconciliationsCover = `-- name: ReconciliationsCover :one
-WITH runs AS (
-    SELECT from_at, to_at, started_at FROM reconciliations WHERE account = $3 AND finished_at IS NOT NULL AND started_at > $1::timestamptz
-)
-SELECT EXISTS (
-    SELECT FROM runs r
-    WHERE r.to_at > $1::timestamptz AND r.to_at >= r.started_at - make_interval(secs => $2::float8)
-        AND (SELECT range_agg(tstzrange(o.from_at, o.to_at)) FROM runs o) @> tstzrange(least($1::timestamptz, r.to_at), r.to_at)
-) AS covered
-`
-
-type ReconciliationsCoverParams struct {
-	Since   time.Time
-	Slack   float64
-	Account string
-}
-
-// Reports whether finished runs that began after a time reach from it, without a gap, to where one of them was up to date when it
-// began. Locks nothing.
-func (q *Queries) ReconciliationsCover(ctx context.Context, db DBTX, arg *ReconciliationsCoverParams) (bool, error) {
-	row := db.QueryRow(ctx, reconciliationsCover, arg.Since, arg.Slack, arg.Account)
-	var covered bool
-	err := row.Scan(&covered)
-	return covered, err
-}
-
 const reconciliationsLast = `-- name: ReconciliationsLast :one
 SELECT coalesce(max(to_at) FILTER (WHERE finished_at IS NOT NULL), 'epoch')::timestamptz AS covered_to,
     coalesce(max(started_at) FILTER (WHERE finished_at IS NOT NULL), 'epoch')::timestamptz AS finished,
