@@ -30,4 +30,4 @@ WHERE r.account = 'bench' AND r.reference = 'ch_' || md5(:i::bigint::text)
         (NULL, a.order_id, 'order.paid', 2, '{"order_id":"o-00000001","user_id":"u-1","status":"paid","amount":1999,"currency":"EUR","payment_attempt_id":"01900000-0000-7000-8000-000000000001","updated_at":"2026-01-01T00:00:00.000000Z"}')) n (attempt_id, subject, type, version, payload)
     RETURNING message_id
 )
-SELECT count(*) AS published FROM published \gset
+SELECT message_id AS published FROM published LIMIT 1 \gset
