@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/devpg"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
 
 // withDatabase calls do with the address of the configured database, or of the
@@ -51,10 +52,18 @@ func withSharedDatabase(ctx context.Context, c *config.Config, do func(dsn strin
 	return err
 }
 
+// withDirectDatabase is withSharedDatabase past a pooler.
+func withDirectDatabase(ctx context.Context, c *config.Config, do func(dsn string) error) error {
+	return withSharedDatabase(ctx, c, func(dsn string) error { return do(c.Database.Direct(dsn)) })
+}
+
 // openStore opens the store of a service: live demands a durable database.
 func openStore(ctx context.Context, cfg *config.Config, dsn string) (*postgres.Store, error) {
-	if cfg.Environment == config.Live {
-		return postgres.OpenDurable(ctx, dsn)
+	at := pool.Address{
+		URL: dsn, Direct: string(cfg.Database.DirectURL), Pooled: cfg.Database.Pooler == config.TransactionPooler, Standby: string(cfg.Database.ReadURL),
 	}
-	return postgres.Open(ctx, dsn)
+	if cfg.Environment == config.Live {
+		return postgres.OpenDurable(ctx, at)
+	}
+	return postgres.OpenAt(ctx, at)
 }

@@ -26,7 +26,7 @@ func (*migrateUpCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return withSharedDatabase(ctx, cfg, func(dsn string) error {
+	return withDirectDatabase(ctx, cfg, func(dsn string) error {
 		if err := migrations.Up(ctx, dsn); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (c *migrateGrantsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return withSharedDatabase(ctx, cfg, func(dsn string) error {
+	return withDirectDatabase(ctx, cfg, func(dsn string) error {
 		statements, err := migrations.Grant(ctx, dsn, c.To, c.DryRun)
 		for _, s := range statements {
 			_, _ = fmt.Fprintln(a.stdout, s+";")
@@ -98,7 +98,7 @@ func (*migrateStatusCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return withSharedDatabase(ctx, cfg, func(dsn string) error {
+	return withDirectDatabase(ctx, cfg, func(dsn string) error {
 		all, err := migrations.Status(ctx, dsn)
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/doctor"
 	"github.com/paylatch/paylatch/internal/server"
 	"github.com/paylatch/paylatch/internal/worker"
 	"github.com/paylatch/paylatch/migrations"
@@ -38,10 +38,11 @@ type serving struct{ migrate, dev bool }
 func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log zerolog.Logger, ready func(*instance, net.Addr) error) error {
 	if how.migrate {
 		log.Info().Msg("applying migrations")
-		if err := migrations.Up(ctx, dsn); err != nil {
+		direct := cfg.Database.Direct(dsn)
+		if err := migrations.Up(ctx, direct); err != nil {
 			return err
 		}
-		if err := grantAgain(ctx, dsn, io.Discard); err != nil {
+		if err := grantAgain(ctx, direct, io.Discard); err != nil {
 			return err
 		}
 	}
@@ -49,7 +50,7 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	if err != nil {
 		return err
 	}
-	if err := in.demandDurability(ctx); err != nil {
+	if err := in.demand(ctx); err != nil {
 		return err
 	}
 	if err := in.store.Migrated(ctx); errors.Is(err, migrations.ErrBehind) {
@@ -77,23 +78,20 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	return in.run(ctx, listener, operations)
 }
 
-// demandDurability rejects a database that may lose committed data. Outside live it
-// only logs that.
-func (in *instance) demandDurability(ctx context.Context) error {
-	weak, found := errors.AsType[*pool.NotDurableError](in.store.Durable(ctx))
-	if !found {
-		return nil
-	}
-	if in.cfg.Environment != config.Live {
-		in.log.Warn().Strs("off", weak.Settings).Msg("the database may lose what it has committed; live would refuse it")
-		return nil
-	}
+// demand rejects a database of which something does not hold that must, and logs what may be so outside live.
+func (in *instance) demand(ctx context.Context) error {
 	var refused config.ValidationErrors
-	for _, setting := range weak.Settings {
-		refused = append(refused, fmt.Sprintf("database_url: %s is off there, so that a payment that was confirmed can be forgotten: "+
-			"set it on, for the server, the database and the role, or set environment to test", setting))
+	for _, f := range doctor.Demand(ctx, in.store, in.cfg.Environment == config.Live) {
+		if f.Grave {
+			refused = append(refused, f.String())
+		} else {
+			in.log.Warn().Str("setting", f.Check).Str("problem", f.Problem).Str("remedy", f.Remedy).Msg("live would refuse this database")
+		}
 	}
-	return refused
+	if len(refused) > 0 {
+		return refused
+	}
+	return nil
 }
 
 // listenForOperations returns nil if the API serves them.

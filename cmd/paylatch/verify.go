@@ -38,7 +38,7 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return withSharedDatabase(ctx, cfg, func(dsn string) error {
+	return withDirectDatabase(ctx, cfg, func(dsn string) error {
 		store, err := postgres.Open(ctx, dsn)
 		if err != nil {
 			return err

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // service checks what only the running service needs.
@@ -41,6 +39,7 @@ func (r *report) check(c *Config) {
 		r.live(c)
 	}
 	r.addresses(c)
+	r.database(c)
 	r.waiters(c)
 	r.auth(c)
 	r.console(c.Console.OIDC)
@@ -63,9 +62,6 @@ func (r *report) addresses(c *Config) {
 	}
 	if c.OperationsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
 		r.add("operations_listen", "is that of listen; choose another, or leave it out")
-	}
-	if c.DatabaseURL != "" && !isDatabase(string(c.DatabaseURL)) {
-		r.add("database_url", "must be postgres://user:password@host:port/database (special characters of the password as %%xx), with values of its options that can be read, and files that are there")
 	}
 }
 
@@ -96,16 +92,6 @@ func isOrigin(text string) bool {
 func isPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return err == nil && strconv.FormatUint(n, 10) == text
-}
-
-// isDatabase accepts a URL and libpq's other form, host=… dbname=…. An error does not quote it: it may be a part of the
-// password.
-func isDatabase(text string) bool {
-	if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return false
-	}
-	_, err := pgxpool.ParseConfig(text)
-	return err == nil && strings.TrimSpace(text) != ""
 }
 
 func (r *report) auth(c *Config) {

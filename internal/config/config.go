@@ -19,6 +19,7 @@ type Config struct {
 	OperationsListen string          `koanf:"operations_listen" doc:"where /metrics, /readyz and /healthz are served, and then only there; absent: beside the API"`
 	Environment      string          `koanf:"environment" doc:"live, test or dev; absent: live for paylatch serve, dev for paylatch dev. live refuses what has no place beside real money, see below"`
 	DatabaseURL      Secret          `koanf:"database_url" doc:"PostgreSQL; paylatch serve needs it. With paylatch dev, absent: a private one under data_dir"`
+	Database         Database        `koanf:"database"`
 	DataDir          string          `koanf:"data_dir" default:".paylatch" doc:"what is kept on this machine"`
 	EncryptionKeys   []EncryptionKey `koanf:"encryption_keys" doc:"the first encrypts payment methods' tokens and signs status tokens, all decrypt and verify; several while one is rotated. paylatch serve needs one, paylatch dev makes one in data_dir"`
 	Auth             Auth            `koanf:"auth"`

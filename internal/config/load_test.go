@@ -116,7 +116,7 @@ func TestReadDefaults(t *testing.T) {
 		Retention:       config.Retention{EventBytes: 90 * 24 * time.Hour, Events: 30 * 24 * time.Hour},
 		SilentAfter:     30 * time.Minute,
 		Log:             config.Log{Level: "info", Format: "json"},
-		ShutdownTimeout: 20 * time.Second, MaxWaiters: 20_000,
+		ShutdownTimeout: 20 * time.Second, MaxWaiters: 20_000, Database: config.Database{Pooler: config.NoPooler},
 	}, c)
 }
 

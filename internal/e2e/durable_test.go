@@ -48,7 +48,7 @@ func TestDurableOrRefused(t *testing.T) {
 	shared := testdb.New(t)
 	refuses(t, shared, "fsync", "full_page_writes", "synchronous_commit")
 	p := start(t, t.TempDir(), append(production(shared), "PAYLATCH_ENVIRONMENT=test"), "serve")
-	require.Equal(t, "warn", p.says(t, "the database may lose what it has committed; live would refuse it").Level)
+	require.Equal(t, "warn", p.says(t, "live would refuse this database").Level)
 	p.says(t, "serving")
 
 	dir, err := os.MkdirTemp("/tmp", "paylatch-") //nolint:usetesting // the path of a unix socket must be short

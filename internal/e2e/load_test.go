@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -133,4 +136,43 @@ func (l *load) counts() (answers int) {
 		answers += n
 	}
 	return answers
+}
+
+// kept requires that each caller got an answer or was sent away for a while, and that what was answered or acknowledged is so
+// afterwards.
+func (l *load) kept(t *testing.T, r *rig) {
+	t.Helper()
+	for kind := range l.seen {
+		what, rest, _ := strings.Cut(kind, " ")
+		require.Contains(t, []string{
+			"201 ", "409 payment-in-progress", "409 order-already-paid", "503 storage-unavailable", map[string]string{"webhook": "200 "}[what],
+		}, rest, "%v", l.seen)
+	}
+	for id, a := range l.told {
+		require.NoError(t, a.err, id)
+	}
+	t.Log(l.seen)
+
+	for key, whose := range l.pays {
+		user, order, _ := strings.Cut(whose, " ")
+		c := l.service.as(token(user, "customer"))
+		var a answer
+		eventually(t, "an answer", func() bool {
+			a = c.pay(t.Context(), order, key, "tok_success")
+			return a.err == nil && a.status < http.StatusInternalServerError
+		})
+		if told, ok := l.paid[key]; ok {
+			require.Equal(t, told, a.attempt(t, http.StatusCreated).ID, "an answer stays true")
+		} else if a.status != http.StatusCreated {
+			a.problem(t, http.StatusConflict, a.peekProblem().Code)
+		}
+	}
+	r.consistent(t)
+	stored := map[string]bool{}
+	for _, id := range column[string](t, r, `SELECT provider_event_id FROM provider_events`) {
+		stored[id] = true
+	}
+	for _, id := range append(l.heard, r.hooks.acknowledged()...) {
+		require.True(t, stored[id], "an acknowledged event is lost")
+	}
 }

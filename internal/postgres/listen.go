@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,7 +26,13 @@ const (
 	// bounds that.
 	quiet    = 20 * time.Second
 	pingTime = 5 * time.Second
+	// probe begins the notices by which a listening session is tried.
+	probe = "probe "
 )
+
+// ErrDeaf is returned for a session that listens and gets no notice: behind a pooler that gives each transaction another session,
+// LISTEN succeeds all the same.
+var ErrDeaf = errors.New("LISTEN hears nothing: the address leads to a pooler, set database.direct_url to one that does not")
 
 var _ stream.Bus = (*Store)(nil)
 
@@ -42,13 +50,39 @@ func (s *Store) Listen(ctx context.Context, ready func(), heard func(notice stri
 	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	if err := s.tryNotice(ctx, conn, heard); err != nil {
+		return err
+	}
 	ready()
 	for {
 		notice, err := await(ctx, conn)
 		switch {
 		case err != nil:
 			return err
-		case notice != nil:
+		case notice != nil && !strings.HasPrefix(notice.Payload, probe):
+			heard(notice.Payload)
+		}
+	}
+}
+
+// tryNotice announces something by another session, and returns ErrDeaf if it does not come.
+func (s *Store) tryNotice(ctx context.Context, conn *pgx.Conn, heard func(notice string)) error {
+	limited, cancel := context.WithTimeout(ctx, pingTime)
+	defer cancel()
+	mine := probe + rand.Text()
+	if err := s.Announce(limited, []string{mine}); err != nil {
+		return fmt.Errorf("probe: %w", err)
+	}
+	for {
+		notice, err := conn.WaitForNotification(limited)
+		switch {
+		case err != nil && ctx.Err() == nil && limited.Err() != nil:
+			return ErrDeaf
+		case err != nil:
+			return fmt.Errorf("probe: %w", err)
+		case notice.Payload == mine:
+			return nil
+		case !strings.HasPrefix(notice.Payload, probe):
 			heard(notice.Payload)
 		}
 	}

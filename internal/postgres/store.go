@@ -30,10 +30,13 @@ type Store struct {
 // was found once to be no older than this binary, it counts as unavailable.
 func Open(ctx context.Context, url string) (*Store, error) { return over(pool.Open(ctx, url)) }
 
-// OpenDurable is Open for a store whose commits are kept: it is unavailable until the
+// OpenAt is Open for an address that may lead to a pooler.
+func OpenAt(ctx context.Context, a pool.Address) (*Store, error) { return over(pool.OpenAt(ctx, a)) }
+
+// OpenDurable is OpenAt for a store whose commits are kept: it is unavailable until the
 // server was found to keep them.
-func OpenDurable(ctx context.Context, url string) (*Store, error) {
-	return over(pool.OpenDurable(ctx, url))
+func OpenDurable(ctx context.Context, a pool.Address) (*Store, error) {
+	return over(pool.OpenDurable(ctx, a))
 }
 
 func over(p *pool.Pool, err error) (*Store, error) {
@@ -82,6 +85,9 @@ func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
 
 // Migrated returns migrations.ErrBehind if the schema is older than this binary.
 func (s *Store) Migrated(ctx context.Context) error { return s.pool.Migrated(ctx) }
+
+// Settings is that of pool.Pool.
+func (s *Store) Settings(ctx context.Context) (role string, err error) { return s.pool.Settings(ctx) }
 
 // Durable returns a pool.NotDurableError if commits may be lost.
 func (s *Store) Durable(ctx context.Context) error { return s.pool.Durable(ctx) }

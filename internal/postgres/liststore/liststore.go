@@ -34,7 +34,7 @@ func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New()} }
 
 // planned runs a read whose statements are planned for their values.
 func (s *Store) planned(ctx context.Context, read func(ctx context.Context, tx *pipeline.Tx) error) error {
-	return s.pool.Once(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+	return s.pool.OnceBehind(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_custom_plan"); err != nil {
 			return fmt.Errorf("plan a list: %w", err)
 		}

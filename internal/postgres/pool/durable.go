@@ -22,7 +22,12 @@ func (e *NotDurableError) Error() string {
 // OpenDurable is Open for a pool whose commits are kept: it is unavailable until the
 // server was found to keep them. The other values of synchronous_commit differ in what
 // standbys must have done; all of them wait for the server's own disk.
-func OpenDurable(ctx context.Context, url string) (*Pool, error) { return open(ctx, url, true) }
+func OpenDurable(ctx context.Context, a Address) (*Pool, error) { return open(ctx, a, true) }
+
+// keepCommit is durably for one transaction, behind the second statement of which it stands: behind a pooler the session
+// is another one each time.
+const keepCommit = ` AND set_config('synchronous_commit',
+	CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true) <> ''`
 
 // Durable returns a NotDurableError if commits may be lost.
 func (p *Pool) Durable(ctx context.Context) error {

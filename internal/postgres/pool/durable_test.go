@@ -21,7 +21,7 @@ func commits(t *testing.T, admin *pgx.Conn, value string) {
 
 func openDurable(t *testing.T, url string) *pool.Pool {
 	t.Helper()
-	p, err := pool.OpenDurable(t.Context(), url)
+	p, err := pool.OpenDurable(t.Context(), pool.Address{URL: url})
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
 	return p

@@ -2,13 +2,12 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	pgxuuid "github.com/vgarvardt/pgx-google-uuid/v5"
@@ -41,6 +40,12 @@ type Pool struct {
 	// notices is one session, for announcements: they fall between two batches,
 	// and would take the session away whose memory the next one finds warm.
 	notices *pgxpool.Pool
+	// direct is for connections past a pooler.
+	direct *pgx.ConnConfig
+	// standby may be behind; nil without one.
+	standby *Pool
+	// begin is the second statement of a transaction.
+	begin string
 	// migrated is set once the schema was found to be no older than this binary, on a
 	// server that keeps what it commits where that is demanded.
 	migrated atomic.Bool
@@ -53,32 +58,31 @@ type Pool struct {
 // Open prepares a pool for a database URL or key/value string. It does not
 // connect: a database that is down at the start may come up later. Until its schema
 // was found once to be no older than this binary, it counts as unavailable.
-func Open(ctx context.Context, url string) (*Pool, error) { return open(ctx, url, false) }
+func Open(ctx context.Context, url string) (*Pool, error) { return open(ctx, Address{URL: url}, false) }
 
-func open(ctx context.Context, url string, durable bool) (*Pool, error) {
-	cfg, err := parse(url)
+// OpenAt is Open for an address that may lead to a pooler.
+func OpenAt(ctx context.Context, a Address) (*Pool, error) { return open(ctx, a, false) }
+
+func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
+	cfg, err := parse(a.URL, a.Pooled)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
 	}
-	if cfg.ConnConfig.ConnectTimeout == 0 {
-		cfg.ConnConfig.ConnectTimeout = connectTimeout
+	direct, err := parse(a.direct(), a.Pooled && a.Direct == "")
+	if err != nil {
+		return nil, fmt.Errorf("read the database's direct address: %w", err)
 	}
-	for name, value := range map[string]string{
-		"application_name":                    "paylatch",
-		"lock_timeout":                        lockTimeout,
-		"statement_timeout":                   statementTimeout,
-		"idle_in_transaction_session_timeout": idleInTxTimeout,
-		"default_transaction_isolation":       "read committed",
-		"timezone":                            "UTC",
-	} {
-		if _, set := cfg.ConnConfig.RuntimeParams[name]; !set {
-			cfg.ConnConfig.RuntimeParams[name] = value
-		}
-	}
-	p := &Pool{demanding: durable}
+	p := &Pool{direct: direct.ConnConfig, demanding: durable, begin: begin}
 	prepare := speakTypes
-	if durable {
+	if durable && a.Pooled {
+		p.begin += keepCommit
+	} else if durable {
 		prepare = durably(cfg.ConnConfig.ConnectTimeout)
+	}
+	if a.Standby != "" {
+		if p.standby, err = open(ctx, Address{URL: a.Standby}, false); err != nil {
+			return nil, fmt.Errorf("the standby: %w", err)
+		}
 	}
 	cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
 		if err := prepare(ctx, c); err != nil || p.connected == nil {
@@ -87,7 +91,6 @@ func open(ctx context.Context, url string, durable bool) (*Pool, error) {
 		return p.connected(ctx, c)
 	}
 	cfg.BeforeClose = hangUp
-	cfg.ConnConfig.DialFunc = within(cfg.ConnConfig.ConnectTimeout, cfg.ConnConfig.DialFunc)
 	single := cfg.Copy()
 	single.MinConns, single.MinIdleConns, single.MaxConns = 0, 0, 1
 	if p.conns, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
@@ -103,41 +106,6 @@ func open(ctx context.Context, url string, durable bool) (*Pool, error) {
 // OnConnect has each connection looked at when it was made; an error closes it. It must be set before the pool is used.
 func (p *Pool) OnConnect(look func(ctx context.Context, c *pgx.Conn) error) { p.connected = look }
 
-// parse reads an address. What it leaves open would depend on the machine.
-func parse(url string) (*pgxpool.Config, error) {
-	cfg, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // Open wraps it
-	}
-	said, err := pgx.ParseConfig(url)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // Open wraps it
-	}
-	if _, set := said.RuntimeParams["pool_max_conns"]; !set {
-		cfg.MaxConns = maxConns
-	}
-	return cfg, nil
-}
-
-// hangUp closes a connection that was given up in the middle of a statement. It may be
-// dead, and pgx waits for the server's end of it for 15 s, in which its place in the
-// pool is taken.
-func hangUp(c *pgx.Conn) {
-	if c.IsClosed() {
-		_ = c.PgConn().Conn().Close()
-	}
-}
-
-// within bounds a dial. By default pgx bounds that of a connection, and not that of the
-// request to cancel what was given up.
-func within(limit time.Duration, dial pgconn.DialFunc) pgconn.DialFunc {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		return dial(ctx, network, addr)
-	}
-}
-
 // speakTypes makes times that are read the same on every machine, and ids cheap.
 func speakTypes(_ context.Context, c *pgx.Conn) error {
 	c.TypeMap().RegisterType(&pgtype.Type{
@@ -150,6 +118,9 @@ func speakTypes(_ context.Context, c *pgx.Conn) error {
 
 // Close waits for the connections that are in use and closes them all.
 func (p *Pool) Close() {
+	if p.standby != nil {
+		p.standby.Close()
+	}
 	p.notices.Close()
 	p.conns.Close()
 }
@@ -167,7 +138,7 @@ func (p *Pool) Migrated(ctx context.Context) error {
 // check finds out what must hold before anything is read or written.
 func (p *Pool) check(ctx context.Context, c *pgxpool.Conn) error {
 	if p.demanding {
-		if err := checkDurable(ctx, c); err != nil {
+		if err := errors.Join(checkDurable(ctx, c), checkSettings(ctx, c)); err != nil {
 			return err
 		}
 	}
@@ -192,17 +163,6 @@ func (p *Pool) Read(ctx context.Context, fn func(ctx context.Context, c *pgxpool
 // Notices is Read on the one session for announcements, of any schema.
 func (p *Pool) Notices(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
 	return on(ctx, p.notices, fn)
-}
-
-// Connect returns a connection of its own, outside the pool, with this application_name. The caller closes it.
-func (p *Pool) Connect(ctx context.Context, name string) (*pgx.Conn, error) {
-	c := p.conns.Config().ConnConfig.Copy()
-	c.RuntimeParams["application_name"] = name
-	conn, err := pgx.ConnectConfig(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	return conn, nil
 }
 
 // ready keeps a process that was started while the database was away from working

@@ -52,12 +52,23 @@ func (p *Pool) Once(ctx context.Context, fn func(ctx context.Context, tx *pipeli
 	if err := p.ready(ctx, conn); err != nil {
 		return err
 	}
-	tx := pipeline.New(ctx, conn.Conn(), begin)
+	tx := pipeline.New(ctx, conn.Conn(), p.begin)
 	defer tx.Rollback(ctx)
 	if err := run(ctx, tx, fn); err != nil {
 		return DomainError(err)
 	}
 	return DomainError(tx.Commit(ctx))
+}
+
+// OnceBehind is Once for reading, on the standby, with data that may be a little old; without one, or where it is unavailable, on the
+// database. fn may be run twice.
+func (p *Pool) OnceBehind(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
+	if p.standby != nil {
+		if err := p.standby.Once(ctx, fn); !errors.Is(err, payment.ErrUnavailable) {
+			return err
+		}
+	}
+	return p.Once(ctx, fn)
 }
 
 // run turns a panic into an error: those that share a transaction, or its goroutine, with

@@ -17,7 +17,7 @@ const lastRune = "\U0010FFFF"
 // to the few ids that begin with one text is not the one to the many with another.
 func (s *Store) Search(ctx context.Context, q support.SearchQuery) ([]support.Hit, error) {
 	var hits []support.Hit
-	err := s.pool.Once(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+	err := s.pool.OnceBehind(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_custom_plan"); err != nil {
 			return fmt.Errorf("plan a search: %w", err)
 		}
@@ -28,6 +28,7 @@ func (s *Store) Search(ctx context.Context, q support.SearchQuery) ([]support.Hi
 		if err != nil {
 			return fmt.Errorf("search: %w", err)
 		}
+		hits = nil
 		for _, row := range rows {
 			hits = append(hits, support.Hit{
 				Type: row.Type, ID: row.ID, OrderID: payment.OrderID(row.OrderID), AttemptID: (*payment.AttemptID)(row.AttemptID),

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Database is how the database is reached beside database_url.
+type Database struct {
+	DirectURL Secret `koanf:"direct_url" doc:"the database past a pooler, for LISTEN and for migrations; absent: database_url"`
+	Pooler    string `koanf:"pooler" default:"none" doc:"none, or transaction where database_url leads to PgBouncer with pool_mode = transaction; needs database.direct_url"`
+	ReadURL   Secret `koanf:"read_url" doc:"a standby that the searches and lists of support and the API's lists read, a little behind; absent, or while it is away: database_url"`
+}
+
+// The poolers.
+const (
+	NoPooler          = "none"
+	TransactionPooler = "transaction"
+)
+
+// Direct is the address for what needs a session of its own, url if there is no other.
+func (d Database) Direct(url string) string {
+	if d.DirectURL != "" {
+		return string(d.DirectURL)
+	}
+	return url
+}
+
+const databaseForm = "must be postgres://user:password@host:port/database (special characters of the password as %%xx), with values of its options that can be read, and files that are there"
+
+func (r *report) database(c *Config) {
+	for _, at := range []struct {
+		key   string
+		value Secret
+	}{{"database_url", c.DatabaseURL}, {"database.direct_url", c.Database.DirectURL}, {"database.read_url", c.Database.ReadURL}} {
+		if at.value == "" {
+			continue
+		}
+		cfg, ok := databaseConfig(string(at.value))
+		if !ok {
+			r.add(at.key, databaseForm)
+			continue
+		}
+		switch mode := cfg.ConnConfig.DefaultQueryExecMode; mode {
+		case pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe:
+		case pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+			r.add(at.key, "default_query_exec_mode=%s gives other results; leave it out (behind PgBouncer set database.pooler)", strings.ReplaceAll(mode.String(), " ", "_"))
+		}
+	}
+	r.oneOf("database.pooler", c.Database.Pooler, NoPooler, TransactionPooler)
+	if c.Database.Pooler == TransactionPooler && c.Database.DirectURL == "" {
+		r.add("database.direct_url", "is missing: LISTEN and migrations need sessions of their own, which a pooler of transactions does not give; name PostgreSQL itself")
+	}
+	if c.DatabaseURL == "" && (c.Database.DirectURL != "" || c.Database.ReadURL != "" || c.Database.Pooler == TransactionPooler) {
+		r.add("database", "is only for a database that database_url names: set that as well")
+	}
+}
+
+// databaseConfig reads a URL or libpq's other form, host=… dbname=…. Its error would quote it, and with it perhaps a part of the
+// password.
+func databaseConfig(text string) (*pgxpool.Config, bool) {
+	if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, false
+	}
+	cfg, err := pgxpool.ParseConfig(text)
+	return cfg, err == nil && strings.TrimSpace(text) != ""
+}

@@ -1,0 +1,51 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+)
+
+// Database is what the demands on a database are checked by.
+type Database interface {
+	Durable(ctx context.Context) error
+	Settings(ctx context.Context) (role string, err error)
+}
+
+// Demand returns what must hold of a database and does not: that commits are kept, of which only a live service can't do without,
+// and that sessions have the settings that bound what a frozen process holds up. A database that does not answer has no findings.
+func Demand(ctx context.Context, db Database, live bool) []Finding {
+	return append(durability(db.Durable(ctx), live), settings(db.Settings(ctx))...)
+}
+
+func durability(err error, live bool) []Finding {
+	weak, found := errors.AsType[*pool.NotDurableError](err)
+	if !found {
+		return nil
+	}
+	list := make([]Finding, len(weak.Settings))
+	for i, name := range weak.Settings {
+		list[i] = Finding{Check: "database_url", Grave: live, Problem: name + " is off there, so that a payment that was confirmed can be forgotten",
+			Remedy: "set it on, for the server, the database and the role, or set environment to test"}
+	}
+	return list
+}
+
+func settings(role string, err error) []Finding {
+	if refused, is := errors.AsType[*pool.PoolerError](err); is {
+		return []Finding{{Check: "database_url", Grave: true, Problem: refused.Error(),
+			Remedy: "set database.pooler to transaction and database.direct_url to PostgreSQL itself, or database_url to PostgreSQL itself"}}
+	}
+	lacking, found := errors.AsType[*pool.SettingsError](err)
+	if !found {
+		return nil
+	}
+	list := make([]Finding, len(lacking.Settings))
+	for i, s := range lacking.Settings {
+		list[i] = Finding{Check: "database_url", Grave: true, Problem: fmt.Sprintf("%s is %s in its sessions", s.Name, s.Value),
+			Remedy: fmt.Sprintf("run %s; and have the pooler begin new sessions", s.Remedy(role))}
+	}
+	return list
+}

@@ -1,0 +1,12 @@
+package doctor
+
+// Finding is something that hurts, or that could not be looked at.
+type Finding struct {
+	// Check is the key of the configuration, or the part, that it is about.
+	Check, Problem, Remedy string
+	// Grave findings keep the service from starting.
+	Grave bool
+}
+
+// String is the finding in one line.
+func (f Finding) String() string { return f.Check + ": " + f.Problem + ": " + f.Remedy }

@@ -1,0 +1,67 @@
+package pool_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+func lacking(t *testing.T, a pool.Address) (names []string, remedies []string) {
+	t.Helper()
+	p, err := pool.OpenAt(t.Context(), a)
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	role, err := p.Settings(t.Context())
+	var missing *pool.SettingsError
+	if err == nil {
+		return nil, nil
+	}
+	require.ErrorAs(t, err, &missing)
+	for _, s := range missing.Settings {
+		names, remedies = append(names, s.Name), append(remedies, s.Remedy(role))
+	}
+	return names, remedies
+}
+
+// TestSettings: by default each session brings what must hold; behind a pooler the role must have it.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	names, _ := lacking(t, pool.Address{URL: dsn})
+	require.Empty(t, names)
+	names, _ = lacking(t, pool.Address{URL: testdb.With(t, dsn, "statement_timeout", "0")})
+	require.Equal(t, []string{"statement_timeout"}, names)
+	names, _ = lacking(t, pool.Address{URL: testdb.With(t, dsn, "default_transaction_isolation", "serializable")})
+	require.Equal(t, []string{"default_transaction_isolation"}, names)
+	names, _ = lacking(t, pool.Address{URL: testdb.With(t, dsn, "timezone", "Europe/Berlin")})
+	require.Equal(t, []string{"timezone"}, names)
+
+	names, remedies := lacking(t, pool.Address{URL: dsn, Pooled: true})
+	limits := []string{"idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout"}
+	require.Equal(t, limits, slices.DeleteFunc(names, func(n string) bool { return n == "timezone" }), "the cluster's zone is its own")
+	require.Contains(t, remedies, `ALTER ROLE "postgres" SET lock_timeout = '5s'`)
+}
+
+// TestAddressMode: other ways to send a query give other results.
+func TestAddressMode(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	for _, mode := range []string{"exec", "simple_protocol", "describe_exec"} {
+		_, err := pool.Open(t.Context(), testdb.With(t, dsn, "default_query_exec_mode", mode))
+		var refused *pool.ModeError
+		require.ErrorAs(t, err, &refused, mode)
+	}
+	p, err := pool.OpenAt(t.Context(), pool.Address{URL: dsn, Pooled: true})
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	require.Equal(t, pgx.QueryExecModeCacheDescribe, p.Conns().Config().ConnConfig.DefaultQueryExecMode)
+	c, err := p.Connect(context.WithoutCancel(t.Context()), "paylatch test")
+	require.NoError(t, err)
+	require.NoError(t, c.Close(t.Context()))
+}
