@@ -11,12 +11,12 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
@@ -73,7 +73,7 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 		if err := store.Migrated(ctx); err != nil {
 			return err
 		}
-		charged, receiving, err := accounts(cfg, provider.NewHTTPClient(), watch{zerolog.Nop(), metrics.New(metrics.Options{Now: time.Now})})
+		charged, receiving, err := accounts.Build(cfg, provider.NewHTTPClient(), accounts.Unwatched(time.Now))
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 		if err != nil {
 			return err
 		}
-		notes, reading := activity.NewNotes(store, time.Now), readers(receiving)
+		notes, reading := activity.NewNotes(store, time.Now), accounts.Readers(receiving)
 		payments := newRooms(cfg, store, charged, reading, notes, sealer, guard, nil)
 		return errors.Join(do(beside{cfg, store, payments, notes, charged, reading}), notes.Flush(ctx))
 	})

@@ -9,12 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rs/zerolog"
-
+	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/imports"
-	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/schedule"
@@ -68,7 +66,7 @@ func (c *importCmd) open() (io.ReadCloser, error) {
 }
 
 func (c *importCmd) run(ctx context.Context, a *app, cfg *config.Config, store *postgres.Store, file io.Reader) error {
-	charged, _, err := accounts(cfg, provider.NewHTTPClient(), watch{zerolog.Nop(), metrics.New(metrics.Options{Now: time.Now})})
+	charged, _, err := accounts.Build(cfg, provider.NewHTTPClient(), accounts.Unwatched(time.Now))
 	if err != nil {
 		return err
 	}

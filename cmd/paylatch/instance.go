@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/waiting"
@@ -85,7 +86,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered, Readers: in.readers, Streams: in.unpublished,
 		Rejected: in.store.Rejected().Counts, Held: in.guard.All,
 	})
-	charged, receiving, err := accounts(cfg, provider.NewHTTPClient(), watch{log, counted})
+	charged, receiving, err := accounts.Build(cfg, provider.NewHTTPClient(), accounts.Watch{Log: log, Metrics: counted, Now: time.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +94,12 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	if err != nil {
 		return nil, err
 	}
-	in.rooms = newRooms(cfg, in.store, charged, readers(receiving), in.notes, sealer, in.guard, counted.Foreign)
+	in.rooms = newRooms(cfg, in.store, charged, accounts.Readers(receiving), in.notes, sealer, in.guard, counted.Foreign)
 	if err := in.newRejected(ring, sealer, receiving, counted); err != nil {
 		return nil, err
 	}
 	in.books = in.rooms.reconciler(in.store)
-	in.hub = waiting.NewHub(in.store, in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
+	in.hub = waiting.NewHub(in.store.Bus(), in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
 	if in.events, err = newPublisher(cfg, in.store, counted, log); err != nil {
@@ -115,7 +116,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, dev), Demo: dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
-		OperationsApart: cfg.OperationsListen != "", Reference: references(cfg),
+		OperationsApart: cfg.OperationsListen != "", Reference: accounts.References(cfg),
 	}
 	in.handler = api.New(served)
 	if served.OperationsApart {

@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/reconcile"
 	"github.com/paylatch/paylatch/internal/runner"
@@ -89,4 +90,13 @@ func jobsOf(cfg *config.Config, store *postgres.Store, r rooms, log zerolog.Logg
 	return bulk.NewRunner(bulk.RunnerOptions{Queue: store.Jobs().Queue(), Payments: r, Call: cfg.ProviderTimeout, Code: problem.Code, Log: func(j bulk.Job, id uuid.UUID, err error) {
 		log.Error().Err(err).Stringer("job", j.ID).Stringer("id", id).Msg("one of a job failed; the job goes on")
 	}})
+}
+
+// ordersBy returns the roles that may create orders.
+func ordersBy(cfg *config.Config) []payment.Role {
+	roles := make([]payment.Role, 0, len(cfg.Orders.CreatedBy))
+	for _, role := range cfg.Orders.CreatedBy {
+		roles = append(roles, payment.Role(role))
+	}
+	return roles
 }

@@ -27,16 +27,20 @@ func durability(err error, live bool) []Finding {
 	}
 	list := make([]Finding, len(weak.Settings))
 	for i, name := range weak.Settings {
-		list[i] = Finding{Check: "database_url", Grave: live, Problem: name + " is off there, so that a payment that was confirmed can be forgotten",
-			Remedy: "set it on, for the server, the database and the role, or set environment to test"}
+		list[i] = Finding{
+			Check: "database_url", Grave: live, Problem: name + " is off there, so that a payment that was confirmed can be forgotten",
+			Remedy: "set it on, for the server, the database and the role, or set environment to test",
+		}
 	}
 	return list
 }
 
 func settings(role string, err error) []Finding {
 	if refused, is := errors.AsType[*pool.PoolerError](err); is {
-		return []Finding{{Check: "database_url", Grave: true, Problem: refused.Error(),
-			Remedy: "set database.pooler to transaction and database.direct_url to PostgreSQL itself, or database_url to PostgreSQL itself"}}
+		return []Finding{{
+			Check: "database_url", Grave: true, Problem: refused.Error(),
+			Remedy: "set database.pooler to transaction and database.direct_url to PostgreSQL itself, or database_url to PostgreSQL itself",
+		}}
 	}
 	lacking, found := errors.AsType[*pool.SettingsError](err)
 	if !found {
@@ -44,8 +48,10 @@ func settings(role string, err error) []Finding {
 	}
 	list := make([]Finding, len(lacking.Settings))
 	for i, s := range lacking.Settings {
-		list[i] = Finding{Check: "database_url", Grave: true, Problem: fmt.Sprintf("%s is %s in its sessions", s.Name, s.Value),
-			Remedy: fmt.Sprintf("run %s; and have the pooler begin new sessions", s.Remedy(role))}
+		list[i] = Finding{
+			Check: "database_url", Grave: true, Problem: fmt.Sprintf("%s is %s in its sessions", s.Name, s.Value),
+			Remedy: fmt.Sprintf("run %s; and have the pooler begin new sessions", s.Remedy(role)),
+		}
 	}
 	return list
 }

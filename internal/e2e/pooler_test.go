@@ -46,7 +46,7 @@ func pgbouncer(t *testing.T, dsn string, more ...string) *pooler {
 	require.NoError(t, err)
 	dir, err := os.MkdirTemp("/tmp", "paylatch-") //nolint:usetesting // root's may run as another user, who must pass through
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // as above
+	require.NoError(t, os.Chmod(dir, 0o755), "as above")
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	at := testport.Address(t)
 	host, port, err := net.SplitHostPort(at)
@@ -57,7 +57,7 @@ func pgbouncer(t *testing.T, dsn string, more ...string) *pooler {
 		"pool_mode = transaction", "max_client_conn = 200", "default_pool_size = 8",
 	}, more...)
 	p := &pooler{t: t, program: program, file: filepath.Join(dir, "pgbouncer.ini"), address: at}
-	require.NoError(t, os.WriteFile(p.file, []byte(strings.Join(settings, "\n")+"\n"), 0o644)) //nolint:gosec // as above
+	require.NoError(t, os.WriteFile(p.file, []byte(strings.Join(settings, "\n")+"\n"), 0o644))
 	p.url = fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", to.User, at, to.Database)
 	p.begin()
 	return p
@@ -68,7 +68,7 @@ func overTCP(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "paylatch-") //nolint:usetesting // the path of a unix socket must be short
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o711)) //nolint:gosec // root's server may run as another user
+	require.NoError(t, os.Chmod(dir, 0o711), "root's server may run as another user")
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	_, port, err := net.SplitHostPort(testport.Address(t))
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 
+	"github.com/paylatch/paylatch/internal/postgres/bus"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/endpointstore"
 	"github.com/paylatch/paylatch/internal/postgres/evidence"
@@ -65,6 +66,9 @@ func (s *Store) Lists() *liststore.Store { return liststore.New(s.pool) }
 // Sessions returns the console's sessions, on the same connections.
 func (s *Store) Sessions() *sessions.Store { return sessions.New(s.pool) }
 
+// Bus returns the notices between processes, on the same connections but for a listening one.
+func (s *Store) Bus() *bus.Bus { return bus.New(s.pool) }
+
 // Endpoints returns the store of the merchant's endpoints, on the same connections.
 func (s *Store) Endpoints() *endpointstore.Store { return endpointstore.New(s.pool) }
 
@@ -88,6 +92,9 @@ func (s *Store) Migrated(ctx context.Context) error { return s.pool.Migrated(ctx
 
 // Settings is that of pool.Pool.
 func (s *Store) Settings(ctx context.Context) (role string, err error) { return s.pool.Settings(ctx) }
+
+// Vitals is that of pool.Pool.
+func (s *Store) Vitals(ctx context.Context) (pool.Vitals, error) { return s.pool.Vitals(ctx) }
 
 // Durable returns a pool.NotDurableError if commits may be lost.
 func (s *Store) Durable(ctx context.Context) error { return s.pool.Durable(ctx) }

@@ -33,12 +33,12 @@ func prefixes(list ...string) (all []netip.Prefix) {
 	return all
 }
 
-// isPublic reports whether an address can be that of a stranger.
-func isPublic(a netip.Addr) bool {
+// IsPublic reports whether an address can be that of a stranger.
+func IsPublic(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if nat64.Contains(a) {
 		embedded := a.As16()
-		return isPublic(netip.AddrFrom4([4]byte(embedded[12:])))
+		return IsPublic(netip.AddrFrom4([4]byte(embedded[12:])))
 	}
 	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Is6() && !unicast.Contains(a) {
 		return false
@@ -58,7 +58,7 @@ func refusePrivate(_ context.Context, _, address string, _ syscall.RawConn) erro
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrPrivateAddress, err)
 	}
-	if !isPublic(to.Addr()) {
+	if !IsPublic(to.Addr()) {
 		return ErrPrivateAddress
 	}
 	return nil

@@ -84,7 +84,7 @@ func checkSettings(ctx context.Context, c *pgxpool.Conn) error {
 	for i, s := range sessionSettings {
 		names[i] = s.Name
 	}
-	rows, err := c.Query(ctx, `SELECT lower(name), setting FROM pg_settings WHERE lower(name) = ANY ($1) ORDER BY name`, names)
+	rows, err := c.Query(ctx, `SELECT lower(name), setting FROM pg_settings WHERE lower(name) = ANY ($1) ORDER BY name`, names) //nolint:rowserrcheck // ForEachRow does
 	if err != nil {
 		return fmt.Errorf("read the settings of sessions: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -12,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-func lacking(t *testing.T, a pool.Address) (names []string, remedies []string) {
+func lacking(t *testing.T, a pool.Address) (names, remedies []string) {
 	t.Helper()
 	p, err := pool.OpenAt(t.Context(), a)
 	require.NoError(t, err)
@@ -64,4 +65,25 @@ func TestAddressMode(t *testing.T) {
 	c, err := p.Connect(context.WithoutCancel(t.Context()), "paylatch test")
 	require.NoError(t, err)
 	require.NoError(t, c.Close(t.Context()))
+}
+
+func TestVitals(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	p := open(t, dsn)
+	v, err := p.Vitals(t.Context())
+	require.NoError(t, err)
+	require.Positive(t, v.Version)
+	require.Less(t, time.Since(v.Now).Abs(), time.Minute)
+	require.Equal(t, 12, v.Most)
+	require.Positive(t, v.Free)
+	require.Positive(t, v.OldestTransaction)
+	require.Empty(t, v.Unvacuumed)
+	require.Empty(t, v.IdleSlots)
+	require.False(t, v.StandbyMissing)
+	_, err = testdb.Connect(t, dsn).Exec(t.Context(), "ALTER TABLE orders SET (autovacuum_enabled = false)")
+	require.NoError(t, err)
+	v, err = p.Vitals(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"orders"}, v.Unvacuumed)
 }

@@ -1,4 +1,5 @@
-package postgres
+// Package bus announces between processes what has changed, by LISTEN and NOTIFY, and reads how far attempts have come.
+package bus
 
 import (
 	"context"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/stream"
 )
 
@@ -34,11 +36,20 @@ const (
 // LISTEN succeeds all the same.
 var ErrDeaf = errors.New("LISTEN hears nothing: the address leads to a pooler, set database.direct_url to one that does not")
 
-var _ stream.Bus = (*Store)(nil)
+var _ stream.Bus = (*Bus)(nil)
+
+// Bus is the notices of one database. It is safe for concurrent use.
+type Bus struct {
+	pool *pool.Pool
+	q    *dbsqlc.Queries
+}
+
+// New returns the bus on a pool.
+func New(p *pool.Pool) *Bus { return &Bus{p, dbsqlc.New()} }
 
 // Listen implements stream.Bus with a connection of its own, outside the pool.
-func (s *Store) Listen(ctx context.Context, ready func(), heard func(notice string)) error {
-	conn, err := s.pool.Connect(ctx, listenerName)
+func (b *Bus) Listen(ctx context.Context, ready func(), heard func(notice string)) error {
+	conn, err := b.pool.Connect(ctx, listenerName)
 	if err != nil {
 		return err
 	}
@@ -50,7 +61,7 @@ func (s *Store) Listen(ctx context.Context, ready func(), heard func(notice stri
 	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	if err := s.tryNotice(ctx, conn, heard); err != nil {
+	if err := b.tryNotice(ctx, conn, heard); err != nil {
 		return err
 	}
 	ready()
@@ -66,11 +77,11 @@ func (s *Store) Listen(ctx context.Context, ready func(), heard func(notice stri
 }
 
 // tryNotice announces something by another session, and returns ErrDeaf if it does not come.
-func (s *Store) tryNotice(ctx context.Context, conn *pgx.Conn, heard func(notice string)) error {
+func (b *Bus) tryNotice(ctx context.Context, conn *pgx.Conn, heard func(notice string)) error {
 	limited, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()
 	mine := probe + rand.Text()
-	if err := s.Announce(limited, []string{mine}); err != nil {
+	if err := b.Announce(limited, []string{mine}); err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}
 	for {
@@ -106,18 +117,18 @@ func await(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
 }
 
 // Announce implements stream.Bus.
-func (s *Store) Announce(ctx context.Context, notices []string) error {
-	return s.pool.Notices(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		return s.q.AttemptsAnnounce(ctx, c, &dbsqlc.AttemptsAnnounceParams{Channel: channel, Notices: notices})
+func (b *Bus) Announce(ctx context.Context, notices []string) error {
+	return b.pool.Notices(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		return b.q.AttemptsAnnounce(ctx, c, &dbsqlc.AttemptsAnnounceParams{Channel: channel, Notices: notices})
 	})
 }
 
 // Moved implements stream.Bus.
-func (s *Store) Moved(ctx context.Context, ids []stream.ID, versions []int32) ([]stream.ID, error) {
+func (b *Bus) Moved(ctx context.Context, ids []stream.ID, versions []int32) ([]stream.ID, error) {
 	p := &dbsqlc.AttemptsMovedParams{AttemptIds: mapping.UUIDs(ids), Versions: versions}
 	var moved []stream.ID
-	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := s.q.AttemptsMoved(ctx, c, p)
+	err := b.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := b.q.AttemptsMoved(ctx, c, p)
 		for _, id := range rows {
 			moved = append(moved, stream.ID(id))
 		}

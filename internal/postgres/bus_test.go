@@ -26,7 +26,9 @@ func listen(t *testing.T, store *postgres.Store) (heard chan string, ended chan 
 	heard, ended = make(chan string, 100), make(chan error, 1)
 	ready := make(chan struct{})
 	var running sync.WaitGroup
-	running.Go(func() { ended <- store.Listen(ctx, func() { close(ready) }, func(notice string) { heard <- notice }) })
+	running.Go(func() {
+		ended <- store.Bus().Listen(ctx, func() { close(ready) }, func(notice string) { heard <- notice })
+	})
 	t.Cleanup(func() {
 		cancel()
 		running.Wait()
@@ -54,8 +56,8 @@ func TestEveryProcessHearsEveryNotice(t *testing.T) {
 	here, there := open(t, url), open(t, url)
 	first, _ := listen(t, here)
 	second, _ := listen(t, there)
-	require.NoError(t, here.Announce(t.Context(), []string{"one", "two"}))
-	require.NoError(t, there.Announce(t.Context(), []string{"three"}))
+	require.NoError(t, here.Bus().Announce(t.Context(), []string{"one", "two"}))
+	require.NoError(t, there.Bus().Announce(t.Context(), []string{"three"}))
 	for _, heard := range []chan string{first, second} {
 		for _, want := range []string{"one", "two", "three"} {
 			require.Equal(t, want, take(t, heard))
@@ -75,9 +77,9 @@ func TestListeningTellsWhyItEnded(t *testing.T) {
 	require.Error(t, take(t, ended))
 
 	ctx, cancel := context.WithCancel(t.Context())
-	err := open(t, url).Listen(ctx, cancel, nil)
+	err := open(t, url).Bus().Listen(ctx, cancel, nil)
 	require.ErrorIs(t, err, context.Canceled)
-	err = open(t, "postgres://127.0.0.1:1/x").Listen(t.Context(), func() { t.Error("nobody is there") }, nil)
+	err = open(t, "postgres://127.0.0.1:1/x").Bus().Listen(t.Context(), func() { t.Error("nobody is there") }, nil)
 	require.Error(t, err)
 }
 
@@ -128,7 +130,7 @@ func TestWhatHasMoved(t *testing.T) {
 		locked.Version, locked.State = 2, fsm.Processing
 		return save(ctx, tx, changeset.AttemptWrite{Attempt: locked, Was: 1, Changed: true})
 	})
-	moved, err := store.Moved(t.Context(), []stream.ID{stream.ID(a.ID), stream.ID(b.ID), stream.ID(c.ID), {}}, []int32{1, 1, 2, 1})
+	moved, err := store.Bus().Moved(t.Context(), []stream.ID{stream.ID(a.ID), stream.ID(b.ID), stream.ID(c.ID), {}}, []int32{1, 1, 2, 1})
 	require.NoError(t, err)
 	require.Equal(t, []stream.ID{stream.ID(b.ID)}, moved)
 

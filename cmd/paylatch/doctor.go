@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/accounts"
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/doctor"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/bus"
+	"github.com/paylatch/paylatch/internal/postgres/supportstore"
+	"github.com/paylatch/paylatch/internal/provider"
+)
+
+type doctorCmd struct{}
+
+// Run prints each check as it ends, with what to do.
+func (*doctorCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := a.read()
+	if err != nil {
+		return err
+	}
+	return withSharedDatabase(ctx, cfg, func(dsn string) error {
+		store, err := openStore(ctx, cfg, dsn)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		client := provider.NewHTTPClient()
+		checks := doctor.OfDatabase(patient{store, store.Bus(), store.Support()}, cfg.Environment == config.Live, time.Now)
+		checks = append(checks, doctor.OfConfig(cfg, client, time.Now)...)
+		checks = append(checks, doctor.OfAccounts(called(cfg), client, time.Now)...)
+		n := doctor.Run(ctx, checks, func(c doctor.Check, found []doctor.Finding) {
+			if len(found) == 0 {
+				_, _ = fmt.Fprintf(a.stdout, "ok     %s\n", c.Name)
+			}
+			for _, f := range found {
+				_, _ = fmt.Fprintf(a.stdout, "%s  %s: %s: %s\n       to do: %s\n", map[bool]string{true: "fatal", false: "hurts"}[f.Grave], c.Name, f.Check, f.Problem, f.Remedy)
+			}
+		})
+		if n > 0 {
+			return fmt.Errorf("%d of what is above will hurt", n)
+		}
+		return nil
+	})
+}
+
+// patient is a database as the doctor sees it.
+type patient struct {
+	*postgres.Store
+	*bus.Bus
+
+	audit *supportstore.Store
+}
+
+// AuditMayBeChanged implements doctor.Store.
+func (p patient) AuditMayBeChanged(ctx context.Context) (role string, may bool, err error) {
+	return p.audit.AuditMayBeChanged(ctx)
+}
+
+// called are the accounts that call their provider.
+func called(cfg *config.Config) []doctor.Account {
+	var list []doctor.Account
+	for _, a := range cfg.Accounts {
+		if a.CanCharge() {
+			list = append(list, doctor.Account{Name: a.Name, New: func(c *http.Client) (gateway.Provider, error) { return accounts.Provider(a, c, time.Now) }})
+		}
+	}
+	return list
+}

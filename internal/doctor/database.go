@@ -1,0 +1,115 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+)
+
+// Store is what the checks of the database need.
+type Store interface {
+	Database
+
+	Ping(ctx context.Context) error
+	Migrated(ctx context.Context) error
+	Vitals(ctx context.Context) (pool.Vitals, error)
+	// Listen calls ready once notices come, and goes on until ctx ends.
+	Listen(ctx context.Context, ready func(), heard func(notice string)) error
+	// AuditMayBeChanged reports whether the role may change what is only appended to.
+	AuditMayBeChanged(ctx context.Context) (role string, may bool, err error)
+}
+
+const (
+	// clocksApart is how much clocks may differ: leases, permits and the age of webhooks are compared by two of them.
+	clocksApart = 2 * time.Second
+	// oldTransactions is when the ids of transactions are three quarters used up; until then autovacuum should have frozen them.
+	oldTransactions = 1_500_000_000
+)
+
+// OfDatabase are the checks of the database.
+func OfDatabase(s Store, live bool, now func() time.Time) []Check {
+	return []Check{
+		{"database", func(ctx context.Context) []Finding {
+			return failed("database_url", s.Ping(ctx), "start PostgreSQL, or correct the address, the role or its password")
+		}},
+		{"migrations", func(ctx context.Context) []Finding {
+			return failed("migrations", s.Migrated(ctx), "run `paylatch migrate up`")
+		}},
+		{"settings of sessions", func(ctx context.Context) []Finding { return Demand(ctx, s, live) }},
+		{"role", func(ctx context.Context) []Finding { return role(s.AuditMayBeChanged(ctx)) }},
+		{"server", func(ctx context.Context) []Finding {
+			asked := now()
+			v, err := s.Vitals(ctx)
+			return server(v, between(asked, now()), err)
+		}},
+		{"notices", func(ctx context.Context) []Finding { return notices(ctx, s) }},
+	}
+}
+
+// failed is the finding for an error, none without one.
+func failed(check string, err error, remedy string) []Finding {
+	if err == nil {
+		return nil
+	}
+	return []Finding{{Check: check, Grave: true, Problem: err.Error(), Remedy: remedy}}
+}
+
+func role(role string, may bool, err error) []Finding {
+	if err != nil {
+		return failed("audit log", err, "have the role read what `paylatch migrate grants` gives")
+	}
+	if !may {
+		return nil
+	}
+	return []Finding{{
+		Check: "database_url", Problem: "the role " + role + " may change the audit log and all other tables",
+		Remedy: "serve with a role of its own: `paylatch migrate grants`, and \"Two roles\" in docs/operate.md",
+	}}
+}
+
+// between is the middle of two times.
+func between(a, b time.Time) time.Time { return a.Add(b.Sub(a) / 2) }
+
+func server(v pool.Vitals, here time.Time, err error) []Finding {
+	if err != nil {
+		return failed("server", err, "see whether it answers, and whether the role may read pg_stat_activity")
+	}
+	var found []Finding
+	add := func(hurts bool, problem, remedy string) {
+		if hurts {
+			found = append(found, Finding{Check: "server", Problem: problem, Remedy: remedy})
+		}
+	}
+	apart := v.Now.Sub(here).Abs()
+	add(apart > clocksApart, fmt.Sprintf("its clock and this machine's are %s apart", apart.Round(time.Millisecond)), "set both by NTP")
+	add(v.Free < v.Most, fmt.Sprintf("it has %d connections left, and each process opens up to %d", v.Free, v.Most),
+		"raise max_connections, lower pool_max_conns in database_url, or put PgBouncer between (database.pooler)")
+	add(!v.Autovacuum, "autovacuum or track_counts is off: tables grow, and plans go wrong", "set both on")
+	add(len(v.Unvacuumed) > 0, "autovacuum leaves out "+strings.Join(v.Unvacuumed, ", "), "ALTER TABLE … RESET (autovacuum_enabled)")
+	add(v.OldestTransaction > oldTransactions, fmt.Sprintf("the oldest transaction id is %d transactions old, and at 2,146 million the server takes no writes", v.OldestTransaction),
+		"end transactions, prepared ones included, and replication slots that are old, then VACUUM (FREEZE)")
+	add(len(v.IdleSlots) > 0, "nothing reads the replication slots "+strings.Join(v.IdleSlots, ", ")+", which fill the disk with WAL", "start their readers, or drop them")
+	add(v.StandbyMissing, "commits wait for a synchronous standby, and none is connected: all that is written gets 503", "start it, or change synchronous_standby_names")
+	return found
+}
+
+// heardWithin is how long a session may take to hear a notice.
+const heardWithin = 10 * time.Second
+
+func notices(ctx context.Context, s Store) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, heardWithin)
+	defer cancel()
+	heard := false
+	err := s.Listen(ctx, func() { heard = true; cancel() }, func(string) {})
+	if heard || err == nil || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return []Finding{{
+		Check: "database.direct_url", Problem: "changes are not heard of (" + err.Error() + "), so that pages that wait learn of them by looking once a second",
+		Remedy: "name PostgreSQL itself in database.direct_url",
+	}}
+}

@@ -1,0 +1,46 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// doctor returns what the doctor prints of a configuration of the rig, and its exit code.
+func (r *rig) doctor(provider string) (printed string, code int) {
+	r.t.Helper()
+	dir := r.t.TempDir()
+	file := filepath.Join(dir, "paylatch.yaml")
+	text := fmt.Sprintf(settings, r.dsn, dir, secret, provider, sandboxSecret, stripeSecret, partnerSecret)
+	require.NoError(r.t, os.WriteFile(file, []byte(text), 0o600))
+	cmd := exec.CommandContext(r.t.Context(), binary, "doctor", "--config", file)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		var exit *exec.ExitError
+		require.ErrorAs(r.t, err, &exit)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// TestDoctor: what the rig lacks of a production is found, and the provider that is not there.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	printed, code := r.doctor(r.sandbox)
+	require.Equal(t, 1, code, printed)
+	for _, fine := range []string{"ok     database\n", "ok     migrations\n", "ok     notices\n", "ok     account sandbox\n"} {
+		require.Contains(t, printed, fine)
+	}
+	for _, hurts := range []string{"fsync is off there", "the role postgres may change the audit log", "the same secret is that of accounts[2].webhook_secrets"} {
+		require.Contains(t, printed, hurts)
+	}
+	for _, hidden := range []string{secret, sandboxSecret, stripeSecret, partnerSecret} {
+		require.NotContains(t, printed, hidden)
+	}
+	printed, _ = r.doctor("http://127.0.0.1:1")
+	require.Contains(t, printed, "hurts  account sandbox: accounts: sandbox: the provider was not reached")
+}
