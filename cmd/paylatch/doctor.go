@@ -31,7 +31,7 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 		}
 		defer store.Close()
 		client := provider.NewHTTPClient()
-		checks := doctor.OfDatabase(patient{store, store.Bus(), store.Support()}, cfg.Environment == config.Live, time.Now)
+		checks := doctor.OfDatabase(examined{store, store.Bus(), store.Support()}, cfg.Environment == config.Live, time.Now)
 		checks = append(checks, doctor.OfConfig(cfg, client, time.Now)...)
 		checks = append(checks, doctor.OfAccounts(called(cfg), client, time.Now)...)
 		n := doctor.Run(ctx, checks, func(c doctor.Check, found []doctor.Finding) {
@@ -49,8 +49,8 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-// patient is a database as the doctor sees it.
-type patient struct {
+// examined is a database as the doctor sees it.
+type examined struct {
 	*postgres.Store
 	*bus.Bus
 
@@ -58,7 +58,7 @@ type patient struct {
 }
 
 // AuditMayBeChanged implements doctor.Store.
-func (p patient) AuditMayBeChanged(ctx context.Context) (role string, may bool, err error) {
+func (p examined) AuditMayBeChanged(ctx context.Context) (role string, may bool, err error) {
 	return p.audit.AuditMayBeChanged(ctx)
 }
 
