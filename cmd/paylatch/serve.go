@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -67,6 +68,13 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	listener, err := server.Listen(ctx, cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("the API: %w (listen in the configuration, or PAYLATCH_LISTEN, chooses another place)", err)
+	}
+	if cfg.TLS.Set() {
+		files := server.TLS(cfg.TLS)
+		listener, err = files.Secure(listener, time.Now, func(err error) { log.Error().Err(err).Msg("the certificate was not read again; the last one goes on") })
+		if err != nil {
+			return fmt.Errorf("tls: %w", err)
+		}
 	}
 	operations, err := in.listenForOperations(ctx)
 	if err != nil {

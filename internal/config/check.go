@@ -40,6 +40,7 @@ func (r *report) check(c *Config) {
 	}
 	r.addresses(c)
 	r.database(c)
+	r.tls(c.TLS)
 	r.waiters(c)
 	r.auth(c)
 	r.console(c.Console.OIDC)

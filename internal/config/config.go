@@ -17,6 +17,7 @@ import (
 type Config struct {
 	Listen           string          `koanf:"listen" default:"127.0.0.1:8080" doc:"where the API listens"`
 	OperationsListen string          `koanf:"operations_listen" doc:"where /metrics, /readyz and /healthz are served, and then only there; absent: beside the API"`
+	TLS              TLS             `koanf:"tls"`
 	Environment      string          `koanf:"environment" doc:"live, test or dev; absent: live for paylatch serve, dev for paylatch dev. live refuses what has no place beside real money, see below"`
 	DatabaseURL      Secret          `koanf:"database_url" doc:"PostgreSQL; paylatch serve needs it. With paylatch dev, absent: a private one under data_dir"`
 	Database         Database        `koanf:"database"`

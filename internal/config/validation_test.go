@@ -92,6 +92,8 @@ func TestMistakes(t *testing.T) {
 		"no keys":                   {good + "idempotency: {quota: {new_keys: 0}}", "new_keys: must be at least 1"},
 		"database":                  {without("database_url") + "database_url: mysql://x", "database_url: must be postgres://"},
 		"the way of queries":        {without("database_url") + "database_url: postgres://u:p@h/db?default_query_exec_mode=simple_protocol", "database_url: default_query_exec_mode=simple_protocol gives other results"},
+		"a certificate alone":       {needed + "tls: {cert_file: a.pem}", "tls.key_file: is needed beside cert_file"},
+		"clients' certificates":     {needed + "tls: {client_ca_file: a.pem}", "tls.cert_file: is needed"},
 		"a pooler alone":            {needed + "database: {pooler: transaction}", "database.direct_url: is missing"},
 		"another pooler":            {needed + "database: {pooler: session}", "database.pooler: must be one of none, transaction"},
 		"a standby that is none":    {needed + "database: {read_url: mysql://x}", "database.read_url: must be postgres://"},

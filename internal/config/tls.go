@@ -1,0 +1,22 @@
+package config
+
+// TLS is the files by which the API is served over TLS; without them it is plain HTTP, for a proxy.
+type TLS struct {
+	CertFile     string `koanf:"cert_file" doc:"PEM of the API's certificate and its chain, read again when it changes; absent: plain HTTP, for a proxy"`
+	KeyFile      string `koanf:"key_file" doc:"PEM of the certificate's key"`
+	ClientCAFile string `koanf:"client_ca_file" doc:"PEM of who issues the certificates that all clients must have, providers and browsers too; absent: none is demanded"`
+}
+
+// Set reports whether the API is served over TLS.
+func (t TLS) Set() bool { return t.CertFile != "" }
+
+func (r *report) tls(t TLS) {
+	switch {
+	case t.CertFile == "" && t.KeyFile != "":
+		r.add("tls.cert_file", "is needed beside key_file")
+	case t.CertFile != "" && t.KeyFile == "":
+		r.add("tls.key_file", "is needed beside cert_file")
+	case t.CertFile == "" && t.ClientCAFile != "":
+		r.add("tls.cert_file", "is needed for clients to show certificates: without it the API is plain HTTP")
+	}
+}
