@@ -13,6 +13,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/dev"
+	"github.com/paylatch/paylatch/internal/logging"
 	"github.com/paylatch/paylatch/internal/sandbox"
 	"github.com/paylatch/paylatch/internal/server"
 )
@@ -39,7 +40,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	log := newLogger(cfg.Log, a.stderr)
+	log := logging.New(cfg.Log, a.stderr, time.Now)
 	if m.CallsAnother(cfg) {
 		log.Warn().Str("sandbox", m.SandboxURL).Msg("the account sandbox calls the base_url of the configuration, which is not that of the sandbox provider here")
 	}
@@ -56,7 +57,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return c.provide(ctx, cfg, m, secret, log) })
 		group.Go(func() error {
-			return serve(ctx, cfg, dsn, serving{migrate: true, dev: true}, log, func(in *instance, at net.Addr) (err error) {
+			return serve(ctx, cfg, dsn, serving{migrate: true, dev: true, stderr: a.stderr}, log, func(in *instance, at net.Addr) (err error) {
 				if in.handler, err = m.Shop(cfg, at, in.handler); err != nil {
 					return err
 				}

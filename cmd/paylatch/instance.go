@@ -55,7 +55,7 @@ type instance struct {
 	guard *watermark.Guard
 }
 
-func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, log zerolog.Logger) (*instance, error) {
+func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, log zerolog.Logger, refusals *zerolog.Logger) (*instance, error) {
 	in := &instance{cfg: cfg, log: log}
 	ring, err := auth.Keys(cfg)
 	if err != nil {
@@ -114,7 +114,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	jobs := bulk.New(in.store.Jobs(), desk)
 	served := api.Options{
 		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, dev), Demo: dev,
-		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
+		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Refusals: refusals, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: accounts.References(cfg),
 	}

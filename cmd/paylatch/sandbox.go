@@ -13,6 +13,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/logging"
 	"github.com/paylatch/paylatch/internal/sandbox"
 	"github.com/paylatch/paylatch/internal/server"
 )
@@ -42,7 +43,7 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 	if err := server.CheckAddress(c.Listen); err != nil {
 		return usageError{fmt.Errorf("--listen: %w", err)}
 	}
-	log := newLogger(cfg.Log, a.stderr)
+	log := logging.New(cfg.Log, a.stderr, time.Now)
 	box, err := sandbox.New(c.options(cfg, log))
 	switch {
 	case errors.Is(err, sandbox.ErrWebhook):

@@ -12,6 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/doctor"
+	"github.com/paylatch/paylatch/internal/logging"
 	"github.com/paylatch/paylatch/internal/server"
 	"github.com/paylatch/paylatch/internal/worker"
 	"github.com/paylatch/paylatch/migrations"
@@ -27,13 +28,17 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	log := newLogger(cfg.Log, a.stderr)
-	return serve(ctx, cfg, string(cfg.DatabaseURL), serving{migrate: c.Migrate}, log, func(*instance, net.Addr) error { return nil })
+	log := logging.New(cfg.Log, a.stderr, time.Now)
+	return serve(ctx, cfg, string(cfg.DatabaseURL), serving{migrate: c.Migrate, stderr: a.stderr}, log, func(*instance, net.Addr) error { return nil })
 }
 
 // serving is the mode of the service. With dev it is for one person on this machine: a
 // token is enough to sign in to the console.
-type serving struct{ migrate, dev bool }
+type serving struct {
+	migrate, dev bool
+	// stderr is where the log goes.
+	stderr io.Writer
+}
 
 // serve runs the service; ready is called once it listens, before it serves.
 func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log zerolog.Logger, ready func(*instance, net.Addr) error) error {
@@ -47,7 +52,9 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 			return err
 		}
 	}
-	in, err := newInstance(ctx, cfg, dsn, how.dev, log)
+	refusals, flush := logging.Refusals(cfg.Log, how.stderr, log)
+	defer flush()
+	in, err := newInstance(ctx, cfg, dsn, how.dev, log, &refusals)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func newServer(o Options) *server {
 	o = o.withDefaults()
 	renderer := render.New(o.Now, o.PollAfter)
 	return &server{Options: o, render: renderer, exchanges: exchange.Service{
-		Problems: problem.New(renderer), Access: access.Log{Log: o.Log, Observe: o.Observe, Now: o.Now},
+		Problems: problem.New(renderer), Access: access.Log{Log: o.Log, Refusals: o.Refusals, Observe: o.Observe, Now: o.Now},
 		TrustedProxies: o.TrustedProxies, Now: o.Now,
 	}}
 }

@@ -139,6 +139,8 @@ type Options struct {
 	// Ready are the checks of /readyz, in the order in which they are made.
 	Ready []Check
 	Log   zerolog.Logger
+	// Refusals is that of access.Log.
+	Refusals *zerolog.Logger
 	// Metrics serves /metrics; nil leaves it out.
 	Metrics http.Handler
 	// OperationsApart leaves out what NewOperations serves.

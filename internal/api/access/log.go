@@ -16,9 +16,11 @@ import (
 
 // Log writes one line a request and measures it. The line never holds a body, a token or a key.
 type Log struct {
-	Log     zerolog.Logger
-	Observe func(metrics.Request)
-	Now     func() time.Time
+	Log zerolog.Logger
+	// Refusals gets the lines of requests that were refused (4xx), in place of Log; nil for Log.
+	Refusals *zerolog.Logger
+	Observe  func(metrics.Request)
+	Now      func() time.Time
 }
 
 // Write logs a request after its response.
@@ -29,8 +31,11 @@ func (l Log) Write(r *Record, route string, status int) {
 	} else if r.Cut != nil {
 		level, cause = zerolog.ErrorLevel, r.Cut
 	}
-	now := l.Now()
-	l.Log.WithLevel(level).Err(cause).
+	now, log := l.Now(), &l.Log
+	if l.Refusals != nil && status >= http.StatusBadRequest && level == zerolog.InfoLevel {
+		log = l.Refusals
+	}
+	log.WithLevel(level).Err(cause).
 		Str("request_id", r.RequestID).Str("method", r.Method).Str("route", route).
 		Int("status", status).Dur("took_ms", now.Sub(r.Begun)).
 		EmbedObject(r).Msg("request")
