@@ -57,7 +57,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return c.provide(ctx, cfg, m, secret, log) })
 		group.Go(func() error {
-			return serve(ctx, cfg, dsn, serving{migrate: true, dev: true, stderr: a.stderr}, log, func(in *instance, at net.Addr) (err error) {
+			return serve(ctx, cfg, dsn, serving{role: roleAll, migrate: true, dev: true, stderr: a.stderr}, log, func(in *instance, at net.Addr) (err error) {
 				if in.handler, err = m.Shop(cfg, at, in.handler); err != nil {
 					return err
 				}

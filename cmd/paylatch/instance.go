@@ -34,7 +34,9 @@ import (
 
 // instance is the service, wired, in this place only.
 type instance struct {
-	cfg   *config.Config
+	cfg *config.Config
+	// role is what the process does.
+	role  string
 	log   zerolog.Logger
 	store *postgres.Store
 	auth  *auth.Authenticator
@@ -55,7 +57,7 @@ type instance struct {
 	guard *watermark.Guard
 }
 
-func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, log zerolog.Logger, refusals *zerolog.Logger) (*instance, error) {
+func newInstance(ctx context.Context, cfg *config.Config, url string, how serving, log zerolog.Logger, refusals *zerolog.Logger) (*instance, error) {
 	in := &instance{cfg: cfg, log: log}
 	ring, err := auth.Keys(cfg)
 	if err != nil {
@@ -109,14 +111,20 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		in.hub.Changed(ids)
 		in.events.changed(ids)
 	})
-	in.workers = worker.New(log, in.loops(charged, counted, dev)...)
+	in.workers = worker.New(log, in.loops(how.role, charged, counted, how.dev)...)
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: typesOfEndpoints(cfg)})
 	jobs := bulk.New(in.store.Jobs(), desk)
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, dev), Demo: dev,
+		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, how.dev), Demo: how.dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Refusals: refusals, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: accounts.References(cfg),
+	}
+	in.role = how.role
+	if in.role == roleWorker {
+		in.handler = api.NewOperations(served)
+		in.operations = in.handler
+		return in, nil
 	}
 	in.handler = api.New(served)
 	if served.OperationsApart {
@@ -225,9 +233,9 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 	working.Go(func() { _ = in.workers.Run(workers) })
 	working.Go(func() { _ = in.auth.Run(workers) })
 	working.Go(func() { _ = in.hub.Run(workers) })
-	working.Go(func() { in.events.run(workers) })
+	working.Go(func() { in.events.run(workers, in.role != roleAPI) })
 
-	in.log.Info().Stringer("listen", listener.Addr()).Str("version", version).Msg("serving")
+	in.log.Info().Stringer("listen", listener.Addr()).Str("version", version).Str("role", in.role).Msg("serving")
 	err := in.serveAll(ctx, listener, operations)
 	stopWorkers()
 	working.Wait()

@@ -11,18 +11,34 @@ import (
 	"github.com/paylatch/paylatch/internal/worker"
 )
 
-// loops are what the service does on a clock.
-func (in *instance) loops(charged map[string]gateway.Account, counted *metrics.Metrics, dev bool) []worker.Loop {
-	rechecks := recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: charged, Counted: counted.FinalLookup, Now: time.Now})
+// Roles of a process.
+const (
+	roleAll    = "all"
+	roleAPI    = "api"
+	roleWorker = "worker"
+)
+
+// loops are what a process of a role does on a clock: all that is its own, and what any process can do for all.
+func (in *instance) loops(role string, charged map[string]gateway.Account, counted *metrics.Metrics, dev bool) []worker.Loop {
 	marks := in.store.Marks()
+	own := []worker.Loop{
+		worker.Mark(in.guard, marks), worker.Release(marks, in.books, in.log), worker.KeepRejected(in.rejected), worker.WriteNotes(in.notes), worker.WriteAccess(in.access),
+	}
+	if role == roleAPI {
+		return own
+	}
+	return append(own, in.shared(charged, counted, dev)...)
+}
+
+func (in *instance) shared(charged map[string]gateway.Account, counted *metrics.Metrics, dev bool) []worker.Loop {
+	rechecks := recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: charged, Counted: counted.FinalLookup, Now: time.Now})
 	return []worker.Loop{
 		worker.Reconcile(in.rooms, in.cfg.Reconcile.Every, in.log), worker.Recheck(rechecks), worker.ReconcileBooks(in.books, counted.Reconciled, in.log),
-		worker.Mark(in.guard, marks), worker.Release(marks, in.books, in.log),
 
 		worker.RetryParked(in.rooms), worker.RetryEarly(in.rooms), worker.Stale(in.rooms, counted.Stale), worker.Foreign(in.rooms, time.Now, in.log),
-		worker.ReadAgain(in.rooms, version), worker.KeepRejected(in.rejected), worker.VerifyRejected(in.rejected),
+		worker.ReadAgain(in.rooms, version), worker.VerifyRejected(in.rejected),
 
-		worker.Jobs(jobsOf(in.cfg, in.store, in.rooms, in.log)), worker.WriteNotes(in.notes), worker.WriteAccess(in.access),
+		worker.Jobs(jobsOf(in.cfg, in.store, in.rooms, in.log)),
 		worker.Verify(in.store.Evidence(), counted.Verified, in.log), worker.Audit(in.store.Support(), !dev, time.Now, in.log),
 
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, in.cfg.Retention.EventBytes), worker.PurgeSessions(in.store.Sessions()),

@@ -102,7 +102,11 @@ func encodeEvent(e outbox.Event) []byte { return bytes.TrimSpace(render.JSON(ren
 func (p *publisher) changed([]stream.ID) { p.numberer.Wake() }
 
 // run publishes until ctx ends.
-func (p *publisher) run(ctx context.Context) {
+func (p *publisher) run(ctx context.Context, delivers bool) {
+	if !delivers {
+		_ = p.numberer.Run(ctx)
+		return
+	}
 	var publishing sync.WaitGroup
 	publishing.Go(func() { p.endpoints.Run(ctx) })
 	publishing.Go(func() { p.streams.Run(ctx) })

@@ -19,7 +19,8 @@ import (
 )
 
 type serveCmd struct {
-	Migrate bool `help:"Apply the migrations that the database lacks before serving."`
+	Role    string `enum:"all,api,worker" default:"all" help:"What this process does: api serves requests, worker what is due (reconciling, deliveries, purges), and ${default} both."`
+	Migrate bool   `help:"Apply the migrations that the database lacks before serving."`
 }
 
 // Run serves until a signal stops the process.
@@ -29,12 +30,14 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	log := logging.New(cfg.Log, a.stderr, time.Now)
-	return serve(ctx, cfg, string(cfg.DatabaseURL), serving{migrate: c.Migrate, stderr: a.stderr}, log, func(*instance, net.Addr) error { return nil })
+	return serve(ctx, cfg, string(cfg.DatabaseURL), serving{role: c.Role, migrate: c.Migrate, stderr: a.stderr}, log, func(*instance, net.Addr) error { return nil })
 }
 
 // serving is the mode of the service. With dev it is for one person on this machine: a
 // token is enough to sign in to the console.
 type serving struct {
+	// role is all, api or worker.
+	role         string
 	migrate, dev bool
 	// stderr is where the log goes.
 	stderr io.Writer
@@ -54,7 +57,7 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	}
 	refusals, flush := logging.Refusals(cfg.Log, how.stderr, log)
 	defer flush()
-	in, err := newInstance(ctx, cfg, dsn, how.dev, log, &refusals)
+	in, err := newInstance(ctx, cfg, dsn, how, log, &refusals)
 	if err != nil {
 		return err
 	}

@@ -104,6 +104,17 @@ func (r *rig) serveOf(program, provider string, environ ...string) *service {
 	return s
 }
 
+// serveRole is serve for a process of a role.
+func (r *rig) serveRole(role string, environ ...string) *service {
+	r.t.Helper()
+	dir := r.t.TempDir()
+	file := filepath.Join(dir, "paylatch.yaml")
+	text := fmt.Sprintf(settings, r.dsn, dir, secret, r.gate.URL, sandboxSecret, stripeSecret, partnerSecret)
+	require.NoError(r.t, os.WriteFile(file, []byte(text), 0o600))
+	p := start(r.t, dir, environ, "serve", "--config", file, "--role", role)
+	return &service{p, "http://" + p.says(r.t, "serving").Listen}
+}
+
 func (s *service) as(token string) client { return client{base: s.base, token: token} }
 
 // bluntly is as, for those who want to see every refusal.
