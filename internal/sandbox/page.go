@@ -1,11 +1,12 @@
 package sandbox
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"html/template"
 	"net/http"
 
+	"github.com/paylatch/paylatch/internal/style"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -13,25 +14,32 @@ import (
 var pageHTML string
 
 //go:embed style.css
-var pageStyle string
+var pageFiles embed.FS
 
 // pageData is the content of the hosted page.
 type pageData struct {
 	Title, Text string
-	Money       string
-	Reference   string
-	Undecided   bool
-	ReturnURL   string
+	// State is shown by its colour and its mark, once it is final.
+	State     status
+	Money     string
+	Reference string
+	Undecided bool
+	ReturnURL string
 	// ID is the charge's, to whose address the decision goes.
 	ID string
 }
 
 func parsePage() (*template.Template, error) {
-	page, err := template.New("page").Parse(pageHTML)
+	page, err := template.New("page").Funcs(template.FuncMap{"head": pageHead}).Parse(pageHTML)
 	if err != nil {
 		return nil, fmt.Errorf("parse page: %w", err)
 	}
 	return page, nil
+}
+
+// pageHead has addresses beside the page's own.
+func pageHead() template.HTML {
+	return template.HTML(style.Head("assets/", "style.css")) //nolint:gosec // escaped, and of constants
 }
 
 func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
@@ -91,17 +99,12 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) render(w http.ResponseWriter, status int, data pageData) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.WriteHeader(status)
 	if err := s.page.Execute(w, data); err != nil {
 		s.opts.Log(fmt.Errorf("render page: %w", err))
 	}
-}
-
-func showStyle(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	_, _ = w.Write([]byte(pageStyle))
 }
 
 func pageOf(rec chargeRecord) pageData {
@@ -115,9 +118,9 @@ func pageOf(rec chargeRecord) pageData {
 	case authorized:
 		data.Title, data.Text = "Payment authorized", "The money is held until the shop takes it."
 	case succeeded:
-		data.Title, data.Text = "Payment approved", "The payment was made."
+		data.Title, data.Text, data.State = "Payment approved", "The payment was made.", succeeded
 	case failed:
-		data.Title, data.Text = "Payment declined", "Nothing was charged."
+		data.Title, data.Text, data.State = "Payment declined", "Nothing was charged.", failed
 	case canceled:
 		data.Title, data.Text = "Payment canceled", "Nothing was charged. The shop has canceled this payment."
 	}

@@ -114,7 +114,9 @@ func TestDecideRefused(t *testing.T) {
 
 	require.Equal(t, http.StatusOK, r.post(t, "/v1/charges/"+c.ID+"/cancel", "key-3", "").status)
 	require.Equal(t, http.StatusConflict, r.press(t, r.url+"/pay/"+c.ID, "approve").status)
-	require.Contains(t, r.get(t, "/pay/style.css").body, "color-scheme: light dark")
+	for _, file := range []string{"style.css", "base.css", "pico.min.css", "icon.svg"} {
+		require.Equal(t, http.StatusOK, r.get(t, "/pay/assets/"+file).status, file)
+	}
 }
 
 func TestPageEscapes(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/paylatch/paylatch/internal/sandbox/sender"
+	"github.com/paylatch/paylatch/internal/style"
 )
 
 // Server is the sandbox provider. It serves calls as soon as it is created; webhooks,
@@ -99,7 +100,7 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("POST /v1/dropin/charges/{id}/confirm", s.confirm)
 	s.mux.HandleFunc("POST /v1/dropin/charges/{id}/challenge", s.challengeByScript)
 	s.mux.HandleFunc("OPTIONS /v1/dropin/charges/", preflight)
-	s.mux.HandleFunc("GET /pay/style.css", showStyle)
+	s.mux.Handle("GET /pay/assets/", http.StripPrefix("/pay/assets", style.Files(pageFiles)))
 	s.mux.HandleFunc("GET /pay/{id}", s.showPage)
 	s.mux.HandleFunc("POST /pay/challenge", s.showChallenge)
 	s.mux.HandleFunc("POST /pay/{id}", s.decide)

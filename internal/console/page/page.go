@@ -3,17 +3,13 @@
 package page
 
 import (
-	"crypto/sha256"
-	"embed"
-	"encoding/hex"
 	"io/fs"
 	"net/http"
 
 	"github.com/a-h/templ"
-)
 
-//go:embed assets
-var assets embed.FS
+	"github.com/paylatch/paylatch/internal/style"
+)
 
 // policy allows what a page needs and nothing inline. Pico draws its icons with
 // data: addresses.
@@ -47,53 +43,11 @@ func Render(w http.ResponseWriter, r *http.Request, status int, c templ.Componen
 }
 
 // Files hands out the files of the folder assets of own and those that all pages
-// share. A browser revalidates them each time, since they change with the program.
+// share.
 func Files(own fs.FS) http.Handler {
-	all := layers{under(own), under(assets)}
-	tags := make(map[string]string)
-	for _, layer := range all {
-		names, err := fs.Glob(layer, "*")
-		if err != nil {
-			panic(err) // the pattern is wrong
-		}
-		for _, name := range names {
-			text, err := fs.ReadFile(layer, name)
-			if err != nil {
-				panic(err) // it is part of the program
-			}
-			sum := sha256.Sum256(text)
-			tags["/"+name] = `"` + hex.EncodeToString(sum[:8]) + `"`
-		}
-	}
-	files := http.FileServerFS(all)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if tags[r.URL.Path] == "" {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Cache-Control", "no-cache")
-		w.Header().Set("ETag", tags[r.URL.Path])
-		files.ServeHTTP(w, r)
-	})
-}
-
-func under(files fs.FS) fs.FS {
-	sub, err := fs.Sub(files, "assets")
+	sub, err := fs.Sub(own, "assets")
 	if err != nil {
 		panic(err) // the directive that embeds them is wrong
 	}
-	return sub
-}
-
-// layers are folders of which the first that has a file counts.
-type layers []fs.FS
-
-// Open implements fs.FS.
-func (l layers) Open(name string) (file fs.File, err error) {
-	for _, layer := range l {
-		if file, err = layer.Open(name); err == nil {
-			return file, nil
-		}
-	}
-	return nil, err //nolint:wrapcheck // an fs.FS returns the error as it is
+	return style.Files(sub)
 }
