@@ -2858,7 +2858,7 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/confirm (the `Confirm` operationId).
 	Confirm(ctx context.Context, paymentAttemptID AttemptID, params *ConfirmParams, body ConfirmJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateRefundWithBody Pay money back
+	// CreateRefundWithBody Refund an attempt
 	//
 	// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
 	// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
@@ -2869,7 +2869,7 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/refunds (the `CreateRefund` operationId).
 	CreateRefundWithBody(ctx context.Context, paymentAttemptID AttemptID, params *CreateRefundParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateRefund Pay money back
+	// CreateRefund Refund an attempt
 	//
 	// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
 	// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
@@ -3744,7 +3744,7 @@ func (c *Client) Confirm(ctx context.Context, paymentAttemptID AttemptID, params
 	return c.Client.Do(req)
 }
 
-// CreateRefundWithBody Pay money back
+// CreateRefundWithBody Refund an attempt
 //
 // Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
 // are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
@@ -3765,7 +3765,7 @@ func (c *Client) CreateRefundWithBody(ctx context.Context, paymentAttemptID Atte
 	return c.Client.Do(req)
 }
 
-// CreateRefund Pay money back
+// CreateRefund Refund an attempt
 //
 // Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
 // are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
@@ -8127,7 +8127,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/confirm (the `Confirm` operationId).
 	ConfirmWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *ConfirmParams, body ConfirmJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmResponse, error)
 
-	// CreateRefundWithBodyWithResponse Pay money back
+	// CreateRefundWithBodyWithResponse Refund an attempt
 	//
 	// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
 	// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
@@ -8138,7 +8138,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/refunds (the `CreateRefund` operationId).
 	CreateRefundWithBodyWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CreateRefundParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRefundResponse, error)
 
-	// CreateRefundWithResponse Pay money back
+	// CreateRefundWithResponse Refund an attempt
 	//
 	// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
 	// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
@@ -16594,7 +16594,7 @@ func (c *ClientWithResponses) ConfirmWithResponse(ctx context.Context, paymentAt
 	return ParseConfirmResponse(rsp)
 }
 
-// CreateRefundWithBodyWithResponse Pay money back
+// CreateRefundWithBodyWithResponse Refund an attempt
 //
 // Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
 // are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
@@ -16611,7 +16611,7 @@ func (c *ClientWithResponses) CreateRefundWithBodyWithResponse(ctx context.Conte
 	return ParseCreateRefundResponse(rsp)
 }
 
-// CreateRefundWithResponse Pay money back
+// CreateRefundWithResponse Refund an attempt
 //
 // Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
 // are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's

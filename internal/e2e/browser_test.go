@@ -181,9 +181,15 @@ func (b *tab) dark(on bool) {
 // picture keeps what the page looks like; `go test -artifacts` tells where.
 func (b *tab) picture(name string) {
 	b.t.Helper()
+	b.keep(name, chromedp.FullScreenshot(100))
+}
+
+// keep is picture of a part of the page.
+func (b *tab) keep(name string, take chromedp.Action[[]byte]) {
+	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, soon)
 	defer cancel()
-	image, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	image, err := chromedp.Run(ctx, take)
 	require.NoError(b.t, err)
 	require.NoError(b.t, os.WriteFile(filepath.Join(b.t.ArtifactDir(), name+".png"), image, 0o600))
 }

@@ -25,6 +25,7 @@ type Document struct {
 		Schemas    Ordered[*Schema]
 		Parameters Ordered[Parameter]
 		Responses  Ordered[Response]
+		Examples   Ordered[Example]
 	}
 }
 
@@ -46,7 +47,12 @@ type Operation struct {
 	Parameters  []Parameter
 	RequestBody *Body `yaml:"requestBody"` //nolint:tagliatelle // as above
 	Responses   Ordered[Response]
+	// CodeSamples are written by hand where what is made of the example of the body is not the best.
+	CodeSamples []CodeSample `yaml:"x-codeSamples"` //nolint:tagliatelle // as OpenAPI writes extensions
 }
+
+// CodeSample is how a call is made in a language.
+type CodeSample struct{ Lang, Source string }
 
 // Parameter is a parameter of a call, or the name of one.
 type Parameter struct {
@@ -55,6 +61,9 @@ type Parameter struct {
 	Required    bool
 	Description string
 	Schema      *Schema
+	Example     string
+	// Sampled has an optional parameter of the query in the samples, too.
+	Sampled bool `yaml:"x-sampled"` //nolint:tagliatelle // as OpenAPI writes extensions
 }
 
 // Body is the body of a request.
@@ -71,7 +80,29 @@ type Response struct {
 }
 
 // Media is one form of a body.
-type Media struct{ Schema *Schema }
+type Media struct {
+	Schema   *Schema
+	Examples Ordered[Example]
+}
+
+// Example is an example of a body, or the name of one.
+type Example struct {
+	Ref     string `yaml:"$ref"`
+	Summary string
+	Value   yaml.Node
+}
+
+// JSON is the first example in the order in which it is written; empty for none.
+func (m Media) JSON(d *Document) string {
+	if len(m.Examples) == 0 {
+		return ""
+	}
+	e := m.Examples[0].Value
+	if e.Ref != "" {
+		e, _ = d.Components.Examples.Find(lastPart(e.Ref))
+	}
+	return literal(&e.Value)
+}
 
 // Load reads a document and resolves its references to parameters and responses.
 func Load(text []byte) (*Document, error) {

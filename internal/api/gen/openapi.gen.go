@@ -2525,7 +2525,7 @@ type ServerInterface interface {
 	// Confirm Capture an authorised attempt
 	// (POST /v1/payment-attempts/{payment_attempt_id}/confirm)
 	Confirm(ctx echo.Context, paymentAttemptID AttemptID, params ConfirmParams) error
-	// CreateRefund Pay money back
+	// CreateRefund Refund an attempt
 	// (POST /v1/payment-attempts/{payment_attempt_id}/refunds)
 	CreateRefund(ctx echo.Context, paymentAttemptID AttemptID, params CreateRefundParams) error
 	// ReportAttempt Report what the shop's backend learnt of a payment that was begun elsewhere
@@ -14962,7 +14962,7 @@ type StrictServerInterface interface {
 	// Confirm Capture an authorised attempt
 	// (POST /v1/payment-attempts/{payment_attempt_id}/confirm)
 	Confirm(ctx context.Context, request ConfirmRequestObject) (ConfirmResponseObject, error)
-	// CreateRefund Pay money back
+	// CreateRefund Refund an attempt
 	// (POST /v1/payment-attempts/{payment_attempt_id}/refunds)
 	CreateRefund(ctx context.Context, request CreateRefundRequestObject) (CreateRefundResponseObject, error)
 	// ReportAttempt Report what the shop's backend learnt of a payment that was begun elsewhere

@@ -2,10 +2,9 @@ package site
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"strings"
 
@@ -15,30 +14,41 @@ import (
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/request"
+	"github.com/paylatch/paylatch/internal/api/samples"
+	"github.com/paylatch/paylatch/internal/style"
 )
 
 //go:embed pages/*
 var pageFiles embed.FS
 
+//go:embed assets/*
+var assetFiles embed.FS
+
+// assetsPath is where the pages' stylesheets and scripts are.
+const assetsPath = "/docs/assets/"
+
+// policy allows the files of this server and nothing inline. Pico draws its icons with data: addresses.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 // pages are rendered once, at start: they only depend on the program.
-type pages struct {
-	policy string
-	sets   *template.Template
-	style  template.CSS
+type pages struct{ sets *template.Template }
+
+func newPages(d *contract.Document) pages {
+	head := template.HTML(style.Head(assetsPath, "site.css")) //nolint:gosec // escaped, and of constants
+	return pages{template.Must(template.New("").Funcs(template.FuncMap{
+		"head": func() template.HTML { return head }, "prose": prose,
+		"samples":  func(op *contract.Operation) []samples.Sample { return samples.Of(d, op) },
+		"response": func(op *contract.Operation) string { return samples.Response(d, op) },
+	}).ParseFS(pageFiles, "pages/*.html"))}
 }
 
-func newPages() pages {
-	style, err := pageFiles.ReadFile("pages/style.css")
+func assets() http.Handler {
+	files, err := fs.Sub(assetFiles, "assets")
 	if err != nil {
-		panic(err)
+		panic(err) // the directive that embeds them is wrong
 	}
-	sum := sha256.Sum256(style)
-	return pages{
-		policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-			"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-		sets:  template.Must(template.New("").Funcs(template.FuncMap{"prose": prose}).ParseFS(pageFiles, "pages/*.html")),
-		style: template.CSS(style), //nolint:gosec // our own file
-	}
+	return http.StripPrefix(strings.TrimSuffix(assetsPath, "/"), style.Files(files))
 }
 
 // Options are what the pages show.
@@ -52,7 +62,8 @@ type Options struct {
 
 // Route serves the pages, the contract and the browser client.
 func Route(e *echo.Echo, o Options) {
-	p := newPages()
+	p := newPages(o.Contract)
+	e.GET(assetsPath+":file", echo.WrapHandler(assets()))
 	e.GET("/", p.serve("start.html", startPage{Demo: o.Demo, Console: o.Console}))
 	e.GET("/docs", p.serve("docs.html", docsPage{Document: o.Contract, Version: o.Version}))
 	e.GET("/problems", p.serve("problems.html", o.Problems))
@@ -75,15 +86,12 @@ func Route(e *echo.Echo, o Options) {
 // serve renders a page and returns what hands it out.
 func (p pages) serve(name string, data any) echo.HandlerFunc {
 	var text bytes.Buffer
-	err := p.sets.ExecuteTemplate(&text, name, struct {
-		Style template.CSS
-		Data  any
-	}{p.style, data})
+	err := p.sets.ExecuteTemplate(&text, name, struct{ Data any }{data})
 	if err != nil {
 		panic(err)
 	}
 	return func(c echo.Context) error {
-		c.Response().Header().Set(echo.HeaderContentSecurityPolicy, p.policy)
+		c.Response().Header().Set(echo.HeaderContentSecurityPolicy, policy)
 		return c.HTMLBlob(http.StatusOK, text.Bytes())
 	}
 }
