@@ -9,7 +9,7 @@ FUZZTIME ?= 10s
 NEWEST   ?=
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help run test gen verify lint fmt race fuzz cover bench build tools postgres testtools
+.PHONY: help run test gen verify lint fmt race fuzz cover bench build tools picture postgres testtools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,8 +19,7 @@ run: build ## start everything on this machine: PostgreSQL, the service, a provi
 	@exec bin/paylatch dev
 
 build: ## bin/paylatch, static
-	@echo "build: bin/paylatch $(VERSION)"
-	@CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/paylatch ./cmd/paylatch
+	@scripts/build "$(VERSION)"
 
 test: postgres testtools ## all tests on a real PostgreSQL (PKG=./fsm ARGS='-run Next' narrows them)
 	@scripts/gotest $(PKG) $(ARGS)
@@ -53,6 +52,9 @@ fmt: ## format the code
 
 tools: ## build all tools now
 	@for t in $$(awk '!/^#/ { print $$1 }' tools/tools.txt); do scripts/tool $$t; done
+
+picture: postgres testtools ## takes the README's picture of the demo anew, in docs/demo.png
+	@PAYLATCH_PICTURE="$(CURDIR)/docs/demo.png" go test -count=1 ./internal/e2e -run TestReadmePicture
 
 postgres:
 	@scripts/ensure-postgres.sh PAYLATCH_TEST_DATABASE_URL

@@ -28,7 +28,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 	if err := server.CheckAddress(c.SandboxListen); err != nil {
 		return usageError{fmt.Errorf("--sandbox-listen: %w", err)}
 	}
-	m := dev.Machine{SandboxURL: server.URL(c.SandboxListen)}
+	m := dev.New(server.URL(c.SandboxListen))
 	cfg, err := config.Read(a.configFile, a.environ, m.Locate)
 	if err != nil {
 		return err

@@ -27,7 +27,13 @@ const (
 
 // Machine completes a configuration for this machine, with the sandbox provider at
 // its address.
-type Machine struct{ SandboxURL string }
+type Machine struct {
+	SandboxURL string
+	link       *signInLink
+}
+
+// New returns this machine with the address of its sandbox provider, and a link of its own that signs in.
+func New(sandboxURL string) Machine { return Machine{sandboxURL, newSignInLink()} }
 
 // Locate fills in what a configuration lacks before it is checked.
 func (m Machine) Locate(cfg *config.Config) {
@@ -64,7 +70,7 @@ func Beside(cfg *config.Config) {
 	if cfg.Environment != "" && cfg.Environment != config.Dev {
 		return
 	}
-	m := Machine{server.URL(SandboxListen)}
+	m := New(server.URL(SandboxListen))
 	m.locateSandbox(cfg)
 	named := slices.ContainsFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == Account })
 	if !named && (cfg.Environment == config.Dev || cfg.DatabaseURL == "") {

@@ -42,7 +42,7 @@ func TestDevCompletesTheSandboxAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := dev.Machine{SandboxURL: server.URL(":9091")}
+			m := dev.New(server.URL(":9091"))
 			cfg := configured(t, m, c.listed)
 			secret, err := m.Complete(cfg, nil)
 			require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestDevFillsInTheRestBesideASandboxWithASecret(t *testing.T) {
 	t.Parallel()
 	const two = "{name: sandbox, kind: sandbox, base_url: 'http://box', webhook_secrets: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw]}," +
 		"{name: other, kind: sandbox, base_url: 'http://box'}"
-	m := dev.Machine{}
+	m := dev.New("")
 	cfg := configured(t, m, two)
 	require.Empty(t, cfg.DefaultAccount, "both can charge")
 	_, err := m.Complete(cfg, []string{"PAYLATCH_LOG_FORMAT=json"})
@@ -82,7 +82,7 @@ func TestDataDirectoryMode(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]func(cfg *config.Config) error{
 		"dev": func(cfg *config.Config) error {
-			_, err := dev.Machine{}.Complete(cfg, nil)
+			_, err := dev.New("").Complete(cfg, nil)
 			return err
 		},
 		"root secret": func(cfg *config.Config) error {

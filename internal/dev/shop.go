@@ -14,10 +14,11 @@ import (
 	"github.com/paylatch/paylatch/internal/server"
 )
 
-// Shop puts the demo shop beside the service, which is served at an address. It calls the service as a
-// merchant's backend does, with a token of its own.
+// Shop puts the demo shop beside the service, which is served at an address, and the link that Welcome prints. The shop
+// calls the service as a merchant's backend does, with a token of its own.
 func (m Machine) Shop(cfg *config.Config, at net.Addr, service http.Handler) (http.Handler, error) {
-	token, err := auth.NewMinter(cfg).Mint("demo-shop", []payment.Role{payment.RoleService}, tokenLife)
+	minter := auth.NewMinter(cfg)
+	token, err := minter.Mint("demo-shop", []payment.Role{payment.RoleService}, tokenLife)
 	if err != nil {
 		return nil, err
 	}
@@ -26,10 +27,14 @@ func (m Machine) Shop(cfg *config.Config, at net.Addr, service http.Handler) (ht
 		// Longer than the longest wait of a page.
 		Client: &http.Client{Timeout: 80 * time.Second, Transport: &http.Transport{}},
 	})
-	pages := access.Identified(shop)
+	pages, signIn := access.Identified(shop), access.Identified(m.link.handler(minter, service))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/demo" || strings.HasPrefix(r.URL.Path, "/demo/") {
 			pages.ServeHTTP(w, r)
+			return
+		}
+		if r.URL.Path == signInPath {
+			signIn.ServeHTTP(w, r)
 			return
 		}
 		service.ServeHTTP(w, r)

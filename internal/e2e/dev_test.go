@@ -70,6 +70,7 @@ func TestDevFromNothing(t *testing.T) {
 	ledger.is(t, http.StatusOK)
 	require.Equal(t, 1, strings.Count(string(ledger.text), `"kind":"charge"`))
 	published(t, d)
+	signsInOnce(t, d)
 	code, _ := d.stop(t, syscall.SIGINT)
 	require.Zero(t, code, d.stderr)
 
@@ -83,6 +84,21 @@ func TestDevFromNothing(t *testing.T) {
 	require.Equal(t, 1, strings.Count(string(client{base: "http://" + sandbox}.send(t.Context(), http.MethodGet, "/v1/ledger", "").text), `"kind":"charge"`))
 	code, _ = again.stop(t, syscall.SIGTERM)
 	require.Zero(t, code, again.stderr)
+}
+
+// signsInOnce follows the link that was printed, as the first does that is.
+func signsInOnce(t *testing.T, d dev) {
+	t.Helper()
+	link := regexp.MustCompile(`http://\S+`).FindString(d.stdout.String())
+	path, found := strings.CutPrefix(link, d.base)
+	require.True(t, found, link)
+	p := newPerson(t, d.base)
+	p.get(path+"X").is(t, http.StatusGone)
+	require.Contains(t, p.followed(p.get(path)).page(), "ada")
+	p.get("/support/audit").is(t, http.StatusOK)
+	again := newPerson(t, d.base)
+	again.get(path).is(t, http.StatusGone)
+	again.get("/support").is(t, http.StatusSeeOther)
 }
 
 // published waits until the stream of the NATS server that was printed has the two events of a success.

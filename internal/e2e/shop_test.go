@@ -54,6 +54,7 @@ func TestNoShopInProduction(t *testing.T) {
 	t.Parallel()
 	s := newRig(t).serve()
 	s.customer().send(t.Context(), http.MethodGet, "/demo", "").problem(t, http.StatusNotFound, "not-found")
+	s.customer().send(t.Context(), http.MethodGet, "/dev/sign-in?code=x", "").problem(t, http.StatusNotFound, "not-found")
 	s.customer().send(t.Context(), http.MethodGet, "/sdk/paylatch.js", "").is(t, http.StatusOK)
 }
 
