@@ -25,6 +25,9 @@ func withScripts() map[string]func(b *tab, s *demoShop) {
 		"challenge on a page":       challengeOnAPage,
 		"challenge in a window":     challengeInAWindow,
 		"voucher":                   voucherPaid,
+		"failed is red":             failedIsRed,
+		"proof, counted":            proofCounted,
+		"proof, past the client":    proofPastTheClient,
 	}
 }
 

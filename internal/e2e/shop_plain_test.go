@@ -17,6 +17,7 @@ func withoutScripts() map[string]func(b *tab, s *demoShop) {
 		"form, then with scripts": plainThenScripts,
 		"form, declined":          plainDeclined,
 		"form, challenge":         plainChallenge,
+		"form, proof":             proofWithoutScript,
 	}
 }
 

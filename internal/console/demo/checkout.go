@@ -1,10 +1,13 @@
 package demo
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+
+	"github.com/a-h/templ"
 
 	"github.com/paylatch/paylatch/internal/console/page"
 )
@@ -60,6 +63,10 @@ type checkout struct {
 	Text    string
 	Method  string
 	Charges []charge
+	// Requests is how many requests to pay have reached the shop.
+	Requests int
+	// Course is nil where there is none to show.
+	Course templ.Component
 	// Look counts how often a page without a script has looked again by itself.
 	Look int
 }
@@ -216,11 +223,11 @@ func (s *shop) showCheckout(byForm bool) http.HandlerFunc {
 		c := newCheckout(o, byForm)
 		if c.elsewhere() {
 			c.ByForm = !byForm
-			http.Redirect(w, r, c.path(), http.StatusSeeOther) //nolint:gosec // a path of our own
+			http.Redirect(w, r, c.path(), http.StatusSeeOther)
 			return
 		}
 		if s.completeReturn(r, c) {
-			http.Redirect(w, r, c.path(), http.StatusSeeOther) //nolint:gosec // a path of our own
+			http.Redirect(w, r, c.path(), http.StatusSeeOther)
 			return
 		}
 		c.Look, _ = strconv.Atoi(r.URL.Query().Get("look"))
@@ -232,9 +239,20 @@ func (s *shop) showCheckout(byForm bool) http.HandlerFunc {
 // showAs renders a checkout with the proof beside it. A ledger that can't be read
 // leaves the proof out, not the page.
 func (s *shop) showAs(w http.ResponseWriter, r *http.Request, status int, c checkout) {
-	c.Charges, _ = s.backend.charges(r.Context(), c.Order)
+	c, _ = s.proven(r.Context(), c)
 	page.AllowScriptsOf(w, s.ProviderURL)
 	s.render(w, r, status, checkoutPage(c, s.ProviderURL))
+}
+
+// proven adds what the shop has counted and what the provider's ledger has.
+func (s *shop) proven(ctx context.Context, c checkout) (checkout, error) {
+	c.Requests = s.tally.requests(c.Order.ID)
+	if id := c.Newest(); id != "" && s.Course != nil {
+		c.Course = s.Course(ctx, id)
+	}
+	var err error
+	c.Charges, err = s.backend.charges(ctx, c.Order)
+	return c, err
 }
 
 // showCharges is the proof alone.
@@ -244,10 +262,10 @@ func (s *shop) showCharges(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the order can't be read", http.StatusServiceUnavailable)
 		return
 	}
-	charges, err := s.backend.charges(r.Context(), o)
+	c, err := s.proven(r.Context(), newCheckout(o, false))
 	if err != nil {
 		http.Error(w, "the ledger can't be read", http.StatusServiceUnavailable)
 		return
 	}
-	s.render(w, r, http.StatusOK, chargesList(charges))
+	s.render(w, r, http.StatusOK, proofParts(c))
 }

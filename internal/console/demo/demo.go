@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"context"
 	"embed"
 	"net/http"
 
@@ -12,7 +13,7 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Options configure the shop. All are required.
+// Options configure the shop. All but Course are required.
 type Options struct {
 	// PublicURL is where browsers find the shop, and where it finds paylatch.
 	PublicURL string
@@ -22,6 +23,8 @@ type Options struct {
 	Token string
 	// Client makes the shop's calls.
 	Client *http.Client
+	// Course shows the course of an attempt beside the proof, in a few lines of HTML; nil shows none.
+	Course func(ctx context.Context, attempt string) templ.Component
 }
 
 // user is the shop's only customer; a real shop has them from its session.
@@ -30,20 +33,21 @@ const user = "u-1"
 type shop struct {
 	Options
 	backend backend
+	tally   *tally
 }
 
 // New returns the shop, to be mounted at /demo and /demo/.
 func New(o Options) http.Handler {
-	s := &shop{Options: o, backend: backend(o)}
+	s := &shop{Options: o, backend: backend(o), tally: newTally()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /demo", s.showShop)
 	mux.Handle("GET /demo/{$}", http.RedirectHandler("/demo", http.StatusMovedPermanently))
 	mux.HandleFunc("POST /demo/orders", s.createOrder)
 	mux.HandleFunc("GET /demo/orders/{order}", s.showCheckout(false))
 	mux.HandleFunc("GET /demo/orders/{order}/form", s.showCheckout(true))
-	mux.HandleFunc("POST /demo/orders/{order}/form", s.openForm)
+	mux.HandleFunc("POST /demo/orders/{order}/form", s.counted(s.openForm))
 	mux.HandleFunc("POST /demo/orders/{order}/give-up", s.giveUp)
-	mux.HandleFunc("POST /demo/orders/{order}/pay", s.pay)
+	mux.HandleFunc("POST /demo/orders/{order}/pay", s.counted(s.pay))
 	mux.HandleFunc("POST /demo/orders/{order}/complete", s.complete)
 	mux.HandleFunc("GET /demo/orders/{order}/status", s.status)
 	mux.HandleFunc("GET /demo/orders/{order}/charges", s.showCharges)

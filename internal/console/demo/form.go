@@ -104,7 +104,7 @@ func (s *shop) giveUp(w http.ResponseWriter, r *http.Request) {
 	if r.PostFormValue("then") == "form" {
 		to = formPath(id)
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // a path of our own
+	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
 // abandon reports that an attempt was given up. An attempt has one such report.

@@ -85,7 +85,7 @@ func (s *shop) payByForm(w http.ResponseWriter, r *http.Request) {
 	key, token := r.PostFormValue("client_request_id"), r.PostFormValue("token")
 	a, err := s.sendPay(r, key, token)
 	if err == nil && (a.ok() || a.status == http.StatusConflict) {
-		http.Redirect(w, r, checkoutPath(r.PathValue("order")), http.StatusSeeOther) //nolint:gosec // a path of our own
+		http.Redirect(w, r, checkoutPath(r.PathValue("order")), http.StatusSeeOther)
 		return
 	}
 	o, found, readErr := s.backend.order(r.Context(), r.PathValue("order"))

@@ -70,7 +70,8 @@ function show(state) {
   status.className = "status " + phase;
   status.classList.toggle("aloud", !form.hidden && text === pay.textContent);
   if (hadFocus && !document.activeElement.checkVisibility()) place(phase).focus();
-  if (!busy) void showCharges();
+  by("receipt").hidden = phase !== "succeeded";
+  void showProof();
 }
 
 /** Where the customer goes on: a page, a voucher, or the provider's window, which the button opens again. */
@@ -115,11 +116,70 @@ function say(state) {
   return parts.join(" ");
 }
 
-async function showCharges() {
+// How often the customer has pressed, on this order in this tab. All other numbers come from the shop and the provider.
+const memory = (name) => ({
+  get: () => { try { return JSON.parse(sessionStorage.getItem(name + ":" + order)); } catch { return null; } },
+  set: (value) => { try { sessionStorage.setItem(name + ":" + order, JSON.stringify(value)); } catch { /* this page alone remembers it */ } },
+});
+const kept = memory("presses"), pastResults = memory("past");
+let presses = kept.get() ?? 0;
+
+function pressed() {
+  kept.set(++presses);
+  showPresses();
+  for (const pause of [200, 1000]) setTimeout(() => void showProof(), pause);
+}
+
+function showPresses() {
+  by("pressed").hidden = false;
+  by("presses").textContent = String(presses);
+}
+
+let asking = false, again = false;
+
+/** Puts what has changed of the proof into the page. While one is asked for, another waits. */
+async function showProof() {
+  again = asking;
+  if (asking) return;
+  asking = true;
   const response = await fetch(here + "/charges").catch(() => null);
-  if (!response?.ok) return;
-  const list = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("charges");
-  if (list && list.textContent !== by("charges").textContent) by("charges").replaceChildren(...list.children);
+  const parts = response?.ok && new DOMParser().parseFromString(await response.text(), "text/html");
+  for (const id of parts ? ["requests", "charged", "charges", "course", "support"] : []) {
+    const fresh = parts.getElementById(id), shown = by(id);
+    if (fresh && fresh.innerHTML !== shown.innerHTML) shown.replaceChildren(...fresh.childNodes);
+    if (fresh) shown.hidden = fresh.hidden;
+  }
+  asking = false;
+  if (again) void showProof();
+}
+
+// The same request past the client: two copies under one key, and one under another.
+const random = () => [...crypto.getRandomValues(new Uint8Array(12))].map((b) => b.toString(16).padStart(2, "0")).join("");
+
+async function past() {
+  const key = "past:" + random(), other = "past:" + random();
+  const send = async (what, key) => {
+    try {
+      const response = await fetch(here + "/pay", {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "Idempotency-Key": key },
+        body: JSON.stringify({ payment_method: { token: method.value } }),
+      });
+      const { code } = await response.json().catch(() => ({}));
+      return `${what}: ${response.status} ${code ?? response.headers.get("Idempotency-Result") ?? ""}`;
+    } catch {
+      return what + ": no answer";
+    }
+  };
+  pastResults.set(await Promise.all([send("One key", key), send("The same key", key), send("Another key", other)]));
+  location.reload(); // the client follows what was begun without it
+}
+
+function showPast() {
+  const results = pastResults.get(), list = by("past-results");
+  if (!results || !list) return;
+  list.replaceChildren(...results.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+  list.hidden = false;
 }
 
 by("continue").addEventListener("click", (event) => {
@@ -143,5 +203,16 @@ by("lose").addEventListener("click", ({ currentTarget: button }) => {
   if (!lost) window.dispatchEvent(new Event("online"));
 });
 
+document.addEventListener("click", ({ target }) => {
+  if (target === pay || provider?.contains(target.closest("button"))) pressed();
+}, true);
+by("past")?.addEventListener("click", ({ currentTarget: button }) => {
+  if (button.getAttribute("aria-busy") === "true") return;
+  button.setAttribute("aria-busy", "true");
+  void past();
+});
+
 by("tricks").hidden = false;
+showPresses();
+showPast();
 void payment.resume();
