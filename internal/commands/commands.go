@@ -37,6 +37,8 @@ type Options struct {
 	Wait time.Duration
 	// Quota bounds the new keys of one user.
 	Quota idempotency.Quota
+	// Flushed is called with how many pays share each transaction; nil for nothing.
+	Flushed func(items int)
 }
 
 // Commands executes the use cases. It is safe for concurrent use.
@@ -60,7 +62,7 @@ func New(o Options) *Commands {
 	c := &Commands{Options: o, checks: throttle.New(1/checkEvery.Seconds(), 1)}
 	c.attempts = groupcommit.NewReads(o.Store.AttemptsByID)
 	c.requests = groupcommit.NewReads(o.Store.AttemptsByRequest)
-	c.pays = groupcommit.Shared(c.startAll)
+	c.pays = groupcommit.Shared(c.startAll, o.Flushed)
 	return c
 }
 

@@ -93,6 +93,9 @@ func (g *Group[T]) flush(b *Batch[T]) {
 // try flushes once, and returns a panic as an error.
 func (g *Group[T]) try(ctx context.Context, b *Batch[T]) (err error) {
 	defer catch(&err)
+	if g.opts.Flushed != nil {
+		g.opts.Flushed(len(b.Items))
+	}
 	return g.opts.Flush(ctx, b)
 }
 

@@ -41,6 +41,9 @@ type Options[T any] struct {
 	// caller and is never cancelled.
 	Flush func(ctx context.Context, b *Batch[T]) error
 
+	// Flushed is called with the number of items of each flush; it must not block. Nil is for no call.
+	Flushed func(items int)
+
 	// Queue bounds what waits, Batch what shares one flush.
 	Queue, Batch Limits
 	Size         func(item T) int

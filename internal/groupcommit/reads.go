@@ -35,7 +35,7 @@ func NewReads[K comparable, V any](all func(ctx context.Context, by []K) (map[K]
 			r.value, r.found = there[r.by]
 		}
 		return err
-	})}
+	}, nil)}
 }
 
 // Get reads one row, false if it is not there. It returns context.DeadlineExceeded after

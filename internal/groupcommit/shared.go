@@ -10,10 +10,10 @@ import (
 const stall = 250 * time.Millisecond
 
 // Shared returns a group of calls that come at the same time and share a transaction or a
-// read, up to 64 of them. A call records in itself what became of it.
-func Shared[T any](flush func(ctx context.Context, calls []T) error) *Group[T] {
+// read, up to 64 of them. A call records in itself what became of it. Flushed is that of Options.
+func Shared[T any](flush func(ctx context.Context, calls []T) error, flushed func(items int)) *Group[T] {
 	return New(Options[T]{
-		Flush: func(ctx context.Context, b *Batch[T]) error { return flush(ctx, b.Items) },
+		Flush: func(ctx context.Context, b *Batch[T]) error { return flush(ctx, b.Items) }, Flushed: flushed,
 		Batch: Limits{Items: 64}, Stall: stall,
 	})
 }

@@ -41,6 +41,8 @@ type Options struct {
 	StaleAfter time.Duration
 	// Foreign is called with the account of each event that has become foreign; nil for nothing.
 	Foreign func(account string)
+	// Flushed is called with how many events share each transaction; nil for nothing.
+	Flushed func(items int)
 	// Now is the process's clock.
 	Now func() time.Time
 }
@@ -61,7 +63,7 @@ type Inbox struct {
 func New(o Options) *Inbox {
 	in := &Inbox{Options: o, seed: maphash.MakeSeed()}
 	in.arrivals = groupcommit.New(groupcommit.Options[*arrival]{
-		Flush: in.flush,
+		Flush: in.flush, Flushed: o.Flushed,
 		Queue: groupcommit.Limits{Items: 4096, Bytes: 256 << 20}, Batch: groupcommit.Limits{Items: 128, Bytes: 4 << 20},
 		Size: func(a *arrival) int { return len(a.Body) }, Keys: in.conflicts,
 		Flushes: 4, Linger: 3 * time.Millisecond,

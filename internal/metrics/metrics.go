@@ -46,6 +46,10 @@ type Options struct {
 	Held func() []string
 	// Rejected returns how many rejected deliveries are kept, by account; called as Keys. May be nil.
 	Rejected func(ctx context.Context) (map[string]int64, error)
+	// Unknown returns the number of unknown outcomes by account and age; called as Keys. May be nil.
+	Unknown func(ctx context.Context) (map[string]map[string]int64, error)
+	// Pool returns how the connections to the database are used; may be nil.
+	Pool func() Pool
 	// Stream returns the counts of waiters; may be nil.
 	Stream func() stream.Stats
 }
@@ -63,6 +67,8 @@ type Metrics struct {
 	webhooks   *prometheus.CounterVec
 	refused    *prometheus.CounterVec
 	upkeep
+	*business
+	*storage
 }
 
 // seconds are the buckets of all durations, from a replay to the longest poll.
@@ -101,11 +107,11 @@ func New(o Options) *Metrics {
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_webhooks_refused_total", Help: "Webhook deliveries that were refused, by the problem's code.",
 		}, []string{"account", "code"}),
-		upkeep: newUpkeep(),
+		upkeep: newUpkeep(), business: newBusiness(), storage: newStorage(o.Now),
 	}
 	m.registry.MustRegister(m.all()...)
 	m.registry.MustRegister(
-		m.requests, m.durations, m.commands, m.waits, m.processing, m.purged, m.webhooks, m.refused,
+		m.requests, m.durations, m.commands, m.waits, m.processing, m.purged, m.webhooks, m.refused, m.attempts, m.opened, m.commits, m.batches,
 		number(prometheus.GaugeOpts{
 			Name: "paylatch_idempotency_rows", Help: "Idempotency keys stored, expired ones included; an estimate.",
 		}, &cached[int64]{read: o.Keys, now: o.Now}),
@@ -152,6 +158,12 @@ func (o Options) collected() (all []prometheus.Collector) {
 	}
 	if o.Rejected != nil {
 		all = append(all, newRejected(&cached[map[string]int64]{read: o.Rejected, now: o.Now}))
+	}
+	if o.Unknown != nil {
+		all = append(all, newUnknowns(&cached[map[string]map[string]int64]{read: o.Unknown, now: o.Now}))
+	}
+	if o.Pool != nil {
+		all = append(all, newConnections(o.Pool))
 	}
 	if o.NotesLost != nil {
 		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{

@@ -61,9 +61,20 @@ func counting() *metrics.Metrics {
 		Streams: func(context.Context) (map[string]metrics.PublishedTo, error) {
 			return map[string]metrics.PublishedTo{"jobs": {Behind: 7, Oldest: time.Hour, Failing: true}, "well": {}}, nil
 		},
+		Unknown: func(context.Context) (map[string]map[string]int64, error) {
+			return map[string]map[string]int64{"bank": {"minute": 2, "older": 1}}, nil
+		},
+		Pool: func() metrics.Pool {
+			return metrics.Pool{Acquired: 3, Idle: 4, Max: 10, Waits: 5, Waited: 6 * time.Second}
+		},
 		Held:     func() []string { return []string{"bank"} },
 		Rejected: func(context.Context) (map[string]int64, error) { return map[string]int64{"bank": 40}, nil },
 	})
+	m.Ended("attempt", "bank", "failed", "card_declined", 7)
+	m.Ended("discrepancy", "", "opened", "late_success", 2)
+	m.Ended("refund", "", "succeeded", "", 9)
+	_ = m.Commit(func() error { return nil })
+	m.Batches("pays")(5)
 	m.RejectedDropped("bank")
 	m.RejectedRecovered("bank")
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})

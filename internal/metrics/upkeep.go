@@ -118,12 +118,3 @@ func (m *Metrics) FinalLookup(account, result string) {
 func (m *Metrics) Called(account, call, result string, took time.Duration) {
 	m.calls.WithLabelValues(account, call, result).Observe(took.Seconds())
 }
-
-// Breaker registers the state of an account's circuit breaker, which a
-// scrape reads.
-func (m *Metrics) Breaker(account string, state func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "paylatch_provider_breaker_state", ConstLabels: prometheus.Labels{"account": account},
-		Help: "0 while calls to the provider are let through, 1 while one is let through to see, 2 while all are held back.",
-	}, state))
-}

@@ -73,6 +73,8 @@ type Options struct {
 	// them none is sent twice.
 	Seal func(text string, of []byte) ([]byte, error)
 	Open func(sealed, of []byte) (string, error)
+	// Flushed is called with how many results of calls share each transaction; nil for nothing.
+	Flushed func(items int)
 	// Now is the clock of permits; it must carry a monotonic reading.
 	Now func() time.Time
 }
@@ -87,7 +89,7 @@ type Runner struct {
 // New returns a runner.
 func New(o Options) *Runner {
 	r := &Runner{Options: o}
-	r.records = groupcommit.Shared(r.recordAll)
+	r.records = groupcommit.Shared(r.recordAll, o.Flushed)
 	return r
 }
 

@@ -51,6 +51,8 @@ type Pool struct {
 	migrated atomic.Bool
 	// connected looks at a connection that was just made; nil for nothing.
 	connected func(ctx context.Context, c *pgx.Conn) error
+	// commit runs each commit; nil for nothing.
+	commit func(commit func() error) error
 	// demanding is set where the pool is unavailable while the server loses commits.
 	demanding bool
 }
@@ -105,6 +107,23 @@ func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
 
 // OnConnect has each connection looked at when it was made; an error closes it. It must be set before the pool is used.
 func (p *Pool) OnConnect(look func(ctx context.Context, c *pgx.Conn) error) { p.connected = look }
+
+// OnCommit has each commit run by commit, which calls what it is given once and returns its error. It must be set before the pool is used.
+func (p *Pool) OnCommit(commit func(commit func() error) error) { p.commit = commit }
+
+// Usage is how the connections are used.
+type Usage struct {
+	Acquired, Idle, Max int64
+	// Waits counts the callers that found no idle connection, Waited is the time that they waited.
+	Waits  int64
+	Waited time.Duration
+}
+
+// Usage returns how the connections are used, and have been since the start.
+func (p *Pool) Usage() Usage {
+	s := p.conns.Stat()
+	return Usage{int64(s.AcquiredConns()), int64(s.IdleConns()), int64(s.MaxConns()), s.EmptyAcquireCount(), s.EmptyAcquireWaitTime()}
+}
 
 // speakTypes makes times that are read the same on every machine, and ids cheap.
 func speakTypes(_ context.Context, c *pgx.Conn) error {

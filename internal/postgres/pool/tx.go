@@ -57,7 +57,10 @@ func (p *Pool) Once(ctx context.Context, fn func(ctx context.Context, tx *pipeli
 	if err := run(ctx, tx, fn); err != nil {
 		return DomainError(err)
 	}
-	return DomainError(tx.Commit(ctx))
+	if p.commit == nil {
+		return DomainError(tx.Commit(ctx))
+	}
+	return DomainError(p.commit(func() error { return tx.Commit(ctx) }))
 }
 
 // OnceBehind is Once for reading, on the standby, with data that may be a little old; without one, or where it is unavailable, on the

@@ -1,0 +1,125 @@
+package metrics
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// business counts how attempts end and what people must look at, as it is counted by hours.
+type business struct {
+	attempts *prometheus.CounterVec
+	opened   *prometheus.CounterVec
+
+	mu       sync.Mutex
+	breakers map[string]func() float64
+}
+
+func newBusiness() *business {
+	return &business{
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_attempts_total",
+			Help: "Attempts that ended, each counted by one process; failure_code is empty of those that succeeded.",
+		}, []string{"account", "status", "failure_code"}),
+		opened: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_discrepancies_opened_total", Help: "Discrepancies that were opened, each counted by one process.",
+		}, []string{"kind"}),
+		breakers: map[string]func() float64{},
+	}
+}
+
+// Ended counts attempts that ended in one way, and discrepancies of a kind, the code, that were opened. Other subjects it leaves out.
+func (m *Metrics) Ended(subject, account, status, code string, n int64) {
+	switch subject {
+	case "attempt":
+		m.attempts.WithLabelValues(account, status, code).Add(float64(n))
+	case "discrepancy":
+		m.opened.WithLabelValues(code).Add(float64(n))
+	}
+}
+
+// Breaker registers the state of an account's circuit breaker, which a scrape reads.
+func (m *Metrics) Breaker(account string, state func() float64) {
+	m.mu.Lock()
+	m.breakers[account] = state
+	m.mu.Unlock()
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "paylatch_provider_breaker_state", ConstLabels: prometheus.Labels{"account": account},
+		Help: "0 while calls to the provider are let through, 1 while one is let through to see, 2 while all are held back.",
+	}, state))
+}
+
+// Breakers returns the states of the circuit breakers of this process, by account.
+func (m *Metrics) Breakers() map[string]float64 {
+	m.mu.Lock()
+	registered := maps.Clone(m.breakers)
+	m.mu.Unlock()
+	states := make(map[string]float64, len(registered))
+	for account, state := range registered {
+		states[account] = state()
+	}
+	return states
+}
+
+// unknowns collects the calls to providers with an unknown outcome.
+type unknowns struct {
+	cache *cached[map[string]map[string]int64]
+	desc  *prometheus.Desc
+}
+
+func newUnknowns(found *cached[map[string]map[string]int64]) unknowns {
+	return unknowns{found, prometheus.NewDesc("paylatch_unknown_outcomes",
+		"Calls to a provider with an unknown outcome, by their age, each up to the next: minute, ten_minutes, hour, day, older.",
+		[]string{"account", "age"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (u unknowns) Describe(ch chan<- *prometheus.Desc) { ch <- u.desc }
+
+// Collect implements prometheus.Collector.
+func (u unknowns) Collect(ch chan<- prometheus.Metric) {
+	found, _, _ := u.cache.get()
+	for account, ages := range found {
+		for age, n := range ages {
+			ch <- prometheus.MustNewConstMetric(u.desc, prometheus.GaugeValue, float64(n), account, age)
+		}
+	}
+}
+
+// storage measures the commits, and what shares one.
+type storage struct {
+	now     func() time.Time
+	commits prometheus.Histogram
+	batches *prometheus.HistogramVec
+}
+
+func newStorage(now func() time.Time) *storage {
+	return &storage{
+		now: now,
+		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "paylatch_commit_duration_seconds", Buckets: seconds(), Help: "How long commits took, with the writes that travelled with them.",
+		}),
+		batches: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "paylatch_batch_items", Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128},
+			Help: "How many pays, results of calls and webhooks shared a transaction.",
+		}, []string{"what"}),
+	}
+}
+
+// Commit measures a commit that succeeds.
+func (m *Metrics) Commit(commit func() error) error {
+	began := m.now()
+	err := commit()
+	if err == nil {
+		m.commits.Observe(m.now().Sub(began).Seconds())
+	}
+	return err
+}
+
+// Batches returns what observes the sizes of batches of a name, which is one of a few.
+func (m *Metrics) Batches(what string) func(items int) {
+	o := m.batches.WithLabelValues(what)
+	return func(items int) { o.Observe(float64(items)) }
+}

@@ -1,0 +1,43 @@
+package pool_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// TestPool_OnCommit: each commit is run once, and what is undone is none.
+func TestPool_OnCommit(t *testing.T) {
+	t.Parallel()
+	p := open(t, testdb.New(t))
+	commits, broken := 0, errors.New("undone")
+	p.OnCommit(func(commit func() error) error {
+		commits++
+		return commit()
+	})
+	require.NoError(t, write(t, p))
+	require.Equal(t, 1, commits)
+	require.ErrorIs(t, p.Once(t.Context(), func(context.Context, *pipeline.Tx) error { return broken }), broken)
+	require.NoError(t, read(t, p))
+	require.Equal(t, 1, commits)
+	p.OnCommit(func(func() error) error { return broken })
+	require.ErrorIs(t, write(t, p), broken)
+}
+
+func TestPool_Usage(t *testing.T) {
+	t.Parallel()
+	p := open(t, testdb.New(t))
+	require.NoError(t, p.Read(t.Context(), func(context.Context, *pgxpool.Conn) error {
+		u := p.Usage()
+		require.Equal(t, [4]int64{1, 0, 10, 1}, [4]int64{u.Acquired, u.Idle, u.Max, u.Waits})
+		require.Positive(t, u.Waited)
+		return nil
+	}))
+	require.EqualValues(t, 1, p.Usage().Idle)
+}
