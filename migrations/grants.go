@@ -30,6 +30,8 @@ func Served() map[string][]string {
 		"final_cursors":       {insert, update},
 		"final_lookups":       {insert, update, remove},
 		"goose_db_version":    {},
+		"hourly_outcomes":     {insert, update, remove},
+		"hourly_progress":     {update},
 		"idempotency_keys":    {insert, update, remove},
 		"key_quotas":          {insert, update},
 		"operations":          {insert, update},

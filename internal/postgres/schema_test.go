@@ -79,7 +79,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), lookupPromises(), reconciliationPromises(), markPromises(), jobPromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), lookupPromises(), reconciliationPromises(), markPromises(), jobPromises(), hourlyPromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -155,6 +155,7 @@ INSERT INTO endpoints (name, url_digest, position) VALUES ('shop', '\x01', 3);
 INSERT INTO endpoint_retries VALUES ('shop', 2, 'o1', ':m1', ':a1', 'due', 1, now(), now(), 500, 'x', NULL);
 INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, status, took_ms, error) VALUES ('shop', 2, 'o1', ':m1', now(), 500, 3, 'x');
 INSERT INTO streams (name, position) VALUES ('jobs', 3);
+INSERT INTO hourly_outcomes VALUES ('2026-01-01T00:00:00Z', 'attempt', 'acc', 'EUR', 'succeeded', '', 2, 1000);
 INSERT INTO sessions VALUES ('t1', '\x01', now() + interval '1 hour');
 INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome) VALUES (':m1', ':m1', 'ann', '{support}', 'attempt.view', 'done');
 INSERT INTO support_jobs (job_id, deed_id, kind, account, verdict, event_type, discrepancy_kind, resolution, reason, actor, roles, address, request_id, created_at, total, behind)

@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/jobstore"
 	"github.com/paylatch/paylatch/internal/postgres/liststore"
 	"github.com/paylatch/paylatch/internal/postgres/markstore"
+	"github.com/paylatch/paylatch/internal/postgres/overviewstore"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/postgres/rejectedstore"
 	"github.com/paylatch/paylatch/internal/postgres/sessions"
@@ -75,11 +76,20 @@ func (s *Store) Endpoints() *endpointstore.Store { return endpointstore.New(s.po
 // Streams returns the store of the streams that events are published to, on the same connections.
 func (s *Store) Streams() *streamstore.Store { return streamstore.New(s.pool) }
 
+// Overview returns the store of what is counted by hours, on the same connections.
+func (s *Store) Overview() *overviewstore.Store { return overviewstore.New(s.pool) }
+
 // Rejected returns the store of rejected deliveries, on the same connections.
 func (s *Store) Rejected() *rejectedstore.Store { return rejectedstore.New(s.pool) }
 
 // Marks returns the store of the mark by which a restored database is noticed, on the same connections.
 func (s *Store) Marks() *markstore.Store { return markstore.New(s.pool) }
+
+// OnCommit has each commit run by commit, as pool.Pool has it. It must be set before the store is used.
+func (s *Store) OnCommit(commit func(commit func() error) error) { s.pool.OnCommit(commit) }
+
+// Usage returns how the connections are used.
+func (s *Store) Usage() pool.Usage { return s.pool.Usage() }
 
 // Close waits for the connections that are in use and closes them all.
 func (s *Store) Close() { s.pool.Close() }

@@ -36,6 +36,7 @@ const (
 	StoppedJob        Action = "job.stop"
 	Refunded          Action = "createRefund" // by the API's call or the console alike
 	ViewedDisputes    Action = "listDisputes.view"
+	ViewedOverview    Action = "overview.view"
 	ViewedEndpoints   Action = "listEndpoints.view"
 	ViewedDeliveries  Action = "listDeliveries.view"
 	TestedEndpoint    Action = "endpoint.test"
