@@ -245,6 +245,27 @@ func (e OrderCreatedBy) Valid() bool {
 	}
 }
 
+// Defines values for OverviewStandingBreaker.
+const (
+	OverviewStandingBreakerClosed   OverviewStandingBreaker = "closed"
+	OverviewStandingBreakerHalfOpen OverviewStandingBreaker = "half_open"
+	OverviewStandingBreakerOpen     OverviewStandingBreaker = "open"
+)
+
+// Valid indicates whether the value is a known member of the OverviewStandingBreaker enum.
+func (e OverviewStandingBreaker) Valid() bool {
+	switch e {
+	case OverviewStandingBreakerClosed:
+		return true
+	case OverviewStandingBreakerHalfOpen:
+		return true
+	case OverviewStandingBreakerOpen:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PayCapture.
 const (
 	PayCaptureAutomatic PayCapture = "automatic"
@@ -1108,6 +1129,164 @@ type Orders struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// OverviewAccountApproval defines model for OverviewAccountApproval.
+type OverviewAccountApproval struct {
+	Account string `json:"account"`
+
+	// Day The last 24 hours.
+	Day OverviewShare `json:"day"`
+
+	// Week The last seven days.
+	Week OverviewShare `json:"week"`
+
+	// WeekBefore The seven days before those.
+	WeekBefore OverviewShare `json:"week_before"`
+}
+
+// OverviewAccountUnknown defines model for OverviewAccountUnknown.
+type OverviewAccountUnknown struct {
+	Account string `json:"account"`
+
+	// Ages By the time since the provider was first called.
+	Ages OverviewAges `json:"ages"`
+}
+
+// OverviewAges By the time since the provider was first called.
+type OverviewAges struct {
+	Under1M  int64 `json:"under_1m"`
+	Under10M int64 `json:"under_10m"`
+	Under1H  int64 `json:"under_1h"`
+	Under1D  int64 `json:"under_1d"`
+	Older    int64 `json:"older"`
+}
+
+// OverviewCurrencyApproval defines model for OverviewCurrencyApproval.
+type OverviewCurrencyApproval struct {
+	Currency string `json:"currency"`
+
+	// Day The last 24 hours.
+	Day OverviewShare `json:"day"`
+
+	// Week The last seven days.
+	Week OverviewShare `json:"week"`
+
+	// WeekBefore The seven days before those.
+	WeekBefore OverviewShare `json:"week_before"`
+}
+
+// OverviewDiscrepancies defines model for OverviewDiscrepancies.
+type OverviewDiscrepancies struct {
+	Kind  string `json:"kind"`
+	Count int64  `json:"count"`
+
+	// OldestSeconds For how long the oldest has been open.
+	OldestSeconds int64 `json:"oldest_seconds"`
+}
+
+// OverviewEndpoint defines model for OverviewEndpoint.
+type OverviewEndpoint struct {
+	Name string `json:"name"`
+
+	// State `active`, or `gone`.
+	State string `json:"state"`
+
+	// Behind How many events, of any type, come after its cursor.
+	Behind  int64 `json:"behind"`
+	Retries int64 `json:"retries"`
+	Dead    int64 `json:"dead"`
+
+	// OldestUndeliveredSeconds The age of the oldest event that is not delivered; 0 where there is none.
+	OldestUndeliveredSeconds int64 `json:"oldest_undelivered_seconds"`
+}
+
+// OverviewHour defines model for OverviewHour.
+type OverviewHour struct {
+	From      time.Time `json:"from"`
+	Succeeded int64     `json:"succeeded"`
+
+	// Failed Without those that were canceled.
+	Failed   int64 `json:"failed"`
+	Canceled int64 `json:"canceled"`
+
+	// Volume What was captured by those that succeeded.
+	Volume []OverviewMoney `json:"volume"`
+}
+
+// OverviewMoney defines model for OverviewMoney.
+type OverviewMoney struct {
+	// Amount In the minor unit.
+	Amount   int64  `json:"amount"`
+	Currency string `json:"currency"`
+}
+
+// OverviewRefunds defines model for OverviewRefunds.
+type OverviewRefunds struct {
+	// Succeeded Those that succeeded in the last 24 hours.
+	Succeeded int64 `json:"succeeded"`
+
+	// Failed Those that failed in the last 24 hours.
+	Failed int64 `json:"failed"`
+
+	// Pending Those that are under way now.
+	Pending int64 `json:"pending"`
+
+	// Sums What those that succeeded gave back.
+	Sums []OverviewMoney `json:"sums"`
+}
+
+// OverviewShare defines model for OverviewShare.
+type OverviewShare struct {
+	Succeeded int64 `json:"succeeded"`
+	Ended     int64 `json:"ended"`
+
+	// Rate From 0 to 1; null where none ended.
+	Rate *float64 `json:"rate"`
+}
+
+// OverviewSilent defines model for OverviewSilent.
+type OverviewSilent struct {
+	Account string `json:"account"`
+
+	// Pending How many attempts wait.
+	Pending int64 `json:"pending"`
+
+	// Since When the first of them began.
+	Since time.Time `json:"since"`
+
+	// LastWebhookAt Null if none ever came.
+	LastWebhookAt *time.Time `json:"last_webhook_at"`
+}
+
+// OverviewStanding defines model for OverviewStanding.
+type OverviewStanding struct {
+	Account string `json:"account"`
+
+	// Breaker Of the process that answers. `open`: calls to the provider are held back; `half_open`: one is let through, to see.
+	Breaker OverviewStandingBreaker `json:"breaker"`
+
+	// Held True while pays and refunds wait for a reconciliation, because the database was restored.
+	Held bool `json:"held"`
+}
+
+// OverviewStandingBreaker Of the process that answers. `open`: calls to the provider are held back; `half_open`: one is let through, to see.
+type OverviewStandingBreaker string
+
+// OverviewUnknown defines model for OverviewUnknown.
+type OverviewUnknown struct {
+	// Total Calls that charge, capture, cancel or refund, with an outcome that is not known yet.
+	Total    int64      `json:"total"`
+	OldestAt *time.Time `json:"oldest_at"`
+
+	// Complete False where so much was open that not all of it was looked at.
+	Complete bool `json:"complete"`
+
+	// Ages By the time since the provider was first called.
+	Ages OverviewAges `json:"ages"`
+
+	// Accounts Those accounts that have any.
+	Accounts []OverviewAccountUnknown `json:"accounts"`
+}
+
 // Pay defines model for Pay.
 type Pay struct {
 	// Account The configured account to pay by. Absent, the default one. A customer may name only what is offered.
@@ -1558,6 +1737,30 @@ type SupportJobs struct {
 
 	// NextCursor Null at the end.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// SupportOverview defines model for SupportOverview.
+type SupportOverview struct {
+	// At When the numbers were read.
+	At time.Time `json:"at"`
+
+	// UncountedEvents How many events have happened that are in `hours`, `refunds` and the approval rates not yet; usually those of two seconds.
+	UncountedEvents int64 `json:"uncounted_events"`
+
+	// Hours The last 24 hours in UTC, the current one included, oldest first.
+	Hours              []OverviewHour             `json:"hours"`
+	ApprovalByAccount  []OverviewAccountApproval  `json:"approval_by_account"`
+	ApprovalByCurrency []OverviewCurrencyApproval `json:"approval_by_currency"`
+	UnknownOutcomes    OverviewUnknown            `json:"unknown_outcomes"`
+
+	// Discrepancies What is open, by kind, that with the oldest first.
+	Discrepancies []OverviewDiscrepancies `json:"discrepancies"`
+	Refunds       OverviewRefunds         `json:"refunds"`
+
+	// SilentAccounts Accounts without webhooks while attempts wait for them.
+	SilentAccounts []OverviewSilent   `json:"silent_accounts"`
+	Accounts       []OverviewStanding `json:"accounts"`
+	Endpoints      []OverviewEndpoint `json:"endpoints"`
 }
 
 // SupportPossibility defines model for SupportPossibility.
@@ -2398,6 +2601,12 @@ type SupportStopJobParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// SupportOverviewParams defines parameters for SupportOverview.
+type SupportOverviewParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // SupportSearchParams defines parameters for SupportSearch.
 type SupportSearchParams struct {
 	// Q An id or its beginning; required.
@@ -3132,6 +3341,18 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/support/jobs/{job_id}/stop (the `SupportStopJob` operationId).
 	SupportStopJob(ctx context.Context, jobID JobID, params *SupportStopJobParams, body SupportStopJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SupportOverview Read how business goes
+	//
+	// Payments and volume by hour, approval rates, unknown outcomes, what needs review, refunds, and how accounts and endpoints stand. The numbers may be
+	// some seconds old, and are not of one moment. Each call is in the audit log.
+	//
+	// An attempt counts in the hour in which it ended, as succeeded or failed, and in no other: what is pending or authorized does not count yet, and imported ones
+	// never do. An approval rate is the number of those that succeeded among those that ended. Those that the shop or the customer canceled (failure
+	// `canceled`) are in neither number; those that expired or never reached the provider count as failed.
+	//
+	// Corresponds with GET /v1/support/overview (the `SupportOverview` operationId).
+	SupportOverview(ctx context.Context, params *SupportOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SupportSearch Find orders, attempts, refunds and events by an id
 	//
@@ -4279,6 +4500,28 @@ func (c *Client) SupportStopJobWithBody(ctx context.Context, jobID JobID, params
 // Corresponds with POST /v1/support/jobs/{job_id}/stop (the `SupportStopJob` operationId).
 func (c *Client) SupportStopJob(ctx context.Context, jobID JobID, params *SupportStopJobParams, body SupportStopJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSupportStopJobRequest(c.Server, jobID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SupportOverview Read how business goes
+//
+// Payments and volume by hour, approval rates, unknown outcomes, what needs review, refunds, and how accounts and endpoints stand. The numbers may be
+// some seconds old, and are not of one moment. Each call is in the audit log.
+//
+// An attempt counts in the hour in which it ended, as succeeded or failed, and in no other: what is pending or authorized does not count yet, and imported ones
+// never do. An approval rate is the number of those that succeeded among those that ended. Those that the shop or the customer canceled (failure
+// `canceled`) are in neither number; those that expired or never reached the provider count as failed.
+//
+// Corresponds with GET /v1/support/overview (the `SupportOverview` operationId).
+func (c *Client) SupportOverview(ctx context.Context, params *SupportOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSupportOverviewRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7646,6 +7889,48 @@ func NewSupportStopJobRequestWithBody(server string, jobID JobID, params *Suppor
 	return req, nil
 }
 
+// NewSupportOverviewRequest constructs an http.Request for the SupportOverview method
+func NewSupportOverviewRequest(server string, params *SupportOverviewParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/support/overview")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.XRequestID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewSupportSearchRequest constructs an http.Request for the SupportSearch method
 func NewSupportSearchRequest(server string, params *SupportSearchParams) (*http.Request, error) {
 	var err error
@@ -8419,6 +8704,20 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/support/jobs/{job_id}/stop (the `SupportStopJob` operationId).
 	SupportStopJobWithResponse(ctx context.Context, jobID JobID, params *SupportStopJobParams, body SupportStopJobJSONRequestBody, reqEditors ...RequestEditorFn) (*SupportStopJobResponse, error)
+
+	// SupportOverviewWithResponse Read how business goes
+	//
+	// Payments and volume by hour, approval rates, unknown outcomes, what needs review, refunds, and how accounts and endpoints stand. The numbers may be
+	// some seconds old, and are not of one moment. Each call is in the audit log.
+	//
+	// An attempt counts in the hour in which it ended, as succeeded or failed, and in no other: what is pending or authorized does not count yet, and imported ones
+	// never do. An approval rate is the number of those that succeeded among those that ended. Those that the shop or the customer canceled (failure
+	// `canceled`) are in neither number; those that expired or never reached the provider count as failed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/support/overview (the `SupportOverview` operationId).
+	SupportOverviewWithResponse(ctx context.Context, params *SupportOverviewParams, reqEditors ...RequestEditorFn) (*SupportOverviewResponse, error)
 
 	// SupportSearchWithResponse Find orders, attempts, refunds and events by an id
 	//
@@ -15918,6 +16217,121 @@ func (r SupportStopJobResponse) ContentType() string {
 	return ""
 }
 
+// SupportOverviewResponse200Headers the declared response headers of an HTTP 200 response for SupportOverview
+type SupportOverviewResponse200Headers struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// SupportOverviewResponse401Headers the declared response headers of an HTTP 401 response for SupportOverview
+type SupportOverviewResponse401Headers struct {
+	IdempotencyKey      *string
+	WWWAuthenticate     string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// SupportOverviewResponse403Headers the declared response headers of an HTTP 403 response for SupportOverview
+type SupportOverviewResponse403Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// SupportOverviewResponse500Headers the declared response headers of an HTTP 500 response for SupportOverview
+type SupportOverviewResponse500Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// SupportOverviewResponse503Headers the declared response headers of an HTTP 503 response for SupportOverview
+type SupportOverviewResponse503Headers struct {
+	IdempotencyKey      *string
+	RetryAfter          int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportOverviewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SupportOverview
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Internal
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *SupportOverviewResponse200Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *SupportOverviewResponse401Headers
+	// Headers403 the parsed response headers for an HTTP 403 response
+	Headers403 *SupportOverviewResponse403Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *SupportOverviewResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *SupportOverviewResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SupportOverviewResponse) GetJSON200() *SupportOverview {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r SupportOverviewResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r SupportOverviewResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r SupportOverviewResponse) GetApplicationProblemJSON500() *Internal {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r SupportOverviewResponse) GetApplicationProblemJSON503() *Unavailable {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r SupportOverviewResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SupportOverviewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SupportOverviewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SupportOverviewResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // SupportSearchResponse200Headers the declared response headers of an HTTP 200 response for SupportSearch
 type SupportSearchResponse200Headers struct {
 	XContentTypeOptions string
@@ -17047,6 +17461,26 @@ func (c *ClientWithResponses) SupportStopJobWithResponse(ctx context.Context, jo
 		return nil, err
 	}
 	return ParseSupportStopJobResponse(rsp)
+}
+
+// SupportOverviewWithResponse Read how business goes
+//
+// Payments and volume by hour, approval rates, unknown outcomes, what needs review, refunds, and how accounts and endpoints stand. The numbers may be
+// some seconds old, and are not of one moment. Each call is in the audit log.
+//
+// An attempt counts in the hour in which it ended, as succeeded or failed, and in no other: what is pending or authorized does not count yet, and imported ones
+// never do. An approval rate is the number of those that succeeded among those that ended. Those that the shop or the customer canceled (failure
+// `canceled`) are in neither number; those that expired or never reached the provider count as failed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/support/overview (the `SupportOverview` operationId).
+func (c *ClientWithResponses) SupportOverviewWithResponse(ctx context.Context, params *SupportOverviewParams, reqEditors ...RequestEditorFn) (*SupportOverviewResponse, error) {
+	rsp, err := c.SupportOverview(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSupportOverviewResponse(rsp)
 }
 
 // SupportSearchWithResponse Find orders, attempts, refunds and events by an id
@@ -30989,6 +31423,190 @@ func ParseSupportStopJobResponse(rsp *http.Response) (*SupportStopJobResponse, e
 		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers SupportStopJobResponse503Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSupportOverviewResponse parses an HTTP response from a SupportOverviewWithResponse call
+func ParseSupportOverviewResponse(rsp *http.Response) (*SupportOverviewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SupportOverviewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SupportOverview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers SupportOverviewResponse200Headers
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 401:
+		var headers SupportOverviewResponse401Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 403:
+		var headers SupportOverviewResponse403Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers403 = &headers
+	case rsp.StatusCode == 500:
+		var headers SupportOverviewResponse500Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers SupportOverviewResponse503Headers
 		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

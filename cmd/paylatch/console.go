@@ -18,7 +18,7 @@ import (
 // newConsole makes the pages for support. In dev a token signs a person in, and on
 // an address of this machine the browser sends its cookie without TLS.
 func (in *instance) newConsole(desk *support.Service, jobs *bulk.Service, dev bool) http.Handler {
-	o := console.Options{Support: desk, Jobs: jobs, Payments: in.rooms, Endpoints: in.events.endpoints, Disputes: lists.New(in.store.Lists()), SignIn: session.Options{
+	o := console.Options{Support: desk, Jobs: jobs, Overview: in.today, Payments: in.rooms, Endpoints: in.events.endpoints, Disputes: lists.New(in.store.Lists()), SignIn: session.Options{
 		AuditLog: desk, Store: in.store.Sessions(), Log: in.log, Now: time.Now,
 		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: access.Seen,
 		Plain: dev && onlyHere(in.cfg.Listen),

@@ -17,6 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
@@ -73,7 +74,8 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 		if err := store.Migrated(ctx); err != nil {
 			return err
 		}
-		charged, receiving, err := accounts.Build(cfg, provider.NewHTTPClient(), accounts.Unwatched(time.Now))
+		counted := metrics.New(metrics.Options{Now: time.Now})
+		charged, receiving, err := accounts.Build(cfg, provider.NewHTTPClient(), accounts.Watch{Log: zerolog.Nop(), Metrics: counted, Now: time.Now})
 		if err != nil {
 			return err
 		}
@@ -82,7 +84,7 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 			return err
 		}
 		notes, reading := activity.NewNotes(store, time.Now), accounts.Readers(receiving)
-		payments := newRooms(cfg, store, charged, reading, notes, sealer, guard, nil)
+		payments := newRooms(cfg, store, charged, reading, notes, sealer, guard, counted)
 		return errors.Join(do(beside{cfg, store, payments, notes, charged, reading}), notes.Flush(ctx))
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/lists"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/overview"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/reconcile"
@@ -42,6 +43,7 @@ type instance struct {
 	auth  *auth.Authenticator
 	rooms rooms
 	books *reconcile.Reconciler
+	today *overview.Service
 	notes *activity.Notes
 	// rejected are the deliveries with a signature that is not right.
 	rejected *rejected.Deliveries
@@ -86,8 +88,10 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 		Reconciled: func(ctx context.Context) (map[string]time.Duration, error) { return in.books.Ages(ctx) },
 		NotesLost:  in.notes.Lost, Now: time.Now,
 		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered, Readers: in.readers, Streams: in.unpublished,
-		Rejected: in.store.Rejected().Counts, Held: in.guard.All,
+		Rejected: in.store.Rejected().Counts, Held: in.guard.All, Pool: func() metrics.Pool { return metrics.Pool(in.store.Usage()) },
+		Unknown: func(ctx context.Context) (map[string]map[string]int64, error) { return in.today.UnknownByAge(ctx) },
 	})
+	in.store.OnCommit(counted.Commit)
 	charged, receiving, err := accounts.Build(cfg, provider.NewHTTPClient(), accounts.Watch{Log: log, Metrics: counted, Now: time.Now})
 	if err != nil {
 		return nil, err
@@ -96,7 +100,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 	if err != nil {
 		return nil, err
 	}
-	in.rooms = newRooms(cfg, in.store, charged, accounts.Readers(receiving), in.notes, sealer, in.guard, counted.Foreign)
+	in.rooms = newRooms(cfg, in.store, charged, accounts.Readers(receiving), in.notes, sealer, in.guard, counted)
 	if err := in.newRejected(ring, sealer, receiving, counted); err != nil {
 		return nil, err
 	}
@@ -111,11 +115,15 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 		in.hub.Changed(ids)
 		in.events.changed(ids)
 	})
-	in.workers = worker.New(log, in.loops(how.role, charged, counted, how.dev)...)
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: typesOfEndpoints(cfg)})
+	in.today = overview.New(overview.Options{
+		Store: in.store.Overview(), Audit: desk, Accounts: in.rooms, Endpoints: in.events.endpoints, Held: in.guard.All, Breakers: counted.Breakers,
+		Added: counted.Ended, Now: time.Now,
+	})
+	in.workers = worker.New(log, in.loops(how.role, charged, counted, how.dev)...)
 	jobs := bulk.New(in.store.Jobs(), desk)
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, how.dev), Demo: how.dev,
+		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, how.dev), Demo: how.dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Refusals: refusals, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: accounts.References(cfg),

@@ -39,7 +39,7 @@ func (in *instance) shared(charged map[string]gateway.Account, counted *metrics.
 		worker.ReadAgain(in.rooms, version), worker.VerifyRejected(in.rejected),
 
 		worker.Jobs(jobsOf(in.cfg, in.store, in.rooms, in.log)),
-		worker.Verify(in.store.Evidence(), counted.Verified, in.log), worker.Audit(in.store.Support(), !dev, time.Now, in.log),
+		worker.CountHours(in.today), worker.PurgeHours(in.today), worker.Verify(in.store.Evidence(), counted.Verified, in.log), worker.Audit(in.store.Support(), !dev, time.Now, in.log),
 
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, in.cfg.Retention.EventBytes), worker.PurgeSessions(in.store.Sessions()),
 		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.PurgeRejected(in.store.Rejected(), rejected.Life),

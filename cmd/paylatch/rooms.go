@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/reconcile"
@@ -58,16 +59,16 @@ func holdOf(ctx context.Context, store *postgres.Store, account string) (*reconc
 
 // newRooms wires the use cases. Without notes nothing is recorded, and no command may be executed; without a sealer no
 // charge is sent twice. The pays and refunds of accounts that guard holds wait. Each event that has
-// become foreign is passed to foreign, unless that is nil.
+// become foreign is counted, and so is what shares transactions.
 func newRooms(
 	cfg *config.Config, store *postgres.Store, charged map[string]gateway.Account, readers map[string]webhooks.Reader, notes *activity.Notes, sealer *auth.Sealer,
-	guard *watermark.Guard, foreign func(account string),
+	guard *watermark.Guard, counted *metrics.Metrics,
 ) rooms {
 	rules := changeset.Rules{
 		Accounts: activity.Providers(charged, notes), Held: guard,
 		Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
 	}
-	run := runner.Options{Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, Now: time.Now}
+	run := runner.Options{Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, Flushed: counted.Batches("results"), Now: time.Now}
 	if sealer != nil {
 		run.Seal, run.Open = sealer.SealText, sealer.OpenText
 	}
@@ -76,11 +77,11 @@ func newRooms(
 		Runner: r,
 		Commands: activity.Commands{Notes: notes, Commands: commands.New(commands.Options{
 			Store: store, Runner: r, DefaultAccount: cfg.DefaultAccount, OrdersBy: ordersBy(cfg), Wait: cfg.Idempotency.Wait,
-			Quota: idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per},
+			Quota: idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per}, Flushed: counted.Batches("pays"),
 		})},
 		Inbox: activity.Inbox{Notes: notes, Inbox: intake.New(intake.Options{
 			Store: store, Rules: rules, Readers: readers, ProviderTimeout: cfg.ProviderTimeout, StaleAfter: cfg.SilentAfter,
-			Foreign: foreign, Now: time.Now,
+			Foreign: counted.Foreign, Flushed: counted.Batches("webhooks"), Now: time.Now,
 		})},
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/overview"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/support"
@@ -81,6 +82,11 @@ type Support interface {
 	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
 }
 
+// Overview is the business in numbers; *overview.Service in the real program.
+type Overview interface {
+	Overview(ctx context.Context, who support.Staff) (overview.Overview, error)
+}
+
 // Jobs are the acts of staff on many events or discrepancies; *bulk.Service in the real program.
 type Jobs interface {
 	Try(ctx context.Context, who support.Staff, o bulk.Order) (bulk.Counts, error)
@@ -121,6 +127,8 @@ type Options struct {
 	Support Support
 	// Jobs serves staff beside Support; required with it.
 	Jobs Jobs
+	// Overview serves staff beside Support; required with it.
+	Overview Overview
 	// Refused gets each refused token, and each call for staff that was refused to others. It must not block; may be nil.
 	Refused func(support.Refusal)
 	// Console serves what is under /support, with the caller's address as RemoteAddr

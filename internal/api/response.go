@@ -62,7 +62,8 @@ func (r response) VisitSupportJobResponse(w http.ResponseWriter) error { return 
 
 func (r response) VisitSupportStopJobResponse(w http.ResponseWriter) error { return r.send(w) }
 
-func (r response) VisitSupportAuditResponse(w http.ResponseWriter) error { return r.send(w) }
+func (r response) VisitSupportOverviewResponse(w http.ResponseWriter) error { return r.send(w) }
+func (r response) VisitSupportAuditResponse(w http.ResponseWriter) error    { return r.send(w) }
 
 // send writes the response. A caller that has gone meanwhile is no error.
 func (r response) send(w http.ResponseWriter) error {

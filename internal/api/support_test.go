@@ -147,7 +147,7 @@ func (d *desk) Refuse(_ context.Context, who support.Staff, action support.Actio
 func newDesk(t *testing.T) (*bench, *desk) {
 	t.Helper()
 	d := &desk{money: &payment.Money{Minor: 1999, Currency: "EUR"}}
-	return newBench(t, func(o *api.Options) { o.Support, o.Jobs = d, d }), d
+	return newBench(t, func(o *api.Options) { o.Support, o.Jobs, o.Overview = d, d, d }), d
 }
 
 const because = `{"reason":"the customer called, case 4711"}`
@@ -169,6 +169,7 @@ func supportCalls() map[string]string {
 		"GET /v1/support/jobs ":                                                                               "jobs",
 		"GET /v1/support/jobs/" + event + " ":                                                                 "job " + event,
 		"POST /v1/support/jobs/" + event + "/stop " + because:                                                 "stop " + event,
+		"GET /v1/support/overview ":                                                                           "overview",
 		"GET /v1/support/audit?actor=sam&action=x&target=y ":                                                  "audit",
 	}
 }

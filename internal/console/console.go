@@ -6,6 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/console/page"
 	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/console/today"
 	"github.com/paylatch/paylatch/internal/throttle"
 )
 
@@ -26,6 +27,7 @@ func New(o Options) http.Handler {
 	entrance.Route(pages)
 	for path, show := range map[string]handler{
 		"/support":                            (*visit).showSearch,
+		"/support/today":                      func(v *visit) error { return today.ShowNumbers(v.Visit, v.Overview) },
 		"/support/attempts/{id}":              (*visit).showAttempt,
 		"/support/attempts/{id}/recheck":      (*visit).askRecheck,
 		"/support/attempts/{id}/refund":       (*visit).askRefund,

@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/console/today"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
@@ -39,6 +40,7 @@ type Payments interface {
 // Options configure the console. All are required.
 type Options struct {
 	Support   Support
+	Overview  today.Overview
 	Jobs      Jobs
 	Payments  Payments
 	Endpoints Endpoints

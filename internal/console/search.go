@@ -6,6 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/refusal"
+	"github.com/paylatch/paylatch/internal/console/today"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -30,13 +31,17 @@ type group struct {
 
 func (v *visit) showSearch() error {
 	text := strings.TrimSpace(v.Query("q"))
+	typing := v.R.Header.Get("Hx-Request") != ""
 	top, err := v.warned("Search")
 	if err != nil {
 		return err
 	}
+	if text == "" && !typing {
+		top.Title = today.Title
+		return today.Show(v.Visit, v.Overview, top)
+	}
 	f := found{Frame: top, Searched: text != ""}
 	f.Query = text
-	typing := v.R.Header.Get("Hx-Request") != ""
 	if text == "" || typing && len(text) < leastTyped {
 		f.Searched = false
 		return v.Show(searchPage(f))

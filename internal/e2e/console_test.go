@@ -16,7 +16,7 @@ import (
 func everyPage() []string {
 	id := uuid.NewString()
 	return []string{
-		"/support", "/support?q=A-1", "/support/", "/support/attempts/" + id, "/support/attempts/" + id + "/recheck", "/support/attempts/" + id + "/refund",
+		"/support", "/support?q=A-1", "/support/today", "/support/", "/support/attempts/" + id, "/support/attempts/" + id + "/recheck", "/support/attempts/" + id + "/refund",
 		"/support/orders?id=A-1", "/support/events/" + id, "/support/events/" + id + "/reveal", "/support/events/" + id + "/replay",
 		"/support/discrepancies", "/support/discrepancies/" + id + "/resolve", "/support/audit", "/support/disputes", "/support/no/such/page",
 		"/support/endpoints", "/support/endpoints/shop", "/support/endpoints/shop/test", "/support/endpoints/shop/redeliver",
@@ -254,7 +254,7 @@ func TestEveryPageWithATimeSaysWhichClock(t *testing.T) {
 	p := signedIn(t, s.base, "ada", "admin")
 	p.get("/support/attempts/"+a.ID).is(t, http.StatusOK) // the audit log begins with it, whatever comes first below
 	for path, want := range map[string]bool{
-		"/support": false, "/support?q=u1": true, "/support?q=none-of-it": false, "/support/attempts/" + a.ID: true, "/support/orders?id=" + a.OrderID: true,
+		"/support": true, "/support?q=u1": true, "/support?q=none-of-it": false, "/support/attempts/" + a.ID: true, "/support/orders?id=" + a.OrderID: true,
 		"/support/events/" + event: true, "/support/discrepancies": false, "/support/audit": true, "/support/audit?actor=none": false,
 		"/support/endpoints": true, "/support/endpoints/shop": true, "/support/endpoints/shop?cursor=1": true, "/support/endpoints/shop/test": false,
 	} {

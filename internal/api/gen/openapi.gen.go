@@ -244,6 +244,27 @@ func (e OrderCreatedBy) Valid() bool {
 	}
 }
 
+// Defines values for OverviewStandingBreaker.
+const (
+	OverviewStandingBreakerClosed   OverviewStandingBreaker = "closed"
+	OverviewStandingBreakerHalfOpen OverviewStandingBreaker = "half_open"
+	OverviewStandingBreakerOpen     OverviewStandingBreaker = "open"
+)
+
+// Valid indicates whether the value is a known member of the OverviewStandingBreaker enum.
+func (e OverviewStandingBreaker) Valid() bool {
+	switch e {
+	case OverviewStandingBreakerClosed:
+		return true
+	case OverviewStandingBreakerHalfOpen:
+		return true
+	case OverviewStandingBreakerOpen:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PayCapture.
 const (
 	PayCaptureAutomatic PayCapture = "automatic"
@@ -1107,6 +1128,164 @@ type Orders struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// OverviewAccountApproval defines model for OverviewAccountApproval.
+type OverviewAccountApproval struct {
+	Account string `json:"account"`
+
+	// Day The last 24 hours.
+	Day OverviewShare `json:"day"`
+
+	// Week The last seven days.
+	Week OverviewShare `json:"week"`
+
+	// WeekBefore The seven days before those.
+	WeekBefore OverviewShare `json:"week_before"`
+}
+
+// OverviewAccountUnknown defines model for OverviewAccountUnknown.
+type OverviewAccountUnknown struct {
+	Account string `json:"account"`
+
+	// Ages By the time since the provider was first called.
+	Ages OverviewAges `json:"ages"`
+}
+
+// OverviewAges By the time since the provider was first called.
+type OverviewAges struct {
+	Under1M  int64 `json:"under_1m"`
+	Under10M int64 `json:"under_10m"`
+	Under1H  int64 `json:"under_1h"`
+	Under1D  int64 `json:"under_1d"`
+	Older    int64 `json:"older"`
+}
+
+// OverviewCurrencyApproval defines model for OverviewCurrencyApproval.
+type OverviewCurrencyApproval struct {
+	Currency string `json:"currency"`
+
+	// Day The last 24 hours.
+	Day OverviewShare `json:"day"`
+
+	// Week The last seven days.
+	Week OverviewShare `json:"week"`
+
+	// WeekBefore The seven days before those.
+	WeekBefore OverviewShare `json:"week_before"`
+}
+
+// OverviewDiscrepancies defines model for OverviewDiscrepancies.
+type OverviewDiscrepancies struct {
+	Kind  string `json:"kind"`
+	Count int64  `json:"count"`
+
+	// OldestSeconds For how long the oldest has been open.
+	OldestSeconds int64 `json:"oldest_seconds"`
+}
+
+// OverviewEndpoint defines model for OverviewEndpoint.
+type OverviewEndpoint struct {
+	Name string `json:"name"`
+
+	// State `active`, or `gone`.
+	State string `json:"state"`
+
+	// Behind How many events, of any type, come after its cursor.
+	Behind  int64 `json:"behind"`
+	Retries int64 `json:"retries"`
+	Dead    int64 `json:"dead"`
+
+	// OldestUndeliveredSeconds The age of the oldest event that is not delivered; 0 where there is none.
+	OldestUndeliveredSeconds int64 `json:"oldest_undelivered_seconds"`
+}
+
+// OverviewHour defines model for OverviewHour.
+type OverviewHour struct {
+	From      Micros `json:"from"`
+	Succeeded int64  `json:"succeeded"`
+
+	// Failed Without those that were canceled.
+	Failed   int64 `json:"failed"`
+	Canceled int64 `json:"canceled"`
+
+	// Volume What was captured by those that succeeded.
+	Volume []OverviewMoney `json:"volume"`
+}
+
+// OverviewMoney defines model for OverviewMoney.
+type OverviewMoney struct {
+	// Amount In the minor unit.
+	Amount   int64  `json:"amount"`
+	Currency string `json:"currency"`
+}
+
+// OverviewRefunds defines model for OverviewRefunds.
+type OverviewRefunds struct {
+	// Succeeded Those that succeeded in the last 24 hours.
+	Succeeded int64 `json:"succeeded"`
+
+	// Failed Those that failed in the last 24 hours.
+	Failed int64 `json:"failed"`
+
+	// Pending Those that are under way now.
+	Pending int64 `json:"pending"`
+
+	// Sums What those that succeeded gave back.
+	Sums []OverviewMoney `json:"sums"`
+}
+
+// OverviewShare defines model for OverviewShare.
+type OverviewShare struct {
+	Succeeded int64 `json:"succeeded"`
+	Ended     int64 `json:"ended"`
+
+	// Rate From 0 to 1; null where none ended.
+	Rate *float64 `json:"rate"`
+}
+
+// OverviewSilent defines model for OverviewSilent.
+type OverviewSilent struct {
+	Account string `json:"account"`
+
+	// Pending How many attempts wait.
+	Pending int64 `json:"pending"`
+
+	// Since When the first of them began.
+	Since Micros `json:"since"`
+
+	// LastWebhookAt Null if none ever came.
+	LastWebhookAt *Micros `json:"last_webhook_at"`
+}
+
+// OverviewStanding defines model for OverviewStanding.
+type OverviewStanding struct {
+	Account string `json:"account"`
+
+	// Breaker Of the process that answers. `open`: calls to the provider are held back; `half_open`: one is let through, to see.
+	Breaker OverviewStandingBreaker `json:"breaker"`
+
+	// Held True while pays and refunds wait for a reconciliation, because the database was restored.
+	Held bool `json:"held"`
+}
+
+// OverviewStandingBreaker Of the process that answers. `open`: calls to the provider are held back; `half_open`: one is let through, to see.
+type OverviewStandingBreaker string
+
+// OverviewUnknown defines model for OverviewUnknown.
+type OverviewUnknown struct {
+	// Total Calls that charge, capture, cancel or refund, with an outcome that is not known yet.
+	Total    int64   `json:"total"`
+	OldestAt *Micros `json:"oldest_at"`
+
+	// Complete False where so much was open that not all of it was looked at.
+	Complete bool `json:"complete"`
+
+	// Ages By the time since the provider was first called.
+	Ages OverviewAges `json:"ages"`
+
+	// Accounts Those accounts that have any.
+	Accounts []OverviewAccountUnknown `json:"accounts"`
+}
+
 // Pay defines model for Pay.
 type Pay struct {
 	// Account The configured account to pay by. Absent, the default one. A customer may name only what is offered.
@@ -1557,6 +1736,30 @@ type SupportJobs struct {
 
 	// NextCursor Null at the end.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// SupportOverview defines model for SupportOverview.
+type SupportOverview struct {
+	// At When the numbers were read.
+	At Micros `json:"at"`
+
+	// UncountedEvents How many events have happened that are in `hours`, `refunds` and the approval rates not yet; usually those of two seconds.
+	UncountedEvents int64 `json:"uncounted_events"`
+
+	// Hours The last 24 hours in UTC, the current one included, oldest first.
+	Hours              []OverviewHour             `json:"hours"`
+	ApprovalByAccount  []OverviewAccountApproval  `json:"approval_by_account"`
+	ApprovalByCurrency []OverviewCurrencyApproval `json:"approval_by_currency"`
+	UnknownOutcomes    OverviewUnknown            `json:"unknown_outcomes"`
+
+	// Discrepancies What is open, by kind, that with the oldest first.
+	Discrepancies []OverviewDiscrepancies `json:"discrepancies"`
+	Refunds       OverviewRefunds         `json:"refunds"`
+
+	// SilentAccounts Accounts without webhooks while attempts wait for them.
+	SilentAccounts []OverviewSilent   `json:"silent_accounts"`
+	Accounts       []OverviewStanding `json:"accounts"`
+	Endpoints      []OverviewEndpoint `json:"endpoints"`
 }
 
 // SupportPossibility defines model for SupportPossibility.
@@ -2397,6 +2600,12 @@ type SupportStopJobParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// SupportOverviewParams defines parameters for SupportOverview.
+type SupportOverviewParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // SupportSearchParams defines parameters for SupportSearch.
 type SupportSearchParams struct {
 	// Q An id or its beginning; required.
@@ -2579,6 +2788,9 @@ type ServerInterface interface {
 	// SupportStopJob End such an act before it is through
 	// (POST /v1/support/jobs/{job_id}/stop)
 	SupportStopJob(ctx echo.Context, jobID JobID, params SupportStopJobParams) error
+	// SupportOverview Read how business goes
+	// (GET /v1/support/overview)
+	SupportOverview(ctx echo.Context, params SupportOverviewParams) error
 	// SupportSearch Find orders, attempts, refunds and events by an id
 	// (GET /v1/support/search)
 	SupportSearch(ctx echo.Context, params SupportSearchParams) error
@@ -4858,6 +5070,35 @@ func (w *ServerInterfaceWrapper) SupportStopJob(ctx echo.Context) error {
 	return err
 }
 
+// SupportOverview converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportOverview(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportOverviewParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportOverview(ctx, params)
+	return err
+}
+
 // SupportSearch converts echo context to params.
 func (w *ServerInterfaceWrapper) SupportSearch(ctx echo.Context) error {
 	var err error
@@ -4989,6 +5230,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/support/discrepancies", wrapper.SupportDiscrepancies, options.OperationMiddlewares["supportDiscrepancies"]...)
 	router.POST(options.BaseURL+"/v1/support/discrepancies/:discrepancy_id/resolve", wrapper.SupportResolve, options.OperationMiddlewares["supportResolve"]...)
 	router.POST(options.BaseURL+"/v1/support/discrepancies/resolve", wrapper.SupportResolveMany, options.OperationMiddlewares["supportResolveMany"]...)
+	router.GET(options.BaseURL+"/v1/support/overview", wrapper.SupportOverview, options.OperationMiddlewares["supportOverview"]...)
 	router.GET(options.BaseURL+"/v1/support/jobs", wrapper.SupportJobs, options.OperationMiddlewares["supportJobs"]...)
 	router.GET(options.BaseURL+"/v1/support/jobs/:job_id", wrapper.SupportJob, options.OperationMiddlewares["supportJob"]...)
 	router.POST(options.BaseURL+"/v1/support/jobs/:job_id/stop", wrapper.SupportStopJob, options.OperationMiddlewares["supportStopJob"]...)
@@ -14718,6 +14960,124 @@ func (response SupportStopJob503ApplicationProblemPlusJSONResponse) VisitSupport
 	return err
 }
 
+type SupportOverviewRequestObject struct {
+	Params SupportOverviewParams
+}
+
+type SupportOverviewResponseObject interface {
+	VisitSupportOverviewResponse(w http.ResponseWriter) error
+}
+
+type SupportOverview200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportOverview200JSONResponse struct {
+	Body    SupportOverview
+	Headers SupportOverview200ResponseHeaders
+}
+
+func (response SupportOverview200JSONResponse) VisitSupportOverviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportOverview401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportOverview401ApplicationProblemPlusJSONResponse) VisitSupportOverviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportOverview403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportOverview403ApplicationProblemPlusJSONResponse) VisitSupportOverviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportOverview500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportOverview500ApplicationProblemPlusJSONResponse) VisitSupportOverviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportOverview503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportOverview503ApplicationProblemPlusJSONResponse) VisitSupportOverviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SupportSearchRequestObject struct {
 	Params SupportSearchParams
 }
@@ -15016,6 +15376,9 @@ type StrictServerInterface interface {
 	// SupportStopJob End such an act before it is through
 	// (POST /v1/support/jobs/{job_id}/stop)
 	SupportStopJob(ctx context.Context, request SupportStopJobRequestObject) (SupportStopJobResponseObject, error)
+	// SupportOverview Read how business goes
+	// (GET /v1/support/overview)
+	SupportOverview(ctx context.Context, request SupportOverviewRequestObject) (SupportOverviewResponseObject, error)
 	// SupportSearch Find orders, attempts, refunds and events by an id
 	// (GET /v1/support/search)
 	SupportSearch(ctx context.Context, request SupportSearchRequestObject) (SupportSearchResponseObject, error)
@@ -16427,6 +16790,31 @@ func (sh *strictHandler) SupportStopJob(ctx echo.Context, jobID JobID, params Su
 		return err
 	} else if validResponse, ok := response.(SupportStopJobResponseObject); ok {
 		return validResponse.VisitSupportStopJobResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportOverview operation middleware
+func (sh *strictHandler) SupportOverview(ctx echo.Context, params SupportOverviewParams) error {
+	var request SupportOverviewRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportOverview(ctx.Request().Context(), request.(SupportOverviewRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportOverview")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportOverviewResponseObject); ok {
+		return validResponse.VisitSupportOverviewResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

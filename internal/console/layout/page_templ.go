@@ -66,7 +66,7 @@ func Page(f Frame) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = entry("/support", "Search", f.Here).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = entry("/support", "Today", f.Here).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

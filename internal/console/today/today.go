@@ -1,0 +1,101 @@
+// Package today is the console's first page: how business goes, and what needs a look. The page reads its numbers again by itself; that
+// neither keeps a session alive nor is it more than one look an hour in the audit log.
+package today
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/paylatch/paylatch/internal/console/chart"
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/overview"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Title is the name of the page.
+const Title = "Today"
+
+// Overview is the business in numbers; *overview.Service in the program.
+type Overview interface {
+	Overview(ctx context.Context, who support.Staff) (overview.Overview, error)
+	Glance(ctx context.Context, who support.Staff) (overview.Overview, error)
+}
+
+// Show shows the page in its frame.
+func Show(v *session.Visit, o Overview, f layout.Frame) error {
+	found, err := o.Overview(v.R.Context(), v.Who)
+	if err != nil {
+		return err
+	}
+	return v.Show(page(f, view{found}))
+}
+
+// ShowNumbers shows the numbers alone, to a page that is open. To others it leads to that page.
+func ShowNumbers(v *session.Visit, o Overview) error {
+	if v.R.Header.Get("Hx-Request") == "" {
+		http.Redirect(v.W, v.R, "/support", http.StatusSeeOther)
+		return nil
+	}
+	found, err := o.Glance(v.R.Context(), v.Who)
+	if err != nil {
+		return err
+	}
+	return v.Show(numbers(view{found}))
+}
+
+// view is the content of the page.
+type view struct{ overview.Overview }
+
+// total sums the hours up.
+func (v view) total() (h overview.Hour) {
+	volume := map[payment.Currency]int64{}
+	for _, one := range v.Hours {
+		h.Succeeded += one.Succeeded
+		h.Failed += one.Failed
+		h.Cancelled += one.Cancelled
+		for _, m := range one.Volume {
+			volume[m.Currency] += m.Minor
+		}
+	}
+	h.Volume = inOrder(volume)
+	return h
+}
+
+func (v view) bars() []chart.Bar {
+	list := make([]chart.Bar, len(v.Hours))
+	for i, h := range v.Hours {
+		list[i] = chart.Bar{Filled: h.Succeeded, Hollow: h.Failed}
+	}
+	return list
+}
+
+// unusual lists the accounts of which not all calls are made.
+func (v view) unusual() (list []overview.Standing) {
+	for _, s := range v.Standing {
+		if s.Held || s.Breaker != overview.Closed {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// overall is the approval of all accounts.
+func (v view) overall() overview.Approval {
+	all := overview.Approval{Name: "All"}
+	for _, a := range v.Accounts {
+		all = all.Plus(a)
+	}
+	return all
+}
+
+// rates are a rate and the one of the week before to draw, which is below 0 for none.
+func rates(a overview.Approval) (rate, before float64) {
+	rate, _ = a.Day.Rate()
+	before, ok := a.Before.Rate()
+	if !ok {
+		before = -1
+	}
+	return rate, before
+}
