@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,12 @@ func TestToday(t *testing.T) {
 	got.is(t, http.StatusOK)
 	require.Contains(t, string(got.text), `"approval_by_account":[{"account":"sandbox","day":{"succeeded":6,"ended":9,"rate":0.66`)
 	require.Equal(t, []string{"overview.view  done "}, s.deeds(t, "amy"))
+
+	counted := string(client{base: s.base, blunt: true}.send(t.Context(), http.MethodGet, "/metrics", "").text)
+	require.Contains(t, counted, `paylatch_attempts_total{account="sandbox",failure_code="",status="succeeded"} 6`)
+	for _, name := range []string{"paylatch_commit_duration_seconds_count", `paylatch_batch_items_count{what="pays"}`, `paylatch_batch_items_count{what="results"}`, "paylatch_pool_waits_total"} {
+		require.Regexp(t, "\n"+regexp.QuoteMeta(name)+" [1-9]", counted)
+	}
 }
 
 // TestToday_renewed: a page that renews itself is no use of the session, and one look in the audit log.
