@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"net/netip"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/outbox"
@@ -40,9 +39,6 @@ func (s *Sender) HastenPauses(d time.Duration) { s.times.AskEvery = d }
 
 // Senders are those of a service.
 func (v *Service) Senders() []*Sender { return v.senders }
-
-// IsPublic exports IsPublic.
-func IsPublic(a netip.Addr) bool { return IsPublic(a) }
 
 // Wait exports wait.
 func Wait(schedule []time.Duration, tries int, retryAfter time.Duration, jitter float64) (time.Duration, bool) {
