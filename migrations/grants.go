@@ -51,6 +51,8 @@ func Served() map[string][]string {
 		"sessions":            {insert, update, remove},
 		"settlements":         {insert, update},
 		"webhook_deliveries":  {insert, update},
+		"worklist_comments":   {insert},
+		"worklist_turns":      {update},
 		"staff_audit":         {insert},
 		"streams":             {insert, update},
 		"support_job_items":   {insert},

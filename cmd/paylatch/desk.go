@@ -22,12 +22,15 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/worklist"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // desk is the environment of the commands for support, beside the running service.
 type desk struct {
 	*support.Service
+
+	worklist *worklist.Service
 
 	who   support.Staff
 	out   io.Writer
@@ -38,9 +41,10 @@ type desk struct {
 // withDesk calls do with the support side on the configured database.
 func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 	return withRooms(ctx, a, func(b beside) error {
+		s := support.New(support.Options{Store: b.store.Support(), Payments: b.rooms, Flush: b.notes.Flush, Endpoints: typesOfEndpoints(b.cfg)})
 		return do(desk{
-			Service: support.New(support.Options{Store: b.store.Support(), Payments: b.rooms, Flush: b.notes.Flush, Endpoints: typesOfEndpoints(b.cfg)}),
-			who:     operator(), out: a.stdout, cfg: b.cfg, store: b.store,
+			Service: s, worklist: worklistOf(b.store, s, b.rooms),
+			who: operator(), out: a.stdout, cfg: b.cfg, store: b.store,
 		})
 	})
 }

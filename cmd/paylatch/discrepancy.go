@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/terminal"
+	"github.com/paylatch/paylatch/internal/worklist"
 )
 
 type discrepancyCmd struct {
@@ -35,7 +36,7 @@ func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
 		if c.All {
 			status = ""
 		}
-		list, next, err := d.Discrepancies(ctx, d.who, status, c.Kind, page)
+		list, next, err := d.worklist.List(ctx, d.who, worklist.Filter{Status: status, Kind: c.Kind}, page)
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func (c *discrepancyListCmd) nothing() string {
 }
 
 // about returns the attempt, or the event, of a discrepancy.
-func about(d support.Discrepancy) string {
+func about(d worklist.Entry) string {
 	switch {
 	case d.AttemptID != nil:
 		return "attempt " + d.AttemptID.String()

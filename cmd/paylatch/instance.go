@@ -121,9 +121,9 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 		Added: counted.Ended, Now: time.Now,
 	})
 	in.workers = worker.New(log, in.loops(how.role, charged, counted, how.dev)...)
-	jobs := bulk.New(in.store.Jobs(), desk)
+	jobs, open := bulk.New(in.store.Jobs(), desk), worklistOf(in.store, desk, in.rooms)
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, how.dev), Demo: how.dev,
+		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Worklist: open, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, open, how.dev), Demo: how.dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Refusals: refusals, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: accounts.References(cfg),

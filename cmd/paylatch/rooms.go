@@ -24,7 +24,9 @@ import (
 	"github.com/paylatch/paylatch/internal/reconcile"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/watermark"
+	"github.com/paylatch/paylatch/internal/worklist"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -84,6 +86,18 @@ func newRooms(
 			Foreign: counted.Foreign, Flushed: counted.Batches("webhooks"), Now: time.Now,
 		})},
 	}
+}
+
+// worklistOf wires what staff does about discrepancies.
+func worklistOf(store *postgres.Store, desk *support.Service, r rooms) *worklist.Service {
+	return worklist.New(worklist.Options{Store: store.Worklist(), Audit: desk, Payments: r, Now: time.Now})
+}
+
+// settlerOf wires what closes discrepancies about which nothing is left to decide.
+func settlerOf(store *postgres.Store, log zerolog.Logger) *worklist.Settler {
+	return worklist.NewSettler(store.Worklist(), store.InCommandTx, func(id payment.DiscrepancyID, err error) {
+		log.Error().Err(err).Stringer("discrepancy", id).Msg("a discrepancy could not be looked at; it stays open for now")
+	})
 }
 
 // jobsOf wires what works on the acts of staff on many events or discrepancies.

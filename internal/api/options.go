@@ -23,6 +23,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/worklist"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -73,8 +74,6 @@ type Support interface {
 	Event(ctx context.Context, who support.Staff, id payment.EventID) (support.ShownEvent, error)
 	Reveal(ctx context.Context, who support.Staff, id payment.EventID, reason string) (support.Event, error)
 	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (intake.Replayed, error)
-	Discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]support.Discrepancy, string, error)
-	Resolve(ctx context.Context, who support.Staff, cmd commands.Resolve) (support.Discrepancy, error)
 	Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error)
 	// Watch audits what staff does by act, and runs it; Refuse, what was refused to staff before it began, and returns
 	// why.
@@ -85,6 +84,15 @@ type Support interface {
 // Overview is the business in numbers; *overview.Service in the real program.
 type Overview interface {
 	Overview(ctx context.Context, who support.Staff) (overview.Overview, error)
+}
+
+// Worklist is what waits for staff; *worklist.Service in the real program.
+type Worklist interface {
+	List(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error)
+	Entry(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (worklist.Entry, error)
+	Assign(ctx context.Context, who support.Staff, cmd worklist.Assign) (worklist.Entry, error)
+	Comment(ctx context.Context, who support.Staff, id payment.DiscrepancyID, text string) (worklist.Entry, error)
+	Resolve(ctx context.Context, who support.Staff, cmd worklist.Resolve) (worklist.Entry, error)
 }
 
 // Jobs are the acts of staff on many events or discrepancies; *bulk.Service in the real program.
@@ -125,9 +133,9 @@ type Options struct {
 	Lists Lists
 	// Support serves staff; nil leaves its calls out, and what staff does by the others out of the audit log.
 	Support Support
-	// Jobs serves staff beside Support; required with it.
-	Jobs Jobs
-	// Overview serves staff beside Support; required with it.
+	// Jobs, Worklist and Overview serve staff beside Support; required with it.
+	Jobs     Jobs
+	Worklist Worklist
 	Overview Overview
 	// Refused gets each refused token, and each call for staff that was refused to others. It must not block; may be nil.
 	Refused func(support.Refusal)

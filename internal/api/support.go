@@ -8,9 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/render"
-	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -102,35 +100,6 @@ func (s *server) SupportReplay(ctx context.Context, r gen.SupportReplayRequestOb
 		return nil, err
 	}
 	return response{http.StatusOK, render.SupportReplayed(replayed, valueOf(body.DryRun))}, nil
-}
-
-// SupportDiscrepancies handles GET /v1/support/discrepancies.
-func (s *server) SupportDiscrepancies(ctx context.Context, r gen.SupportDiscrepanciesRequestObject) (gen.SupportDiscrepanciesResponseObject, error) {
-	page, err := support.ParsePage(valueOf(r.Params.Cursor), valueOf(r.Params.Limit))
-	if err != nil {
-		return nil, err
-	}
-	list, next, err := s.Support.Discrepancies(ctx, exchange.Of(ctx).Staff(), valueOf(r.Params.Status), valueOf(r.Params.Kind), page)
-	if err != nil {
-		return nil, err
-	}
-	return response{http.StatusOK, render.SupportDiscrepancies(list, next)}, nil
-}
-
-// SupportResolve handles POST /v1/support/discrepancies/{discrepancy_id}/resolve.
-func (s *server) SupportResolve(ctx context.Context, r gen.SupportResolveRequestObject) (gen.SupportResolveResponseObject, error) {
-	x, body := exchange.Of(ctx), valueOf(r.Body)
-	id, err := idOf(ctx, s, support.Resolved, "discrepancy", r.DiscrepancyID, payment.ParseDiscrepancyID)
-	if err != nil {
-		return nil, err
-	}
-	d, err := s.Support.Resolve(ctx, x.Staff(), commands.Resolve{
-		ID: id, Resolution: review.Resolution(body.Resolution), ProviderPaymentID: valueOf(body.ProviderPaymentID), Reason: valueOf(body.Reason),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return response{http.StatusOK, render.SupportDiscrepancy(d)}, nil
 }
 
 // SupportAudit handles GET /v1/support/audit.

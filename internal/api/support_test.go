@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/worklist"
 )
 
 var _ api.Support = (*support.Service)(nil)
@@ -33,15 +35,17 @@ type desk struct {
 	err   error
 	money *payment.Money
 
-	mu      sync.Mutex
-	who     support.Staff
-	asked   []string
-	reason  string
-	dry     bool
-	resolve commands.Resolve
-	filter  support.AuditFilter
-	watched []string
-	refused []string
+	mu       sync.Mutex
+	who      support.Staff
+	asked    []string
+	reason   string
+	dry      bool
+	resolve  commands.Resolve
+	listed   worklist.Filter
+	assigned worklist.Assign
+	filter   support.AuditFilter
+	watched  []string
+	refused  []string
 }
 
 func (d *desk) call(who support.Staff, what, reason string) error {
@@ -98,14 +102,30 @@ func (d *desk) Replay(_ context.Context, who support.Staff, id payment.EventID, 
 	return intake.Replayed{Event: inbound.StoredEvent{ID: id}, Verdict: fsm.Repeat, Before: &a, After: &a}, d.call(who, "replay "+id.String(), reason)
 }
 
-func (d *desk) Discrepancies(_ context.Context, who support.Staff, status, kind string, _ support.Page) ([]support.Discrepancy, string, error) {
-	return []support.Discrepancy{d.found(false), d.found(true)}, "", d.call(who, "discrepancies "+status+" "+kind, "")
+func (d *desk) List(_ context.Context, who support.Staff, f worklist.Filter, _ support.Page) ([]worklist.Entry, string, error) {
+	d.listed = f
+	return []worklist.Entry{d.found(false), d.found(true)}, "", d.call(who, "discrepancies "+f.Status+" "+f.Kind, "")
 }
 
-func (d *desk) found(resolved bool) support.Discrepancy {
-	one := support.Discrepancy{Discrepancy: review.Discrepancy{
+func (d *desk) Entry(_ context.Context, who support.Staff, id payment.DiscrepancyID) (worklist.Entry, error) {
+	return d.found(false), d.call(who, "discrepancy "+id.String(), "")
+}
+
+func (d *desk) Assign(_ context.Context, who support.Staff, cmd worklist.Assign) (worklist.Entry, error) {
+	d.assigned = cmd
+	return d.found(false), d.call(who, "assign "+cmd.ID.String(), cmd.Reason)
+}
+
+func (d *desk) Comment(_ context.Context, who support.Staff, id payment.DiscrepancyID, text string) (worklist.Entry, error) {
+	return d.found(false), d.call(who, "comment "+id.String(), text)
+}
+
+func (d *desk) found(resolved bool) worklist.Entry {
+	one := worklist.Entry{Discrepancy: review.Discrepancy{
 		ID: payment.DiscrepancyID(eventID), Kind: payment.LateSuccess, OrderID: "A-1", AttemptID: &attemptID, Text: hostile, At: now, Money: d.money,
-	}, ReadAt: now}
+		Assignee: "sam",
+	}, ReadAt: now, AssignedAt: &now, User: "u1", Account: "sandbox", Expected: d.money, Held: d.money, CommentCount: 1,
+		Comments: []worklist.Comment{{ID: uuid.UUID(eventID), Author: "sam", Text: hostile, At: now}}}
 	if resolved {
 		one.EventID = &eventID
 		one.Resolved = &review.Resolved{Resolution: review.ResolvedPaid, ProviderPaymentID: "ch_1", By: "sam", Reason: hostile, At: now}
@@ -113,8 +133,8 @@ func (d *desk) found(resolved bool) support.Discrepancy {
 	return one
 }
 
-func (d *desk) Resolve(_ context.Context, who support.Staff, cmd commands.Resolve) (support.Discrepancy, error) {
-	d.resolve = cmd
+func (d *desk) Resolve(_ context.Context, who support.Staff, cmd worklist.Resolve) (worklist.Entry, error) {
+	d.resolve = cmd.Resolve
 	return d.found(true), d.call(who, "resolve "+cmd.ID.String(), cmd.Reason)
 }
 
@@ -147,7 +167,7 @@ func (d *desk) Refuse(_ context.Context, who support.Staff, action support.Actio
 func newDesk(t *testing.T) (*bench, *desk) {
 	t.Helper()
 	d := &desk{money: &payment.Money{Minor: 1999, Currency: "EUR"}}
-	return newBench(t, func(o *api.Options) { o.Support, o.Jobs, o.Overview = d, d, d }), d
+	return newBench(t, func(o *api.Options) { o.Support, o.Jobs, o.Worklist, o.Overview = d, d, d, d }), d
 }
 
 const because = `{"reason":"the customer called, case 4711"}`
@@ -164,6 +184,9 @@ func supportCalls() map[string]string {
 		"POST /v1/support/events/" + event + "/replay " + because:                                             "replay " + event,
 		"GET /v1/support/discrepancies?status=open&kind=disputed ":                                            "discrepancies open disputed",
 		"POST /v1/support/discrepancies/" + event + `/resolve {"reason":"case 4711","resolution":"accepted"}`: "resolve " + event,
+		"GET /v1/support/discrepancies/" + event + " ":                                                        "discrepancy " + event,
+		"POST /v1/support/discrepancies/" + event + "/assign {}":                                              "assign " + event,
+		"POST /v1/support/discrepancies/" + event + `/comments {"text":"I look."}`:                            "comment " + event,
 		"POST /v1/support/events/replay " + replayAll:                                                         "try replay map[account:acc]",
 		"POST /v1/support/discrepancies/resolve " + resolveAll:                                                "try resolve map[kind:disputed]",
 		"GET /v1/support/jobs ":                                                                               "jobs",
@@ -186,7 +209,11 @@ func TestStaffAndNobodyElse(t *testing.T) {
 		require.Empty(t, d.asked)
 		for _, who := range []string{"support", "admin"} {
 			got := b.send(line[0], line[1], line[2], "Authorization: Bearer "+who, "X-Request-Id: r-1")
-			require.Equal(t, http.StatusOK, got.StatusCode, "%s: %s", call, got.text)
+			status := http.StatusOK
+			if strings.HasSuffix(line[1], "/comments") {
+				status = http.StatusCreated
+			}
+			require.Equal(t, status, got.StatusCode, "%s: %s", call, got.text)
 			require.Equal(t, "no-store", got.Header.Get("Cache-Control"))
 			require.Equal(t, []string{want}, d.asked)
 			require.Equal(t, who, d.who.Subject)
@@ -246,8 +273,36 @@ func TestSupportRequestsAreRead(t *testing.T) {
 	b.send(http.MethodGet, "/v1/support/audit?actor=sam&action=x&target=y", "", as)
 	require.Equal(t, support.AuditFilter{Actor: "sam", Action: "x", Target: "y"}, d.filter)
 
+	b.send(http.MethodGet, "/v1/support/discrepancies?status=open&kind=disputed&account=acc&assignee=me&opened_from=2026-03-01T00:00:00Z&opened_to=2026-04-01T00:00:00Z&order=oldest", "", as)
+	require.Equal(t, worklist.Filter{
+		Status: "open", Kind: "disputed", Account: "acc", Assignee: "me", OpenedFrom: "2026-03-01T00:00:00Z", OpenedTo: "2026-04-01T00:00:00Z", Order: "oldest",
+	}, d.listed)
+	for body, want := range map[string][2]string{
+		`{}`:                 {"left out", "left out"},
+		`{"assignee":null}`:  {"", "left out"},
+		`{"assignee":"pat"}`: {"pat", "left out"},
+		`{"expected_assignee":null,"assignee":"pat"}`: {"pat", ""},
+		`{"expected_assignee":"sam","reason":"away"}`: {"left out", "sam"},
+	} {
+		b.send(http.MethodPost, "/v1/support/discrepancies/"+eventID.String()+"/assign", body, as)
+		got := [2]string{"left out", "left out"}
+		for i, name := range []*string{d.assigned.Assignee, d.assigned.Expected} {
+			if name != nil {
+				got[i] = *name
+			}
+		}
+		require.Equal(t, want, got, body)
+	}
+	commented := b.send(http.MethodPost, "/v1/support/discrepancies/"+eventID.String()+"/comments", `{"text":"I look."}`, as).object(t)
+	require.Equal(t, "I look.", d.reason)
+	require.Equal(t, []any{map[string]any{"comment_id": eventID.String(), "author": "sam", "text": hostile, "at": "2026-03-01T09:30:00.120000Z"}}, commented["comments"])
+	require.Equal(t, "sam", commented["assignee"])
+	require.Equal(t, map[string]any{"amount": 1999.0, "currency": "EUR"}, commented["expected"])
+
 	one := b.send(http.MethodGet, "/v1/support/discrepancies", "", as).object(t)
 	require.Nil(t, one["next_cursor"])
+	require.NotContains(t, one["items"].([]any)[0], "comments")
+	require.InDelta(t, 1, one["items"].([]any)[0].(map[string]any)["comment_count"], 0)
 	items := one["items"].([]any)
 	require.Equal(t, "open", items[0].(map[string]any)["status"])
 	require.InDelta(t, 1999, items[0].(map[string]any)["amount"], 0)
@@ -263,6 +318,7 @@ func TestRefusalsOfSupport(t *testing.T) {
 	t.Parallel()
 	b, d := newDesk(t)
 	resolve := "/v1/support/discrepancies/" + eventID.String() + `/resolve {"reason":"r","resolution":"paid"}`
+	assign := "/v1/support/discrepancies/" + eventID.String() + `/assign {}`
 	recheck := "/v1/support/attempts/" + attemptID.String() + `/recheck {"reason":"r"}`
 	replay := "/v1/support/events/" + eventID.String() + `/replay {"reason":"r"}`
 	for _, c := range []struct {
@@ -278,6 +334,8 @@ func TestRefusalsOfSupport(t *testing.T) {
 		{resolve, payment.ErrHoldsMoney, 409, "attempt-holds-money"},
 		{resolve, payment.ErrPaymentTaken, 409, "provider-payment-taken"},
 		{resolve, payment.ErrBusy, 409, "request-in-progress"},
+		{assign, &review.AssignedError{Assignee: "sam"}, 409, "discrepancy-assigned"},
+		{assign, payment.ErrResolved, 409, "discrepancy-already-resolved"},
 		{recheck, payment.ErrAttemptNotFound, 404, "not-found"},
 		{recheck, payment.ErrBusy, 409, "request-in-progress"},
 		{replay, payment.ErrEventNotFound, 404, "not-found"},
@@ -298,9 +356,13 @@ func (onlyDeeds) AuditInsert(context.Context, support.AuditEntry) error { return
 func TestBadSupportRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	desk := support.New(support.Options{Store: onlyDeeds{}})
-	b := newBench(t, func(o *api.Options) { o.Support = desk })
+	b := newBench(t, func(o *api.Options) {
+		o.Support = desk
+		o.Worklist = worklist.New(worklist.Options{Audit: desk, Now: time.Now})
+	})
 	attempt, event := "/v1/support/attempts/"+attemptID.String(), "/v1/support/events/"+eventID.String()
-	resolve := "/v1/support/discrepancies/" + eventID.String() + "/resolve"
+	work := "/v1/support/discrepancies/" + eventID.String()
+	resolve := work + "/resolve"
 	for call, want := range map[string]string{
 		"GET /v1/support/search ":                                                    "422 q",
 		"GET /v1/support/search?q= ":                                                 "422 q",
@@ -336,6 +398,22 @@ func TestBadSupportRequestsAreRefused(t *testing.T) {
 		"POST " + event + `/replay {"reason":"x","dry_run":"yes"}`:                   "422 dry_run",
 		"POST " + resolve + ` {"resolution":"accepted"}`:                             "422 reason",
 		"POST " + resolve + ` {"reason":"x"}`:                                        "422 resolution",
+		"GET /v1/support/discrepancies?order=first ":                                 "422 order",
+		"GET /v1/support/discrepancies?account=%00 ":                                 "422 account",
+		"GET /v1/support/discrepancies?assignee=%ff ":                                "422 assignee",
+		"GET /v1/support/discrepancies?opened_from=yesterday ":                       "422 opened_from",
+		"GET /v1/support/discrepancies?opened_to=1 ":                                 "422 opened_to",
+		"POST " + work + `/assign {"assignee":""}`:                                   "422 assignee",
+		"POST " + work + `/assign {"assignee":"a b"}`:                                "422 assignee",
+		"POST " + work + `/assign {"assignee":"cli:root"}`:                           "422 assignee",
+		"POST " + work + `/assign {"assignee":7}`:                                    "422 assignee",
+		"POST " + work + `/assign {"expected_assignee":false}`:                       "422 expected_assignee",
+		"POST " + work + `/assign {"who":"me"}`:                                      "400",
+		"POST " + work + "/comments {}":                                              "422 text",
+		"POST " + work + `/comments {"text":""}`:                                     "422 text",
+		"POST " + work + `/comments {"text":" \n "}`:                                 "422 text",
+		"POST " + work + `/comments {"text":"` + strings.Repeat("é", 2001) + `"}`:    "422 text",
+		"POST " + work + `/comments {"text":"a\u0000"}`:                              "422 text",
 		"POST " + resolve + ` {"reason":"x","resolution":"lost"}`:                    "422 resolution",
 	} {
 		line := strings.SplitN(call, " ", 3)

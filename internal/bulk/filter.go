@@ -10,7 +10,6 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 // Filter chooses events, or open discrepancies. An empty member is any.
@@ -113,7 +112,7 @@ func (o Order) valid() error {
 			return payment.Invalid(field, "must be text in UTF-8, of at most 512 bytes")
 		}
 	}
-	switch kinds, verdicts := support.DiscrepancyKinds(), Verdicts(); {
+	switch kinds, verdicts := review.Kinds(), Verdicts(); {
 	case f.Verdict != "" && !slices.Contains(verdicts, f.Verdict):
 		return payment.Invalid("filter.verdict", "must be one of "+strings.Join(verdicts, ", ")+", or be left out")
 	case f.Kind != "" && !slices.Contains(kinds, f.Kind):

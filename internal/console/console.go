@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/console/page"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/console/today"
+	"github.com/paylatch/paylatch/internal/console/worklist"
 	"github.com/paylatch/paylatch/internal/throttle"
 )
 
@@ -19,6 +20,7 @@ type handler func(v *visit) error
 // New returns the console, to be mounted at /support and /support/.
 func New(o Options) http.Handler {
 	c := &console{Options: o, searches: throttle.New(searchesEach, searchesAtOnce)}
+	o.SignIn.Polled = []string{worklist.ChangesPath, today.Path}
 	entrance := session.New(o.SignIn)
 	staff := func(show handler) http.Handler {
 		return entrance.Staff(func(v *session.Visit) error { return show(&visit{v, c}) })
@@ -35,8 +37,6 @@ func New(o Options) http.Handler {
 		"/support/events/{id}":                (*visit).showEvent,
 		"/support/events/{id}/reveal":         (*visit).askReveal,
 		"/support/events/{id}/replay":         (*visit).askReplay,
-		"/support/discrepancies":              (*visit).showWorklist,
-		"/support/discrepancies/{id}/resolve": (*visit).askResolve,
 		"/support/disputes":                   (*visit).showDisputes,
 		"/support/endpoints":                  (*visit).showEndpoints,
 		"/support/endpoints/{name}":           (*visit).showEndpoint,
@@ -58,7 +58,6 @@ func New(o Options) http.Handler {
 		"/support/attempts/{id}/refund":       (*visit).refund,
 		"/support/events/{id}/reveal":         (*visit).reveal,
 		"/support/events/{id}/replay":         (*visit).replay,
-		"/support/discrepancies/{id}/resolve": (*visit).resolve,
 		"/support/jobs/{id}/stop":             (*visit).stopJob,
 		replayManyPath:                        (*visit).replayMany,
 		resolveManyPath:                       (*visit).resolveMany,
@@ -66,6 +65,9 @@ func New(o Options) http.Handler {
 		"/support/endpoints/{name}/redeliver": (*visit).redeliver,
 	} {
 		pages.Handle("POST "+path, staff(do))
+	}
+	for pattern, serve := range worklist.Pages(c.worklist()) {
+		pages.Handle(pattern, entrance.Staff(serve))
 	}
 	all := http.NewServeMux()
 	all.Handle("GET /support/assets/", http.StripPrefix("/support/assets", page.Files(assets)))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/review"
 )
 
 func manyPage(m manyView) templ.Component {
@@ -294,7 +294,7 @@ func manyFields(m manyView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = choices("kind", "Kind", support.DiscrepancyKinds(), m.Filter.Kind).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = choices("kind", "Kind", review.Kinds(), m.Filter.Kind).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

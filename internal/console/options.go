@@ -8,6 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/console/today"
+	"github.com/paylatch/paylatch/internal/console/worklist"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
@@ -21,9 +22,6 @@ type Support interface {
 	Event(ctx context.Context, who support.Staff, id payment.EventID) (support.ShownEvent, error)
 	Reveal(ctx context.Context, who support.Staff, id payment.EventID, reason string) (support.Event, error)
 	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (intake.Replayed, error)
-	Discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]support.Discrepancy, string, error)
-	Discrepancy(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (support.Discrepancy, error)
-	Resolve(ctx context.Context, who support.Staff, cmd commands.Resolve) (support.Discrepancy, error)
 	Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error)
 }
 
@@ -42,6 +40,7 @@ type Options struct {
 	Support   Support
 	Overview  today.Overview
 	Jobs      Jobs
+	Worklist  worklist.UseCases
 	Payments  Payments
 	Endpoints Endpoints
 	Disputes  Disputes

@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/console/worklist"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -12,12 +13,8 @@ func attemptPath(id payment.AttemptID) string { return "/support/attempts/" + id
 
 func eventPath(id string) string { return "/support/events/" + id }
 
-func resolvePath(id payment.DiscrepancyID) string {
-	return "/support/discrepancies/" + id.String() + "/resolve"
-}
-
 const (
-	worklistPath = "/support/discrepancies"
+	worklistPath = worklist.Path
 	disputesPath = "/support/disputes"
 )
 

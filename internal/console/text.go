@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
@@ -20,23 +21,12 @@ import (
 func storable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
 // clock is a time as it stands in a list; machine, as a browser reads it.
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+func clock(t time.Time) string { return layout.Clock(t) }
 
-func machine(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+func machine(t time.Time) string { return layout.Machine(t) }
 
 // age is how long something waits, of the size that matters.
-func age(d time.Duration) string {
-	switch hours := int(d.Hours()); {
-	case d < time.Minute:
-		return "less than a minute"
-	case d < 2*time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + " min"
-	case hours < 48:
-		return strconv.Itoa(hours) + " hours"
-	default:
-		return strconv.Itoa(hours/24) + " days"
-	}
-}
+func age(d time.Duration) string { return layout.Age(d) }
 
 // stale is the warning of a stale account.
 func stale(q intake.StaleAccount, now time.Time) string {

@@ -1,9 +1,12 @@
 package console
 
 import (
+	"context"
+
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/refusal"
 	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/console/worklist"
 	"github.com/paylatch/paylatch/internal/throttle"
 )
 
@@ -33,6 +36,18 @@ func (v *visit) warned(title string) (layout.Frame, error) {
 		f.Stale = append(f.Stale, stale(q, v.Now()))
 	}
 	return f, err
+}
+
+// worklist is what the pages of the worklist need of the others.
+func (c *console) worklist() worklist.Options {
+	return worklist.Options{
+		UseCases: c.Worklist,
+		Frame:    func(v *session.Visit, title string) (layout.Frame, error) { return (&visit{v, c}).warned(title) },
+		Foreign: func(ctx context.Context) ([]string, error) {
+			counts, err := c.Payments.ForeignLastDay(ctx)
+			return foreign(counts), err
+		},
+	}
 }
 
 func (v *visit) showNothing() error { return refusal.ErrNoPage }

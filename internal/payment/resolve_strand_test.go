@@ -219,7 +219,7 @@ func walk(t *testing.T, r *env, p *lossy, of payment.OrderID, standing string, k
 			p.says[cmd.ProviderPaymentID] = saysPaid(cmd.ProviderPaymentID, taken, "USD")
 		}
 	}
-	shown, err := r.store.(*postgres.Store).Support().DiscrepancyShown(t.Context(), d)
+	shown, err := r.store.(*postgres.Store).Worklist().Entry(t.Context(), d, 0)
 	require.NoError(t, err)
 	offered := slices.ContainsFunc(shown.Possible(), func(p review.Possibility) bool { return p.Resolution == how })
 	_, err = r.Resolve(t.Context(), sam, cmd)

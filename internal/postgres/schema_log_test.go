@@ -115,7 +115,7 @@ func logPromises() []promise {
 		},
 		{
 			name: "a resolution is a known one", breaks: `UPDATE discrepancies SET resolved_at = now(), resolution = 'done'`,
-			code: check, constraint: "discrepancies_resolution_known", allowed: `UPDATE discrepancies SET resolved_at = now(), resolution = 'not_paid'`,
+			code: check, constraint: "discrepancies_resolution_listed", allowed: `UPDATE discrepancies SET resolved_at = now(), resolution = 'settled'`,
 		},
 		{
 			name: "an account is heard once", breaks: another("account_webhooks", `{}`),

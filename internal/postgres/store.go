@@ -16,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/sessions"
 	"github.com/paylatch/paylatch/internal/postgres/streamstore"
 	"github.com/paylatch/paylatch/internal/postgres/supportstore"
+	"github.com/paylatch/paylatch/internal/postgres/workliststore"
 	"github.com/paylatch/paylatch/internal/stream"
 )
 
@@ -54,6 +55,9 @@ func (s *Store) OnChange(changed func([]stream.ID)) { s.changed = changed }
 
 // Support returns the store of the support console, on the same connections.
 func (s *Store) Support() *supportstore.Store { return supportstore.New(s.pool) }
+
+// Worklist returns the store of the worklist, on the same connections.
+func (s *Store) Worklist() *workliststore.Store { return workliststore.New(s.pool) }
 
 // Jobs returns the store of staff's acts on many events or discrepancies, on the same connections.
 func (s *Store) Jobs() *jobstore.Store { return jobstore.New(s.pool) }

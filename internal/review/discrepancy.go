@@ -24,6 +24,8 @@ type Discrepancy struct {
 	Money   *payment.Money
 	Text    string
 	At      time.Time
+	// Assignee is the subject of the person who works on it; empty for none.
+	Assignee string
 	// Proposed is what one person called paid, and a second one must confirm; nil if
 	// nothing is.
 	Proposed *Proposed

@@ -1,6 +1,22 @@
 package review
 
-import "github.com/paylatch/paylatch/internal/payment"
+import (
+	"errors"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// ErrAssigned is returned when a discrepancy is another person's than was expected; it is an *AssignedError.
+var ErrAssigned = errors.New("discrepancy is assigned otherwise")
+
+// AssignedError is the ErrAssigned with the assignee as it is now; empty for none.
+type AssignedError struct{ Assignee string }
+
+// Error implements error.
+func (*AssignedError) Error() string { return ErrAssigned.Error() }
+
+// Unwrap makes it an ErrAssigned.
+func (*AssignedError) Unwrap() error { return ErrAssigned }
 
 // ResolutionError is the ErrResolutionImpossible with the reason, and with what helps.
 type ResolutionError struct{ Reason string }

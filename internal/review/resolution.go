@@ -18,6 +18,8 @@ const (
 	ResolvedNotPaid           Resolution = "not_paid"
 	ResolvedRefundedElsewhere Resolution = "refunded_elsewhere"
 	ResolvedAccepted          Resolution = "accepted"
+	// ResolvedSettled is by the worklist itself, once nothing is left to decide; no person resolves so.
+	ResolvedSettled Resolution = "settled"
 )
 
 // Decides reports whether a resolution decides how what is pending ended.
@@ -116,7 +118,34 @@ var beforehand = map[standing]string{ //nolint:gochecknoglobals // a table
 }
 
 // Possible is what a discrepancy that is open can be resolved as.
-func (d Discrepancy) Possible(c Circumstances) []Possibility { return possibilities[d.standing(c)] }
+func (d Discrepancy) Possible(c Circumstances) []Possibility { return d.possible(d.standing(c)) }
+
+// possible is Possible in a standing. Where nothing is left open the kind has what is to be found out.
+func (d Discrepancy) possible(at standing) []Possibility {
+	list := slices.Clone(possibilities[at])
+	if at != settled {
+		return list
+	}
+	if when := acceptedWhen[d.Kind]; when != "" {
+		list[0].When = when
+	}
+	if d.Kind == payment.PaymentReversed || d.Kind == payment.EventChanged { // no money was refunded, or is to be
+		return list[:1]
+	}
+	return list
+}
+
+// acceptedWhen is when a discrepancy of a kind, that leaves nothing open, is accepted.
+var acceptedWhen = map[payment.DiscrepancyKind]string{ //nolint:gochecknoglobals // a table
+	payment.PaymentReversed: "the loss is borne, the customer pays another way, or the money came back",
+	payment.RefundReversed:  "the customer has the money all the same, or is not to have it",
+	payment.Disputed:        "the provider was answered, or the dispute is over",
+	payment.RefundExceeds:   "the customer keeps it, or the dashboard shows no more refunded than captured",
+	payment.EventChanged:    "both contents were compared, and what is recorded is right",
+	payment.UnmatchedEvent:  "it is not about a payment of this service",
+	payment.UnreadableEvent: "what the events are about was looked up and put right",
+	payment.UnknownHere:     "it is not about a payment of this service, or its goods are delivered",
+}
 
 // Beforehand is what else can be done about it; empty if nothing.
 func (d Discrepancy) Beforehand(c Circumstances) string { return beforehand[d.standing(c)] }
@@ -176,22 +205,24 @@ func (d Discrepancy) asksForAttempt() bool {
 // ErrNotPending or ErrHoldsMoney.
 func (d Discrepancy) Takes(r Resolution, c Circumstances) error {
 	at := d.standing(c)
-	possible := possibilities[at]
 	switch {
-	case slices.ContainsFunc(possible, func(p Possibility) bool { return p.Resolution == r }):
+	case slices.ContainsFunc(d.possible(at), func(p Possibility) bool { return p.Resolution == r }):
 		return nil
 	case r.Decides() && (at == settled || at == late || at == lateBeside || at == mayHold):
 		return payment.ErrNotPending
 	case r == ResolvedNotPaid && (at == pendingTaken || at == pendingForeign):
 		return payment.ErrHoldsMoney
 	}
-	return &ResolutionError{Reason: instead(at)}
+	return &ResolutionError{Reason: d.instead(at)}
 }
 
 // instead is what can be done where a resolution can't.
-func instead(at standing) string {
+func (d Discrepancy) instead(at standing) string {
 	parts := []string{"It would leave money, or what is pending, that nobody looks at any more."}
-	for _, p := range possibilities[at] {
+	if at == settled {
+		parts = []string{"It does not fit what happened."}
+	}
+	for _, p := range d.possible(at) {
 		parts = append(parts, "Resolve it as "+string(p.Resolution)+" if "+p.When+".")
 	}
 	if more := beforehand[at]; more != "" {

@@ -52,11 +52,11 @@ func TestServiceForbidsOthers(t *testing.T) {
 			"reveal":  func() error { _, err := r.desk.Reveal(t.Context(), *who, e, reason); return err },
 			"replay":  func() error { _, err := r.desk.Replay(t.Context(), *who, e, reason, true); return err },
 			"list": func() error {
-				_, _, err := r.desk.Discrepancies(t.Context(), *who, "open", "", firstPage(t))
+				_, _, err := r.discrepancies(t.Context(), *who, "open", "", firstPage(t))
 				return err
 			},
 			"resolve": func() error {
-				_, err := r.desk.Resolve(t.Context(), *who, commands.Resolve{ID: d, Resolution: review.ResolvedNotPaid, Reason: reason})
+				_, err := r.resolve(t.Context(), *who, commands.Resolve{ID: d, Resolution: review.ResolvedNotPaid, Reason: reason})
 				return err
 			},
 			"audit": func() error {
@@ -87,7 +87,7 @@ func TestActionsNeedReasons(t *testing.T) {
 			func() error { _, err := r.desk.Reveal(t.Context(), ann, payment.EventID{}, blank); return err },
 			func() error { _, err := r.desk.Replay(t.Context(), ann, payment.EventID{}, blank, false); return err },
 			func() error {
-				_, err := r.desk.Resolve(t.Context(), ann, commands.Resolve{ID: d, Resolution: review.ResolvedAccepted, Reason: blank})
+				_, err := r.resolve(t.Context(), ann, commands.Resolve{ID: d, Resolution: review.ResolvedAccepted, Reason: blank})
 				return err
 			},
 		} {
@@ -256,7 +256,7 @@ func TestReplayAuditedInItsTransaction(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.desk.Replay(t.Context(), ann, r.eventID(t, lost), reason, false)
 	require.Error(t, err)
-	_, err = r.desk.Resolve(t.Context(), ann, commands.Resolve{ID: d, Resolution: review.ResolvedNotPaid, Reason: reason})
+	_, err = r.resolve(t.Context(), ann, commands.Resolve{ID: d, Resolution: review.ResolvedNotPaid, Reason: reason})
 	require.Error(t, err)
 	require.Equal(t, []string{"pending"}, rows[string](t, r, "SELECT status FROM payment_attempts"))
 	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT resolved_at IS NULL FROM discrepancies WHERE kind = 'amount_mismatch'"))
@@ -267,7 +267,7 @@ func TestDiscrepancies(t *testing.T) {
 	r := newEnv(t)
 	id, d := r.stuck(t, "A-1")
 	other, _ := r.stuck(t, "A-2")
-	list, next, err := r.desk.Discrepancies(t.Context(), ann, "open", "amount_mismatch", firstPage(t))
+	list, next, err := r.discrepancies(t.Context(), ann, "open", "amount_mismatch", firstPage(t))
 	require.NoError(t, err)
 	require.Empty(t, next)
 	require.Len(t, list, 2)
@@ -278,14 +278,14 @@ func TestDiscrepancies(t *testing.T) {
 
 	cmd := commands.Resolve{ID: d, Resolution: review.ResolvedNotPaid, Reason: reason}
 	for range 2 {
-		got, err := r.desk.Resolve(t.Context(), ann, cmd)
+		got, err := r.resolve(t.Context(), ann, cmd)
 		require.NoError(t, err)
 		require.Equal(t, "ann", got.Resolved.By)
 		require.Equal(t, got.Resolved.At.Sub(got.At), got.Age(), "it waits no longer")
 	}
-	_, err = r.desk.Resolve(t.Context(), ada, commands.Resolve{ID: d, Resolution: review.ResolvedAccepted, Reason: reason})
+	_, err = r.resolve(t.Context(), ada, commands.Resolve{ID: d, Resolution: review.ResolvedAccepted, Reason: reason})
 	require.ErrorIs(t, err, payment.ErrResolved)
-	_, err = r.desk.Resolve(t.Context(), ada, commands.Resolve{ID: d, Resolution: "lost", Reason: reason})
+	_, err = r.resolve(t.Context(), ada, commands.Resolve{ID: d, Resolution: "lost", Reason: reason})
 	require.ErrorAs(t, err, new(*payment.ValidationError), "which nobody could mean, and nothing is written down")
 	require.Equal(t, []string{"ann discrepancies.view done", "ann discrepancy.resolve done", "ann discrepancy.resolve done", "ada discrepancy.resolve refused"}, r.audit(t))
 
@@ -295,19 +295,19 @@ func TestDiscrepancies(t *testing.T) {
 	require.Contains(t, got, "transition | staff:ann | The payment failed: The payment was not made. Nothing was charged.")
 	require.Contains(t, got, "staff_action | staff:ann | ann resolved this as not paid. Reason: "+reason)
 	for status, want := range map[string]int{"open": 1, "resolved": 1, "": 2} {
-		list, _, err := r.desk.Discrepancies(t.Context(), ann, status, "", firstPage(t))
+		list, _, err := r.discrepancies(t.Context(), ann, status, "", firstPage(t))
 		require.NoError(t, err)
 		require.Len(t, list, want, status)
 	}
 	for _, unknown := range [][2]string{{"lost", ""}, {"", "lost"}, {"open", "Disputed"}} {
-		_, _, err = r.desk.Discrepancies(t.Context(), ann, unknown[0], unknown[1], firstPage(t))
+		_, _, err = r.discrepancies(t.Context(), ann, unknown[0], unknown[1], firstPage(t))
 		require.ErrorAs(t, err, new(*payment.ValidationError), unknown)
 	}
 	for _, kind := range []payment.DiscrepancyKind{
 		payment.PaymentReversed, payment.RefundReversed, payment.Disputed, payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel,
 		payment.AmountMismatch, payment.CurrencyMismatch, payment.RefundExceeds, payment.EventChanged, payment.UnmatchedEvent, payment.NeedsReview,
 	} {
-		_, _, err = r.desk.Discrepancies(t.Context(), ann, "", string(kind), firstPage(t))
+		_, _, err = r.discrepancies(t.Context(), ann, "", string(kind), firstPage(t))
 		require.NoError(t, err)
 	}
 }
@@ -380,7 +380,7 @@ func TestTimelineOfResolvedRefund(t *testing.T) {
 		asked := rows[uuid.UUID](t, r, `INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, about, about_id, text, opened_at)
 			SELECT gen_random_uuid(), 'needs_review', order_id, attempt_id, '', 'refund_unknown', refund_id, 'Nobody can tell.', now()
 			FROM refunds WHERE provider_refund_id = $1 RETURNING discrepancy_id`, refund)[0]
-		d, err := r.desk.Resolve(t.Context(), ann, commands.Resolve{
+		d, err := r.resolve(t.Context(), ann, commands.Resolve{
 			ID: payment.DiscrepancyID(asked), Resolution: c.how, ProviderPaymentID: c.name, Reason: reason,
 		})
 		require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 )
 
 // insert writes an entry of its own.
@@ -38,6 +39,17 @@ func (s *Service) audited(ctx context.Context, e AuditEntry, err error) error {
 	return errors.Join(err, s.insert(ctx, e, Failed))
 }
 
+// Audited is for the use cases of other packages: it writes the outcome of an action, by its error, and returns that error and its own.
+// Of a malformed request there is no entry.
+func (s *Service) Audited(ctx context.Context, e AuditEntry, err error) error {
+	return s.audited(ctx, e, err)
+}
+
+// DoneIn is for the use cases of other packages: it writes, in the transaction of an action, that it was done.
+func (s *Service) DoneIn(ctx context.Context, tx changeset.Tx, e AuditEntry) error {
+	return s.insertIn(ctx, tx, e, Done)
+}
+
 // refusal reports whether an error is a decision, with a text free of personal data.
 func refusal(err error) bool {
 	if errors.As(err, new(*idempotency.ReplayError)) || errors.As(err, new(*idempotency.QuotaError)) {
@@ -48,7 +60,7 @@ func refusal(err error) bool {
 		payment.ErrNotRefundable, payment.ErrRefundExceeds, payment.ErrRefundableChanged, payment.ErrRefundNotFound,
 		payment.ErrAttemptFinal, payment.ErrNotCapturable, payment.ErrNotCompletable, payment.ErrCaptureExceeds, idempotency.ErrKeyReused, idempotency.ErrInProgress,
 		payment.ErrNotPending, payment.ErrHoldsMoney, payment.ErrPaymentTaken, payment.ErrPaymentIDMissing, payment.ErrForbidden,
-		payment.ErrJobNotFound, payment.ErrJobRunning,
+		payment.ErrJobNotFound, payment.ErrJobRunning, review.ErrAssigned,
 	} {
 		if errors.Is(err, decision) {
 			return true

@@ -27,6 +27,8 @@ const (
 	TriedReplay       Action = "event.replay.view"
 	Resolved          Action = "discrepancy.resolve"
 	Proposed          Action = "discrepancy.propose"
+	Assigned          Action = "discrepancy.assign"
+	Commented         Action = "discrepancy.comment"
 	ReplayedMany      Action = "events.replay"
 	TriedMany         Action = "events.replay.view"
 	ResolvedMany      Action = "discrepancies.resolve"
@@ -79,6 +81,11 @@ type AuditEntry struct {
 	Outcome            Outcome
 	Detail             map[string]any
 	At                 time.Time
+}
+
+// Entry returns the entry of an action, for the use cases of other packages; its outcome is still missing.
+func (w Staff) Entry(action Action, targetType, target string) AuditEntry {
+	return w.entry(action, targetType, target)
 }
 
 func (w Staff) entry(action Action, targetType, target string) AuditEntry {

@@ -32,6 +32,7 @@ import (
 	"github.com/paylatch/paylatch/internal/schedule"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/worklist"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -100,6 +101,18 @@ func newEnv(t *testing.T) *env {
 		rooms: all, notes: notes, store: store, db: db, box: client,
 		desk: support.New(support.Options{Store: store.Support(), Payments: all, Flush: notes.Flush}),
 	}
+}
+
+func (r *env) worklist() *worklist.Service {
+	return worklist.New(worklist.Options{Store: r.store.Worklist(), Audit: r.desk, Payments: r.rooms, Now: time.Now})
+}
+
+func (r *env) discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]worklist.Entry, string, error) {
+	return r.worklist().List(ctx, who, worklist.Filter{Status: status, Kind: kind}, p)
+}
+
+func (r *env) resolve(ctx context.Context, who support.Staff, cmd commands.Resolve) (worklist.Entry, error) {
+	return r.worklist().Resolve(ctx, who, worklist.Resolve{Resolve: cmd})
 }
 
 var (

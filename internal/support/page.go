@@ -64,6 +64,16 @@ func (p Page) BeforeID() (id uuid.UUID, limit int, err error) {
 	return id, p.limit, err
 }
 
+// From is where the page begins in a list of another package that is ordered by times and ids, in either direction, and its limit; nil
+// for the beginning of the list. It returns a payment.ValidationError.
+func (p Page) From() (at *time.Time, id uuid.UUID, limit int, err error) {
+	if p.before.Year() == lastYear {
+		return nil, uuid.Nil, p.limit, nil
+	}
+	id, err = p.id()
+	return &p.before, id, p.limit, err
+}
+
 func cursorAfter(at time.Time, id string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(at.UnixMicro(), 10) + " " + id))
 }

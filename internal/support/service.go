@@ -4,12 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/refund"
-	"github.com/paylatch/paylatch/internal/review"
 )
 
 // Payments is the use cases behind the actions.
@@ -18,7 +15,6 @@ type Payments interface {
 	Askable(a payment.Attempt) bool
 	RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (refund.Refund, error)
 	Replay(ctx context.Context, cmd intake.Replay) (intake.Replayed, error)
-	Resolve(ctx context.Context, actor authz.Actor, cmd commands.Resolve) (review.Discrepancy, error)
 }
 
 // Options configure a Service. Store and Payments are required.

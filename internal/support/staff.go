@@ -20,6 +20,9 @@ type Staff struct {
 // may returns payment.ErrForbidden without one of the roles.
 func (w Staff) may(roles ...payment.Role) error { return w.Require(roles...) }
 
+// MayLook returns payment.ErrForbidden without one of the roles of staff.
+func (w Staff) MayLook() error { return w.mayLook() }
+
 func (w Staff) mayLook() error { return w.may(payment.RoleSupport, payment.RoleAdmin) }
 
 // maxReason bounds a reason, in bytes.

@@ -23,9 +23,6 @@ type Store interface {
 	AttemptHistory(ctx context.Context, id payment.AttemptID) (AttemptHistory, error)
 	// EventShown reads a stored event with its bytes.
 	EventShown(ctx context.Context, id payment.EventID) (Event, error)
-	// Discrepancies lists, newest first; DiscrepancyShown reads one.
-	Discrepancies(ctx context.Context, q DiscrepancyQuery) ([]Discrepancy, error)
-	DiscrepancyShown(ctx context.Context, id payment.DiscrepancyID) (Discrepancy, error)
 	// AuditEntries lists the audit log, newest first.
 	AuditEntries(ctx context.Context, q AuditQuery) ([]AuditEntry, error)
 	// AuditInsert writes an entry of the audit log; AuditInsertIn writes it in a
@@ -56,16 +53,6 @@ type SearchQuery struct {
 	Before      time.Time
 	BeforeID    string
 	Limit       int
-}
-
-// DiscrepancyQuery selects as SearchQuery. An empty Status or Kind is any.
-type DiscrepancyQuery struct {
-	// Status is open or resolved.
-	Status   string
-	Kind     payment.DiscrepancyKind
-	Before   time.Time
-	BeforeID uuid.UUID
-	Limit    int
 }
 
 // AuditQuery selects entries before an id; an empty field is any.
@@ -155,14 +142,10 @@ const (
 	DeliveryOver DeliveryState = "over"
 )
 
-// Discrepancy is a discrepancy with what its page needs.
+// Discrepancy is a discrepancy with the event that is its cause.
 type Discrepancy struct {
 	review.Discrepancy
 
-	// EventID is the stored event that is the cause, nil if there is none.
+	// EventID is the stored event, nil if there is none.
 	EventID *payment.EventID
-	// Circumstances are what its possible resolutions depend on.
-	Circumstances review.Circumstances
-	// ReadAt is the clock of the storage.
-	ReadAt time.Time
 }

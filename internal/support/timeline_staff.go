@@ -1,12 +1,18 @@
 package support
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/review"
+)
 
 // discrepancy returns the entries of its beginning and its resolution.
 func discrepancy(d Discrepancy) []Entry {
 	detail := map[string]any{"discrepancy_id": d.ID.String(), "kind": string(d.Kind)}
 	entries := []Entry{{d.At, EntryDiscrepancy, ourselves, "This needs review. " + d.Text, detail}}
-	if r := d.Resolved; r != nil {
+	if r := d.Resolved; r != nil && r.Resolution == review.ResolvedSettled {
+		entries = append(entries, Entry{r.At, EntryDiscrepancy, ourselves, "This needs no review any more. " + r.Reason, detail})
+	} else if r != nil {
 		detail := map[string]any{
 			"action": string(Resolved), "discrepancy_id": d.ID.String(), "kind": string(d.Kind),
 			"resolution": string(r.Resolution), "reason": r.Reason, "outcome": string(Done),
@@ -68,6 +74,8 @@ var staffActions = map[string]string{ //nolint:gochecknoglobals // a table
 	string(ReplayedMany):  "replayed a webhook, as one of many at once",
 	string(RevealedEvent): "revealed the raw payload of a webhook, personal data included",
 	string(Resolved):      "resolved what needed review",
+	string(Assigned):      "assigned what needs review",
+	string(Commented):     "commented on what needs review",
 	string(Proposed):      "proposed to resolve as paid what needs review; a second person has to agree",
 	string(Refunded):      "asked for a refund",
 	"confirm":             "asked to capture the held money",

@@ -1516,6 +1516,18 @@ type SavedPaymentMethod struct {
 // the provider does not give up is still in the way.
 type Supersedes = string
 
+// SupportAssign defines model for SupportAssign.
+type SupportAssign struct {
+	// Assignee The subject of who works on it; left out for the caller, null to give it back.
+	Assignee json.RawMessage `json:"assignee,omitempty"`
+
+	// ExpectedAssignee Who must have it now, null for nobody.
+	ExpectedAssignee json.RawMessage `json:"expected_assignee,omitempty"`
+
+	// Reason Why. It is kept in the audit log.
+	Reason *string `json:"reason,omitempty"`
+}
+
 // SupportAttempt defines model for SupportAttempt.
 type SupportAttempt struct {
 	// Summary How things stand, what happens next and when, and whether the customer may pay again.
@@ -1535,6 +1547,19 @@ type SupportAudit struct {
 
 	// NextCursor Null at the end.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// SupportComment defines model for SupportComment.
+type SupportComment struct {
+	Text string `json:"text"`
+}
+
+// SupportCommentShown defines model for SupportCommentShown.
+type SupportCommentShown struct {
+	CommentID string `json:"comment_id"`
+	Author    string `json:"author"`
+	Text      string `json:"text"`
+	At        Micros `json:"at"`
 }
 
 // SupportCounts defines model for SupportCounts.
@@ -1599,9 +1624,11 @@ type SupportDiscrepancy struct {
 	OpenedAt         Micros                   `json:"opened_at"`
 
 	// AgeSeconds How long it was open or has been.
-	AgeSeconds        int64   `json:"age_seconds"`
-	ResolvedAt        *Micros `json:"resolved_at"`
-	ResolvedBy        *string `json:"resolved_by"`
+	AgeSeconds int64   `json:"age_seconds"`
+	ResolvedAt *Micros `json:"resolved_at"`
+	ResolvedBy *string `json:"resolved_by"`
+
+	// Resolution `paid`, `not_paid`, `refunded_elsewhere` or `accepted` by a person; `settled` by paylatch, with what settled it in `reason`, where nothing was left to decide.
 	Resolution        *string `json:"resolution"`
 	ProviderPaymentID *string `json:"provider_payment_id"`
 	Reason            *string `json:"reason"`
@@ -1611,6 +1638,23 @@ type SupportDiscrepancy struct {
 
 	// AwaitingSecond Who called it paid, by which payment or refund, where the provider can't be asked; null if nobody waits for a second person.
 	AwaitingSecond *SupportProposed `json:"awaiting_second"`
+
+	// UserID Whose order it is; null without one.
+	UserID *string `json:"user_id"`
+
+	// Expected What the refund, the payment or the order is of, beside `amount`, which is what the provider reports; null without any of them.
+	Expected *SupportMoney `json:"expected"`
+
+	// Held What the payment holds now; null without a payment.
+	Held *SupportMoney `json:"held"`
+
+	// Assignee The subject of who works on it; null for nobody.
+	Assignee     *string `json:"assignee"`
+	AssignedAt   *Micros `json:"assigned_at"`
+	CommentCount int64   `json:"comment_count"`
+
+	// Comments The newest 50, newest first. A list leaves them out.
+	Comments *[]SupportCommentShown `json:"comments,omitempty"`
 }
 
 // SupportDiscrepancyStatus defines model for SupportDiscrepancy.Status.
@@ -1736,6 +1780,12 @@ type SupportJobs struct {
 
 	// NextCursor Null at the end.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// SupportMoney defines model for SupportMoney.
+type SupportMoney struct {
+	Amount   int64  `json:"amount"`
+	Currency string `json:"currency"`
 }
 
 // SupportOverview defines model for SupportOverview.
@@ -2530,6 +2580,21 @@ type SupportDiscrepanciesParams struct {
 	// Kind Only those of a kind.
 	Kind *string `form:"kind,omitempty" json:"kind,omitempty"`
 
+	// Account Only those of an account's payments and events.
+	Account *string `form:"account,omitempty" json:"account,omitempty"`
+
+	// Assignee Only those of a person, or `me` for the caller's and `none` for those that nobody has.
+	Assignee *string `form:"assignee,omitempty" json:"assignee,omitempty"`
+
+	// OpenedFrom Only those that were opened then or later.
+	OpenedFrom *string `form:"opened_from,omitempty" json:"opened_from,omitempty"`
+
+	// OpenedTo Only those that were opened before.
+	OpenedTo *string `form:"opened_to,omitempty" json:"opened_to,omitempty"`
+
+	// Order Which come first; without it, the newest. A cursor goes on in the order that it was given in.
+	Order *string `form:"order,omitempty" json:"order,omitempty"`
+
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -2542,6 +2607,24 @@ type SupportDiscrepanciesParams struct {
 
 // SupportResolveManyParams defines parameters for SupportResolveMany.
 type SupportResolveManyParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportDiscrepancyParams defines parameters for SupportDiscrepancy.
+type SupportDiscrepancyParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportAssignParams defines parameters for SupportAssign.
+type SupportAssignParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportCommentParams defines parameters for SupportComment.
+type SupportCommentParams struct {
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2657,6 +2740,12 @@ type SupportRecheckJSONRequestBody = SupportReason
 // SupportResolveManyJSONRequestBody defines body for SupportResolveMany for application/json ContentType.
 type SupportResolveManyJSONRequestBody = SupportResolveMany
 
+// SupportAssignJSONRequestBody defines body for SupportAssign for application/json ContentType.
+type SupportAssignJSONRequestBody = SupportAssign
+
+// SupportCommentJSONRequestBody defines body for SupportComment for application/json ContentType.
+type SupportCommentJSONRequestBody = SupportComment
+
 // SupportResolveJSONRequestBody defines body for SupportResolve for application/json ContentType.
 type SupportResolveJSONRequestBody = SupportResolve
 
@@ -2764,6 +2853,15 @@ type ServerInterface interface {
 	// SupportResolveMany Settle all open discrepancies that a filter chooses
 	// (POST /v1/support/discrepancies/resolve)
 	SupportResolveMany(ctx echo.Context, params SupportResolveManyParams) error
+	// SupportDiscrepancy Read a discrepancy with its newest comments
+	// (GET /v1/support/discrepancies/{discrepancy_id})
+	SupportDiscrepancy(ctx echo.Context, discrepancyID DiscrepancyID, params SupportDiscrepancyParams) error
+	// SupportAssign Assign a discrepancy
+	// (POST /v1/support/discrepancies/{discrepancy_id}/assign)
+	SupportAssign(ctx echo.Context, discrepancyID DiscrepancyID, params SupportAssignParams) error
+	// SupportComment Comment on a discrepancy
+	// (POST /v1/support/discrepancies/{discrepancy_id}/comments)
+	SupportComment(ctx echo.Context, discrepancyID DiscrepancyID, params SupportCommentParams) error
 	// SupportResolve Settle a discrepancy
 	// (POST /v1/support/discrepancies/{discrepancy_id}/resolve)
 	SupportResolve(ctx echo.Context, discrepancyID DiscrepancyID, params SupportResolveParams) error
@@ -4718,6 +4816,41 @@ func (w *ServerInterfaceWrapper) SupportDiscrepancies(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter kind: %s", err))
 	}
 
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", ctx.QueryParams(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter account: %s", err))
+	}
+
+	// ------------- Optional query parameter "assignee" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "assignee", ctx.QueryParams(), &params.Assignee, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter assignee: %s", err))
+	}
+
+	// ------------- Optional query parameter "opened_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "opened_from", ctx.QueryParams(), &params.OpenedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter opened_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "opened_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "opened_to", ctx.QueryParams(), &params.OpenedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter opened_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "order" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "order", ctx.QueryParams(), &params.Order, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter order: %s", err))
+	}
+
 	// ------------- Optional query parameter "cursor" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4780,6 +4913,114 @@ func (w *ServerInterfaceWrapper) SupportResolveMany(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SupportResolveMany(ctx, params)
+	return err
+}
+
+// SupportDiscrepancy converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportDiscrepancy(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "discrepancy_id" -------------
+	var discrepancyID DiscrepancyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "discrepancy_id", ctx.Param("discrepancy_id"), &discrepancyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter discrepancy_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportDiscrepancyParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportDiscrepancy(ctx, discrepancyID, params)
+	return err
+}
+
+// SupportAssign converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportAssign(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "discrepancy_id" -------------
+	var discrepancyID DiscrepancyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "discrepancy_id", ctx.Param("discrepancy_id"), &discrepancyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter discrepancy_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportAssignParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportAssign(ctx, discrepancyID, params)
+	return err
+}
+
+// SupportComment converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportComment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "discrepancy_id" -------------
+	var discrepancyID DiscrepancyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "discrepancy_id", ctx.Param("discrepancy_id"), &discrepancyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter discrepancy_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportCommentParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportComment(ctx, discrepancyID, params)
 	return err
 }
 
@@ -5228,6 +5469,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/support/events/:event_id/replay", wrapper.SupportReplay, options.OperationMiddlewares["supportReplay"]...)
 	router.POST(options.BaseURL+"/v1/support/events/replay", wrapper.SupportReplayMany, options.OperationMiddlewares["supportReplayMany"]...)
 	router.GET(options.BaseURL+"/v1/support/discrepancies", wrapper.SupportDiscrepancies, options.OperationMiddlewares["supportDiscrepancies"]...)
+	router.GET(options.BaseURL+"/v1/support/discrepancies/:discrepancy_id", wrapper.SupportDiscrepancy, options.OperationMiddlewares["supportDiscrepancy"]...)
+	router.POST(options.BaseURL+"/v1/support/discrepancies/:discrepancy_id/assign", wrapper.SupportAssign, options.OperationMiddlewares["supportAssign"]...)
+	router.POST(options.BaseURL+"/v1/support/discrepancies/:discrepancy_id/comments", wrapper.SupportComment, options.OperationMiddlewares["supportComment"]...)
 	router.POST(options.BaseURL+"/v1/support/discrepancies/:discrepancy_id/resolve", wrapper.SupportResolve, options.OperationMiddlewares["supportResolve"]...)
 	router.POST(options.BaseURL+"/v1/support/discrepancies/resolve", wrapper.SupportResolveMany, options.OperationMiddlewares["supportResolveMany"]...)
 	router.GET(options.BaseURL+"/v1/support/overview", wrapper.SupportOverview, options.OperationMiddlewares["supportOverview"]...)
@@ -13061,6 +13305,737 @@ func (response SupportResolveMany503ApplicationProblemPlusJSONResponse) VisitSup
 	return err
 }
 
+type SupportDiscrepancyRequestObject struct {
+	DiscrepancyID DiscrepancyID `json:"discrepancy_id"`
+	Params        SupportDiscrepancyParams
+}
+
+type SupportDiscrepancyResponseObject interface {
+	VisitSupportDiscrepancyResponse(w http.ResponseWriter) error
+}
+
+type SupportDiscrepancy200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportDiscrepancy200JSONResponse struct {
+	Body    SupportDiscrepancy
+	Headers SupportDiscrepancy200ResponseHeaders
+}
+
+func (response SupportDiscrepancy200JSONResponse) VisitSupportDiscrepancyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancy400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancy400ApplicationProblemPlusJSONResponse) VisitSupportDiscrepancyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancy401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancy401ApplicationProblemPlusJSONResponse) VisitSupportDiscrepancyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancy403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancy403ApplicationProblemPlusJSONResponse) VisitSupportDiscrepancyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancy404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancy404ApplicationProblemPlusJSONResponse) VisitSupportDiscrepancyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancy500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancy500ApplicationProblemPlusJSONResponse) VisitSupportDiscrepancyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancy503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancy503ApplicationProblemPlusJSONResponse) VisitSupportDiscrepancyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssignRequestObject struct {
+	DiscrepancyID DiscrepancyID `json:"discrepancy_id"`
+	Params        SupportAssignParams
+	Body          *SupportAssignJSONRequestBody
+}
+
+type SupportAssignResponseObject interface {
+	VisitSupportAssignResponse(w http.ResponseWriter) error
+}
+
+type SupportAssign200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportAssign200JSONResponse struct {
+	Body    SupportDiscrepancy
+	Headers SupportAssign200ResponseHeaders
+}
+
+func (response SupportAssign200JSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssign400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAssign400ApplicationProblemPlusJSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssign401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAssign401ApplicationProblemPlusJSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssign403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAssign403ApplicationProblemPlusJSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssign404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAssign404ApplicationProblemPlusJSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssign408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAssign408ApplicationProblemPlusJSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssign409ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportAssign409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers SupportAssign409ResponseHeaders
+}
+
+func (response SupportAssign409ApplicationProblemPlusJSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssign413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAssign413ApplicationProblemPlusJSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssign415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAssign415ApplicationProblemPlusJSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssign422ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportAssign422ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers SupportAssign422ResponseHeaders
+}
+
+func (response SupportAssign422ApplicationProblemPlusJSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssign500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAssign500ApplicationProblemPlusJSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAssign503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAssign503ApplicationProblemPlusJSONResponse) VisitSupportAssignResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportCommentRequestObject struct {
+	DiscrepancyID DiscrepancyID `json:"discrepancy_id"`
+	Params        SupportCommentParams
+	Body          *SupportCommentJSONRequestBody
+}
+
+type SupportCommentResponseObject interface {
+	VisitSupportCommentResponse(w http.ResponseWriter) error
+}
+
+type SupportComment201ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportComment201JSONResponse struct {
+	Body    SupportDiscrepancy
+	Headers SupportComment201ResponseHeaders
+}
+
+func (response SupportComment201JSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportComment400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportComment400ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportComment401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportComment401ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportComment403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportComment403ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportComment404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SupportComment404ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportComment408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response SupportComment408ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportComment413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportComment413ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportComment415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportComment415ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportComment422ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportComment422ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers SupportComment422ResponseHeaders
+}
+
+func (response SupportComment422ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportComment500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportComment500ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportComment503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportComment503ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SupportResolveRequestObject struct {
 	DiscrepancyID DiscrepancyID `json:"discrepancy_id"`
 	Params        SupportResolveParams
@@ -15394,6 +16369,15 @@ type StrictServerInterface interface {
 	// SupportResolveMany Settle all open discrepancies that a filter chooses
 	// (POST /v1/support/discrepancies/resolve)
 	SupportResolveMany(ctx context.Context, request SupportResolveManyRequestObject) (SupportResolveManyResponseObject, error)
+	// SupportDiscrepancy Read a discrepancy with its newest comments
+	// (GET /v1/support/discrepancies/{discrepancy_id})
+	SupportDiscrepancy(ctx context.Context, request SupportDiscrepancyRequestObject) (SupportDiscrepancyResponseObject, error)
+	// SupportAssign Assign a discrepancy
+	// (POST /v1/support/discrepancies/{discrepancy_id}/assign)
+	SupportAssign(ctx context.Context, request SupportAssignRequestObject) (SupportAssignResponseObject, error)
+	// SupportComment Comment on a discrepancy
+	// (POST /v1/support/discrepancies/{discrepancy_id}/comments)
+	SupportComment(ctx context.Context, request SupportCommentRequestObject) (SupportCommentResponseObject, error)
 	// SupportResolve Settle a discrepancy
 	// (POST /v1/support/discrepancies/{discrepancy_id}/resolve)
 	SupportResolve(ctx context.Context, request SupportResolveRequestObject) (SupportResolveResponseObject, error)
@@ -16496,6 +17480,136 @@ func (sh *strictHandler) SupportResolveMany(ctx echo.Context, params SupportReso
 		return err
 	} else if validResponse, ok := response.(SupportResolveManyResponseObject); ok {
 		return validResponse.VisitSupportResolveManyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportDiscrepancy operation middleware
+func (sh *strictHandler) SupportDiscrepancy(ctx echo.Context, discrepancyID DiscrepancyID, params SupportDiscrepancyParams) error {
+	var request SupportDiscrepancyRequestObject
+
+	request.DiscrepancyID = discrepancyID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportDiscrepancy(ctx.Request().Context(), request.(SupportDiscrepancyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportDiscrepancy")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportDiscrepancyResponseObject); ok {
+		return validResponse.VisitSupportDiscrepancyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportAssign operation middleware
+func (sh *strictHandler) SupportAssign(ctx echo.Context, discrepancyID DiscrepancyID, params SupportAssignParams) error {
+	var request SupportAssignRequestObject
+
+	request.DiscrepancyID = discrepancyID
+	request.Params = params
+
+	var body SupportAssignJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportAssign(ctx.Request().Context(), request.(SupportAssignRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportAssign")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportAssignResponseObject); ok {
+		return validResponse.VisitSupportAssignResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportComment operation middleware
+func (sh *strictHandler) SupportComment(ctx echo.Context, discrepancyID DiscrepancyID, params SupportCommentParams) error {
+	var request SupportCommentRequestObject
+
+	request.DiscrepancyID = discrepancyID
+	request.Params = params
+
+	var body SupportCommentJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportComment(ctx.Request().Context(), request.(SupportCommentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportComment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportCommentResponseObject); ok {
+		return validResponse.VisitSupportCommentResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -8,6 +8,11 @@ func supportKinds() []kind {
 			detail:  "Read the discrepancy to see who resolved it, how and why.",
 		},
 		{
+			code: "discrepancy-assigned", status: 409,
+			meaning: "The discrepancy is assigned to another person than the request expects. Without expected_assignee only what is unassigned, or the caller's own, is assigned.",
+			detail:  "Read the discrepancy; to take it over, send expected_assignee with its assignee, or null where it has none.",
+		},
+		{
 			code: "attempt-not-pending", status: 409,
 			meaning: "Paid and not_paid move a pending attempt, or the pending refund that is asked about. This discrepancy's is final, or it has none.",
 			detail:  "Read the attempt and its refunds; resolve the discrepancy as accepted or refunded_elsewhere, or refund the money.",

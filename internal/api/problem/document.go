@@ -103,6 +103,9 @@ func detail(k kind, err error) string {
 	if impossible, ok := errors.AsType[*review.ResolutionError](err); ok {
 		return impossible.Reason
 	}
+	if assigned, ok := errors.AsType[*review.AssignedError](err); ok {
+		return assignedTo(assigned.Assignee)
+	}
 	if running, ok := errors.AsType[*bulk.RunningError](err); ok {
 		return "Job " + running.Job.ID.String() + " of " + running.Job.By.Subject + " is running. " + k.detail
 	}
@@ -111,6 +114,14 @@ func detail(k kind, err error) string {
 		return k.detail + " The reason: " + reason + "."
 	}
 	return k.detail
+}
+
+// assignedTo is how a discrepancy is taken over from whoever has it.
+func assignedTo(name string) string {
+	if name == "" {
+		return "It is assigned to nobody. Send expected_assignee with null, or leave it out, to assign it."
+	}
+	return "It is assigned to " + name + ". Send expected_assignee with that name to take it over."
 }
 
 // wait is never less than what Retry-After can express.

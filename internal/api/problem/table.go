@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/outbox/lease"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -61,6 +62,7 @@ func paymentRows() []row {
 		{payment.ErrJobNotFound, "not-found"},
 		{payment.ErrJobRunning, "job-running"},
 		{payment.ErrResolved, "discrepancy-already-resolved"},
+		{review.ErrAssigned, "discrepancy-assigned"}, // it is a *review.AssignedError
 		{payment.ErrNotPending, "attempt-not-pending"},
 		{payment.ErrHoldsMoney, "attempt-holds-money"},
 		// *review.ResolutionError and *payment.LateMoneyError are these with a detail of their own.

@@ -7,7 +7,6 @@ import (
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -80,42 +79,6 @@ func SupportReplayed(r intake.Replayed, dry bool) gen.SupportReplayed {
 	}
 	if r.After != nil {
 		out.PaymentAttemptID = attemptOrNull(&r.After.ID)
-	}
-	return out
-}
-
-// SupportDiscrepancies renders a page of the worklist.
-func SupportDiscrepancies(list []support.Discrepancy, next string) gen.SupportDiscrepancies {
-	return gen.SupportDiscrepancies{Items: mapped(list, SupportDiscrepancy), NextCursor: orNull(next)}
-}
-
-// SupportDiscrepancy renders one discrepancy.
-func SupportDiscrepancy(d support.Discrepancy) gen.SupportDiscrepancy {
-	out := gen.SupportDiscrepancy{
-		DiscrepancyID: d.ID.String(), Kind: string(d.Kind), Status: gen.SupportDiscrepancyStatusOpen,
-		PaymentAttemptID: attemptOrNull(d.AttemptID), OrderID: orNull(string(d.OrderID)), Text: d.Text, WhatToDo: d.WhatToDo(),
-		Account: orNull(d.Event.Account), ProviderEventID: orNull(d.Event.ID), OpenedAt: gen.Micros(d.At), AgeSeconds: int64(d.Age().Seconds()),
-		Resolutions: mapped(d.Possible(), func(p review.Possibility) gen.SupportPossibility {
-			return gen.SupportPossibility{Resolution: gen.SupportPossibilityResolution(p.Resolution), When: p.When, Effect: p.Effect}
-		}),
-	}
-	if p := d.Proposed; d.Awaits() {
-		out.AwaitingSecond = &gen.SupportProposed{
-			By: p.By, At: gen.Micros(p.At), Resolution: gen.SupportProposedResolution(review.ResolvedPaid),
-			ProviderPaymentID: p.ProviderPaymentID, Reason: p.Reason,
-		}
-	}
-	if d.EventID != nil {
-		id := d.EventID.String()
-		out.EventID = &id
-	}
-	if d.Money != nil {
-		out.Amount, out.Currency = &d.Money.Minor, orNull(string(d.Money.Currency))
-	}
-	if r := d.Resolved; r != nil {
-		out.Status, out.ResolvedAt = gen.SupportDiscrepancyStatusResolved, (*gen.Micros)(&r.At)
-		out.ResolvedBy, out.Resolution = orNull(r.By), orNull(string(r.Resolution))
-		out.ProviderPaymentID, out.Reason = orNull(r.ProviderPaymentID), orNull(r.Reason)
 	}
 	return out
 }

@@ -20,6 +20,8 @@ type Frame struct {
 	// Query stands in the search box at the top; Here is the page's own entry in the
 	// menu, empty for none.
 	Query, Here string
+	// Waiting is how many discrepancies are open; empty where that is not known.
+	Waiting string
 	// Outcome is the outcome of the form that led to this page.
 	Outcome string
 	// Stale are warnings of stale accounts.

@@ -85,6 +85,7 @@ func Of(err error) (status int, text string) {
 	var (
 		invalid  *payment.ValidationError
 		against  *review.ResolutionError
+		assigned *review.AssignedError
 		quota    *idempotency.QuotaError
 		replayed *idempotency.ReplayError
 		tooLong  *http.MaxBytesError
@@ -97,6 +98,8 @@ func Of(err error) (status int, text string) {
 		return http.StatusUnprocessableEntity, sentences(invalid)
 	case errors.As(err, &against):
 		return http.StatusUnprocessableEntity, against.Reason
+	case errors.As(err, &assigned):
+		return http.StatusConflict, assignedTo(assigned.Assignee)
 	case errors.As(err, &quota):
 		return http.StatusTooManyRequests, "That was too often. Wait a minute and try again."
 	case errors.As(err, &replayed):
@@ -112,6 +115,14 @@ func Of(err error) (status int, text string) {
 		}
 	}
 	return http.StatusInternalServerError, ""
+}
+
+// assignedTo is who has a discrepancy that another person was expected to have.
+func assignedTo(name string) string {
+	if name == "" {
+		return "Nobody has this any more, so nothing was done. Look at it as it is now, and send it again."
+	}
+	return name + " has this now, so nothing was done. Look at it as it is now: if you send this again, that is in the place of " + name + "."
 }
 
 func sentences(invalid *payment.ValidationError) string {

@@ -59,6 +59,11 @@ type Options struct {
 	SignedOut func(support.Staff)
 	// Seen takes the subject of a request, for the log; nil drops it.
 	Seen func(ctx context.Context, subject string)
+	// Waiting counts what waits for staff, for the menu; nil leaves that out.
+	Waiting func(ctx context.Context) (int64, error)
+	// Polled are the addresses that a page asks by itself every few seconds. They read the session, and don't keep it alive: without a
+	// session the response is 401.
+	Polled []string
 	// Plain sends the session's cookie over plain HTTP, too.
 	Plain bool
 	// Idle and Life end a session that is not used, and any; 0 means 30 minutes and

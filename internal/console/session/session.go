@@ -30,6 +30,7 @@ const (
 	sessionSignIn  = "sign_in"
 	sessionBack    = "back"
 	sessionDone    = "done"
+	sessionOpened  = "opened"
 )
 
 func (e *Entrance) newSessions() *scs.SessionManager {
@@ -68,35 +69,38 @@ func (w *sessionWriter) Write(text []byte) (int, error) {
 // inSession reads a session before the pages, and writes it.
 func (e *Entrance) inSession(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == renewedPath {
-			e.unused(w, r, pages)
-			return
-		}
 		out := &sessionWriter{ResponseWriter: w}
 		page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			out.begun = true
 			pages.ServeHTTP(w, r)
 		})
+		if r.Method == http.MethodGet && slices.Contains(e.Polled, r.URL.Path) {
+			e.reading(page).ServeHTTP(out, r)
+			return
+		}
 		e.sessions.LoadAndSave(page).ServeHTTP(out, r)
 	})
 }
 
-// renewedPath is what an open page reads again by itself.
-const renewedPath = "/support/today"
-
-// unused reads a session and doesn't write it, so that it ends as if it had not been used: a page that reads itself again would keep
-// it alive for as long as it is open.
-func (e *Entrance) unused(w http.ResponseWriter, r *http.Request, pages http.Handler) {
-	var token string
-	if cookie, err := r.Cookie(e.sessions.Cookie.Name); err == nil {
-		token = cookie.Value
-	}
-	ctx, err := e.sessions.Load(r.Context(), token)
-	if err != nil {
-		e.Fail(w, r, err)
-		return
-	}
-	pages.ServeHTTP(w, r.WithContext(ctx))
+// reading reads a session and does not write it, so that its idle time goes on.
+func (e *Entrance) reading(page http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var token string
+		if cookie, err := r.Cookie(e.sessions.Cookie.Name); err == nil {
+			token = cookie.Value
+		}
+		ctx, err := e.sessions.Load(r.Context(), token)
+		if err != nil {
+			e.withoutSession(w, r, err)
+			return
+		}
+		r = r.WithContext(ctx)
+		if e.person(r).Subject == "" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
 }
 
 // withoutSession responds in the place of a page when the session can't be read or

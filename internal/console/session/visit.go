@@ -1,7 +1,10 @@
 package session
 
 import (
+	"context"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -41,10 +44,40 @@ func staffOf(r *http.Request, actor authz.Actor) support.Staff {
 	return support.Staff{Actor: actor, Address: r.RemoteAddr, RequestID: r.Header.Get("X-Request-Id")}
 }
 
+// Open remembers in the session that the person has had a page; Opened reports it.
+func (v *Visit) Open(page string) {
+	if !v.Opened(page) {
+		v.sessions.Put(v.R.Context(), sessionOpened+" "+page, true)
+	}
+}
+
+// Opened reports whether the person has had a page in this session.
+func (v *Visit) Opened(page string) bool {
+	return v.sessions.GetBool(v.R.Context(), sessionOpened+" "+page)
+}
+
+// countTime bounds what a page waits for the count in its menu.
+const countTime = 500 * time.Millisecond
+
+// waiting is how many wait for staff; empty where that can't be counted now.
+func (v *Visit) waiting() string {
+	if v.Waiting == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(v.R.Context(), countTime)
+	defer cancel()
+	n, err := v.Waiting(ctx)
+	if err != nil {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
 // Frame is what surrounds the page, with the outcome of the form that led to it.
 func (v *Visit) Frame(title string) layout.Frame {
 	return layout.Frame{
-		Title: title, Who: v.Who.Subject, Admin: v.Who.Has(payment.RoleAdmin), Here: v.R.URL.Path,
+		Waiting: v.waiting(),
+		Title:   title, Who: v.Who.Subject, Admin: v.Who.Has(payment.RoleAdmin), Here: v.R.URL.Path,
 		Outcome: v.outcomeOf(v.R, v.R.URL.Query().Get("done")),
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"github.com/paylatch/paylatch/internal/console/layout"
 )
 
+// Path is what an open page reads again by itself.
+const Path = "/support/today"
+
 const (
 	worklistPath  = "/support/discrepancies"
 	endpointsPath = "/support/endpoints"

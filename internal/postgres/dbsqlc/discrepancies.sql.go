@@ -13,7 +13,7 @@ import (
 )
 
 const discrepancyLock = `-- name: DiscrepancyLock :one
-SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id FROM discrepancies WHERE discrepancy_id = $1 FOR NO KEY UPDATE
+SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at FROM discrepancies WHERE discrepancy_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks one discrepancy.
@@ -42,6 +42,8 @@ func (q *Queries) DiscrepancyLock(ctx context.Context, db DBTX, discrepancyID uu
 		&i.Resolution,
 		&i.Reason,
 		&i.ProviderPaymentID,
+		&i.Assignee,
+		&i.AssignedAt,
 	)
 	return &i, err
 }
@@ -139,7 +141,7 @@ func (q *Queries) DiscrepancyPropose(ctx context.Context, db DBTX, arg *Discrepa
 }
 
 const discrepancyRead = `-- name: DiscrepancyRead :one
-SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id FROM discrepancies WHERE discrepancy_id = $1
+SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at FROM discrepancies WHERE discrepancy_id = $1
 `
 
 // Reads one discrepancy, locks nothing.
@@ -168,6 +170,8 @@ func (q *Queries) DiscrepancyRead(ctx context.Context, db DBTX, discrepancyID uu
 		&i.Resolution,
 		&i.Reason,
 		&i.ProviderPaymentID,
+		&i.Assignee,
+		&i.AssignedAt,
 	)
 	return &i, err
 }

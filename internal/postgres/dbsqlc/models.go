@@ -236,7 +236,7 @@ type AttemptTransitions struct {
 	At     time.Time
 }
 
-// What a person must look at: opened once for its cause, never closed by itself; another cause opens another one.
+// What a person must look at: opened once for its cause; another cause opens another one. It is closed by a person, or by the worklist where nothing is left to decide (resolution settled, by paylatch).
 type Discrepancies struct {
 	DiscrepancyID uuid.UUID
 	Kind          string
@@ -263,6 +263,10 @@ type Discrepancies struct {
 	Reason            string
 	// The payment that a person found at the provider, where the resolution is paid.
 	ProviderPaymentID string
+	// The subject of the person who works on it; empty for none. It stays when it is resolved.
+	Assignee string
+	// Since when the assignee has it.
+	AssignedAt *time.Time
 }
 
 // Disputes under the provider's id. They move no money: what one took is a money movement.
@@ -558,4 +562,25 @@ type SupportJobs struct {
 	Fence      int64
 	LeaseUntil *time.Time
 	FinishedAt *time.Time
+}
+
+// Append-only: what people write about a discrepancy. The ids rise with time.
+type WorklistComments struct {
+	CommentID     uuid.UUID
+	DiscrepancyID uuid.UUID
+	Author        string
+	Text          string
+	At            time.Time
+}
+
+// One row: how far the open discrepancies have been looked through for those that are settled. Oldest first, over and over again.
+type WorklistTurns struct {
+	OneRow bool
+	// When the last one that was looked at was opened; before all at the beginning.
+	BehindAt time.Time
+	BehindID uuid.UUID
+	// Rises with each turn: a process that lost its turn moves nothing.
+	Fence int64
+	// When the next turn begins: one process has it until then.
+	NextAt time.Time
 }

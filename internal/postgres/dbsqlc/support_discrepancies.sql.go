@@ -7,146 +7,12 @@ package dbsqlc
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 )
 
-const discrepanciesCircumstances = `-- name: DiscrepanciesCircumstances :many
-SELECT d.discrepancy_id, a.status, a.stage,
-    greatest(0, a.amount_captured - greatest(0, a.amount_refunded) - greatest(0, a.amount_disputed))::bigint AS held,
-    a.foreign_money AS foreign_held, (a.status = 'failed' AND a.amount_authorized > greatest(0, a.amount_captured))::boolean AS may_hold,
-    EXISTS (SELECT FROM refunds r WHERE r.attempt_id = a.attempt_id AND r.status = 'pending') AS refunding,
-    EXISTS (SELECT FROM payment_attempts o WHERE o.order_id = a.order_id AND o.attempt_id <> a.attempt_id
-        AND (o.amount_captured - greatest(0, o.amount_refunded) - greatest(0, o.amount_disputed) > 0 OR o.foreign_money)) AS beside,
-    coalesce((SELECT r.status::text FROM refunds r
-        WHERE r.attempt_id = a.attempt_id AND d.about IN ('refund_unknown', 'refund_slow') AND d.about_id = r.refund_id::text LIMIT 1), '')::text AS refund
-FROM discrepancies d
-JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
-WHERE d.discrepancy_id = ANY ($1::uuid[])
-`
-
-type DiscrepanciesCircumstancesRow struct {
-	DiscrepancyID uuid.UUID
-	Status        AttemptStatus
-	Stage         AttemptStage
-	Held          int64
-	ForeignHeld   bool
-	MayHold       bool
-	Refunding     bool
-	Beside        bool
-	Refund        string
-}
-
-// Reads what the possible resolutions of some discrepancies depend on; locks nothing.
-func (q *Queries) DiscrepanciesCircumstances(ctx context.Context, db DBTX, discrepancyIds []uuid.UUID) ([]*DiscrepanciesCircumstancesRow, error) {
-	rows, err := db.Query(ctx, discrepanciesCircumstances, discrepancyIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*DiscrepanciesCircumstancesRow
-	for rows.Next() {
-		var i DiscrepanciesCircumstancesRow
-		if err := rows.Scan(
-			&i.DiscrepancyID,
-			&i.Status,
-			&i.Stage,
-			&i.Held,
-			&i.ForeignHeld,
-			&i.MayHold,
-			&i.Refunding,
-			&i.Beside,
-			&i.Refund,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const discrepanciesList = `-- name: DiscrepanciesList :many
-SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, e.event_id, now()::timestamptz AS read_at
-FROM discrepancies d
-LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
-WHERE (d.opened_at, d.discrepancy_id) < ($1::timestamptz, $2::uuid)
-    AND ($3::text = '' OR ($3::text = 'open') = (d.resolved_at IS NULL))
-    AND ($4::text = '' OR d.kind = $4::text)
-ORDER BY d.opened_at DESC, d.discrepancy_id DESC LIMIT $5::int
-`
-
-type DiscrepanciesListParams struct {
-	BeforeAt time.Time
-	BeforeID uuid.UUID
-	Status   string
-	Kind     string
-	Most     int32
-}
-
-type DiscrepanciesListRow struct {
-	Discrepancies Discrepancies
-	EventID       *uuid.UUID
-	ReadAt        time.Time
-}
-
-// Lists discrepancies, newest first, from a point on; an empty status or kind is
-// any. Locks nothing.
-func (q *Queries) DiscrepanciesList(ctx context.Context, db DBTX, arg *DiscrepanciesListParams) ([]*DiscrepanciesListRow, error) {
-	rows, err := db.Query(ctx, discrepanciesList,
-		arg.BeforeAt,
-		arg.BeforeID,
-		arg.Status,
-		arg.Kind,
-		arg.Most,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*DiscrepanciesListRow
-	for rows.Next() {
-		var i DiscrepanciesListRow
-		if err := rows.Scan(
-			&i.Discrepancies.DiscrepancyID,
-			&i.Discrepancies.Kind,
-			&i.Discrepancies.About,
-			&i.Discrepancies.AboutID,
-			&i.Discrepancies.OrderID,
-			&i.Discrepancies.AttemptID,
-			&i.Discrepancies.Account,
-			&i.Discrepancies.ProviderEventID,
-			&i.Discrepancies.Amount,
-			&i.Discrepancies.Currency,
-			&i.Discrepancies.Text,
-			&i.Discrepancies.OpenedAt,
-			&i.Discrepancies.ProposedAt,
-			&i.Discrepancies.ProposedBy,
-			&i.Discrepancies.ProposedPaymentID,
-			&i.Discrepancies.ProposedReason,
-			&i.Discrepancies.ResolvedAt,
-			&i.Discrepancies.ResolvedBy,
-			&i.Discrepancies.Resolution,
-			&i.Discrepancies.Reason,
-			&i.Discrepancies.ProviderPaymentID,
-			&i.EventID,
-			&i.ReadAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const discrepanciesOfAttempt = `-- name: DiscrepanciesOfAttempt :many
-SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, e.event_id, now()::timestamptz AS read_at
+SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, e.event_id
 FROM discrepancies d
 LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
 WHERE d.attempt_id = $1::uuid ORDER BY d.opened_at, d.discrepancy_id
@@ -155,7 +21,6 @@ WHERE d.attempt_id = $1::uuid ORDER BY d.opened_at, d.discrepancy_id
 type DiscrepanciesOfAttemptRow struct {
 	Discrepancies Discrepancies
 	EventID       *uuid.UUID
-	ReadAt        time.Time
 }
 
 // Reads the discrepancies of one attempt, oldest first; locks nothing.
@@ -190,8 +55,9 @@ func (q *Queries) DiscrepanciesOfAttempt(ctx context.Context, db DBTX, attemptID
 			&i.Discrepancies.Resolution,
 			&i.Discrepancies.Reason,
 			&i.Discrepancies.ProviderPaymentID,
+			&i.Discrepancies.Assignee,
+			&i.Discrepancies.AssignedAt,
 			&i.EventID,
-			&i.ReadAt,
 		); err != nil {
 			return nil, err
 		}
@@ -234,49 +100,4 @@ func (q *Queries) DiscrepanciesWaiting(ctx context.Context, db DBTX) ([]*Discrep
 		return nil, err
 	}
 	return items, nil
-}
-
-const discrepancyShow = `-- name: DiscrepancyShow :one
-SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, e.event_id, now()::timestamptz AS read_at
-FROM discrepancies d
-LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
-WHERE d.discrepancy_id = $1
-`
-
-type DiscrepancyShowRow struct {
-	Discrepancies Discrepancies
-	EventID       *uuid.UUID
-	ReadAt        time.Time
-}
-
-// Reads one discrepancy; locks nothing.
-func (q *Queries) DiscrepancyShow(ctx context.Context, db DBTX, discrepancyID uuid.UUID) (*DiscrepancyShowRow, error) {
-	row := db.QueryRow(ctx, discrepancyShow, discrepancyID)
-	var i DiscrepancyShowRow
-	err := row.Scan(
-		&i.Discrepancies.DiscrepancyID,
-		&i.Discrepancies.Kind,
-		&i.Discrepancies.About,
-		&i.Discrepancies.AboutID,
-		&i.Discrepancies.OrderID,
-		&i.Discrepancies.AttemptID,
-		&i.Discrepancies.Account,
-		&i.Discrepancies.ProviderEventID,
-		&i.Discrepancies.Amount,
-		&i.Discrepancies.Currency,
-		&i.Discrepancies.Text,
-		&i.Discrepancies.OpenedAt,
-		&i.Discrepancies.ProposedAt,
-		&i.Discrepancies.ProposedBy,
-		&i.Discrepancies.ProposedPaymentID,
-		&i.Discrepancies.ProposedReason,
-		&i.Discrepancies.ResolvedAt,
-		&i.Discrepancies.ResolvedBy,
-		&i.Discrepancies.Resolution,
-		&i.Discrepancies.Reason,
-		&i.Discrepancies.ProviderPaymentID,
-		&i.EventID,
-		&i.ReadAt,
-	)
-	return &i, err
 }

@@ -14,7 +14,7 @@ import (
 func Discrepancy(row *dbsqlc.Discrepancies) review.Discrepancy {
 	d := review.Discrepancy{
 		ID: payment.DiscrepancyID(row.DiscrepancyID), Kind: payment.DiscrepancyKind(row.Kind), OrderID: payment.OrderID(OrEmpty(row.OrderID)),
-		Event: inbound.EventKey{Account: row.Account, ID: OrEmpty(row.ProviderEventID)}, About: row.About, AboutID: row.AboutID, Text: row.Text, At: row.OpenedAt,
+		Event: inbound.EventKey{Account: row.Account, ID: OrEmpty(row.ProviderEventID)}, About: row.About, AboutID: row.AboutID, Text: row.Text, At: row.OpenedAt, Assignee: row.Assignee,
 	}
 	if row.AttemptID != nil {
 		id := payment.AttemptID(*row.AttemptID)

@@ -138,10 +138,9 @@ func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Att
 		return err
 	}
 	for _, row := range open {
-		c.Discrepancies = append(c.Discrepancies, listedFromRow((*dbsqlc.DiscrepanciesListRow)(row)))
-	}
-	if err := s.circumstances(ctx, db, c.Discrepancies); err != nil {
-		return err
+		c.Discrepancies = append(c.Discrepancies, support.Discrepancy{
+			Discrepancy: mapping.Discrepancy(&row.Discrepancies), EventID: (*payment.EventID)(row.EventID),
+		})
 	}
 	audit, err := s.q.AuditOfAttempt(ctx, db, id)
 	if err != nil {

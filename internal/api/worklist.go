@@ -1,0 +1,95 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/paylatch/paylatch/internal/api/exchange"
+	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/worklist"
+)
+
+// SupportDiscrepancies handles GET /v1/support/discrepancies.
+func (s *server) SupportDiscrepancies(ctx context.Context, r gen.SupportDiscrepanciesRequestObject) (gen.SupportDiscrepanciesResponseObject, error) {
+	p := r.Params
+	page, err := support.ParsePage(valueOf(p.Cursor), valueOf(p.Limit))
+	if err != nil {
+		return nil, err
+	}
+	list, next, err := s.Worklist.List(ctx, exchange.Of(ctx).Staff(), worklist.Filter{
+		Status: valueOf(p.Status), Kind: valueOf(p.Kind), Account: valueOf(p.Account), Assignee: valueOf(p.Assignee),
+		OpenedFrom: valueOf(p.OpenedFrom), OpenedTo: valueOf(p.OpenedTo), Order: valueOf(p.Order),
+	}, page)
+	if err != nil {
+		return nil, err
+	}
+	return response{http.StatusOK, render.SupportDiscrepancies(list, next)}, nil
+}
+
+// SupportDiscrepancy handles GET /v1/support/discrepancies/{discrepancy_id}.
+func (s *server) SupportDiscrepancy(ctx context.Context, r gen.SupportDiscrepancyRequestObject) (gen.SupportDiscrepancyResponseObject, error) {
+	id, err := idOf(ctx, s, support.ViewedDiscrepancy, "discrepancy", r.DiscrepancyID, payment.ParseDiscrepancyID)
+	if err != nil {
+		return nil, err
+	}
+	return discrepancy(http.StatusOK)(s.Worklist.Entry(ctx, exchange.Of(ctx).Staff(), id))
+}
+
+// SupportAssign handles POST /v1/support/discrepancies/{discrepancy_id}/assign.
+func (s *server) SupportAssign(ctx context.Context, r gen.SupportAssignRequestObject) (gen.SupportAssignResponseObject, error) {
+	id, err := idOf(ctx, s, support.Assigned, "discrepancy", r.DiscrepancyID, payment.ParseDiscrepancyID)
+	if err != nil {
+		return nil, err
+	}
+	body := valueOf(r.Body)
+	return discrepancy(http.StatusOK)(s.Worklist.Assign(ctx, exchange.Of(ctx).Staff(), worklist.Assign{
+		ID: id, Assignee: nameOrNull(body.Assignee), Expected: nameOrNull(body.ExpectedAssignee), Reason: valueOf(body.Reason),
+	}))
+}
+
+// SupportComment handles POST /v1/support/discrepancies/{discrepancy_id}/comments.
+func (s *server) SupportComment(ctx context.Context, r gen.SupportCommentRequestObject) (gen.SupportCommentResponseObject, error) {
+	id, err := idOf(ctx, s, support.Commented, "discrepancy", r.DiscrepancyID, payment.ParseDiscrepancyID)
+	if err != nil {
+		return nil, err
+	}
+	return discrepancy(http.StatusCreated)(s.Worklist.Comment(ctx, exchange.Of(ctx).Staff(), id, valueOf(r.Body).Text))
+}
+
+// SupportResolve handles POST /v1/support/discrepancies/{discrepancy_id}/resolve.
+func (s *server) SupportResolve(ctx context.Context, r gen.SupportResolveRequestObject) (gen.SupportResolveResponseObject, error) {
+	x, body := exchange.Of(ctx), valueOf(r.Body)
+	id, err := idOf(ctx, s, support.Resolved, "discrepancy", r.DiscrepancyID, payment.ParseDiscrepancyID)
+	if err != nil {
+		return nil, err
+	}
+	return discrepancy(http.StatusOK)(s.Worklist.Resolve(ctx, x.Staff(), worklist.Resolve{Resolve: commands.Resolve{
+		ID: id, Resolution: review.Resolution(body.Resolution), ProviderPaymentID: valueOf(body.ProviderPaymentID), Reason: valueOf(body.Reason),
+	}}))
+}
+
+// discrepancy renders what a call returned.
+func discrepancy(status int) func(worklist.Entry, error) (response, error) {
+	return func(e worklist.Entry, err error) (response, error) {
+		if err != nil {
+			return response{}, err
+		}
+		return response{status, render.SupportDiscrepancy(e)}, nil
+	}
+}
+
+// nameOrNull is a member that may be left out, which is nil, or null, which is empty. The contract has checked that it is text else.
+func nameOrNull(raw json.RawMessage) *string {
+	if raw == nil {
+		return nil
+	}
+	var name string
+	_ = json.Unmarshal(raw, &name)
+	return &name
+}

@@ -1,0 +1,167 @@
+package worklist
+
+import (
+	"net/url"
+
+	"github.com/a-h/templ"
+
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/worklist"
+)
+
+// oneView is the page of one discrepancy, and of the form that resolves it.
+type oneView struct {
+	layout.Frame
+	card
+
+	// Resolution, PaymentID and Comment are what was typed.
+	Resolution, PaymentID, Comment string
+}
+
+// read is a discrepancy as its page shows it.
+func (v visit) read(id payment.DiscrepancyID, f layout.Form) (card, error) {
+	e, err := v.o.Entry(v.R.Context(), v.Who, id)
+	return card{Entry: e, Form: f, Me: v.Who.Subject, Back: back(v.R.FormValue("back"))}, err
+}
+
+// back is the query of a list that a form names; of what is none, empty.
+func back(query string) string {
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		return ""
+	}
+	return q.Encode()
+}
+
+// list is the address of the list that a form came from.
+func (v visit) list() string {
+	if q := back(v.R.FormValue("back")); q != "" {
+		return Path + "?" + q
+	}
+	return Path
+}
+
+func (v visit) showOne() error {
+	id, err := session.IDOf(v.Visit, support.ViewedDiscrepancy, "discrepancy", payment.ParseDiscrepancyID)
+	if err != nil {
+		return err
+	}
+	c, err := v.read(id, v.Form(v.list()))
+	if err != nil {
+		return err
+	}
+	return v.Show(onePage(oneView{Frame: v.Frame("Needs review"), card: c}))
+}
+
+func (v visit) askResolve() error {
+	id, err := session.IDOf(v.Visit, support.ViewedDiscrepancy, "discrepancy", payment.ParseDiscrepancyID)
+	if err != nil {
+		return err
+	}
+	c, err := v.read(id, v.Form(v.list()))
+	if err != nil {
+		return err
+	}
+	return v.Show(resolvePage(oneView{Frame: v.Frame("Resolve"), card: c}))
+}
+
+func (v visit) resolve() error {
+	id, err := session.IDOf(v.Visit, support.Resolved, "discrepancy", payment.ParseDiscrepancyID)
+	if err != nil {
+		return err
+	}
+	cmd := worklist.Resolve{Expected: v.seen(), Resolve: commands.Resolve{
+		ID: id, Resolution: review.Resolution(v.R.PostFormValue("resolution")), Reason: v.R.PostFormValue("reason"),
+		ProviderPaymentID: v.R.PostFormValue("provider_payment_id"),
+	}}
+	f := v.Sent(v.list())
+	again := func(f layout.Form) templ.Component {
+		c, err := v.read(id, f)
+		if err != nil {
+			c.ID = id
+		}
+		return resolvePage(oneView{Frame: v.Frame("Resolve"), card: c, Resolution: string(cmd.Resolution), PaymentID: cmd.ProviderPaymentID})
+	}
+	return v.Once(f, v.list(), again, func() (string, error) {
+		e, err := v.o.Resolve(v.R.Context(), v.Who, cmd)
+		if err != nil {
+			return "", err
+		}
+		return v.outcome(e), nil
+	})
+}
+
+// outcome is what came of a resolution. One that another person made the same way before is not this person's.
+func (v visit) outcome(e worklist.Entry) string {
+	text := kindWords(e.Kind)
+	switch {
+	case e.Awaits():
+		return "The provider can't be asked. This stays here until a second person resolves it as paid by the same payment."
+	case e.Resolved == nil:
+		return "This is open still: " + text + "."
+	case e.Resolved.By != v.Who.Subject:
+		return e.Resolved.By + " had resolved this the same way before: " + text + ", as " + resolutionWords(e.Resolved.Resolution) + "."
+	}
+	return "Resolved: " + text + ", as " + resolutionWords(e.Resolved.Resolution) + "."
+}
+
+// seen is who had it on the page that the form was on; nil where the form does not name that.
+func (v visit) seen() *string {
+	if !v.R.PostForm.Has("expected") {
+		return nil
+	}
+	name := v.R.PostFormValue("expected")
+	return &name
+}
+
+func (v visit) assign() error {
+	id, err := session.IDOf(v.Visit, support.Assigned, "discrepancy", payment.ParseDiscrepancyID)
+	if err != nil {
+		return err
+	}
+	cmd := worklist.Assign{ID: id, Expected: v.seen()}
+	if v.R.PostForm.Has("assignee") {
+		name := v.R.PostFormValue("assignee")
+		cmd.Assignee = &name
+	}
+	return v.Once(v.Sent(v.list()), v.list(), v.again(id, ""), func() (string, error) {
+		e, err := v.o.Assign(v.R.Context(), v.Who, cmd)
+		switch {
+		case err != nil:
+			return "", err
+		case e.Assignee == "":
+			return "Nobody has this now: " + kindWords(e.Kind) + ".", nil
+		case e.Assignee == v.Who.Subject:
+			return "You have this now: " + kindWords(e.Kind) + ".", nil
+		}
+		return e.Assignee + " has this now: " + kindWords(e.Kind) + ".", nil
+	})
+}
+
+func (v visit) comment() error {
+	id, err := session.IDOf(v.Visit, support.Commented, "discrepancy", payment.ParseDiscrepancyID)
+	if err != nil {
+		return err
+	}
+	text := v.R.PostFormValue("text")
+	return v.Once(v.Sent(v.list()), v.list(), v.again(id, text), func() (string, error) {
+		_, err := v.o.Comment(v.R.Context(), v.Who, id, text)
+		return "Your comment is there.", err
+	})
+}
+
+// again is the page of a discrepancy with what was typed, after a refusal.
+func (v visit) again(id payment.DiscrepancyID, comment string) func(f layout.Form) templ.Component {
+	return func(f layout.Form) templ.Component {
+		c, err := v.read(id, f)
+		if err != nil {
+			c.ID = id
+		}
+		return onePage(oneView{Frame: v.Frame("Needs review"), card: c, Comment: comment})
+	}
+}

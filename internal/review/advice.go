@@ -1,0 +1,67 @@
+package review
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// WhatToDo returns advice for a reviewer: what to compare, and how to resolve it. Of one that is resolved it is what to
+// compare alone.
+func (d Discrepancy) WhatToDo(c Circumstances) string {
+	parts := []string{d.lookAt()}
+	if d.Resolved != nil {
+		return parts[0]
+	}
+	if d.Awaits() {
+		parts = append(parts, d.Proposed.By+" has found it paid by "+d.Proposed.ProviderPaymentID+
+			", and the provider can't be asked: a second person has to look, and resolve it as paid by the same.")
+	}
+	for _, p := range d.Possible(c) {
+		parts = append(parts, "Resolve it as "+string(p.Resolution)+" if "+p.When+".")
+	}
+	if more := d.Beforehand(c); more != "" {
+		parts = append(parts, more)
+	}
+	return strings.Join(parts, " ")
+}
+
+func (d Discrepancy) lookAt() string {
+	if _, of := d.Refund(); of {
+		return "Look the refund up in the provider's dashboard."
+	}
+	if text := whatToLookAt[d.Kind]; text != "" {
+		return text
+	}
+	return "Compare with the provider's dashboard."
+}
+
+// Kinds returns every kind, sorted.
+func Kinds() []string {
+	var list []string
+	for _, k := range slices.Sorted(maps.Keys(whatToLookAt)) {
+		list = append(list, string(k))
+	}
+	return list
+}
+
+// whatToLookAt has every kind.
+var whatToLookAt = map[payment.DiscrepancyKind]string{ //nolint:gochecknoglobals // a table
+	payment.NeedsReview:       "Look the payment up in the provider's dashboard.",
+	payment.LateSuccess:       "Decide whether the goods are delivered or the money is refunded.",
+	payment.DoubleSuccess:     "Unless one of the two payments is refunded by itself, refund one.",
+	payment.PaidAfterCancel:   "Unless it is refunded by itself, refund it, or deliver in spite of the cancellation.",
+	payment.PaymentReversed:   "Find out whether the goods have left and ask the customer to pay another way.",
+	payment.RefundReversed:    "Refund again or another way.",
+	payment.Disputed:          "Respond to the provider before its deadline; resolve this once the dispute is over.",
+	payment.AmountMismatch:    "Compare with the provider's dashboard before anything is delivered.",
+	payment.CurrencyMismatch:  "Compare with the provider's dashboard before anything is delivered.",
+	payment.RefundExceeds:     "Compare with the provider's dashboard how much was refunded.",
+	payment.EventChanged:      "Compare both contents with the provider's dashboard.",
+	payment.UnreadableEvent:   "Look in the provider's dashboard for what the events are about; a later version reads them by itself, or replay them.",
+	payment.UnknownHere:       "Look the payment up in the provider's dashboard: it is not recorded here. If goods are owed for it, deliver them; else refund it there.",
+	payment.UnknownAtProvider: "Look for the payment in the provider's dashboard, in those of your other accounts, too: nothing there is of it.",
+	payment.UnmatchedEvent:    "Look the payment up in the provider's dashboard. If it was not begun here, refund it there; if its attempt exists by now, replay the event.",
+}

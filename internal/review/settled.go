@@ -1,0 +1,217 @@
+package review
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// By is the subject of a resolution that no person made.
+const By = "paylatch"
+
+// Evidence is what shows that nothing is left to decide about a discrepancy. It must be read under the lock of the event
+// and the attempt that the discrepancy is of.
+type Evidence struct {
+	Circumstances
+
+	// Captured, Refunded and Disputed are the attempt's totals, each less what was undone, in its own Currency.
+	Captured, Refunded, Disputed int64
+	Currency                     payment.Currency
+	// ForeignCaptured is set if money in another currency was ever captured.
+	ForeignCaptured bool
+	// Dispute is the state of the dispute that it is about; empty without one that has a name. Disputing is set
+	// while any dispute of the attempt is open.
+	Dispute   fsm.DisputeState
+	Disputing bool
+	// Verdict is that of the event which is the cause; empty without one.
+	Verdict fsm.Verdict
+	// Known is set if an attempt has the name of the payment that an unsigned notice is of, AllRead if no event of
+	// the account's hour is unreadable any more.
+	Known, AllRead bool
+	// InBooks is set if the provider's books had the capture after the discrepancy was opened.
+	InBooks bool
+}
+
+// settlement is what of a kind is settled, and by what: a text for people, empty while there is something left to decide.
+type settlement func(d Discrepancy, e Evidence) string
+
+// settlements are the rules, one for each kind. A kind without a rule always takes a person: what is compared with a
+// provider's dashboard can't be seen here.
+var settlements = map[payment.DiscrepancyKind]settlement{ //nolint:gochecknoglobals // a table
+	payment.LateSuccess:       allRefunded,
+	payment.DoubleSuccess:     allRefunded,
+	payment.PaidAfterCancel:   allRefunded,
+	payment.AmountMismatch:    mismatchRefunded,
+	payment.CurrencyMismatch:  foreignRefunded,
+	payment.RefundReversed:    allRefunded,
+	payment.RefundExceeds:     covered,
+	payment.PaymentReversed:   chargebackReturned,
+	payment.Disputed:          disputeOver,
+	payment.UnmatchedEvent:    eventMatched,
+	payment.UnreadableEvent:   eventsRead,
+	payment.UnknownAtProvider: inBooks,
+	payment.NeedsReview:       reviewed,
+
+	payment.EventChanged: nil,
+	payment.UnknownHere:  nil,
+}
+
+// reviews are the rules of what needs review, by what it is about. The others take a person.
+var reviews = map[string]settlement{ //nolint:gochecknoglobals // a table
+	payment.AboutUnknownOutcome:        outcomeKnown,
+	payment.AboutRefundUnknown:         refundOver,
+	payment.AboutRefundSlow:            refundOver,
+	payment.AboutHoldNotReleased:       released,
+	payment.AboutNotCancelled:          released,
+	payment.AboutCancelNotMade:         released,
+	payment.AboutCaptureNotMade:        captured,
+	payment.AboutEventNotApplied:       eventApplied,
+	payment.AboutUnreadableEvent:       eventApplied,
+	payment.AboutBooks:                 inBooks,
+	payment.AboutSecondPayment:         nil,
+	payment.AboutSharedReference:       nil,
+	payment.AboutUnsignedNotices:       nil,
+	payment.AboutContradiction:         nil,
+	payment.AboutRefund:                nil,
+	payment.AboutDispute:               nil,
+	payment.AboutRefundUnattributed:    nil,
+	payment.AboutPaidAfterFailedRefund: nil,
+}
+
+// Settled reports whether nothing is left to decide about an open discrepancy, and by what. In doubt it is not. One that
+// waits for a second person is left to that person.
+func (d Discrepancy) Settled(e Evidence) (by string, ok bool) {
+	if rule := settlements[d.Kind]; rule != nil && d.Resolved == nil && d.Proposed == nil {
+		by = rule(d, e)
+	}
+	return by, by != ""
+}
+
+func reviewed(d Discrepancy, e Evidence) string {
+	if rule := reviews[d.About]; rule != nil {
+		return rule(d, e)
+	}
+	return ""
+}
+
+// rests reports whether nothing moves, and may still be held, of a final attempt.
+func (e Evidence) rests() bool {
+	return e.State.Final() && e.Held == 0 && !e.MayHold && !e.Foreign && !e.Refunding && !e.Disputing && e.Disputed <= 0
+}
+
+// refunded reports whether all that was captured is refunded. What the provider took away by itself is not.
+func (e Evidence) refunded() bool { return e.rests() && e.Captured > 0 && e.Refunded >= e.Captured }
+
+func allRefunded(_ Discrepancy, e Evidence) string {
+	if !e.refunded() {
+		return ""
+	}
+	return "All that was captured has been refunded: " + payment.Money{Minor: e.Captured, Currency: e.Currency}.String() + "."
+}
+
+// mismatchRefunded is allRefunded where what the provider reported is recorded, too.
+func mismatchRefunded(d Discrepancy, e Evidence) string {
+	if !d.OfPayment() || d.Money == nil || d.Money.Currency != e.Currency || d.Money.Minor > e.Captured {
+		return ""
+	}
+	return allRefunded(d, e)
+}
+
+func foreignRefunded(d Discrepancy, e Evidence) string {
+	if !d.OfPayment() || !e.ForeignCaptured || !e.State.Final() || e.Foreign || e.MayHold || e.Refunding || e.State == fsm.Failed && e.Held > 0 {
+		return ""
+	}
+	return "All that was captured in another currency has been refunded."
+}
+
+func covered(_ Discrepancy, e Evidence) string {
+	if e.Captured <= 0 || e.Refunded > e.Captured || e.Refunding {
+		return ""
+	}
+	return "No more is refunded than was captured: the provider has reported the rest since."
+}
+
+// chargebackReturned is of a chargeback alone: of money that was reversed otherwise nothing shows that it came back.
+func chargebackReturned(d Discrepancy, e Evidence) string {
+	if !strings.HasPrefix(d.AboutID, string(payment.MovementChargeback)+" ") || e.Disputed > 0 || e.Disputing || e.State != fsm.Succeeded || e.Held == 0 {
+		return ""
+	}
+	return "The provider has returned what the chargeback took."
+}
+
+// disputeOver is of a dispute with a name. What a lost one took has a discrepancy of its own.
+func disputeOver(_ Discrepancy, e Evidence) string {
+	switch {
+	case e.Dispute == fsm.DisputeWon && !e.Disputing && e.Disputed <= 0:
+		return "The dispute is over: it was won."
+	case (e.Dispute == fsm.DisputeLost || e.Dispute == fsm.DisputeAccepted) && e.Disputed > 0:
+		return "The dispute is over, and what it took is recorded: the entry about the chargeback is about that."
+	}
+	return ""
+}
+
+// eventMatched is of an event with its id, or of unsigned notices of one payment.
+func eventMatched(d Discrepancy, e Evidence) string {
+	if d.Event.ID == "" && e.Known {
+		return "The payment is known by now."
+	}
+	return eventApplied(d, e)
+}
+
+func eventApplied(d Discrepancy, e Evidence) string {
+	if d.Event.ID == "" || !slices.Contains([]fsm.Verdict{fsm.Applied, fsm.Repeat, fsm.Stale}, e.Verdict) {
+		return ""
+	}
+	return "The webhook has been applied since."
+}
+
+func eventsRead(_ Discrepancy, e Evidence) string {
+	if !e.AllRead {
+		return ""
+	}
+	return "All of the events have been read since."
+}
+
+func inBooks(d Discrepancy, e Evidence) string {
+	if d.Kind == payment.NeedsReview && d.AboutID != "lookup" || !e.InBooks {
+		return ""
+	}
+	return "The provider's books contain the payment by now."
+}
+
+func outcomeKnown(_ Discrepancy, e Evidence) string {
+	switch {
+	case e.State == fsm.Succeeded && e.Captured > 0:
+		return "The outcome is known: the payment succeeded."
+	case e.State == fsm.Failed && e.rests():
+		return "The outcome is known: the payment failed, and nothing of it is held."
+	}
+	return ""
+}
+
+func refundOver(_ Discrepancy, e Evidence) string {
+	switch e.Refund {
+	case fsm.RefundSucceeded:
+		return "The refund has succeeded."
+	case fsm.RefundFailed:
+		return "The refund has failed; its money can be refunded again."
+	case fsm.RefundPending:
+	}
+	return ""
+}
+
+func released(_ Discrepancy, e Evidence) string {
+	if e.State != fsm.Failed || !e.rests() {
+		return ""
+	}
+	return "The payment failed, and nothing of it is held."
+}
+
+func captured(d Discrepancy, e Evidence) string {
+	if e.State == fsm.Succeeded && e.Captured > 0 {
+		return "The money has been captured."
+	}
+	return released(d, e)
+}

@@ -1,0 +1,114 @@
+package worklist
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/storable"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Assign is the command: who works on a discrepancy.
+type Assign struct {
+	ID payment.DiscrepancyID
+	// Assignee is the caller where it is nil; empty gives the discrepancy back.
+	Assignee *string
+	// Expected is who must have it now, empty for none. Where it is nil, one that nobody has is taken, and one's own is given back
+	// or passed on.
+	Expected *string
+	Reason   string
+}
+
+// maxReason bounds a reason, in bytes.
+const maxReason = 2000
+
+// Assign assigns a discrepancy. The same again, without Expected, changes nothing. It returns payment.ErrForbidden, a
+// payment.ValidationError, payment.ErrDiscrepancyNotFound, payment.ErrResolved and a *review.AssignedError.
+func (s *Service) Assign(ctx context.Context, who support.Staff, cmd Assign) (Entry, error) {
+	if err := who.MayLook(); err != nil {
+		return Entry{}, err
+	}
+	if err := cmd.valid(who); err != nil {
+		return Entry{}, err
+	}
+	to := who.Subject
+	if cmd.Assignee != nil {
+		to = *cmd.Assignee
+	}
+	entry := who.Entry(support.Assigned, target, cmd.ID.String())
+	entry.Reason = cmd.Reason
+	about := entry
+	err := s.Store.Assign(ctx, cmd.ID, func(d review.Discrepancy) (string, support.AuditEntry, error) {
+		about = entry
+		about.OrderID, about.AttemptID = d.OrderID, d.AttemptID
+		if err := cmd.may(who.Subject, to, d); err != nil {
+			return "", about, err
+		}
+		done := about
+		done.ID, done.Outcome = cell.Only.NewID(), support.Done
+		done.Detail = map[string]any{"from": d.Assignee, "to": to}
+		return to, done, nil
+	})
+	if err != nil {
+		return Entry{}, s.Audit.Audited(ctx, about, err)
+	}
+	return s.Store.Entry(ctx, cmd.ID, Shown)
+}
+
+// may returns payment.ErrResolved or a *review.AssignedError.
+func (cmd Assign) may(caller, to string, d review.Discrepancy) error {
+	allowed := d.Assignee == "" || d.Assignee == caller || d.Assignee == to
+	if cmd.Expected != nil {
+		allowed = d.Assignee == *cmd.Expected
+	}
+	switch {
+	case d.Resolved != nil:
+		return payment.ErrResolved
+	case !allowed:
+		return &review.AssignedError{Assignee: d.Assignee}
+	}
+	return nil
+}
+
+func (cmd Assign) valid(who support.Staff) error {
+	if cmd.Assignee != nil && *cmd.Assignee != "" && *cmd.Assignee != who.Subject {
+		if _, err := authz.ParseUserID(*cmd.Assignee); err != nil {
+			return payment.Invalid("assignee", err.Error())
+		}
+	}
+	if cmd.Expected != nil && !storable.Nameable(*cmd.Expected) {
+		return payment.Invalid("expected_assignee", "must be the assignee of an answer, or null")
+	}
+	if len(cmd.Reason) > maxReason || !storable.Whole(cmd.Reason) {
+		return payment.Invalid("reason", "must be at most 2000 bytes, or be left out")
+	}
+	return nil
+}
+
+// maxComment bounds a comment, in characters.
+const maxComment = 2000
+
+// Comment adds a comment to a discrepancy, also to one that is resolved. It returns payment.ErrForbidden, a payment.ValidationError and
+// payment.ErrDiscrepancyNotFound.
+func (s *Service) Comment(ctx context.Context, who support.Staff, id payment.DiscrepancyID, text string) (Entry, error) {
+	if err := who.MayLook(); err != nil {
+		return Entry{}, err
+	}
+	if n := utf8.RuneCountInString(text); strings.TrimSpace(text) == "" || n > maxComment || !storable.Whole(text) {
+		return Entry{}, payment.Invalid("text", "must be 1 to 2000 characters")
+	}
+	c := Comment{ID: cell.Only.NewID(), DiscrepancyID: id, Author: who.Subject, Text: text}
+	entry := who.Entry(support.Commented, target, id.String())
+	done := entry
+	done.ID, done.Outcome = cell.Only.NewID(), support.Done
+	done.Detail = map[string]any{"comment_id": c.ID.String()}
+	if err := s.Store.Comment(ctx, c, done); err != nil {
+		return Entry{}, s.Audit.Audited(ctx, entry, err)
+	}
+	return s.Store.Entry(ctx, id, Shown)
+}

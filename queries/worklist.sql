@@ -1,0 +1,105 @@
+-- Lists discrepancies, newest first, from a point on; an empty text is any. Locks nothing.
+-- name: WorklistNewest :many
+SELECT sqlc.embed(d), now()::timestamptz AS read_at
+FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+WHERE (d.opened_at, d.discrepancy_id) < (@from_at::timestamptz, @from_id::uuid)
+    AND (@status::text = '' OR (@status::text = 'open') = (d.resolved_at IS NULL))
+    AND (@kind::text = '' OR d.kind = @kind::text)
+    AND (@account::text = '' OR coalesce(NULLIF(d.account, ''), a.account) = @account::text)
+    AND (@assignee::text = '' OR d.assignee = @assignee::text) AND (NOT @unassigned::boolean OR d.assignee = '')
+    AND d.opened_at >= @opened_from::timestamptz AND d.opened_at < @opened_to::timestamptz
+ORDER BY d.opened_at DESC, d.discrepancy_id DESC LIMIT @most::int;
+
+-- Lists discrepancies as WorklistNewest does, oldest first. Locks nothing.
+-- name: WorklistOldest :many
+SELECT sqlc.embed(d), now()::timestamptz AS read_at
+FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+WHERE (d.opened_at, d.discrepancy_id) > (@from_at::timestamptz, @from_id::uuid)
+    AND (@status::text = '' OR (@status::text = 'open') = (d.resolved_at IS NULL))
+    AND (@kind::text = '' OR d.kind = @kind::text)
+    AND (@account::text = '' OR coalesce(NULLIF(d.account, ''), a.account) = @account::text)
+    AND (@assignee::text = '' OR d.assignee = @assignee::text) AND (NOT @unassigned::boolean OR d.assignee = '')
+    AND d.opened_at >= @opened_from::timestamptz AND d.opened_at < @opened_to::timestamptz
+ORDER BY d.opened_at, d.discrepancy_id LIMIT @most::int;
+
+-- Reads one discrepancy; locks nothing.
+-- name: WorklistEntry :one
+SELECT sqlc.embed(d), now()::timestamptz AS read_at FROM discrepancies d WHERE d.discrepancy_id = @discrepancy_id;
+
+-- Reads what some discrepancies are about: whose payment, of how much, and how it stands. Locks nothing.
+-- name: WorklistFacts :many
+SELECT d.discrepancy_id, e.event_id, coalesce(e.verdict, '')::text AS verdict, coalesce(o.user_id, '')::text AS user_id,
+    coalesce(NULLIF(d.account, ''), a.account, '')::text AS account,
+    (a.attempt_id IS NOT NULL)::boolean AS has_attempt, coalesce(a.status::text, '')::text AS status, coalesce(a.stage::text, '')::text AS stage,
+    coalesce(r.amount, a.amount, o.amount, 0)::bigint AS expected, coalesce(r.currency, a.currency, o.currency, '')::text AS expected_currency,
+    coalesce(a.currency, '')::text AS currency, coalesce(a.amount_captured, 0)::bigint AS captured, coalesce(a.amount_refunded, 0)::bigint AS refunded,
+    coalesce(a.amount_disputed, 0)::bigint AS disputed,
+    coalesce(greatest(0, a.amount_captured - greatest(0, a.amount_refunded) - greatest(0, a.amount_disputed)), 0)::bigint AS held,
+    coalesce(a.foreign_money, false)::boolean AS foreign_held,
+    coalesce(a.status = 'failed' AND a.amount_authorized > greatest(0, a.amount_captured), false)::boolean AS may_hold,
+    EXISTS (SELECT FROM refunds p WHERE p.attempt_id = a.attempt_id AND p.status = 'pending') AS refunding,
+    EXISTS (SELECT FROM payment_attempts b WHERE b.order_id = a.order_id AND b.attempt_id <> a.attempt_id
+        AND (b.amount_captured - greatest(0, b.amount_refunded) - greatest(0, b.amount_disputed) > 0 OR b.foreign_money)) AS beside,
+    coalesce(r.status::text, '')::text AS refund,
+    (SELECT count(*) FROM worklist_comments c WHERE c.discrepancy_id = d.discrepancy_id)::bigint AS comments
+FROM discrepancies d
+LEFT JOIN orders o ON o.order_id = d.order_id
+LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
+LEFT JOIN LATERAL (SELECT f.status, f.amount, f.currency FROM refunds f WHERE f.attempt_id = a.attempt_id AND f.refund_id::text = d.about_id LIMIT 1) r ON true
+WHERE d.discrepancy_id = ANY (@discrepancy_ids::uuid[]);
+
+-- Reads what else decides whether some discrepancies are settled. Locks nothing.
+-- name: WorklistEvidence :many
+SELECT d.discrepancy_id,
+    coalesce((SELECT p.status FROM disputes p WHERE d.about = 'dispute' AND p.attempt_id = d.attempt_id
+        AND p.provider_dispute_id = substr(d.about_id, strpos(d.about_id, ' ') + 1) LIMIT 1), '')::text AS dispute,
+    EXISTS (SELECT FROM disputes p WHERE p.attempt_id = d.attempt_id AND p.closed_at IS NULL) AS disputing,
+    EXISTS (SELECT FROM money_movements m JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+        WHERE m.attempt_id = d.attempt_id AND m.kind = 'capture' AND m.currency <> a.currency) AS foreign_captured,
+    EXISTS (SELECT FROM settlements s WHERE s.attempt_id = d.attempt_id AND s.kind = 'capture' AND s.recorded_at > d.opened_at) AS in_books,
+    (d.kind = 'unmatched_event' AND d.about_id <> ''
+        AND EXISTS (SELECT FROM attempt_references n WHERE n.account = d.account AND n.reference = d.about_id))::boolean AS known,
+    (d.kind = 'unreadable_event' AND d.about_id ~ '^\d{4}-\d\d-\d\dT\d\d ' AND NOT EXISTS (SELECT FROM provider_events u
+        WHERE u.verdict = 'unreadable' AND u.account = d.account
+            AND u.received_at >= CASE WHEN d.about_id ~ '^\d{4}-\d\d-\d\dT\d\d ' THEN (substr(d.about_id, 1, 13) || ':00:00Z')::timestamptz END
+            AND u.received_at < CASE WHEN d.about_id ~ '^\d{4}-\d\d-\d\dT\d\d ' THEN (substr(d.about_id, 1, 13) || ':00:00Z')::timestamptz END + interval '1 hour'))::boolean AS all_read
+FROM discrepancies d
+WHERE d.discrepancy_id = ANY (@discrepancy_ids::uuid[]);
+
+-- Counts the open discrepancies, by their index alone; locks nothing.
+-- name: WorklistOpen :one
+SELECT count(*) FROM discrepancies WHERE resolved_at IS NULL;
+
+-- Writes the assignee of a locked discrepancy that is open.
+-- name: WorklistAssign :execrows
+UPDATE discrepancies SET assignee = @assignee, assigned_at = CASE WHEN @assignee = '' THEN NULL ELSE now() END
+WHERE discrepancy_id = @discrepancy_id AND resolved_at IS NULL;
+
+-- Adds a comment to a discrepancy.
+-- name: WorklistComment :exec
+INSERT INTO worklist_comments (comment_id, discrepancy_id, author, text, at) VALUES (@comment_id, @discrepancy_id, @author, @text, now());
+
+-- Reads the newest comments of each of some discrepancies, newest first; locks nothing.
+-- name: WorklistComments :many
+SELECT c.* FROM unnest(@discrepancy_ids::uuid[]) AS d (id)
+CROSS JOIN LATERAL (SELECT n.* FROM worklist_comments n WHERE n.discrepancy_id = d.id ORDER BY n.comment_id DESC LIMIT sqlc.arg(most)::int) c;
+
+-- Locks one stored event, by what a discrepancy has of it.
+-- name: WorklistEventLock :exec
+SELECT FROM provider_events WHERE account = @account AND provider_event_id = @provider_event_id FOR NO KEY UPDATE;
+
+-- Takes the next turn of looking for what is settled, for a time; no row before it begins, or where nothing is open.
+-- name: WorklistTurnTake :one
+UPDATE worklist_turns SET fence = fence + 1, next_at = now() + make_interval(secs => @seconds::float8)
+WHERE next_at <= now() AND EXISTS (SELECT FROM discrepancies WHERE resolved_at IS NULL)
+RETURNING *;
+
+-- Ends a turn; no row where another process has taken the next one.
+-- name: WorklistTurnEnd :execrows
+UPDATE worklist_turns SET behind_at = @behind_at, behind_id = @behind_id, next_at = now() + make_interval(secs => @seconds::float8) WHERE fence = @fence;
+
+-- Reads the next open discrepancies behind one, oldest first; locks nothing.
+-- name: WorklistNext :many
+SELECT * FROM discrepancies WHERE resolved_at IS NULL AND (opened_at, discrepancy_id) > (@behind_at::timestamptz, @behind_id::uuid)
+ORDER BY opened_at, discrepancy_id LIMIT @most::int;
