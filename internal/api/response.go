@@ -49,9 +49,12 @@ func (r response) VisitSupportRevealResponse(w http.ResponseWriter) error { retu
 func (r response) VisitSupportReplayResponse(w http.ResponseWriter) error { return r.send(w) }
 
 func (r response) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error { return r.send(w) }
-func (r response) VisitSupportDiscrepancyResponse(w http.ResponseWriter) error   { return r.send(w) }
-func (r response) VisitSupportAssignResponse(w http.ResponseWriter) error        { return r.send(w) }
-func (r response) VisitSupportCommentResponse(w http.ResponseWriter) error       { return r.send(w) }
+
+func (r response) VisitSupportDiscrepancyResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportAssignResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportCommentResponse(w http.ResponseWriter) error { return r.send(w) }
 
 func (r response) VisitSupportResolveResponse(w http.ResponseWriter) error { return r.send(w) }
 

@@ -132,6 +132,7 @@ func resolvable(r review.Resolution) error {
 		return nil
 	case review.ResolvedPaid:
 		return payment.Invalid("resolution", "paid takes the provider's id of each payment: resolve those one by one")
+	case review.ResolvedSettled: // by itself alone
 	}
 	return payment.Invalid("resolution", "must be not_paid, refunded_elsewhere or accepted")
 }

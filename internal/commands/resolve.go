@@ -126,6 +126,8 @@ func (cmd Resolve) valid() error {
 		if cmd.ProviderPaymentID != "" {
 			return payment.Invalid("provider_payment_id", "belongs to the resolution paid only: leave it out")
 		}
+	case review.ResolvedSettled: // by itself alone
+		fallthrough
 	default:
 		return payment.Invalid("resolution", "must be paid, not_paid, refunded_elsewhere or accepted")
 	}

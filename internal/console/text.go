@@ -13,7 +13,6 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/intake"
-	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -63,11 +62,6 @@ func pretty(v any) string {
 		return "This can't be shown."
 	}
 	return strings.TrimSpace(out.String())
-}
-
-// kindWords is a name of the contract in words.
-func kindWords(kind payment.DiscrepancyKind) string {
-	return strings.ReplaceAll(string(kind), "_", " ")
 }
 
 // entryWords are what the entries of a timeline are called.

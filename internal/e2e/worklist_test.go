@@ -51,8 +51,11 @@ func (w *worker) fault(format string, args ...any) {
 
 // list is the page that the person has: what is open, oldest first, some of it as others do.
 func (w *worker) list(t *testing.T) []item {
+	t.Helper()
 	got := w.client.send(t.Context(), http.MethodGet, "/v1/support/discrepancies?status=open&order=oldest&limit=10", "")
-	var page struct{ Items []item }
+	var page struct {
+		Items []item `json:"items"`
+	}
 	if got.status != http.StatusOK || json.Unmarshal(got.text, &page) != nil {
 		w.fault("the list: %d %s", got.status, got.text)
 	}
@@ -61,20 +64,23 @@ func (w *worker) list(t *testing.T) []item {
 
 // code is the code of a problem.
 func (a answer) code() string {
-	var p struct{ Code string }
+	var p struct {
+		Code string `json:"code"`
+	}
 	_ = json.Unmarshal(a.text, &p)
 	return p.Code
 }
 
 // byAPI works on one by the API: takes it, comments on it, and resolves it.
 func (w *worker) byAPI(t *testing.T, d item) {
+	t.Helper()
 	path := "/v1/support/discrepancies/" + d.ID
 	switch got := w.client.send(t.Context(), http.MethodPost, path+"/assign", `{}`); {
 	case got.status == http.StatusOK:
 		w.took++
 	case got.status == http.StatusConflict && (got.code() == "discrepancy-assigned" || got.code() == "discrepancy-already-resolved"):
 		w.conflicts++
-		if got.code() == "discrepancy-assigned" && rand.IntN(4) > 0 { //nolint:gosec // which of them is left to others
+		if got.code() == "discrepancy-assigned" && rand.IntN(4) > 0 {
 			return
 		}
 	default:
@@ -85,7 +91,7 @@ func (w *worker) byAPI(t *testing.T, d item) {
 	} else {
 		w.fault("comment: %d %s", got.status, got.text)
 	}
-	how := []string{"accepted", "refunded_elsewhere"}[rand.IntN(2)] //nolint:gosec // so that two differ
+	how := []string{"accepted", "refunded_elsewhere"}[rand.IntN(2)]
 	got := w.client.send(t.Context(), http.MethodPost, path+"/resolve", `{"reason":"of `+w.name+`","resolution":"`+how+`"}`)
 	var now item
 	switch {
@@ -100,17 +106,17 @@ func (w *worker) byAPI(t *testing.T, d item) {
 }
 
 // byPage works on one by the console, as it was on the page that the person has.
-func (w *worker) byPage(_ *testing.T, d item) {
+func (w *worker) byPage(d item) {
 	path, had := "/support/discrepancies/"+d.ID, ""
 	if d.Assignee != nil {
 		had = *d.Assignee
 	}
 	post := func(what string, fields ...string) (done, conflict bool) {
-		got := w.person.post(path+what, append(fields, "key", uuid.NewString(), "back", "status=open")...)
-		switch {
-		case got.status == http.StatusSeeOther:
+		got := w.post(path+what, append(fields, "key", uuid.NewString(), "back", "status=open")...)
+		switch got.status {
+		case http.StatusSeeOther:
 			return true, false
-		case got.status == http.StatusConflict:
+		case http.StatusConflict:
 			if !strings.Contains(string(got.text), `role="alert"`) || !strings.Contains(got.page(), "has this now") && !strings.Contains(got.page(), "Nobody has this any more") && !strings.Contains(got.page(), "resolved this") {
 				w.fault("%s: an unclear page: %s", what, got.page())
 			}
@@ -130,7 +136,7 @@ func (w *worker) byPage(_ *testing.T, d item) {
 	if done, _ := post("/comments", "text", w.name+" looks at this"); done {
 		w.comments++
 	}
-	how := []string{"accepted", "refunded_elsewhere"}[rand.IntN(2)] //nolint:gosec // so that two differ
+	how := []string{"accepted", "refunded_elsewhere"}[rand.IntN(2)]
 	if _, conflict := post("/resolve", "expected", had, "resolution", how, "reason", "of "+w.name); conflict {
 		w.conflicts++
 	}
@@ -160,11 +166,11 @@ func TestTwentyPeopleWorkOnOneList(t *testing.T) {
 				if len(list) == 0 {
 					return
 				}
-				d := list[rand.IntN(len(list))] //nolint:gosec // which is first
+				d := list[rand.IntN(len(list))]
 				if i%2 == 0 {
 					w.byAPI(t, d)
 				} else {
-					w.byPage(t, d)
+					w.byPage(d)
 				}
 			}
 			w.fault("the list is not empty after %s", patience)
@@ -175,7 +181,7 @@ func TestTwentyPeopleWorkOnOneList(t *testing.T) {
 	for _, w := range workers {
 		require.Empty(t, w.wrong)
 		took, comments, conflicts, resolved = took+w.took, comments+w.comments, conflicts+w.conflicts, resolved+w.resolved
-		if w.person.http == nil {
+		if w.http == nil {
 			require.Equal(t, w.resolved, one[int](t, s.rig, `SELECT count(*)::int FROM discrepancies WHERE resolved_by = $1`, w.name), w.name)
 		}
 	}

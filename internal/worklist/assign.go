@@ -18,7 +18,7 @@ type Assign struct {
 	ID payment.DiscrepancyID
 	// Assignee is the caller where it is nil; empty gives the discrepancy back.
 	Assignee *string
-	// Expected is who must have it now, empty for none. Where it is nil, one that nobody has is taken, and one's own is given back
+	// Expected is who must have it now, empty for none. Where it is nil, one that is unassigned is taken, and one's own is given back
 	// or passed on.
 	Expected *string
 	Reason   string

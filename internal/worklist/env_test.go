@@ -2,7 +2,6 @@ package worklist_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -94,15 +93,16 @@ func (r *env) acts(t *testing.T) []string {
 	return rows(t, r, "SELECT actor || ' ' || action || ' ' || outcome FROM staff_audit ORDER BY position")
 }
 
-// payment is the nth order with one final attempt of 19.99 EUR, which has these amounts.
-func (r *env) payment(t *testing.T, n int, status string, captured, refunded, disputed int64) uuid.UUID {
+// payment is an order with one final attempt of 19.99 EUR, which has these amounts.
+func (r *env) payment(t *testing.T, status string, captured, refunded, disputed int64) uuid.UUID {
 	t.Helper()
-	order, id := fmt.Sprintf("A-%d", n), uuid.New()
+	const order = "A-1"
+	id := uuid.New()
 	r.run(t, `INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
 		VALUES ($1, 'u1', 'r-' || $1, '\x01', 1999, 'EUR', now(), now())`, order)
 	r.run(t, `INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency,
 			amount_captured, amount_refunded, amount_disputed, created_at, updated_at, finalized_at)
-		VALUES ($1, $2, 'u1', 'p-' || $1, '\x01', 'acc', $3::attempt_status, 'final', 1999, 'EUR', $4, $5, $6, now(), now(), now())`,
+		VALUES ($1, $2, 'u1', 'p-' || $1, '\x01', 'acc', $3::attempt_status, 'final', 1999, 'EUR', $4, $5, $6, now(), '2026-03-01', now())`,
 		order, id, status, captured, refunded, disputed)
 	return id
 }
@@ -132,5 +132,3 @@ func firstPage(t *testing.T) support.Page {
 	require.NoError(t, err)
 	return p
 }
-
-func text(s string) *string { return &s }

@@ -172,7 +172,7 @@ func (c left) settlesOnce(t *testing.T) {
 	if status == "" { // of no attempt
 		status = "succeeded"
 	}
-	attempt := r.payment(t, 1, status, c.captured, c.refunded, c.disputed)
+	attempt := r.payment(t, status, c.captured, c.refunded, c.disputed)
 	of := attempt
 	if c.status == "" {
 		of = uuid.Nil
@@ -214,7 +214,7 @@ func TestSettler_of_every_kind(t *testing.T) {
 func TestSettler_looks_again_under_the_lock(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	attempt := r.payment(t, 1, "failed", 1999, 1999, 0)
+	attempt := r.payment(t, "failed", 1999, 1999, 0)
 	d := r.opened(t, payment.LateSuccess, attempt, "{}")
 	tx, err := r.db.Begin(t.Context())
 	require.NoError(t, err)
@@ -237,7 +237,7 @@ func TestSettler_looks_again_under_the_lock(t *testing.T) {
 func TestSettler_Turn(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	attempt := r.payment(t, 1, "failed", 1999, 1999, 0)
+	attempt := r.payment(t, "failed", 1999, 1999, 0)
 	require.NoError(t, r.settler.Turn(t.Context()))
 	require.Zero(t, one[int](t, r, "SELECT fence::int FROM worklist_turns"), "nothing is open, and nothing is written")
 	for range 205 {

@@ -49,18 +49,18 @@ func TestService_Assign(t *testing.T) {
 		"take":                            {"", sam, nil, nil, "sam", false},
 		"take_again":                      {"sam", sam, nil, nil, "sam", false},
 		"take_another_s":                  {"pat", sam, nil, nil, "pat", true},
-		"take_over":                       {"pat", sam, nil, text("pat"), "sam", false},
-		"take_over_from_a_third":          {"kim", sam, nil, text("pat"), "kim", true},
-		"take_over_what_was_given_back":   {"", sam, nil, text("pat"), "", true},
-		"take_as_nobody_s":                {"", sam, nil, text(""), "sam", false},
-		"take_as_nobody_s_what_is_not":    {"pat", sam, nil, text(""), "pat", true},
-		"give_back":                       {"sam", sam, text(""), nil, "", false},
-		"give_back_another_s":             {"pat", sam, text(""), nil, "pat", true},
-		"give_back_what_nobody_has":       {"", sam, text(""), nil, "", false},
-		"pass_on":                         {"sam", sam, text("pat"), nil, "pat", false},
-		"pass_on_another_s":               {"kim", sam, text("pat"), nil, "kim", true},
-		"pass_on_to_who_has_it":           {"pat", sam, text("pat"), nil, "pat", false},
-		"own_under_another_expectation":   {"sam", sam, text("kim"), text("pat"), "sam", true},
+		"take_over":                       {"pat", sam, nil, new("pat"), "sam", false},
+		"take_over_from_a_third":          {"kim", sam, nil, new("pat"), "kim", true},
+		"take_over_what_was_given_back":   {"", sam, nil, new("pat"), "", true},
+		"take_as_nobody_s":                {"", sam, nil, new(""), "sam", false},
+		"take_as_nobody_s_what_is_not":    {"pat", sam, nil, new(""), "pat", true},
+		"give_back":                       {"sam", sam, new(""), nil, "", false},
+		"give_back_another_s":             {"pat", sam, new(""), nil, "pat", true},
+		"give_back_what_nobody_has":       {"", sam, new(""), nil, "", false},
+		"pass_on":                         {"sam", sam, new("pat"), nil, "pat", false},
+		"pass_on_another_s":               {"kim", sam, new("pat"), nil, "kim", true},
+		"pass_on_to_who_has_it":           {"pat", sam, new("pat"), nil, "pat", false},
+		"own_under_another_expectation":   {"sam", sam, new("kim"), new("pat"), "sam", true},
 		"of_an_admin_no_more_than_others": {"pat", ada, nil, nil, "pat", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,10 +88,10 @@ func TestService_Assign(t *testing.T) {
 func TestService_Assign_refuses(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	attempt := r.payment(t, 1, "failed", 1999, 0, 0)
+	attempt := r.payment(t, "failed", 1999, 0, 0)
 	d := r.opened(t, payment.LateSuccess, attempt, "{}")
 	for _, wrong := range []worklist.Assign{
-		{ID: d, Assignee: text("a b")}, {ID: d, Assignee: text("paylatch")}, {ID: d, Expected: text("\x00")}, {ID: d, Reason: strings.Repeat("x", 2001)},
+		{ID: d, Assignee: new("a b")}, {ID: d, Assignee: new("paylatch")}, {ID: d, Expected: new("\x00")}, {ID: d, Reason: strings.Repeat("x", 2001)},
 	} {
 		_, err := r.Assign(t.Context(), sam, wrong)
 		require.ErrorAs(t, err, new(*payment.ValidationError))
@@ -105,12 +105,12 @@ func TestService_Assign_refuses(t *testing.T) {
 	require.Equal(t, []string{attempt.String() + " mine  sam"}, rows(t, r,
 		`SELECT attempt_id || ' ' || reason || ' ' || (detail->>'from') || ' ' || (detail->>'to') FROM staff_audit WHERE action = 'discrepancy.assign' AND outcome = 'done'`))
 
-	_, err = r.Resolve(t.Context(), pat, worklist.Resolve{Resolve: accept(d).Resolve, Expected: text("")})
+	_, err = r.Resolve(t.Context(), pat, worklist.Resolve{Resolve: accept(d).Resolve, Expected: new("")})
 	require.ErrorIs(t, err, review.ErrAssigned, "it was nobody's on the page that pat has")
 	require.Nil(t, r.entry(t, d).Resolved)
-	_, err = r.Resolve(t.Context(), pat, worklist.Resolve{Resolve: accept(d).Resolve, Expected: text("sam")})
+	_, err = r.Resolve(t.Context(), pat, worklist.Resolve{Resolve: accept(d).Resolve, Expected: new("sam")})
 	require.NoError(t, err)
-	_, err = r.Assign(t.Context(), pat, worklist.Assign{ID: d, Expected: text("sam")})
+	_, err = r.Assign(t.Context(), pat, worklist.Assign{ID: d, Expected: new("sam")})
 	require.ErrorIs(t, err, payment.ErrResolved)
 	require.Equal(t, "sam", r.entry(t, d).Assignee)
 }
@@ -150,7 +150,7 @@ func TestService_Comment(t *testing.T) {
 func TestService_List(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	attempt := r.payment(t, 1, "failed", 2500, 0, 0)
+	attempt := r.payment(t, "failed", 2500, 0, 0)
 	r.opened(t, payment.AmountMismatch, attempt, `{"opened_at": "2026-03-01T09:00:00Z", "amount": 2500, "currency": "EUR", "text": "first"}`)
 	r.opened(t, payment.EventChanged, uuid.Nil, `{"opened_at": "2026-03-01T10:00:00Z", "account": "other", "text": "second", "assignee": "sam", "assigned_at": "2026-03-01T11:00:00Z"}`)
 	third := r.opened(t, payment.UnknownHere, uuid.Nil, `{"opened_at": "2026-03-02T09:00:00Z", "account": "other", "text": "third", "assignee": "pat", "assigned_at": "2026-03-02T11:00:00Z"}`)
@@ -236,7 +236,7 @@ func TestService_Waiting(t *testing.T) {
 func TestEntry_Possible(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	attempt := r.payment(t, 1, "succeeded", 1999, 0, 0)
+	attempt := r.payment(t, "succeeded", 1999, 0, 0)
 	for kind, want := range map[payment.DiscrepancyKind]string{
 		payment.PaymentReversed: "accepted", payment.EventChanged: "accepted",
 		payment.Disputed: "accepted refunded_elsewhere", payment.RefundReversed: "accepted refunded_elsewhere",

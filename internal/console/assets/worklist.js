@@ -1,4 +1,4 @@
-// The worklist shows what others do meanwhile. A card is replaced only while nobody types in it or has the focus there.
+// The worklist shows what others do meanwhile. A card is replaced only while it holds neither the focus nor typed text.
 const every = 4000;
 const cards = () => document.getElementById("cards");
 const live = document.getElementById("live");
@@ -10,7 +10,7 @@ const tell = (text) => {
 const typed = (card) => [...card.querySelectorAll("textarea, input:not([type=hidden])")].some((field) => field.value !== field.defaultValue);
 const inUse = (card) => card.contains(document.activeElement) || typed(card);
 
-// mark says below a card in use what has become of it.
+// mark adds below a card in use what has become of it.
 const mark = (card, text) => {
   let news = card.querySelector(".meanwhile");
   if (!news) {

@@ -61,7 +61,7 @@ type Options struct {
 	Seen func(ctx context.Context, subject string)
 	// Waiting counts what waits for staff, for the menu; nil leaves that out.
 	Waiting func(ctx context.Context) (int64, error)
-	// Polled are the addresses that a page asks by itself every few seconds. They read the session, and don't keep it alive: without a
+	// Polled are the addresses that a page requests by itself every few seconds. They read the session, and don't keep it alive: without a
 	// session the response is 401.
 	Polled []string
 	// Plain sends the session's cookie over plain HTTP, too.

@@ -43,7 +43,7 @@ func (c card) Version() string {
 	)
 }
 
-// News is what a person is told whose card has changed beside what is being typed.
+// News is the text below a card that has changed while something is typed in it.
 func (c card) News() string {
 	parts := []string{"nobody has this"}
 	switch {

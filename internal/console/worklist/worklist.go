@@ -17,7 +17,7 @@ import (
 // Addresses.
 const (
 	Path = "/support/discrepancies"
-	// ChangesPath is what a page of the list asks by itself.
+	// ChangesPath is what a page of the list requests by itself.
 	ChangesPath = Path + "/changes"
 )
 
@@ -92,7 +92,7 @@ type listView struct {
 type cardsView struct {
 	List   []card
 	Digest string
-	// Address is what the list asks for changes, empty where it does not.
+	// Address is where the list reads changes.
 	Address string
 	Waiting string
 }
