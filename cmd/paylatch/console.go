@@ -12,14 +12,16 @@ import (
 	"github.com/paylatch/paylatch/internal/console"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/lists"
+	"github.com/paylatch/paylatch/internal/refundrequest"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/worklist"
 )
 
 // newConsole makes the pages for support. In dev a token signs a person in, and on
 // an address of this machine the browser sends its cookie without TLS.
-func (in *instance) newConsole(desk *support.Service, jobs *bulk.Service, open *worklist.Service, dev bool) http.Handler {
-	o := console.Options{Support: desk, Jobs: jobs, Worklist: open, Overview: in.today, Payments: in.rooms, Endpoints: in.events.endpoints, Disputes: lists.New(in.store.Lists()), SignIn: session.Options{
+func (in *instance) newConsole(desk *support.Service, jobs *bulk.Service, open *worklist.Service, asked *refundrequest.Service, dev bool) http.Handler {
+	all := lists.New(in.store.Lists())
+	o := console.Options{Support: desk, Jobs: jobs, Worklist: open, Overview: in.today, Requests: asked, Payments: in.rooms, Endpoints: in.events.endpoints, Disputes: all, Customers: all, SignIn: session.Options{
 		AuditLog: desk, Store: in.store.Sessions(), Log: in.log, Now: time.Now,
 		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: access.Seen, Waiting: open.Waiting,
 		Plain: dev && onlyHere(in.cfg.Listen),

@@ -25,6 +25,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/reconcile"
+	"github.com/paylatch/paylatch/internal/refundrequest"
 	"github.com/paylatch/paylatch/internal/rejected"
 	"github.com/paylatch/paylatch/internal/server"
 	"github.com/paylatch/paylatch/internal/stream"
@@ -122,8 +123,9 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 	})
 	in.workers = worker.New(log, in.loops(how.role, charged, counted, how.dev)...)
 	jobs, open := bulk.New(in.store.Jobs(), desk), worklistOf(in.store, desk, in.rooms)
+	requests := refundrequest.New(in.store.Requests(), in.rooms, desk)
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Worklist: open, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, open, how.dev), Demo: how.dev,
+		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, open, requests, how.dev), Demo: how.dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Refusals: refusals, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: accounts.References(cfg),

@@ -22,6 +22,7 @@ import (
 	"github.com/paylatch/paylatch/internal/overview"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/refund"
+	"github.com/paylatch/paylatch/internal/refundrequest"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/worklist"
 	"github.com/paylatch/paylatch/webhooks"
@@ -104,6 +105,15 @@ type Jobs interface {
 	Stop(ctx context.Context, who support.Staff, id uuid.UUID, reason string) (bulk.Job, error)
 }
 
+// RefundRequests are the refunds that staff asks for; *refundrequest.Service in the program.
+type RefundRequests interface {
+	Create(ctx context.Context, who support.Staff, cmd refundrequest.Create) (r refundrequest.Request, made bool, err error)
+	Request(ctx context.Context, who support.Staff, id uuid.UUID) (refundrequest.Request, error)
+	Requests(ctx context.Context, who support.Staff, state refundrequest.State, p support.Page) ([]refundrequest.Request, string, error)
+	Approve(ctx context.Context, who support.Staff, id uuid.UUID, reason string) (refundrequest.Request, error)
+	Decline(ctx context.Context, who support.Staff, id uuid.UUID, reason string) (refundrequest.Request, error)
+}
+
 // Auth turns credentials into an actor. An error that is not in the table of package problem is answered 500.
 type Auth interface {
 	Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error)
@@ -133,10 +143,11 @@ type Options struct {
 	Lists Lists
 	// Support serves staff; nil leaves its calls out, and what staff does by the others out of the audit log.
 	Support Support
-	// Jobs, Worklist and Overview serve staff beside Support; required with it.
-	Jobs     Jobs
-	Worklist Worklist
-	Overview Overview
+	// Jobs, Worklist, RefundRequests and Overview serve staff beside Support; required with it.
+	Jobs           Jobs
+	Worklist       Worklist
+	RefundRequests RefundRequests
+	Overview       Overview
 	// Refused gets each refused token, and each call for staff that was refused to others. It must not block; may be nil.
 	Refused func(support.Refusal)
 	// Console serves what is under /support, with the caller's address as RemoteAddr

@@ -20,7 +20,7 @@ import (
 // The errors of these packages may come out of a use case or a guard.
 func vocabularies() map[string]string {
 	return map[string]string{
-		"payment": "../payment", "idempotency": "../idempotency", "auth": "../auth", "webhooks": "../../webhooks",
+		"payment": "../payment", "idempotency": "../idempotency", "auth": "../auth", "webhooks": "../../webhooks", "refundrequest": "../refundrequest",
 	}
 }
 

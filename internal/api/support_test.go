@@ -40,6 +40,7 @@ type desk struct {
 	asked    []string
 	reason   string
 	dry      bool
+	fresh    bool
 	resolve  commands.Resolve
 	listed   worklist.Filter
 	assigned worklist.Assign
@@ -131,7 +132,7 @@ func (d *desk) Refuse(_ context.Context, who support.Staff, action support.Actio
 func newDesk(t *testing.T) (*bench, *desk) {
 	t.Helper()
 	d := &desk{money: &payment.Money{Minor: 1999, Currency: "EUR"}}
-	return newBench(t, func(o *api.Options) { o.Support, o.Jobs, o.Worklist, o.Overview = d, d, d, d }), d
+	return newBench(t, func(o *api.Options) { o.Support, o.Jobs, o.Worklist, o.RefundRequests, o.Overview = d, d, d, d, d }), d
 }
 
 const because = `{"reason":"the customer called, case 4711"}`
@@ -157,6 +158,11 @@ func supportCalls() map[string]string {
 		"GET /v1/support/jobs/" + event + " ":                                                                 "job " + event,
 		"POST /v1/support/jobs/" + event + "/stop " + because:                                                 "stop " + event,
 		"GET /v1/support/overview ":                                                                           "overview",
+		"GET /v1/support/refund-requests?status=open ":                                                        "requests open",
+		"GET /v1/support/refund-requests/" + event + " ":                                                      "request " + event,
+		"POST /v1/support/refund-requests " + askForRefund:                                                    "ask " + id + " 500 EUR",
+		"POST /v1/support/refund-requests/" + event + "/approve " + because:                                   "approve " + event,
+		"POST /v1/support/refund-requests/" + event + "/decline " + because:                                   "decline " + event,
 		"GET /v1/support/audit?actor=sam&action=x&target=y ":                                                  "audit",
 	}
 }
@@ -377,6 +383,10 @@ func TestATextInPlaceOfAnIDIsWrittenDown(t *testing.T) {
 		"GET /v1/support/jobs/none ":                                                         "job.view job none",
 		"POST /v1/support/jobs/none/stop " + because:                                         "job.stop job none",
 		"POST /v1/support/events/none/replay " + because:                                     "event.replay event none",
+		"GET /v1/support/refund-requests/none ":                                              "refund_request.view refund_request none",
+		"POST /v1/support/refund-requests/none/approve {}":                                   "refund_request.approve refund_request none",
+		"POST /v1/support/refund-requests/none/decline " + because:                           "refund_request.decline refund_request none",
+		`POST /v1/support/refund-requests {"payment_attempt_id":"none","amount":1}`:          "refund_request.create attempt none",
 		`POST /v1/support/events/none/replay {"reason":"r","dry_run":true}`:                  "event.replay.view event none",
 		`POST /v1/support/discrepancies/none/resolve {"reason":"r","resolution":"accepted"}`: "discrepancy.resolve discrepancy none",
 	} {

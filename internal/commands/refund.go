@@ -21,6 +21,9 @@ type CreateRefund struct {
 	Reason    string
 	// Expected is how much the caller believes is left, in minor units.
 	Expected *int64
+	// With, if set, is called in the transaction that makes the refund, which its error undoes; it may be called again. A refusal
+	// of such a refund leaves the key unused.
+	With func(ctx context.Context, tx Tx, r refund.Refund) error
 }
 
 // RefundReply is the result of a refund.
@@ -95,7 +98,7 @@ func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idemp
 		}
 		t, err = c.makeRefund(ctx, tx, a, req, cmd)
 		switch {
-		case errors.Is(err, payment.ErrRefundExceeds):
+		case errors.Is(err, payment.ErrRefundExceeds) && cmd.With == nil:
 			return nil, idempotency.Refused(err)
 		case err != nil:
 			return nil, err
@@ -130,6 +133,11 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 	change.Add(op)
 	if err := s.Save(ctx); err != nil {
 		return runner.Task{}, err
+	}
+	if cmd.With != nil {
+		if err := cmd.With(ctx, tx, r); err != nil {
+			return runner.Task{}, err
+		}
 	}
 	t := runner.TaskOf(change.Attempt, op, payment.Send, "")
 	t.Refund = made

@@ -19,6 +19,9 @@ type attemptView struct {
 // CanRefund reports whether the person may refund money that is left.
 func (a attemptView) CanRefund() bool { return a.Admin && a.Refundable > 0 }
 
+// CanAskForRefund reports whether the person may ask an admin for a refund of money that is left.
+func (a attemptView) CanAskForRefund() bool { return !a.Admin && a.Refundable > 0 }
+
 func (v *visit) showAttempt() error {
 	id, err := session.IDOf(v.Visit, support.ViewedAttempt, "attempt", payment.ParseAttemptID)
 	if err != nil {

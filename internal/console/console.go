@@ -4,7 +4,9 @@ import (
 	"embed"
 	"net/http"
 
+	"github.com/paylatch/paylatch/internal/console/customer"
 	"github.com/paylatch/paylatch/internal/console/page"
+	"github.com/paylatch/paylatch/internal/console/requests"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/console/today"
 	"github.com/paylatch/paylatch/internal/console/worklist"
@@ -68,6 +70,11 @@ func New(o Options) http.Handler {
 	}
 	for pattern, serve := range worklist.Pages(c.worklist()) {
 		pages.Handle(pattern, entrance.Staff(serve))
+	}
+	for _, room := range []map[string]session.Handler{requests.Routes(o.Requests, o.Support.Attempt), customer.Routes(o.Customers)} {
+		for pattern, show := range room {
+			pages.Handle(pattern, entrance.Staff(show))
+		}
 	}
 	all := http.NewServeMux()
 	all.Handle("GET /support/assets/", http.StripPrefix("/support/assets", page.Files(assets)))

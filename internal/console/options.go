@@ -6,6 +6,8 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/console/customer"
+	"github.com/paylatch/paylatch/internal/console/requests"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/console/today"
 	"github.com/paylatch/paylatch/internal/console/worklist"
@@ -41,6 +43,8 @@ type Options struct {
 	Overview  today.Overview
 	Jobs      Jobs
 	Worklist  worklist.UseCases
+	Requests  requests.UseCases
+	Customers customer.Lists
 	Payments  Payments
 	Endpoints Endpoints
 	Disputes  Disputes

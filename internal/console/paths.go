@@ -4,12 +4,13 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/worklist"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-func attemptPath(id payment.AttemptID) string { return "/support/attempts/" + id.String() }
+func attemptPath(id payment.AttemptID) string { return layout.AttemptPath(id) }
 
 func eventPath(id string) string { return "/support/events/" + id }
 
@@ -33,9 +34,7 @@ func disputesOf(s fsm.DisputeState, account string) string {
 	return disputesPath + "?" + q.Encode()
 }
 
-// orderPath names the order in the query: a merchant's name may be anything, also
-// what a path can't hold.
-func orderPath(id payment.OrderID) string { return "/support/orders?id=" + url.QueryEscape(string(id)) }
+func orderPath(id payment.OrderID) string { return layout.OrderPath(id) }
 
 func firstAttempt(hits []support.Hit) *payment.AttemptID {
 	for _, h := range hits {

@@ -12,10 +12,10 @@ import (
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/refusal"
+	"github.com/paylatch/paylatch/internal/console/requests"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/webhooks"
 )
 
 // refundView is the content of the two steps of a refund: without Money the first one.
@@ -49,7 +49,7 @@ func (v *visit) askRefund() error {
 	if err != nil {
 		return err
 	}
-	return v.Show(refundPage(refundView{Frame: v.Frame(refundTitle), Form: v.Form(attemptPath(a.ID)), Left: left, Amount: decimal(left)}))
+	return v.Show(refundPage(refundView{Frame: v.Frame(refundTitle), Form: v.Form(attemptPath(a.ID)), Left: left, Amount: requests.Decimal(left)}))
 }
 
 // refund shows the amount once more before money moves. What was left then must still be
@@ -66,7 +66,7 @@ func (v *visit) refund() error {
 	}
 	again := func(f layout.Form) templ.Component { return view(f, nil) }
 	seen, sure := v.seen(left)
-	money, err := parseMoney(typed, seen)
+	money, err := requests.ParseMoney(typed, seen)
 	if err == nil && strings.TrimSpace(f.Reason) != "" && !sure {
 		return v.Show(view(f, &money))
 	}
@@ -115,22 +115,4 @@ func (v *visit) createRefund(a support.Attempt, f layout.Form, money, seen payme
 		return err
 	})
 	return refunded, err
-}
-
-// decimal writes an amount in major units, as it is typed.
-func decimal(m payment.Money) string {
-	text, _ := m.Wire().Decimal()
-	return text
-}
-
-// parseMoney reads an amount in major units, exactly, of at most what is left.
-func parseMoney(text string, left payment.Money) (payment.Money, error) {
-	money, err := webhooks.ParseDecimal(strings.TrimSpace(text), string(left.Currency))
-	switch {
-	case err != nil || money.Minor <= 0:
-		return payment.Money{}, refusal.ErrAmount
-	case money.Minor > left.Minor:
-		return payment.Money{}, payment.ErrRefundExceeds
-	}
-	return payment.Money{Minor: money.Minor, Currency: left.Currency}, nil
 }

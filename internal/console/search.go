@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/paylatch/paylatch/internal/console/layout"
@@ -27,6 +28,13 @@ type found struct {
 type group struct {
 	Title string
 	Hits  []support.Hit
+}
+
+// byCustomer reports whether something was found by the id of its customer.
+func (f found) byCustomer() bool {
+	return slices.ContainsFunc(f.Groups, func(g group) bool {
+		return slices.ContainsFunc(g.Hits, func(h support.Hit) bool { return h.Matched == "user_id" })
+	})
 }
 
 func (v *visit) showSearch() error {

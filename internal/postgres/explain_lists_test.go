@@ -33,6 +33,12 @@ func TestListsUseTheirIndexes(t *testing.T) {
 			return err
 		}
 	}
+	customer := func(ctx context.Context, db dbsqlc.DBTX) error {
+		_, err := q.OrdersList(ctx, db, &dbsqlc.OrdersListParams{
+			BeforeAt: ends, BeforeID: "\U0010FFFF", CreatedTo: ends, UpdatedTo: ends, UserID: "u2", AmountMax: math.MaxInt64, Most: 201,
+		})
+		return err
+	}
 	attempts := func(f filter) func(context.Context, dbsqlc.DBTX) error {
 		return func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.AttemptsList(ctx, db, &dbsqlc.AttemptsListParams{
@@ -65,6 +71,7 @@ func TestListsUseTheirIndexes(t *testing.T) {
 		"orders":                 {"orders_by_time", orders(filter{to: ends})},
 		"orders of a day":        {"orders_by_time", orders(past)},
 		"orders of a user":       {"orders_by_user", orders(filter{to: ends, user: "u2"})},
+		"a customer's orders":    {"orders_by_user", customer},
 		"orders that stand so":   {"orders_by_time attempts_one_live_per_order", orders(filter{to: ends, status: "open"})},
 		"orders at an account":   {"orders_by_time payment_attempts_pkey", orders(filter{to: ends, account: "acc"})},
 		"attempts":               {"attempts_by_time orders_pkey", attempts(filter{to: ends})},

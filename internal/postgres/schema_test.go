@@ -79,7 +79,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), lookupPromises(), reconciliationPromises(), markPromises(), jobPromises(), hourlyPromises(), worklistPromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), lookupPromises(), reconciliationPromises(), markPromises(), jobPromises(), hourlyPromises(), worklistPromises(), requestPromises(), noticePromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -161,6 +161,10 @@ INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome) VALUE
 INSERT INTO support_jobs (job_id, deed_id, kind, account, verdict, event_type, discrepancy_kind, resolution, reason, actor, roles, address, request_id, created_at, total, behind)
 VALUES (':m1', ':m1', 'replay', 'acc', '', '', '', '', 'why', 'ann', '{support}', '', '', now(), 2, '00000000-0000-0000-0000-000000000000');
 INSERT INTO support_job_items VALUES (':m1', ':m1', ':a1', 'applied', now());
+INSERT INTO refund_requests (refund_request_id, order_id, attempt_id, amount, currency, reason, requested_by, created_at)
+	VALUES (':m1', 'o1', ':a1', 500, 'EUR', 'why', 'ann', now());
+INSERT INTO notices (name, position, created_at) VALUES ('team', 3, now());
+INSERT INTO noticed_requests VALUES ('team', ':m1');
 INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) VALUES ('o1', ':m1', ':a1', 'reuse', 'pay', now(), now());
 `
 

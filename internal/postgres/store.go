@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/overviewstore"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/postgres/rejectedstore"
+	"github.com/paylatch/paylatch/internal/postgres/requeststore"
 	"github.com/paylatch/paylatch/internal/postgres/sessions"
 	"github.com/paylatch/paylatch/internal/postgres/streamstore"
 	"github.com/paylatch/paylatch/internal/postgres/supportstore"
@@ -61,6 +62,9 @@ func (s *Store) Worklist() *workliststore.Store { return workliststore.New(s.poo
 
 // Jobs returns the store of staff's acts on many events or discrepancies, on the same connections.
 func (s *Store) Jobs() *jobstore.Store { return jobstore.New(s.pool) }
+
+// Requests returns the store of refund requests, on the same connections.
+func (s *Store) Requests() *requeststore.Store { return requeststore.New(s.pool) }
 
 // Evidence returns the reader that verification needs, on the same connections.
 func (s *Store) Evidence() *evidence.Reader { return evidence.New(s.pool) }

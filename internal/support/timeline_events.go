@@ -1,6 +1,7 @@
 package support
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -78,6 +79,10 @@ func (h AttemptHistory) refund(r refund.Refund) []Entry {
 	actor, text := h.refunder(r), "A refund of "+r.Money.String()+" was asked for."
 	switch r.Origin {
 	case refund.ByRequest:
+		if d := h.approval(r.ID); d != nil {
+			actor = "staff:" + d.Actor
+			text = fmt.Sprintf("A refund of %s was asked for by %v and approved by %s.", r.Money, d.Detail["requested_by"], d.Actor)
+		}
 	case refund.ByProvider:
 		actor, text = h.provider(), "A refund of "+r.Money.String()+" was made in the provider's own dashboard."
 	case refund.ByPolicy:
@@ -112,6 +117,15 @@ func (h AttemptHistory) decided(r refund.Refund) string {
 		}
 	}
 	return ""
+}
+
+// approval returns the entry of the approval that made a refund, nil if none did.
+func (h AttemptHistory) approval(id payment.RefundID) *AuditEntry {
+	i := slices.IndexFunc(h.Audit, func(d AuditEntry) bool { return d.Action == ApprovedRefund && d.Detail["refund_id"] == id.String() })
+	if i < 0 {
+		return nil
+	}
+	return &h.Audit[i]
 }
 
 // refunder returns the actor of a refund: that of its request, or staff, if the audit

@@ -48,6 +48,9 @@ func (h AttemptHistory) standsAlone(d AuditEntry) bool {
 
 func staffAction(d AuditEntry) Entry {
 	text := d.Actor + " " + sentence(staffActions, string(d.Action), "did something: "+string(d.Action))
+	if by, of := d.Detail["requested_by"].(string); of && by != d.Actor {
+		text += " that " + by + " had asked for"
+	}
 	switch d.Outcome {
 	case Begun:
 		text += "; the outcome is not known"
@@ -78,6 +81,10 @@ var staffActions = map[string]string{ //nolint:gochecknoglobals // a table
 	string(Commented):     "commented on what needs review",
 	string(Proposed):      "proposed to resolve as paid what needs review; a second person has to agree",
 	string(Refunded):      "asked for a refund",
-	"confirm":             "asked to capture the held money",
-	"cancelAttempt":       "asked to cancel the payment",
+
+	string(AskedForRefund): "asked for a refund that an admin has to approve",
+	string(ApprovedRefund): "approved a refund",
+	string(DeclinedRefund): "declined a refund",
+	"confirm":              "asked to capture the held money",
+	"cancelAttempt":        "asked to cancel the payment",
 }

@@ -39,8 +39,13 @@ func supportKinds() []kind {
 		},
 		{
 			code: "second-person-needed", status: 409,
-			meaning: "The provider can't be asked about what you called paid, so a second person has to agree: nothing is decided about money on one person's word.",
-			detail:  "Have another member of the staff look, and resolve it as paid by the same provider_payment_id.",
+			meaning: "Nothing is decided about money on one person's word, so a second person has to agree: to what you called paid, where the provider can't be asked, or to a refund that you asked for.",
+			detail:  "Have another member of the staff look: it takes the same resolution as paid by the same provider_payment_id, or an admin's approval of the refund.",
+		},
+		{
+			code: "refund-request-decided", status: 409,
+			meaning: "The request for a refund was approved or declined before, in another way. What was decided stays.",
+			detail:  "Read the request to see who decided it and why. If a refund is due all the same, ask for it anew.",
 		},
 		{
 			code: "provider-payment-id-required", status: 422,

@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/outbox/lease"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refundrequest"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/webhooks"
@@ -82,6 +83,10 @@ func roomRows() []row {
 		{idempotency.ErrKeyReused, "idempotency-key-reused"},
 		{idempotency.ErrInProgress, "request-in-progress"},
 		{idempotency.ErrFenced, "request-in-progress"},
+
+		{refundrequest.ErrNotFound, "not-found"},
+		{refundrequest.ErrDecided, "refund-request-decided"},
+		{refundrequest.ErrOwn, "second-person-needed"},
 
 		{outbox.ErrCursorExpired, "cursor-expired"},
 		{outbox.ErrNoEvent, "internal"},

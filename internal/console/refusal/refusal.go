@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refundrequest"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
@@ -69,6 +70,10 @@ func rows() []row {
 		{payment.ErrRefundExceeds, 409, "That is more than is left to refund, refunds under way included."},
 		{payment.ErrRefundableChanged, 409, "Somebody else has refunded meanwhile. Look at the payment again."},
 		{payment.ErrSecondPerson, 409, "You proposed paid before. The provider can't be asked, so a second person has to agree."},
+		{refundrequest.ErrNotFound, 404, "There is no such request for a refund."},
+		{refundrequest.ErrDecided, 409, "This request was decided before. What was decided stays."},
+		{refundrequest.ErrOwn, 409, "You asked for this refund, so another admin has to approve it."},
+		{payment.ErrPaysHeld, 503, "The database was restored, so refunds wait until the provider's books were compared. Nothing was done; try again later."},
 		{ErrCardNumber, 422, "What you entered holds a card number. It was not stored; go back and leave it out, the last four digits are enough."},
 		{endpoint.ErrNotFound, 404, "No endpoint of this name is configured."},
 		{ErrNoEvent, 422, "This is not the id of an event."},

@@ -23,6 +23,9 @@ type Visit struct {
 	Who support.Staff
 }
 
+// Handler shows a page, or returns why it can't.
+type Handler = func(v *Visit) error
+
 // Staff serves sessions only: without one, every address leads to the sign-in.
 func (e *Entrance) Staff(next func(v *Visit) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

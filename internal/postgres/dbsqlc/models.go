@@ -457,6 +457,24 @@ type ProviderEvents struct {
 	ReadBy string
 }
 
+// Refunds that staff asked for. One that is approved has its refund: both are written by one transaction.
+type RefundRequests struct {
+	RefundRequestID uuid.UUID
+	OrderID         string
+	AttemptID       uuid.UUID
+	Amount          int64
+	Currency        string
+	Reason          string
+	RequestedBy     string
+	CreatedAt       time.Time
+	Status          string
+	// The admin that approved or declined it, or requested_by where it was withdrawn.
+	DecidedBy      string
+	DecidedAt      *time.Time
+	DecisionReason string
+	RefundID       *uuid.UUID
+}
+
 type Refunds struct {
 	OrderID   string
 	RefundID  uuid.UUID

@@ -1,0 +1,217 @@
+package customer
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/refusal"
+	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/lists"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+const (
+	// mostOrders are the orders of a page, mostRefunds the refunds, of these and newer orders.
+	mostOrders  = 200
+	mostRefunds = 500
+)
+
+// Lists is what the page reads; *lists.Service in the program.
+type Lists interface {
+	Orders(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Order], error)
+	Refunds(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[refund.Refund], error)
+}
+
+// Routes returns the page by its method and address.
+func Routes(l Lists) map[string]session.Handler {
+	return map[string]session.Handler{"GET /support/customers": func(v *session.Visit) error { return show(v, l) }}
+}
+
+// total is what was charged and given back in one currency.
+type total struct{ Charged, Refunded payment.Money }
+
+// view is the content of the page.
+type view struct {
+	layout.Frame
+	ID      payment.UserID
+	Orders  []payment.Order
+	Refunds map[payment.AttemptID][]refund.Refund
+	// Cut is set where some refunds are left out.
+	Cut     bool
+	Pairs   []pair
+	Totals  []total
+	Earlier bool
+	Further string
+}
+
+func show(v *session.Visit, l Lists) error {
+	id := v.Query("id")
+	if id == "" {
+		return refusal.ErrNoPage
+	}
+	q, err := lists.Parse(lists.Orders, map[string]string{"user_id": id, "cursor": v.Query("cursor")})
+	if err != nil {
+		return err
+	}
+	q.Limit = mostOrders
+	shown := view{Frame: v.Frame("Customer " + id), ID: payment.UserID(id), Earlier: v.Query("cursor") != ""}
+	err = v.AuditLog.Watch(v.R.Context(), v.Who, support.ViewedCustomer, "user", id, func() error {
+		page, err := l.Orders(v.R.Context(), v.Who.Actor, q)
+		if err != nil {
+			return err
+		}
+		shown.Orders, shown.Further = page.Items, v.Further(page.Next)
+		shown.Refunds, shown.Cut, err = refundsOf(v.R.Context(), l, v.Who.Actor, page.Items)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	shown.Pairs, shown.Totals = pairsOf(shown.Orders), totalsOf(shown.Orders)
+	return v.Show(page(shown))
+}
+
+// refundsOf reads the refunds of orders, which are newest first and of one customer.
+func refundsOf(ctx context.Context, l Lists, who authz.Actor, orders []payment.Order) (map[payment.AttemptID][]refund.Refund, bool, error) {
+	if len(orders) == 0 {
+		return nil, false, nil
+	}
+	oldest := orders[len(orders)-1]
+	q, err := lists.Parse(lists.Refunds, map[string]string{
+		"user_id": string(oldest.UserID), "created_from": oldest.CreatedAt.UTC().Format(time.RFC3339Nano),
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	q.Limit = mostRefunds
+	found, err := l.Refunds(ctx, who, q)
+	of := map[payment.AttemptID][]refund.Refund{}
+	for _, r := range found.Items {
+		of[r.AttemptID] = append(of[r.AttemptID], r)
+	}
+	return of, found.Next != "", err
+}
+
+func totalsOf(orders []payment.Order) []total {
+	sums := map[payment.Currency]total{}
+	for _, o := range orders {
+		for _, a := range o.Attempts {
+			if a.AmountCaptured() == 0 && a.AmountRefunded() == 0 {
+				continue
+			}
+			t := sums[a.Money.Currency]
+			t.Charged = payment.Money{Minor: t.Charged.Minor + a.AmountCaptured(), Currency: a.Money.Currency}
+			t.Refunded = payment.Money{Minor: t.Refunded.Minor + a.AmountRefunded(), Currency: a.Money.Currency}
+			sums[a.Money.Currency] = t
+		}
+	}
+	var totals []total
+	for _, c := range slices.Sorted(maps.Keys(sums)) {
+		totals = append(totals, sums[c])
+	}
+	return totals
+}
+
+// doubtful are the pairs of which nothing was given back.
+func (v view) doubtful() (pairs []pair) {
+	for _, p := range v.Pairs {
+		if !p.Settled() {
+			pairs = append(pairs, p)
+		}
+	}
+	return pairs
+}
+
+// Answer is whether the customer was charged twice, in a sentence.
+func (v view) Answer() string {
+	among := "among these " + count(len(v.Orders), "order")
+	if len(v.Orders) == 1 {
+		among = "in this one order"
+	}
+	switch doubtful := v.doubtful(); {
+	case len(v.Orders) == 0:
+		return "There is no order of this customer. Ids are told apart by capital letters."
+	case len(doubtful) > 0:
+		p := doubtful[0]
+		text := "Perhaps the customer was charged twice: " + p.words() + "."
+		if len(doubtful) > 1 {
+			text += " " + count(len(doubtful)-1, "more pair") + " of payments look alike."
+		}
+		return text
+	case len(v.Pairs) > 0:
+		return "Payments look alike " + among + ", and of each two at least one was given back: " + v.Pairs[0].words() + ". " + v.Pairs[0].Outcome()
+	case !slices.ContainsFunc(v.Orders, func(o payment.Order) bool {
+		return slices.ContainsFunc(o.Attempts, func(a payment.Attempt) bool { return charged(a) > 0 })
+	}):
+		return "The customer was not charged " + among + "."
+	}
+	return "There is no sign that the customer was charged twice " + among + ": no two payments of the same amount came within ten minutes, and no order took money twice."
+}
+
+// words name the two payments, with both times.
+func (p pair) words() string {
+	second := "order " + string(p.Second.OrderID)
+	if p.Second.OrderID == p.First.OrderID {
+		second = "the same order"
+	}
+	return amount(p.First) + " for order " + string(p.First.OrderID) + " at " + layout.Clock(p.First.CreatedAt) +
+		", and " + amount(p.Second) + " for " + second + " at " + layout.Clock(p.Second.CreatedAt) + ", " + p.Within() + " later"
+}
+
+func amount(a payment.Attempt) string {
+	return payment.Money{Minor: charged(a), Currency: a.Money.Currency}.String()
+}
+
+// twin is the other payment of the first pair that a payment is in; nil without one.
+func (v view) twin(id payment.AttemptID) *payment.Attempt {
+	for _, p := range v.Pairs {
+		switch id {
+		case p.First.ID:
+			return &p.Second
+		case p.Second.ID:
+			return &p.First
+		}
+	}
+	return nil
+}
+
+// stateWords is how a payment stands, in words.
+func stateWords(a payment.Attempt) string {
+	switch a.State {
+	case fsm.OutcomeUnknown:
+		return "outcome unknown"
+	case fsm.AwaitingCustomer:
+		return "waiting for the customer"
+	case fsm.Authorized:
+		return "held"
+	case fsm.Requested, fsm.Processing, fsm.Succeeded, fsm.Failed:
+	}
+	return string(a.State)
+}
+
+// newestFirst are the payments of an order.
+func newestFirst(o payment.Order) []payment.Attempt {
+	list := slices.Clone(o.Attempts)
+	slices.Reverse(list)
+	return list
+}
+
+// moved is what became of the money of a payment, in words.
+func moved(a payment.Attempt) (text string) {
+	for _, m := range []struct {
+		what  string
+		minor int64
+	}{{"charged", a.AmountCaptured()}, {"refunded", a.AmountRefunded()}, {"disputed", a.AmountDisputed()}} {
+		if m.minor > 0 {
+			text += ", " + m.what + " " + payment.Money{Minor: m.minor, Currency: a.Money.Currency}.String()
+		}
+	}
+	return text
+}

@@ -1,0 +1,64 @@
+package requests
+
+import (
+	"github.com/a-h/templ"
+
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refundrequest"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// RequestTitle is the title of the form that requests a refund.
+const RequestTitle = "Ask for a refund"
+
+// RequestPath is the form that requests a refund of a payment.
+func RequestPath(id payment.AttemptID) string { return layout.AttemptPath(id) + "/ask-refund" }
+
+// createView is the content of the form.
+type createView struct {
+	layout.Frame
+	layout.Form
+	// Left is what can be refunded, Amount what was typed.
+	Left   payment.Money
+	Amount string
+}
+
+// payment reads the payment of the address.
+func (v visit) payment() (support.Attempt, payment.Money, error) {
+	id, err := session.IDOf(v.Visit, support.AskedForRefund, "attempt", payment.ParseAttemptID)
+	if err != nil {
+		return support.Attempt{}, payment.Money{}, err
+	}
+	a, err := v.attempt(v.R.Context(), v.Who, id)
+	return a, payment.Money{Minor: a.Refundable, Currency: a.Money.Currency}, err
+}
+
+func (v visit) showCreate() error {
+	a, left, err := v.payment()
+	if err != nil {
+		return err
+	}
+	return v.Show(createPage(createView{v.Frame(RequestTitle), v.Form(layout.AttemptPath(a.ID)), left, Decimal(left)}))
+}
+
+func (v visit) create() error {
+	a, left, err := v.payment()
+	if err != nil {
+		return err
+	}
+	typed, to := v.R.PostFormValue("amount"), layout.AttemptPath(a.ID)
+	f := v.Sent(to)
+	again := func(f layout.Form) templ.Component {
+		return createPage(createView{v.Frame(RequestTitle), f, left, typed})
+	}
+	return v.Once(f, to, again, func() (string, error) {
+		money, err := ParseMoney(typed, left)
+		if err != nil {
+			return "", err
+		}
+		_, _, err = v.Create(v.R.Context(), v.Who, refundrequest.Create{AttemptID: a.ID, Amount: money.Minor, Currency: money.Currency, Reason: f.Reason})
+		return "A refund of " + money.String() + " is asked for. An admin approves or declines it.", err
+	})
+}

@@ -1,0 +1,93 @@
+package requests
+
+import (
+	"github.com/a-h/templ"
+
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refundrequest"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// decideView is the content of the forms that decide a request.
+type decideView struct {
+	layout.Frame
+	layout.Form
+	refundrequest.Request
+	// Left is what can be refunded now.
+	Left payment.Money
+}
+
+// Reason is what was typed.
+func (d decideView) Reason() string { return d.Form.Reason }
+
+// read returns the request of the address, with what is left of its payment.
+func (v visit) read(action support.Action, title string) (decideView, error) {
+	id, err := session.IDOf(v.Visit, action, "refund_request", refundrequest.ParseID)
+	if err != nil {
+		return decideView{}, err
+	}
+	r, err := v.Request(v.R.Context(), v.Who, id)
+	if err != nil {
+		return decideView{}, err
+	}
+	a, err := v.attempt(v.R.Context(), v.Who, r.AttemptID)
+	view := decideView{Frame: v.Frame(title), Form: v.Form(listPath), Request: r, Left: payment.Money{Minor: a.Refundable, Currency: r.Money.Currency}}
+	return view, err
+}
+
+const approveTitle = "Approve the refund"
+
+func (v visit) askApprove() error {
+	if err := v.Who.Require(payment.RoleAdmin); err != nil {
+		return v.AuditLog.Refuse(v.R.Context(), v.Who, support.ApprovedRefund, "refund_request", v.R.PathValue("id"), err)
+	}
+	view, err := v.read(support.ApprovedRefund, approveTitle)
+	if err != nil {
+		return err
+	}
+	return v.Show(approvePage(view))
+}
+
+func (v visit) approve() error {
+	view, err := v.read(support.ApprovedRefund, approveTitle)
+	if err != nil {
+		return err
+	}
+	again := func(f layout.Form) templ.Component {
+		view.Form = f
+		return approvePage(view)
+	}
+	f, to := v.Sent(listPath), layout.AttemptPath(view.AttemptID)
+	return v.Once(f, to, again, func() (string, error) {
+		r, err := v.Approve(v.R.Context(), v.Who, view.ID, f.Reason)
+		return "The refund of " + r.Money.String() + " is approved by " + r.DecidedBy + ", and begun.", err
+	})
+}
+
+func (v visit) askDecline() error {
+	view, err := v.read(support.DeclinedRefund, "")
+	if err != nil {
+		return err
+	}
+	view.Title = declineTitle(view.Request, v.Who) + " the request"
+	return v.Show(declinePage(view))
+}
+
+func (v visit) decline() error {
+	view, err := v.read(support.DeclinedRefund, "")
+	if err != nil {
+		return err
+	}
+	view.Title = declineTitle(view.Request, v.Who) + " the request"
+	again := func(f layout.Form) templ.Component {
+		view.Form = f
+		return declinePage(view)
+	}
+	f := v.Sent(listPath)
+	return v.Once(f, listPath, again, func() (string, error) {
+		r, err := v.Decline(v.R.Context(), v.Who, view.ID, f.Reason)
+		return "The request for " + r.Money.String() + " is " + stateWords(r) + ". No money moves.", err
+	})
+}

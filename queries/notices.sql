@@ -1,0 +1,41 @@
+-- Adds notices that are new, at the head: they get what happens from now on. Locks the rows that it writes.
+-- name: NoticesRegister :exec
+INSERT INTO notices (name, position, created_at)
+SELECT n.name, h.last, now() FROM (SELECT unnest(@names::text[]) AS name) n, outbox_head h
+ORDER BY n.name
+ON CONFLICT (name) DO NOTHING;
+
+-- Takes the lease of a notice that no process has; no row where one does.
+-- name: NoticeTake :one
+UPDATE notices SET fence = fence + 1, lease_until = now() + make_interval(secs => @seconds::float8)
+WHERE name = @name AND (lease_until IS NULL OR lease_until < now())
+RETURNING fence;
+
+-- Renews a lease for so many seconds, or with 0 gives it back; no row where another has it.
+-- name: NoticeRenew :execrows
+UPDATE notices SET lease_until = now() + make_interval(secs => @seconds::float8) WHERE name = @name AND fence = @fence;
+
+-- Reads a notice under its lease, the head of the outbox, and how many seconds ago its last mail was taken; no row where another has the
+-- lease. Locks nothing.
+-- name: NoticeRead :one
+SELECT n.position, h.last AS head, coalesce(extract(epoch FROM now() - n.last_success_at), 1e9)::float8 AS since FROM notices n, outbox_head h
+WHERE n.name = @name AND n.fence = @fence;
+
+-- Reads open refund requests that came after a notice and that it has not sent, oldest first; locks nothing.
+-- name: NoticeRequests :many
+SELECT r.* FROM refund_requests r, notices n
+WHERE n.name = @name AND r.status = 'open' AND r.created_at >= n.created_at
+    AND NOT EXISTS (SELECT 1 FROM noticed_requests d WHERE d.notice = n.name AND d.refund_request_id = r.refund_request_id)
+ORDER BY r.refund_request_id LIMIT sqlc.arg(most)::int;
+
+-- Moves a notice under its lease, never back, and notes a success or a failure; no row where another has the lease.
+-- name: NoticeAdvance :execrows
+UPDATE notices SET position = GREATEST(position, @position),
+    last_success_at = CASE WHEN @sent::bool THEN now() ELSE last_success_at END,
+    last_failure_at = CASE WHEN @last_failure::text <> '' THEN now() ELSE last_failure_at END,
+    last_failure = CASE WHEN @sent::bool OR @last_failure::text <> '' THEN @last_failure::text ELSE last_failure END
+WHERE name = @name AND fence = @fence;
+
+-- Writes which refund requests a notice has sent.
+-- name: NoticedInsert :exec
+INSERT INTO noticed_requests (notice, refund_request_id) SELECT @notice, unnest(@ids::uuid[]) ORDER BY 2 ON CONFLICT DO NOTHING;
