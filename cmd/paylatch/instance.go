@@ -244,6 +244,9 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 	working.Go(func() { _ = in.auth.Run(workers) })
 	working.Go(func() { _ = in.hub.Run(workers) })
 	working.Go(func() { in.events.run(workers, in.role != roleAPI) })
+	if in.role != roleAPI {
+		working.Go(func() { newNotices(in.cfg, in.store, in.log).Run(workers) })
+	}
 
 	in.log.Info().Stringer("listen", listener.Addr()).Str("version", version).Str("role", in.role).Msg("serving")
 	err := in.serveAll(ctx, listener, operations)

@@ -52,6 +52,7 @@ func (r *report) check(c *Config) {
 	r.accounts(c)
 	r.endpoints(c.Endpoints)
 	r.streams(c.Streams)
+	r.notices(c.Notices)
 }
 
 func (r *report) addresses(c *Config) {

@@ -30,6 +30,7 @@ type Config struct {
 	Accounts         []Account       `koanf:"accounts" doc:"accounts at payment providers"`
 	Endpoints        []Endpoint      `koanf:"endpoints" doc:"where events for the merchant are delivered, beside the feed"`
 	Streams          []Stream        `koanf:"streams" doc:"message brokers that events for the merchant are published to, beside the feed"`
+	Notices          []Notice        `koanf:"notices" doc:"teams that hear of new cases by mail"`
 	Idempotency      Idempotency     `koanf:"idempotency"`
 	ProviderTimeout  time.Duration   `koanf:"provider_timeout" default:"10s" doc:"limit of one call to a provider; shorter than idempotency.lease"`
 	Reconcile        Reconcile       `koanf:"reconcile"`

@@ -22,6 +22,7 @@ func Reference() string {
 	items(&b, "one of `auth.hs256`", reflect.TypeFor[HS256Key]())
 	items(&b, "an endpoint", reflect.TypeFor[Endpoint]())
 	items(&b, "a stream", reflect.TypeFor[Stream]())
+	items(&b, "a notice", reflect.TypeFor[Notice]())
 	items(&b, "an account", reflect.TypeFor[Account]())
 	for _, key := range provider.Keys() {
 		kind := map[bool]string{true: "secret", false: "text"}[key.Secret]
@@ -73,6 +74,9 @@ func typeName(t reflect.Type) string {
 	}
 	if t == reflect.TypeFor[Stream]() {
 		return "stream"
+	}
+	if t == reflect.TypeFor[Notice]() {
+		return "notice"
 	}
 	return "key"
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/jobstore"
 	"github.com/paylatch/paylatch/internal/postgres/liststore"
 	"github.com/paylatch/paylatch/internal/postgres/markstore"
+	"github.com/paylatch/paylatch/internal/postgres/noticestore"
 	"github.com/paylatch/paylatch/internal/postgres/overviewstore"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/postgres/rejectedstore"
@@ -83,6 +84,9 @@ func (s *Store) Endpoints() *endpointstore.Store { return endpointstore.New(s.po
 
 // Streams returns the store of the streams that events are published to, on the same connections.
 func (s *Store) Streams() *streamstore.Store { return streamstore.New(s.pool) }
+
+// Notices returns the store of the notices, on the same connections.
+func (s *Store) Notices() *noticestore.Store { return noticestore.New(s.pool) }
 
 // Overview returns the store of what is counted by hours, on the same connections.
 func (s *Store) Overview() *overviewstore.Store { return overviewstore.New(s.pool) }

@@ -1,0 +1,120 @@
+// Package noticestore keeps what the notices of the configuration have sent.
+package noticestore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/notice"
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/cursor"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+)
+
+var _ notice.Store = (*Store)(nil)
+
+// Store keeps the notices. It is safe for concurrent use.
+type Store struct {
+	pool *pool.Pool
+	q    *dbsqlc.Queries
+}
+
+// New returns a store on the connections of p.
+func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New()} }
+
+// RegisterNotices implements notice.Store.
+func (s *Store) RegisterNotices(ctx context.Context, names []string) error {
+	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		if err := s.q.NoticesRegister(ctx, tx, slices.Sorted(slices.Values(names))); err != nil {
+			return fmt.Errorf("register notices: %w", err)
+		}
+		return nil
+	})
+}
+
+// TakeNotice implements notice.Store.
+func (s *Store) TakeNotice(ctx context.Context, name string, life time.Duration) (lease.Lease, error) {
+	l := lease.Lease{Name: name}
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		l.Fence, err = s.q.NoticeTake(ctx, c, &dbsqlc.NoticeTakeParams{Seconds: life.Seconds(), Name: name})
+		if err != nil {
+			return fmt.Errorf("take the lease of notice %s: %w", name, pool.Missing(err, lease.ErrHeld))
+		}
+		return nil
+	})
+	return l, err
+}
+
+// RenewNotice implements notice.Store.
+func (s *Store) RenewNotice(ctx context.Context, l lease.Lease, life time.Duration) error {
+	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		n, err := s.q.NoticeRenew(ctx, c, &dbsqlc.NoticeRenewParams{Seconds: life.Seconds(), Name: l.Name, Fence: l.Fence})
+		return touched(n, err, "renew the lease of notice "+l.Name)
+	})
+}
+
+// touched returns lease.ErrLost where no row was touched.
+func touched(n int64, err error, what string) error {
+	if err == nil && n == 0 {
+		err = lease.ErrLost
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// NoticeWork implements notice.Store.
+func (s *Store) NoticeWork(ctx context.Context, l lease.Lease, limit int) (w notice.Work, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		at, err := s.q.NoticeRead(ctx, c, &dbsqlc.NoticeReadParams{Name: l.Name, Fence: l.Fence})
+		if err != nil {
+			return fmt.Errorf("read notice %s: %w", l.Name, pool.Missing(err, lease.ErrLost))
+		}
+		w = notice.Work{Position: outbox.Position(at.Position), Since: time.Duration(at.Since * float64(time.Second))}
+		p, err := cursor.Read(ctx, s.q, c, outbox.Query{
+			After: w.Position, Until: outbox.Position(at.Head), Types: []string{outbox.DiscrepancyOpened}, Limit: limit,
+		})
+		if err != nil {
+			return fmt.Errorf("notice %s: %w", l.Name, err)
+		}
+		w.Events, w.Until, w.Lost = p.Events, p.Until, p.Lost
+		rows, err := s.q.NoticeRequests(ctx, c, &dbsqlc.NoticeRequestsParams{Name: l.Name, Most: int32(limit)}) //nolint:gosec // a batch
+		if err != nil {
+			return fmt.Errorf("read the refund requests of notice %s: %w", l.Name, err)
+		}
+		for _, row := range rows {
+			w.Requests = append(w.Requests, notice.Request{
+				ID: row.RefundRequestID, Order: payment.OrderID(row.OrderID), Attempt: payment.AttemptID(row.AttemptID),
+				Money: payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)}, At: row.CreatedAt,
+			})
+		}
+		return nil
+	})
+	return w, err
+}
+
+// RecordNotice implements notice.Store.
+func (s *Store) RecordNotice(ctx context.Context, l lease.Lease, r notice.Result) error {
+	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		n, err := s.q.NoticeAdvance(ctx, tx, &dbsqlc.NoticeAdvanceParams{
+			Position: int64(r.Position), Sent: r.Sent, LastFailure: r.Failure, Name: l.Name, Fence: l.Fence,
+		})
+		if err := touched(n, err, "move notice "+l.Name); err != nil || len(r.Requests) == 0 {
+			return err
+		}
+		if err := s.q.NoticedInsert(ctx, tx, &dbsqlc.NoticedInsertParams{Notice: l.Name, Ids: append([]uuid.UUID{}, r.Requests...)}); err != nil {
+			return fmt.Errorf("record what notice %s has sent: %w", l.Name, err)
+		}
+		return nil
+	})
+}
