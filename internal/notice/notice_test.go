@@ -159,6 +159,8 @@ func TestOneOfTwoSends(t *testing.T) {
 }
 
 // An open refund request is sent once; one that was decided before is not, nor one from before the notice.
+//
+//nolint:dupword // it is SQL
 func TestRefundRequests(t *testing.T) {
 	t.Parallel()
 	e, s := newEnv(t), serve(t)

@@ -16,7 +16,7 @@ import (
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	id := e.paid(t, "A-1")
+	id := e.paid(t)
 	r := e.ask(t, id, 500)
 	require.Equal(t, refundrequest.Open, r.State)
 	require.Equal(t, payment.Money{Minor: 500, Currency: "EUR"}, r.Money)
@@ -42,7 +42,7 @@ func TestCreate(t *testing.T) {
 func TestCreateRefused(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	id := e.paid(t, "A-1")
+	id := e.paid(t)
 	for name, c := range map[string]struct {
 		who    support.Staff
 		create refundrequest.Create
@@ -74,7 +74,7 @@ func TestCreateRefused(t *testing.T) {
 func TestCreateAtOnce(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	id := e.paid(t, "A-1")
+	id := e.paid(t)
 	var all sync.WaitGroup
 	start := make(chan struct{})
 	for range 8 {

@@ -20,7 +20,7 @@ import (
 func TestApprove(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	id := e.paid(t, "A-1")
+	id := e.paid(t)
 	r := e.ask(t, id, 500)
 	_, err := e.requests.Approve(t.Context(), sue, r.ID, "")
 	require.ErrorIs(t, err, payment.ErrForbidden)
@@ -50,7 +50,7 @@ func TestApprove(t *testing.T) {
 func TestApprovedTimeline(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	id := e.paid(t, "A-1")
+	id := e.paid(t)
 	_, err := e.requests.Approve(t.Context(), ada, e.ask(t, id, 500).ID, "")
 	require.NoError(t, err)
 	require.NoError(t, e.notes.Flush(t.Context()))
@@ -73,7 +73,7 @@ func TestApprovedTimeline(t *testing.T) {
 func TestNobodyApprovesTheirOwn(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	id := e.paid(t, "A-1")
+	id := e.paid(t)
 	r, _, err := e.requests.Create(t.Context(), ada, refundrequest.Create{AttemptID: id, Amount: 500, Reason: "r"})
 	require.NoError(t, err)
 	_, err = e.requests.Approve(t.Context(), ada, r.ID, "")
@@ -89,7 +89,7 @@ func TestNobodyApprovesTheirOwn(t *testing.T) {
 func TestApproveWhatIsNotLeft(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	id := e.paid(t, "A-1")
+	id := e.paid(t)
 	r := e.ask(t, id, 1500)
 	e.refundOnce(t, id, 1000)
 	for range 2 {
@@ -111,7 +111,7 @@ func TestApproveAtOnce(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	other := e.another(t)
-	r := e.ask(t, e.paid(t, "A-1"), 500)
+	r := e.ask(t, e.paid(t), 500)
 	var all sync.WaitGroup
 	start := make(chan struct{})
 	for i := range 8 {
@@ -154,7 +154,7 @@ func (b broken) ApproveIn(ctx context.Context, tx commands.Tx, id uuid.UUID, d r
 func TestApproveDiesBeforeTheCommit(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	r := e.ask(t, e.paid(t, "A-1"), 500)
+	r := e.ask(t, e.paid(t), 500)
 	dying := refundrequest.New(broken{e.store.Requests()}, e.Commands, e.desk)
 	_, err := dying.Approve(t.Context(), ada, r.ID, "")
 	require.ErrorIs(t, err, errDied)
@@ -170,7 +170,7 @@ func TestApproveDiesBeforeTheCommit(t *testing.T) {
 func TestApproveDiesAfterTheCommit(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	r := e.ask(t, e.paid(t, "A-1"), 500)
+	r := e.ask(t, e.paid(t), 500)
 	var calls []string
 	seen := func(request *http.Request) {
 		if request.Method == http.MethodPost && strings.HasSuffix(request.URL.Path, "/refunds") {
@@ -205,7 +205,7 @@ func TestApproveDiesAfterTheCommit(t *testing.T) {
 func TestDecline(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	id := e.paid(t, "A-1")
+	id := e.paid(t)
 	r := e.ask(t, id, 500)
 	_, err := e.requests.Decline(t.Context(), sue, r.ID, "not mine")
 	require.ErrorIs(t, err, payment.ErrForbidden)
@@ -241,7 +241,7 @@ func TestDecline(t *testing.T) {
 func TestApproveBesideWithdraw(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	id := e.paid(t, "A-1")
+	id := e.paid(t)
 	for range 5 {
 		r := e.ask(t, id, 100)
 		before := len(e.refunds(t))
@@ -269,7 +269,7 @@ func TestApproveBesideWithdraw(t *testing.T) {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	id := e.paid(t, "A-1")
+	id := e.paid(t)
 	first, second, third := e.ask(t, id, 1), e.ask(t, id, 2), e.ask(t, id, 3)
 	_, err := e.requests.Decline(t.Context(), sam, second.ID, "r")
 	require.NoError(t, err)

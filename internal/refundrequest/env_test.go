@@ -120,11 +120,12 @@ func request(endpoint, key string) idempotency.Request {
 }
 
 // paid is an attempt that was charged 19.99 EUR.
-func (e *env) paid(t *testing.T, order payment.OrderID) payment.AttemptID {
+func (e *env) paid(t *testing.T) payment.AttemptID {
 	t.Helper()
-	_, _, err := e.CreateOrder(t.Context(), shop, request("orders", "order-"+string(order)), commands.CreateOrder{OrderID: order, Money: payment.Money{Minor: 1999, Currency: "EUR"}})
+	const order = "A-1"
+	_, _, err := e.CreateOrder(t.Context(), shop, request("orders", "order-"+order), commands.CreateOrder{OrderID: order, Money: payment.Money{Minor: 1999, Currency: "EUR"}})
 	require.NoError(t, err)
-	p, err := e.Pay(t.Context(), shop, request("pay "+string(order), "press-of-"+string(order)), commands.Pay{
+	p, err := e.Pay(t.Context(), shop, request("pay "+order, "press-of-"+order), commands.Pay{
 		OrderID: order, Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic,
 	})
 	require.NoError(t, err)

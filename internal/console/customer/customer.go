@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -204,14 +205,15 @@ func newestFirst(o payment.Order) []payment.Attempt {
 }
 
 // moved is what became of the money of a payment, in words.
-func moved(a payment.Attempt) (text string) {
+func moved(a payment.Attempt) string {
+	var text strings.Builder
 	for _, m := range []struct {
 		what  string
 		minor int64
 	}{{"charged", a.AmountCaptured()}, {"refunded", a.AmountRefunded()}, {"disputed", a.AmountDisputed()}} {
 		if m.minor > 0 {
-			text += ", " + m.what + " " + payment.Money{Minor: m.minor, Currency: a.Money.Currency}.String()
+			text.WriteString(", " + m.what + " " + payment.Money{Minor: m.minor, Currency: a.Money.Currency}.String())
 		}
 	}
-	return text
+	return text.String()
 }
