@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/publisher"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/worklist"
 	"github.com/paylatch/paylatch/webhooks"
@@ -41,7 +42,7 @@ type desk struct {
 // withDesk calls do with the support side on the configured database.
 func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 	return withRooms(ctx, a, func(b beside) error {
-		s := support.New(support.Options{Store: b.store.Support(), Payments: b.rooms, Flush: b.notes.Flush, Endpoints: typesOfEndpoints(b.cfg)})
+		s := support.New(support.Options{Store: b.store.Support(), Payments: b.rooms, Flush: b.notes.Flush, Endpoints: publisher.Types(b.cfg)})
 		return do(desk{
 			Service: s, worklist: worklistOf(b.store, s, b.rooms),
 			who: operator(), out: a.stdout, cfg: b.cfg, store: b.store,

@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/dev"
 	"github.com/paylatch/paylatch/internal/logging"
+	"github.com/paylatch/paylatch/internal/publisher"
 	"github.com/paylatch/paylatch/internal/sandbox"
 	"github.com/paylatch/paylatch/internal/server"
 )
@@ -61,7 +62,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 				if in.handler, err = m.Shop(cfg, at, in.handler); err != nil {
 					return err
 				}
-				return m.Welcome(a.stdout, cfg, at, nats, subjectPrefix, time.Now())
+				return m.Welcome(a.stdout, cfg, at, nats, publisher.SubjectPrefix, time.Now())
 			})
 		})
 		return group.Wait()

@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/publisher"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/terminal"
 )
@@ -28,7 +29,7 @@ type endpointCmd struct {
 func withEndpoints(ctx context.Context, a *app, action support.Action, name string, do func(d desk, e *endpoint.Service) error) error {
 	return withDesk(ctx, a, func(d desk) error {
 		head := &outbox.Head{}
-		e, err := newEndpoints(d.cfg, d.store, outbox.NewFeed(d.store, head), head, func(string, int64) {}, zerolog.Nop())
+		e, err := publisher.Endpoints(d.cfg, d.store, outbox.NewFeed(d.store, head), head, func(string, int64) {}, time.Now, zerolog.Nop())
 		if err != nil {
 			return err
 		}

@@ -20,10 +20,10 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/lists"
 	"github.com/paylatch/paylatch/internal/metrics"
-	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/overview"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/publisher"
 	"github.com/paylatch/paylatch/internal/reconcile"
 	"github.com/paylatch/paylatch/internal/refundrequest"
 	"github.com/paylatch/paylatch/internal/rejected"
@@ -51,7 +51,7 @@ type instance struct {
 	// access writes sign-outs and refusals into the audit log.
 	access  *support.AccessLog
 	hub     *waiting.Hub
-	events  *publisher
+	events  *publisher.Publisher
 	workers *worker.Supervisor
 	handler http.Handler
 	// operations is nil if handler serves them.
@@ -88,7 +88,11 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 		Keys: in.store.KeysEstimate, Waiting: in.waiting, Disputes: in.disputed, Overdue: in.store.Overdue, FinalBehind: in.store.FinalLookupsBehind, Parked: in.store.ParkedEvents,
 		Reconciled: func(ctx context.Context) (map[string]time.Duration, error) { return in.books.Ages(ctx) },
 		NotesLost:  in.notes.Lost, Now: time.Now,
-		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered, Readers: in.readers, Streams: in.unpublished,
+		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: func(ctx context.Context) (map[string]metrics.Endpoint, error) {
+			return in.events.Undelivered(ctx, time.Now())
+		}, Readers: func() map[string]metrics.Reader { return in.events.Behind(time.Now()) }, Streams: func(ctx context.Context) (map[string]metrics.PublishedTo, error) {
+			return in.events.Unpublished(ctx, time.Now())
+		},
 		Rejected: in.store.Rejected().Counts, Held: in.guard.All, Pool: func() metrics.Pool { return metrics.Pool(in.store.Usage()) },
 		Unknown: func(ctx context.Context) (map[string]map[string]int64, error) { return in.today.UnknownByAge(ctx) },
 	})
@@ -109,23 +113,23 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 	in.hub = waiting.NewHub(in.store.Bus(), in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
-	if in.events, err = newPublisher(cfg, in.store, counted, log); err != nil {
+	if in.events, err = publisher.New(cfg, in.store, counted, time.Now, log); err != nil {
 		return nil, err
 	}
 	in.store.OnChange(func(ids []stream.ID) {
 		in.hub.Changed(ids)
-		in.events.changed(ids)
+		in.events.Changed(ids)
 	})
-	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: typesOfEndpoints(cfg)})
+	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: publisher.Types(cfg)})
 	in.today = overview.New(overview.Options{
-		Store: in.store.Overview(), Audit: desk, Accounts: in.rooms, Endpoints: in.events.endpoints, Held: in.guard.All, Breakers: counted.Breakers,
+		Store: in.store.Overview(), Audit: desk, Accounts: in.rooms, Endpoints: in.events.Endpoints, Held: in.guard.All, Breakers: counted.Breakers,
 		Added: counted.Ended, Now: time.Now,
 	})
 	in.workers = worker.New(log, in.loops(how.role, charged, counted, how.dev)...)
 	jobs, open := bulk.New(in.store.Jobs(), desk), worklistOf(in.store, desk, in.rooms)
 	requests := refundrequest.New(in.store.Requests(), in.rooms, desk)
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, open, requests, how.dev), Demo: how.dev,
+		Payments: in.rooms, Events: in.events.Feed, FeedRead: in.events.Readers.Note, Endpoints: in.events.Endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, open, requests, how.dev), Demo: how.dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Refusals: refusals, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: accounts.References(cfg),
@@ -159,30 +163,6 @@ func (in *instance) disputed(ctx context.Context) (map[string]metrics.Disputed, 
 	return found, in.store.Lists().DisputesWaiting(ctx, func(account string, open int64, due float64) {
 		found[account] = metrics.Disputed{Open: open, Due: due}
 	})
-}
-
-// undelivered returns how far the endpoints are, for the metrics.
-func (in *instance) undelivered(ctx context.Context) (map[string]metrics.Endpoint, error) {
-	list, err := in.events.endpoints.List(ctx)
-	found := make(map[string]metrics.Endpoint, len(list))
-	for _, s := range list {
-		e := metrics.Endpoint{Behind: s.Behind, Retries: s.Retries, Dead: s.Dead, Gone: s.State == endpoint.Gone}
-		if !s.Oldest.IsZero() {
-			e.Oldest = max(0, time.Since(s.Oldest))
-		}
-		found[s.Name] = e
-	}
-	return found, err
-}
-
-// readers returns how far the readers of the feed are, for the metrics.
-func (in *instance) readers() map[string]metrics.Reader {
-	list := in.events.readers.List(in.events.numberer.Head.Last(), time.Now())
-	found := make(map[string]metrics.Reader, len(list))
-	for _, r := range list {
-		found[r.Name] = metrics.Reader{Behind: r.Behind, Since: r.Since}
-	}
-	return found
 }
 
 var errUnhealthy = errors.New("a background loop keeps failing")
@@ -243,7 +223,7 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 	working.Go(func() { _ = in.workers.Run(workers) })
 	working.Go(func() { _ = in.auth.Run(workers) })
 	working.Go(func() { _ = in.hub.Run(workers) })
-	working.Go(func() { in.events.run(workers, in.role != roleAPI) })
+	working.Go(func() { in.events.Run(workers, in.role != roleAPI) })
 	if in.role != roleAPI {
 		working.Go(func() { newNotices(in.cfg, in.store, in.log).Run(workers) })
 	}

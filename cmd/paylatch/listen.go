@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/forward"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/publisher"
 )
 
 type listenCmd struct {
@@ -36,7 +37,7 @@ func (c *listenCmd) Run(ctx context.Context, a *app) error {
 	}
 	// The laptop's own addresses are private ones.
 	to, err := endpoint.NewClient(endpoint.Endpoint{Name: "listen", URL: c.ForwardTo, Secrets: []string{c.Secret}, AllowPrivate: true},
-		endpoint.Options{Encode: encodeEvent, Now: time.Now})
+		endpoint.Options{Encode: publisher.Encode, Now: time.Now})
 	if err != nil {
 		return usageError{fmt.Errorf("--secret: %w", err)}
 	}

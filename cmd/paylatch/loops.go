@@ -32,7 +32,7 @@ func (in *instance) loops(role string, charged map[string]gateway.Account, count
 
 func (in *instance) shared(charged map[string]gateway.Account, counted *metrics.Metrics, dev bool) []worker.Loop {
 	rechecks := recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: charged, Counted: counted.FinalLookup, Now: time.Now})
-	return []worker.Loop{
+	return append([]worker.Loop{
 		worker.Reconcile(in.rooms, in.cfg.Reconcile.Every, in.log), worker.Recheck(rechecks), worker.ReconcileBooks(in.books, counted.Reconciled, in.log),
 
 		worker.RetryParked(in.rooms), worker.RetryEarly(in.rooms), worker.Stale(in.rooms, counted.Stale), worker.Foreign(in.rooms, time.Now, in.log),
@@ -43,6 +43,5 @@ func (in *instance) shared(charged map[string]gateway.Account, counted *metrics.
 
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, in.cfg.Retention.EventBytes), worker.PurgeSessions(in.store.Sessions()),
 		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.PurgeRejected(in.store.Rejected(), rejected.Life),
-		in.events.purge, in.events.purgeDeliveries,
-	}
+	}, in.events.Purges...)
 }

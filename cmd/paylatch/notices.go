@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/notice"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/publisher"
 )
 
 // newNotices returns the notices of the configuration.
@@ -28,7 +29,7 @@ func newNotices(cfg *config.Config, store *postgres.Store, log zerolog.Logger) *
 	return notice.NewService(list, notice.Options{
 		Store: store.Notices(), Console: cfg.PublicConsole(), Now: time.Now,
 		Log: func(name string, err error) {
-			interrupted(log, "notice", name, err, "mails of new cases are interrupted; they go on once this works")
+			publisher.Interrupted(log, "notice", name, err, "mails of new cases are interrupted; they go on once this works")
 		},
 		Lost: func(name string, events int64) {
 			log.Error().Str("notice", name).Int64("events", events).

@@ -1,4 +1,4 @@
-package main
+package publisher
 
 import (
 	"cmp"
@@ -14,21 +14,21 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 )
 
-// subjectPrefix begins the subjects of a JetStream stream for which the configuration names no other.
-const subjectPrefix = "paylatch"
+// SubjectPrefix begins the subjects of a JetStream stream for which the configuration names no other.
+const SubjectPrefix = "paylatch"
 
 // newStreams returns the streams of the configuration.
-func newStreams(cfg *config.Config, store *postgres.Store, head *outbox.Head, counted *metrics.Metrics, log zerolog.Logger) *broker.Service {
+func newStreams(cfg *config.Config, store *postgres.Store, head *outbox.Head, counted *metrics.Metrics, now func() time.Time, log zerolog.Logger) *broker.Service {
 	list := make([]broker.Stream, len(cfg.Streams))
 	for i, s := range cfg.Streams {
 		list[i] = broker.Stream{Name: s.Name, Open: opening(s, cfg.Retention.Events)}
 		counted.StreamLost(s.Name, 0)
 	}
 	return broker.NewService(list, broker.Options{
-		Store: store.Streams(), Head: head, Now: time.Now,
-		Encode: encodeEvent,
+		Store: store.Streams(), Head: head, Now: now,
+		Encode: Encode,
 		Log: func(name string, err error) {
-			interrupted(log, "stream", name, err, "publishing to the stream is interrupted; it goes on once this works")
+			Interrupted(log, "stream", name, err, "publishing to the stream is interrupted; it goes on once this works")
 		},
 		Lost: func(name string, events int64) {
 			log.Error().Str("stream", name).Int64("events", events).
@@ -47,20 +47,20 @@ func opening(s config.Stream, keep time.Duration) func(ctx context.Context) (bro
 		}.Open
 	}
 	return broker.NATS{
-		URL: string(s.URL), Stream: s.Stream, SubjectPrefix: cmp.Or(s.SubjectPrefix, subjectPrefix), Credentials: s.Credentials, Keep: keep,
+		URL: string(s.URL), Stream: s.Stream, SubjectPrefix: cmp.Or(s.SubjectPrefix, SubjectPrefix), Credentials: s.Credentials, Keep: keep,
 	}.Open
 }
 
-// unpublished returns how far the streams are, for the metrics.
-func (in *instance) unpublished(ctx context.Context) (map[string]metrics.PublishedTo, error) {
-	list, err := in.events.streams.List(ctx)
+// Unpublished returns how far the streams are, for the metrics.
+func (p *Publisher) Unpublished(ctx context.Context, now time.Time) (map[string]metrics.PublishedTo, error) {
+	list, err := p.Streams.List(ctx)
 	found := make(map[string]metrics.PublishedTo, len(list))
 	for _, s := range list {
-		p := metrics.PublishedTo{Behind: s.Behind, Failing: s.Failing()}
+		to := metrics.PublishedTo{Behind: s.Behind, Failing: s.Failing()}
 		if !s.Oldest.IsZero() {
-			p.Oldest = max(0, time.Since(s.Oldest))
+			to.Oldest = max(0, now.Sub(s.Oldest))
 		}
-		found[s.Name] = p
+		found[s.Name] = to
 	}
 	return found, err
 }
