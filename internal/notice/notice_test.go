@@ -16,7 +16,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/notice"
 	"github.com/paylatch/paylatch/internal/outbox/lease"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/review"
 )
 
 func TestMail(t *testing.T) {
@@ -196,7 +196,7 @@ func TestRefundRequests(t *testing.T) {
 
 func TestKindsAreThoseOfTheWorklist(t *testing.T) {
 	t.Parallel()
-	require.ElementsMatch(t, append(support.DiscrepancyKinds(), notice.RefundRequest), notice.Kinds())
+	require.ElementsMatch(t, append(review.Kinds(), notice.RefundRequest), notice.Kinds())
 }
 
 // The password goes over TLS alone, and only to a server whose certificate is right.
