@@ -61,7 +61,7 @@ func TestSupportCommands(t *testing.T) {
 		require.NotContains(t, stdout, "\x1b")
 		return stdout
 	}
-	says("The customer pressed Pay for 19.99 EUR.", "attempt", "show", someAttempt)
+	says("The customer pressed Pay for €19.99.", "attempt", "show", someAttempt)
 	says(`u\u{202e}1`, "attempt", "show", someAttempt)
 	shown := says(`"email": "[hidden]"`, "event", "show", someEvent)
 	require.Contains(t, shown, `paid\u{1b}[31m`)
@@ -77,7 +77,7 @@ func TestSupportCommands(t *testing.T) {
 	for _, want := range []string{"goes from requested to succeeded", "stays as it is"} {
 		says(want, "event", "replay", someEvent, "--reason", "case 4711")
 	}
-	says("The payment of 19.99 EUR for order A-1 succeeded", "attempt", "show", someAttempt)
+	says("The payment of €19.99 for order A-1 succeeded", "attempt", "show", someAttempt)
 
 	me, err := user.Current()
 	require.NoError(t, err)

@@ -70,8 +70,8 @@ func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
 	require.Contains(t, eval[string](b, `document.querySelector("main p:not(.outcome)").innerText`), "The customer was charged once for this order.", "the first paragraph is the answer")
 	course := eval[string](b, `document.querySelector(".timeline").innerText`)
 	for _, want := range []string{
-		"The customer pressed Pay for 19.99 EUR.", "The customer pressed Pay again", "so it was not known whether it had been done",
-		"that had been received before; nothing changed.", "A refund of 5.00 EUR was asked for.",
+		"The customer pressed Pay for €19.99.", "The customer pressed Pay again", "so it was not known whether it had been done",
+		"that had been received before; nothing changed.", "A refund of €5.00 was requested.",
 	} {
 		require.Contains(t, course, want)
 	}
@@ -82,9 +82,9 @@ func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
 	b.paste(reason)
 	eval[any](b, `document.getElementById("amount").value = "1.00"`)
 	b.click("#form button")
-	b.until(`document.querySelector(".sure")?.innerText.startsWith("1.00 EUR of 14.99 EUR are refunded")`)
+	b.until(`document.querySelector(".sure")?.innerText.startsWith("€1.00 of €14.99 is refunded")`)
 	b.doubleClick("#form button")
-	b.until(`document.querySelector(".outcome")?.innerText === "The refund of 1.00 EUR is succeeded."`)
+	b.until(`document.querySelector(".outcome")?.innerText === "The refund of €1.00 is succeeded."`)
 	require.Equal(t, []int64{500, 100}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1 ORDER BY created_at`, a.ID))
 
 	b.open(s.base + "/support/discrepancies")

@@ -83,10 +83,10 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		shown := sam.get("/support/attempts/" + a.ID)
 		page := shown.page()
 		for _, want := range []string{
-			"The payment of 19.99 EUR for order " + a.OrderID + " succeeded on ", "5.00 EUR were refunded to the customer. The customer was charged once for this order.",
-			"The customer must not pay again: the order is paid.", "The customer pressed Pay for 19.99 EUR.", "The customer pressed Pay again",
+			"The payment of €19.99 for order " + a.OrderID + " succeeded on ", "€5.00 was refunded to the customer. The customer was charged once for this order.",
+			"The customer must not pay again: the order is paid.", "The customer pressed Pay for €19.99.", "The customer pressed Pay again",
 			"so it was not known whether it had been done",
-			"that had been received before; nothing changed.", "A refund of 5.00 EUR was asked for.",
+			"that had been received before; nothing changed.", "A refund of €5.00 was requested.",
 		} {
 			require.Contains(t, page, want)
 		}
@@ -142,7 +142,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		form := lou.get(path + "/recheck")
 		asked := lou.followed(lou.post(path+"/recheck", "key", form.hidden(t, "key"), "reason", "case 7")).page()
 		require.Contains(t, asked, "The status was re-checked.")
-		require.Contains(t, asked, "The refund of 5.00 EUR failed")
+		require.Contains(t, asked, "The refund of €5.00 failed")
 	})
 	t.Run("sees how an order stands", func(t *testing.T) {
 		t.Parallel()
@@ -159,7 +159,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		s.tellAgain(t, other.ID, 1)
 		event := one[string](t, s.rig, `SELECT event_id::text FROM provider_events WHERE attempt_id = $1 ORDER BY received_at LIMIT 1`, other.ID)
 		path := "/support/events/" + event
-		require.Contains(t, kim.get(path).page(), "The provider reported that the payment succeeded (19.99 EUR).")
+		require.Contains(t, kim.get(path).page(), "The provider reported that the payment succeeded (€19.99).")
 		tried := kim.post(path+"/replay", "key", kim.get(path+"/replay").hidden(t, "key"), "reason", "case 2")
 		tried.is(t, http.StatusOK)
 		require.Contains(t, tried.page(), "This was a dry run: nothing was changed.")
@@ -190,7 +190,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		ada.post(path, "key", key, "amount", "15.00", "reason", "case 4", "sure", "yes").is(t, http.StatusConflict)
 		sure := ada.post(path, "key", key, "amount", "2.5", "reason", "case 4")
 		sure.is(t, http.StatusOK)
-		require.Contains(t, sure.page(), "2.50 EUR of 14.99 EUR are refunded to the customer. This can't be undone.")
+		require.Contains(t, sure.page(), "€2.50 of €14.99 is refunded to the customer. This can't be undone.")
 		require.Equal(t, 1, one[int](t, s.rig, `SELECT count(*) FROM refunds WHERE attempt_id = $1`, a.ID))
 		payBack := func(int) answer {
 			return ada.post(path, "key", key, "amount", "2.5", "reason", "case 4", "expected", sure.hidden(t, "expected"), "sure", "yes")
@@ -200,8 +200,8 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 			done.is(t, http.StatusSeeOther)
 		}
 		require.Equal(t, []int64{500, 250}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1 ORDER BY created_at`, a.ID))
-		require.Contains(t, ada.followed(payBack(0)).page(), "The refund of 2.50 EUR is succeeded.")
-		require.Contains(t, ada.get("/support/attempts/"+a.ID).page(), "ada asked for a refund. Reason: case 4")
+		require.Contains(t, ada.followed(payBack(0)).page(), "The refund of €2.50 is succeeded.")
+		require.Contains(t, ada.get("/support/attempts/"+a.ID).page(), "ada requested a refund. Reason: case 4")
 	})
 	t.Run("refunds what was seen", func(t *testing.T) {
 		t.Parallel()
@@ -222,12 +222,12 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		late := payBack(eve, other)
 		late.is(t, http.StatusConflict)
 		require.Contains(t, late.page(), "Somebody else has refunded meanwhile.")
-		require.Contains(t, late.page(), "14.99 EUR of this payment can be refunded.")
+		require.Contains(t, late.page(), "€14.99 of this payment can be refunded.")
 		require.Equal(t, []int64{500}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1`, paid.ID))
 
 		unseen := eve.post(path, "key", late.hidden(t, "key"), "amount", "5", "reason", "case 6", "sure", "yes")
 		unseen.is(t, http.StatusOK)
-		require.Contains(t, unseen.page(), "5.00 EUR of 14.99 EUR are refunded", "who has not seen what is left is asked")
+		require.Contains(t, unseen.page(), "€5.00 of €14.99 is refunded", "who has not seen what is left is asked")
 		payBack(eve, unseen).is(t, http.StatusSeeOther)
 		rest := ada.post(path, "key", ada.get(path).hidden(t, "key"), "amount", "9.99", "reason", "case 6")
 		for _, pressed := range atOnce(3, func(int) answer { return payBack(ada, rest) }) {

@@ -111,7 +111,7 @@ func TestStaffLooksAfterEndpoints(t *testing.T) {
 			require.Contains(t, string(log.text), shop+"/redeliver?event="+event)
 		}
 		require.Contains(t, sam.get("/support/attempts/"+a.ID).page(),
-			"paylatch recorded for the shop that the payment succeeded. The delivery to the endpoint shop failed and is tried again. Details", "and nothing of the other one")
+			"paylatch queued a notification for the shop that the payment succeeded. The delivery to the endpoint shop failed and is tried again. Details", "and nothing of the other one")
 		require.Equal(t, []string{"listEndpoints.view  done ", "listDeliveries.view shop done ", "attempt.view " + a.ID + " done "}, s.deeds(t, "sam"))
 	})
 	t.Run("tests it", func(t *testing.T) {

@@ -66,7 +66,7 @@ func TestSupportSeesWhatHappened(t *testing.T) {
 	page.is(t, http.StatusOK)
 	var c course
 	require.NoError(t, json.Unmarshal(page.text, &c))
-	require.Contains(t, c.Summary, "The payment of 19.99 EUR for order "+order+" succeeded on ")
+	require.Contains(t, c.Summary, "The payment of €19.99 for order "+order+" succeeded on ")
 	require.Contains(t, c.Summary, "The customer was charged once for this order.")
 	kinds := map[string]int{}
 	for _, e := range c.Timeline {

@@ -348,10 +348,10 @@ func TestWatchRefund(t *testing.T) {
 	}
 	require.Equal(t, []string{id.String()}, rows[string](t, r, "SELECT DISTINCT target FROM staff_audit WHERE attempt_id IS NOT NULL"))
 	got := texts(r.page(t, id).Timeline)
-	require.Contains(t, got, "staff_action | staff:ada | ada asked for a refund.")
-	require.Contains(t, got, "staff_action | staff:ann | ann asked to capture the held money; this was refused.")
-	require.Contains(t, got, "staff_action | staff:ann | ann asked to cancel the payment; this was refused.")
-	require.Contains(t, got, "refund | staff:ada | A refund of 19.99 EUR was asked for.")
+	require.Contains(t, got, "staff_action | staff:ada | ada requested a refund.")
+	require.Contains(t, got, "staff_action | staff:ann | ann requested the capture of the held money; this was refused.")
+	require.Contains(t, got, "staff_action | staff:ann | ann requested the cancellation of the payment; this was refused.")
+	require.Contains(t, got, "refund | staff:ada | A refund of €19.99 was requested.")
 }
 
 // A person who finds out what became of a refund ends it: the timeline says who, and
@@ -371,8 +371,8 @@ func TestTimelineOfResolvedRefund(t *testing.T) {
 		name string
 		told string
 	}{
-		"re_1":                 {review.ResolvedNotPaid, "", "The refund of 7.00 EUR failed; the customer does not get the money by it. The refund was not made. Nothing was paid back."},
-		there.ProviderRefundID: {review.ResolvedPaid, there.ProviderRefundID, "The refund of 7.00 EUR succeeded: ann found it at the provider."},
+		"re_1":                 {review.ResolvedNotPaid, "", "The refund of €7.00 failed; the customer does not get this money. The refund was not made. Nothing was paid back."},
+		there.ProviderRefundID: {review.ResolvedPaid, there.ProviderRefundID, "The refund of €7.00 succeeded: ann found it at the provider."},
 	} {
 		pending := event(webhooks.KindRefundPending, id.String())
 		pending.ID, pending.RefundID, pending.Money = refund, refund, &webhooks.Money{Minor: 700, Currency: "EUR"}

@@ -41,7 +41,7 @@ func TestTimelineActors(t *testing.T) {
 	})
 	require.NoError(t, err)
 
-	actors := map[string]map[string]int{"pressed Pay": {}, "for a refund": {}, "A refund of 5.00 EUR was asked for": {}}
+	actors := map[string]map[string]int{"pressed Pay": {}, "requested a refund": {}, "A refund of €5.00 was requested": {}}
 	for _, e := range r.page(t, p.ID).Timeline {
 		for act, by := range actors {
 			if strings.Contains(e.Text, act) {
@@ -50,9 +50,9 @@ func TestTimelineActors(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]map[string]int{
-		"pressed Pay":                        {"customer:u1": 3},
-		"for a refund":                       {"service:shop": 1, "staff:ada": 2},
-		"A refund of 5.00 EUR was asked for": {"service:shop": 1, "staff:ada": 1},
+		"pressed Pay":                     {"customer:u1": 3},
+		"requested a refund":              {"service:shop": 1, "staff:ada": 2},
+		"A refund of €5.00 was requested": {"service:shop": 1, "staff:ada": 1},
 	}, actors)
 }
 
@@ -80,7 +80,7 @@ func TestTimelineOfMessage(t *testing.T) {
 		page, err := desk.Attempt(t.Context(), ann, id)
 		require.NoError(t, err)
 		i := slices.IndexFunc(page.Timeline, func(e support.Entry) bool { return e.Kind == support.EntryMessage })
-		return strings.TrimPrefix(page.Timeline[i].Text, "paylatch recorded for the shop that the payment succeeded.")
+		return strings.TrimPrefix(page.Timeline[i].Text, "paylatch queued a notification for the shop that the payment succeeded.")
 	}
 	types := map[string][]string{
 		"ahead": nil, "ahead-of-its-type": {outbox.AttemptFailed, outbox.AttemptSucceeded}, "ahead-of-another": {outbox.AttemptFailed}, "before-its-time": nil,
@@ -137,7 +137,7 @@ func spoken(kind payment.DiscrepancyKind, about, currency string) func(*support.
 
 func dollars(c *support.AttemptHistory) { moved(payment.MovementCapture, "USD", 2000)(c) }
 
-// What is read to a customer names what was asked for and what was taken, and says of
+// What is read to a customer names what was requested and what was taken, and says of
 // money only what is so.
 func TestSummaryAmounts(t *testing.T) {
 	t.Parallel()
@@ -147,35 +147,35 @@ func TestSummaryAmounts(t *testing.T) {
 		saysNone []string
 	}{
 		"taken while pending": {
-			begun(captured(2000), spoken(payment.AmountMismatch, "20.00 EUR", "EUR")),
-			[]string{"19.99 EUR", "20.00 EUR", "charged once"},
+			begun(captured(2000), spoken(payment.AmountMismatch, "€20.00", "EUR")),
+			[]string{"€19.99", "€20.00", "charged once"},
 			[]string{"on its way"},
 		},
 		"taken while it waits for the customer": {
-			begun(state(fsm.AwaitingCustomer), captured(2000)), []string{"19.99 EUR", "20.00 EUR"}, []string{"waits for the customer", "not been charged"},
+			begun(state(fsm.AwaitingCustomer), captured(2000)), []string{"€19.99", "€20.00"}, []string{"waits for the customer", "not been charged"},
 		},
 		"another amount held": {
-			begun(state(fsm.Authorized), func(c *support.AttemptHistory) { c.Attempt.Authorized = 2000 }), []string{"19.99 EUR", "20.00 EUR"}, nil,
+			begun(state(fsm.Authorized), func(c *support.AttemptHistory) { c.Attempt.Authorized = 2000 }), []string{"€19.99", "€20.00"}, nil,
 		},
 		"another amount spoken of": {
-			begun(spoken(payment.AmountMismatch, "20.00 EUR", "EUR")), []string{"19.99 EUR", "20.00 EUR"}, nil,
+			begun(spoken(payment.AmountMismatch, "€20.00", "EUR")), []string{"€19.99", "€20.00"}, nil,
 		},
 		"another currency taken": {
-			begun(dollars, spoken(payment.CurrencyMismatch, "20.00 USD", "USD")), []string{"19.99 EUR", "20.00 USD"}, []string{"on its way", "No charge"},
+			begun(dollars, spoken(payment.CurrencyMismatch, "US$20.00", "USD")), []string{"€19.99", "US$20.00"}, []string{"on its way", "No charge"},
 		},
 		"another currency taken late": {
-			begun(state(fsm.Failed), dollars, spoken(payment.CurrencyMismatch, "20.00 USD", "USD")),
-			[]string{"19.99 EUR", "20.00 USD"},
+			begun(state(fsm.Failed), dollars, spoken(payment.CurrencyMismatch, "US$20.00", "USD")),
+			[]string{"€19.99", "US$20.00"},
 			[]string{"has not been charged", "may pay again"},
 		},
 		"succeeded with another currency": {
-			begun(state(fsm.Succeeded), captured(0), dollars, spoken(payment.CurrencyMismatch, "20.00 USD", "USD")), []string{"19.99 EUR", "20.00 USD"}, []string{"0.00 EUR were captured", "not been charged"},
+			begun(state(fsm.Succeeded), captured(0), dollars, spoken(payment.CurrencyMismatch, "US$20.00", "USD")), []string{"€19.99", "US$20.00"}, []string{"€0.00 was captured", "not been charged"},
 		},
 		"another currency spoken of": {
-			begun(spoken(payment.CurrencyMismatch, "20.00 USD", "USD")), []string{"19.99 EUR", "20.00 USD"}, nil,
+			begun(spoken(payment.CurrencyMismatch, "US$20.00", "USD")), []string{"€19.99", "US$20.00"}, nil,
 		},
 		"another amount taken late": {
-			begun(state(fsm.Failed), captured(2000)), []string{"19.99 EUR", "20.00 EUR"}, []string{"may pay again"},
+			begun(state(fsm.Failed), captured(2000)), []string{"€19.99", "€20.00"}, []string{"may pay again"},
 		},
 		"two payments under one": {
 			begun(state(fsm.Succeeded), spoken(payment.NeedsReview, payment.AboutSecondPayment, "EUR")), []string{"twice"}, []string{"charged once"},

@@ -23,7 +23,7 @@ import (
 
 // texts are a timeline's kinds and sentences, without what differs each time.
 func texts(entries []support.Entry) []string {
-	changing := regexp.MustCompile(`[0-9.]+ s( to [0-9.]+ s)?|ch_[0-9a-f]+`)
+	changing := regexp.MustCompile(`[0-9.]+ s\b( to [0-9.]+ s\b)?|ch_[0-9a-f]+`)
 	out := make([]string, len(entries))
 	for i, e := range entries {
 		out[i] = string(e.Kind) + " | " + e.Actor + " | " + changing.ReplaceAllString(e.Text, "…")
@@ -71,28 +71,28 @@ func TestTimeline(t *testing.T) {
 	page := r.page(t, id)
 	got := texts(page.Timeline)
 	t.Log(strings.Join(got, "\n"))
-	require.Equal(t, "pay | customer:u1 | The customer pressed Pay for 19.99 EUR.", got[0])
+	require.Equal(t, "pay | customer:u1 | The customer pressed Pay for €19.99.", got[0])
 	for _, want := range []string{
-		"provider_call | paylatch | paylatch asked the provider to charge 19.99 EUR; no usable answer came within …, so it was not known whether it had been done.",
-		"transition | provider:sandbox | It is not known yet whether the provider got the payment. The provider is being asked; nothing is charged twice.",
+		"provider_call | paylatch | paylatch asked the provider to charge €19.99; no usable answer came within …, so it was not known whether it had been done.",
+		"transition | provider:sandbox | It is not known yet whether the payment reached the provider. paylatch checks its status with the provider; nothing is charged twice.",
 		"reuse | customer:u1 | The customer pressed Pay again 2 times, … later; nothing was charged twice.",
-		"refused | customer:u1 | The customer pressed Pay anew … later; it was refused because this payment was under way. Nothing was charged twice.",
-		"webhook | provider:sandbox | The provider reported that the payment succeeded (19.99 EUR). This was new and was applied.",
-		"transition | provider:sandbox | The payment succeeded: 19.99 EUR were captured.",
+		"refused | customer:u1 | The customer pressed Pay for a new payment … later; it was refused because this payment was in progress. Nothing was charged twice.",
+		"webhook | provider:sandbox | The provider reported that the payment succeeded (€19.99). This was new and was applied.",
+		"transition | provider:sandbox | The payment succeeded: €19.99 was captured.",
 		"webhook | provider:sandbox | The provider sent a webhook again 2 times that had been received before; nothing changed.",
 		"webhook | provider:sandbox | The provider reported that the payment is being processed. This was older than what was known; nothing changed.",
-		"refused | customer:u1 | The customer pressed Pay anew … later; it was refused because the order was paid already. Nothing was charged twice.",
-		"press | service:shop | The shop asked for a refund.",
-		"refund | service:shop | A refund of 5.00 EUR was asked for.",
-		"provider_call | paylatch | paylatch asked the provider to refund 5.00 EUR; it answered after …: refunded.",
-		"refund | provider:sandbox | The refund of 5.00 EUR succeeded: the provider returns the money.",
-		"transition | provider:sandbox | 5.00 EUR were refunded.",
-		"news | paylatch | paylatch recorded for the shop that the payment succeeded.",
+		"refused | customer:u1 | The customer pressed Pay for a new payment … later; it was refused because the order was paid already. Nothing was charged twice.",
+		"press | service:shop | The shop requested a refund.",
+		"refund | service:shop | A refund of €5.00 was requested.",
+		"provider_call | paylatch | paylatch asked the provider to refund €5.00; it answered after …: refunded.",
+		"refund | provider:sandbox | The refund of €5.00 succeeded: the provider returns the money.",
+		"transition | provider:sandbox | €5.00 was refunded.",
+		"news | paylatch | paylatch queued a notification for the shop that the payment succeeded.",
 	} {
 		require.Contains(t, got, want)
 	}
 	require.True(t, slices.IsSortedFunc(page.Timeline, func(a, b support.Entry) int { return a.At.Compare(b.At) }))
-	require.Regexp(t, `^The payment of 19\.99 EUR for order A-1 succeeded on \S+ \S+ UTC\. 5\.00 EUR were refunded to the customer\. `+
+	require.Regexp(t, `^The payment of €19\.99 for order A-1 succeeded on \S+ \S+ UTC\. €5\.00 was refunded to the customer\. `+
 		`The customer was charged once for this order\. Nothing more happens by itself\. The customer must not pay again: the order is paid\.$`, page.Summary)
 	require.Len(t, page.Events, 2)
 	require.Equal(t, map[string]any{"id": "evt_1", "data": map[string]any{"email": "[hidden]", "amount": page.Events[0].Payload.(map[string]any)["data"].(map[string]any)["amount"]}}, page.Events[0].Payload)
@@ -154,7 +154,7 @@ func TestTimelineOfPolls(t *testing.T) {
 	_, err := r.desk.Recheck(t.Context(), ann, id, reason)
 	require.NoError(t, err)
 	got := texts(r.page(t, id).Timeline)
-	require.Contains(t, got, "poll | paylatch | paylatch asked the provider how the payment stands; it answered after …: not decided yet.")
+	require.Contains(t, got, "poll | paylatch | paylatch asked the provider for the status of the payment; it answered after …: it is still processing.")
 	require.Contains(t, got, "staff_action | staff:ann | ann re-checked the status with the provider. Reason: "+reason)
 }
 
@@ -198,7 +198,7 @@ func TestTimelineOfUnsignedNotice(t *testing.T) {
 	shown, err := r.desk.Event(t.Context(), ann, r.eventID(t, e))
 	require.NoError(t, err)
 	require.Equal(t, payment.Ignored, shown.Verdict)
-	require.Equal(t, "An unsigned notice was received, of a payment that the provider did not know or was not asked about. It may be forged; nothing changed.", shown.Sentence())
+	require.Equal(t, "An unsigned notice was received of a payment that the provider does not have, or was not checked with it. It may be forged; nothing changed.", shown.Sentence())
 }
 
 func TestTimelineAfterRetention(t *testing.T) {
@@ -217,7 +217,7 @@ func TestTimelineAfterRetention(t *testing.T) {
 
 	page := r.page(t, id)
 	require.Nil(t, page.Events[0].Payload)
-	require.Contains(t, texts(page.Timeline), "webhook | provider:sandbox | The provider reported that the payment succeeded (19.99 EUR). "+
+	require.Contains(t, texts(page.Timeline), "webhook | provider:sandbox | The provider reported that the payment succeeded (€19.99). "+
 		"This was new and was applied. Its raw bytes were removed after the retention time.")
 	e, err := r.desk.Reveal(t.Context(), ann, r.eventID(t, settled), reason)
 	require.NoError(t, err)

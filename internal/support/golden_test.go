@@ -304,7 +304,7 @@ func TestReplayText(t *testing.T) {
 	after.Version, after.Refunded = 3, 500
 	r := intake.Replayed{Verdict: fsm.Applied, Before: &before, After: &after, Opened: []payment.DiscrepancyKind{payment.Disputed, payment.LateSuccess}}
 	require.Equal(t, "The event was applied again. This was new and was applied. Attempt "+after.ID.String()+
-		" stays succeeded; its amounts or names change. It needs review: disputed, late_success.", support.ReplayText(r, false))
+		" stays succeeded; its amounts or ids change. It needs review: disputed, late_success.", support.ReplayText(r, false))
 }
 
 func TestEventSentenceOfProvenNotice(t *testing.T) {

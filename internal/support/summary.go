@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -22,7 +23,7 @@ func (h AttemptHistory) Summary() string {
 
 func (h AttemptHistory) stands() string {
 	a := h.Attempt
-	what := "The payment of " + a.Money.String() + " for order " + string(a.OrderID)
+	what := "The payment of " + amount.Of(a.Money) + " for order " + string(a.OrderID)
 	switch {
 	case a.Succeeded():
 		return what + " succeeded on " + clock(*a.FinalizedAt) + "." + h.differs()
@@ -39,10 +40,10 @@ func (h AttemptHistory) stands() string {
 // pendingWords maps the state of a payment of which nothing is captured.
 var pendingWords = map[fsm.State]string{ //nolint:gochecknoglobals // a table
 	fsm.OutcomeUnknown:   " was sent to the provider, and it is not known whether it was charged.",
-	fsm.AwaitingCustomer: " waits for the customer to confirm it on the provider's page.",
+	fsm.AwaitingCustomer: " is waiting for the customer to confirm it on the provider's page.",
 	fsm.Authorized:       " is held by the provider; nothing of it is captured yet.",
-	fsm.Processing:       " is with the provider, which has not decided yet.",
-	fsm.Requested:        " was begun and is on its way to the provider.",
+	fsm.Processing:       " is being processed by the provider.",
+	fsm.Requested:        " was started and is being sent to the provider.",
 }
 
 // differs returns the amount of the provider where it is not that of the attempt.
@@ -50,12 +51,12 @@ func (h AttemptHistory) differs() string {
 	a, reported := h.Attempt, h.reported()
 	switch {
 	case a.Captured > 0 && a.Captured != a.Money.Minor, h.foreign() && a.Succeeded():
-		return " " + h.captured() + " were captured."
+		return " " + h.captured() + plural(h.Attempt.Captured > 0 && h.foreign()) + " captured."
 	case a.Captured > 0:
 	case a.Authorized > 0 && a.Authorized != a.Money.Minor:
 		return " The provider holds " + h.money(a.Authorized) + " for it."
 	case reported != nil:
-		return " The provider reports " + reported.Money.String() + "."
+		return " The provider reports " + amount.Of(*reported.Money) + "."
 	}
 	return ""
 }
@@ -67,7 +68,7 @@ func (h AttemptHistory) captured() string {
 		parts = append(parts, h.money(h.Attempt.Captured))
 	}
 	if h.foreign() {
-		parts = append(parts, h.Attempt.Foreign().String())
+		parts = append(parts, amount.Of(h.Attempt.Foreign()))
 	}
 	return strings.Join(parts, " and ")
 }
@@ -101,10 +102,10 @@ func (h AttemptHistory) returned() string {
 	a := h.Attempt
 	var parts []string
 	if a.Failed() && h.held() {
-		parts = append(parts, "It arrived after all: the provider captured "+h.captured()+".")
+		parts = append(parts, "The money arrived after all: the provider captured "+h.captured()+".")
 	}
 	if h.foreign() {
-		parts = append(parts, a.Foreign().String()+" is in another currency than the payment's, and no refund of it is known.")
+		parts = append(parts, amount.Of(a.Foreign())+" is in another currency than the payment's, and no refund of it is known.")
 	}
 	if a.MayHold() {
 		parts = append(parts, "The provider may still hold money for it.")
@@ -113,14 +114,14 @@ func (h AttemptHistory) returned() string {
 		parts = append(parts, "The provider reversed "+h.money(reversed)+".")
 	}
 	if a.AmountDisputed() > 0 {
-		parts = append(parts, "Chargebacks took "+h.money(a.AmountDisputed())+".")
+		parts = append(parts, h.money(a.AmountDisputed())+" was charged back: the cardholder's bank took it back.")
 	}
 	if a.Refunded > 0 {
-		parts = append(parts, h.money(a.Refunded)+" were refunded to the customer.")
+		parts = append(parts, h.money(a.Refunded)+" was refunded to the customer.")
 	}
 	for _, r := range h.Refunds {
 		if r.State == fsm.RefundPending {
-			parts = append(parts, "A refund of "+r.Money.String()+" is on its way.")
+			parts = append(parts, "A refund of "+amount.Of(r.Money)+" is pending.")
 		}
 	}
 	return strings.Join(parts, " ")
@@ -161,7 +162,7 @@ func (h AttemptHistory) next() string {
 	}
 	a := h.Attempt
 	if !a.State.Final() {
-		text := "The provider is asked again " + h.when() + ", and on until it answers."
+		text := "The status is checked with the provider again " + h.when() + ", and then regularly until it is final."
 		switch {
 		case a.OpenCancel() != nil:
 			text = "It is being cancelled. " + text
@@ -173,11 +174,11 @@ func (h AttemptHistory) next() string {
 		return text
 	}
 	if a.MayHold() && h.nextAt() != nil {
-		return "The provider is asked " + h.when() + " whether it still holds money, which it is to release."
+		return "paylatch checks " + h.when() + " whether the provider still holds money, and has it released."
 	}
 	for _, r := range h.Refunds {
 		if r.State == fsm.RefundPending && h.refundAt(r.ID) != nil {
-			return "The provider is asked about the refund again on " + clock(*h.refundAt(r.ID)) + "."
+			return "The status of the refund is checked with the provider again on " + clock(*h.refundAt(r.ID)) + "."
 		}
 	}
 	return "Nothing more happens by itself."
@@ -237,9 +238,9 @@ func (h AttemptHistory) mayPayAgain() string {
 	case h.Order.CancelRequestedAt != nil:
 		return "The customer can't pay again: the order was cancelled."
 	case live != nil && live.ID == h.Attempt.ID:
-		return "The customer must not pay again meanwhile; another try would be refused."
+		return "The customer must not pay again meanwhile; another payment would be refused."
 	case live != nil:
-		return "The customer must not pay again: another payment of this order is under way."
+		return "The customer must not pay again: another payment of this order is in progress."
 	case h.Order.TakesPay() != nil:
 		return "The customer can pay again once it is known that the provider holds no money for this order."
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -128,15 +129,15 @@ func (h AttemptHistory) moves() []Entry {
 	return entries
 }
 
-const imported = "A payment of the past was begun elsewhere, and imported here later with how it ended."
+const imported = "The payment was made before paylatch was in use; it was imported later, together with its outcome."
 
 func (h AttemptHistory) pressed() string {
 	if h.Attempt.Begun == payment.BegunElsewhere {
-		return "The shop registered a payment of " + h.Attempt.Money.String() + " that is begun elsewhere."
+		return "The shop registered a payment of " + amount.Of(h.Attempt.Money) + " that it starts at the provider itself."
 	}
-	text := "The customer pressed Pay for " + h.Attempt.Money.String() + "."
+	text := "The customer pressed Pay for " + amount.Of(h.Attempt.Money) + "."
 	if h.Attempt.Capture == payment.CaptureManual {
-		text += " The money was to be held first and captured later."
+		text += " The money is held first and captured later."
 	}
 	return text
 }
@@ -164,20 +165,20 @@ func (h AttemptHistory) moved(t payment.Transition, before payment.Facts) string
 	}
 	switch t.To {
 	case fsm.Succeeded:
-		return "The payment succeeded: " + h.money(t.Facts.Captured) + " were captured."
+		return "The payment succeeded: " + h.money(t.Facts.Captured) + " was captured."
 	case fsm.Failed:
 		return "The payment failed: " + h.failure()
 	case fsm.OutcomeUnknown:
-		return "It is not known yet whether the provider got the payment. The provider is being asked; nothing is charged twice."
+		return "It is not known yet whether the payment reached the provider. paylatch checks its status with the provider; nothing is charged twice."
 	case fsm.Processing:
-		return "The provider has the payment and has not decided yet."
+		return "The provider has the payment and is processing it."
 	case fsm.AwaitingCustomer:
 		return "The provider waits for the customer to confirm the payment on its page."
 	case fsm.Authorized:
 		return "The provider holds " + h.money(t.Facts.Authorized) + " of the customer's money; nothing of it is captured yet."
 	case fsm.Requested:
 	}
-	return "The payment was begun."
+	return "The payment was started."
 }
 
 // counted returns the change of the amounts and ids while the state stayed.
@@ -190,15 +191,15 @@ func (h AttemptHistory) counted(now, before payment.Facts) string {
 	case now.Captured != before.Captured:
 		return "The provider reported that it captured " + h.money(now.Captured) + "."
 	case now.Disputed > before.Disputed:
-		return "A chargeback took " + h.money(now.Disputed-before.Disputed) + " that had been paid."
+		return h.money(now.Disputed-before.Disputed) + " was charged back: the cardholder's bank took it back."
 	case now.Disputed < before.Disputed:
-		return h.money(before.Disputed-now.Disputed) + " that a chargeback took came back."
+		return "A chargeback was reversed: " + h.money(before.Disputed-now.Disputed) + " came back to the shop."
 	case now.Refunded > before.Refunded && before.Refunded > 0:
-		return h.money(now.Refunded-before.Refunded) + " were refunded, " + h.money(now.Refunded) + " in all."
+		return h.money(now.Refunded-before.Refunded) + " was refunded, " + h.money(now.Refunded) + " in all."
 	case now.Refunded > before.Refunded:
-		return h.money(now.Refunded) + " were refunded."
+		return h.money(now.Refunded) + " was refunded."
 	case now.Refunded != before.Refunded:
-		return "A refund was reversed: " + h.money(now.Refunded) + " are refunded in all."
+		return "A refund was reversed: " + h.money(now.Refunded) + " is refunded in all."
 	case now.ProviderPaymentID != before.ProviderPaymentID:
 		return "The provider's id of the payment is " + now.ProviderPaymentID + "."
 	}
@@ -206,7 +207,7 @@ func (h AttemptHistory) counted(now, before payment.Facts) string {
 }
 
 func (h AttemptHistory) money(minor int64) string {
-	return payment.Money{Minor: minor, Currency: h.Attempt.Money.Currency}.String()
+	return amount.In(h.Attempt.Money.Currency, minor)
 }
 
 func (h AttemptHistory) failure() string {

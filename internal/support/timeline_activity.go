@@ -2,8 +2,10 @@ package support
 
 import (
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -17,16 +19,19 @@ func (h AttemptHistory) activity(n activity.Note) Entry {
 	if n.Outcome != "" {
 		detail["outcome"] = n.Outcome
 	}
+	if strings.HasSuffix(n.What, "refund") && n.RefundID != (payment.RefundID{}) {
+		detail["refund_id"] = n.RefundID.String()
+	}
 	switch n.Kind {
 	case activity.NoteCall, activity.NotePoll:
-		detail["took_ms"] = n.Until.Sub(n.At).Milliseconds()
-		return Entry{n.At, callKinds[n.Kind], ourselves, h.called(n), detail}
+		detail["took_ms"], detail["began_at"] = n.Until.Sub(n.At).Milliseconds(), n.At.UTC().Format(time.RFC3339Nano)
+		return Entry{h.ended(n), callKinds[n.Kind], ourselves, h.called(n), detail}
 	case activity.NoteDuplicate:
 		detail["times"] = n.Times
 		text := "The provider sent a webhook " + strings.TrimSuffix(repeated("again", n.Times), ",") + " that had been received before; nothing changed."
 		return Entry{n.At, EntryWebhook, h.provider(), text, detail}
 	case activity.NotePress:
-		return Entry{n.At, EntryRequest, n.Actor, commander(n.Actor) + " asked " + sentence(asked, n.What, "for something") + ".", detail}
+		return Entry{n.At, EntryRequest, n.Actor, commander(n.Actor) + " requested " + sentence(requested, n.What, "a change") + ".", detail}
 	case activity.NoteRefused:
 		detail["times"] = n.Times
 		return Entry{n.At, EntryRefused, n.Actor, h.refused(n), detail}
@@ -34,6 +39,17 @@ func (h AttemptHistory) activity(n activity.Note) Entry {
 	}
 	detail["times"] = n.Times
 	return Entry{n.At, EntryReuse, n.Actor, h.reused(n), detail}
+}
+
+// ended returns when a call ended: what happened during it stands before it. The clocks of the process and of the storage
+// may differ a little, so a call that changed the payment is not placed behind that change.
+func (h AttemptHistory) ended(n activity.Note) time.Time {
+	for _, t := range h.Transitions {
+		if t.Cause.Kind == payment.CauseCall && t.Cause.ID == n.Key && n.Key != "" && t.At.Before(n.Until) && t.At.After(n.At) {
+			return t.At.Add(-time.Microsecond)
+		}
+	}
+	return n.Until
 }
 
 var callKinds = map[activity.NoteKind]EntryKind{ //nolint:gochecknoglobals // a table
@@ -64,40 +80,40 @@ func commander(actor string) string {
 	return "The customer"
 }
 
-var asked = map[string]string{ //nolint:gochecknoglobals // a table
-	"confirm":      "to capture the held money",
-	"cancel":       "to cancel the payment",
-	"cancel_order": "to cancel the order",
-	"refund":       "for a refund",
+var requested = map[string]string{ //nolint:gochecknoglobals // a table
+	"confirm":      "the capture of the held money",
+	"cancel":       "the cancellation of the payment",
+	"cancel_order": "the cancellation of the order",
+	"refund":       "a refund",
 }
 
 func (h AttemptHistory) reused(n activity.Note) string {
 	when := later(h.Attempt.CreatedAt, n.Times, n.At, n.Until)
 	if n.What != "pay" {
-		return commander(n.Actor) + " asked " + repeated("again", n.Times) + " " + sentence(asked, n.What, "for the same") + "; it was done once."
+		return commander(n.Actor) + " requested " + sentence(requested, n.What, "the same") + " " + strings.TrimSuffix(repeated("again", n.Times), ",") + "; it was done once."
 	}
 	pressed := commander(n.Actor) + " pressed Pay " + repeated("again", n.Times) + " " + when
 	if n.Outcome == "took_over" {
-		return pressed + "; the first try had been cut off and was continued. Nothing was charged twice."
+		return pressed + "; the first request had been interrupted and was continued. Nothing was charged twice."
 	}
 	return pressed + "; nothing was charged twice."
 }
 
 func (h AttemptHistory) refused(n activity.Note) string {
-	reason := sentence(refusals, n.Outcome, "of how the payment stood")
+	reason := sentence(refusals, n.Outcome, "of the payment's status")
 	if n.What != "pay" {
-		return commander(n.Actor) + " asked " + sentence(asked, n.What, "for something") + "; it was refused because " + reason + "."
+		return commander(n.Actor) + " requested " + sentence(requested, n.What, "a change") + "; it was refused because " + reason + "."
 	}
-	return commander(n.Actor) + " pressed Pay " + repeated("anew", n.Times) + " " + later(h.Attempt.CreatedAt, n.Times, n.At, n.Until) +
+	return commander(n.Actor) + " pressed Pay " + repeated("for a new payment", n.Times) + " " + later(h.Attempt.CreatedAt, n.Times, n.At, n.Until) +
 		"; it was refused because " + reason + ". Nothing was charged twice."
 }
 
 var refusals = map[string]string{ //nolint:gochecknoglobals // a table
-	"payment_in_progress": "this payment was under way",
+	"payment_in_progress": "this payment was in progress",
 	"order_paid":          "the order was paid already",
 	"order_cancelled":     "the order was cancelled",
-	"busy":                "another command was under way",
-	"final":               "the payment was over",
+	"busy":                "another request was in progress",
+	"final":               "the payment was final",
 	"not_capturable":      "there was no held money to capture",
 	"capture_exceeds":     "it was more than was held",
 	"not_refundable":      "there was no money to refund",
@@ -107,39 +123,39 @@ var refusals = map[string]string{ //nolint:gochecknoglobals // a table
 
 // called returns a call to the provider and its result.
 func (h AttemptHistory) called(n activity.Note) string {
-	asked := "paylatch asked the provider " + h.question(n)
+	call := "paylatch asked the provider " + h.question(n)
 	took := span(n.Until.Sub(n.At))
 	switch n.Outcome {
 	case "unknown":
 		if n.Kind == activity.NotePoll {
-			return asked + "; no usable answer came within " + took + "."
+			return call + "; no usable answer came within " + took + "."
 		}
-		return asked + "; no usable answer came within " + took + ", so it was not known whether it had been done."
+		return call + "; no usable answer came within " + took + ", so it was not known whether it had been done."
 	case "not_sent":
-		return asked + "; nothing was sent: the provider could not be reached, or does not take this."
+		return call + "; nothing was sent: the provider could not be reached, or does not support this."
 	}
-	return asked + "; it answered after " + took + ": " + sentence(results[n.What], n.Outcome, sentence(results[""], n.Outcome, n.Outcome)) + "."
+	return call + "; it answered after " + took + ": " + sentence(results[n.What], n.Outcome, sentence(results[""], n.Outcome, n.Outcome)) + "."
 }
 
 func (h AttemptHistory) question(n activity.Note) string {
 	switch n.What {
 	case "charge":
-		return "to charge " + h.Attempt.Money.String()
+		return "to charge " + amount.Of(h.Attempt.Money)
 	case "capture":
-		return "to capture the money that it held"
+		return "to capture the held money"
 	case "cancel":
 		return "to cancel the payment"
 	case "refund":
 		for _, r := range h.Refunds {
 			if r.ID == n.RefundID {
-				return "to refund " + r.Money.String()
+				return "to refund " + amount.Of(r.Money)
 			}
 		}
 		return "to refund money"
 	case "lookup_refund":
-		return "how a refund stands"
+		return "for the status of a refund"
 	}
-	return "how the payment stands"
+	return "for the status of the payment"
 }
 
 // results maps outcomes to words, by the operation: an ended payment is the success of
@@ -147,19 +163,19 @@ func (h AttemptHistory) question(n activity.Note) string {
 var results = map[string]map[string]string{ //nolint:gochecknoglobals // a table
 	"charge":        {"succeeded": "paid", "failed": "declined", "soft_failed": "declined for now"},
 	"capture":       {"succeeded": "captured", "failed": "declined", "soft_failed": "declined for now"},
-	"cancel":        {"succeeded": "it had been paid before", "failed": "cancelled"},
-	"refund":        {"succeeded": "refunded", "failed": "declined", "processing": "on its way"},
-	"lookup_refund": {"succeeded": "refunded", "failed": "declined", "processing": "on its way"},
+	"cancel":        {"succeeded": "it was paid already", "failed": "cancelled"},
+	"refund":        {"succeeded": "refunded", "failed": "declined", "processing": "pending"},
+	"lookup_refund": {"succeeded": "refunded", "failed": "declined", "processing": "pending"},
 	"": {
 		"succeeded":       "it is paid",
-		"failed":          "it is over, and not paid",
-		"soft_failed":     "declined for now",
-		"processing":      "not decided yet",
+		"failed":          "it ended without a payment",
+		"soft_failed":     "it was declined for now",
+		"processing":      "it is still processing",
 		"action_required": "the customer has to confirm it first",
 		"authorized":      "the money is held",
 		"refused":         "it refused the request",
 		"not_found":       "it has no such payment",
 		"reversed":        "the capture was reversed",
-		"disputed":        "the cardholder disputes it",
+		"disputed":        "the cardholder disputes the payment",
 	},
 }

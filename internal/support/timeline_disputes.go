@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -12,12 +13,12 @@ func (h AttemptHistory) dispute(d payment.Dispute) []Entry {
 	detail := map[string]any{"dispute_id": d.ID.String(), "provider_dispute_id": d.ProviderDisputeID, "reason": d.Reason}
 	of := ""
 	if d.Money != nil {
-		of = " of " + d.Money.String()
+		of = " of " + amount.Of(*d.Money)
 		detail["amount"], detail["currency"] = d.Money.Minor, string(d.Money.Currency)
 	}
-	text := "The cardholder's dispute" + of + " was reported."
+	text := "The provider reported a dispute" + of + " by the cardholder."
 	if !d.DueBy.IsZero() {
-		text += " The provider takes an answer until " + clock(d.DueBy) + "."
+		text += " The shop may respond until " + clock(d.DueBy) + "."
 	}
 	entries := []Entry{{d.OpenedAt, EntryDispute, h.provider(), text, detail}}
 	if d.ClosedAt == nil {
@@ -29,7 +30,7 @@ func (h AttemptHistory) dispute(d payment.Dispute) []Entry {
 }
 
 var disputeEnds = map[fsm.DisputeState]string{ //nolint:gochecknoglobals // a table
-	fsm.DisputeWon:      "is over and was not lost.",
-	fsm.DisputeLost:     "was lost: it was decided for the cardholder.",
-	fsm.DisputeAccepted: "was accepted without a defence.",
+	fsm.DisputeWon:      "was closed in the shop's favour.",
+	fsm.DisputeLost:     "was lost: it was closed in the cardholder's favour.",
+	fsm.DisputeAccepted: "was accepted by the shop.",
 }

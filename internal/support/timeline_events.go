@@ -7,6 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/refund"
@@ -22,18 +23,18 @@ func (h AttemptHistory) webhook(e Event) Entry {
 // arrivals are the sentences on how events came that were not delivered and proven at once.
 var arrivals = map[string]string{ //nolint:gochecknoglobals // a table
 	inbound.TakenListed: " It was read from the provider's list of events.",
-	inbound.TakenLater:  " Its signature was not right by the secrets of that time; it was verified again once they had changed.",
+	inbound.TakenLater:  " Its signature did not match the secrets of that time; it was verified again after they changed.",
 }
 
 // Sentence returns the report of an event and its verdict.
 func (e Event) Sentence() string {
-	text := "The provider reported " + sentence(reports, e.Kind, "something")
+	text := "The provider reported " + sentence(reports, e.Kind, "an event of another kind")
 	if e.Money != nil {
-		text += " (" + e.Money.String() + ")"
+		text += " (" + amount.Of(*e.Money) + ")"
 	}
 	text += ". " + sentence(verdicts, string(e.Verdict), "It was kept.")
 	if e.Unsigned && e.Verdict == payment.Ignored {
-		text = "An unsigned notice was received, of a payment that the provider did not know or was not asked about. It may be forged; nothing changed."
+		text = "An unsigned notice was received of a payment that the provider does not have, or was not checked with it. It may be forged; nothing changed."
 	}
 	text += arrivals[e.Taken]
 	if !e.Kept {
@@ -48,17 +49,17 @@ var reports = map[string]string{ //nolint:gochecknoglobals // a table
 	"authorized":       "that the money is held",
 	"succeeded":        "that the payment succeeded",
 	"failed":           "that the payment failed",
-	"soft_failed":      "that a try to pay failed",
+	"soft_failed":      "that the payment was declined for now",
 	"reversed":         "that a capture was reversed",
 	"disputed":         "that the cardholder disputes the payment",
-	"dispute_closed":   "that a dispute is over",
-	"chargeback":       "that a chargeback took money",
-	"refund_pending":   "that a refund is under way",
+	"dispute_closed":   "that a dispute was closed",
+	"chargeback":       "that the payment was charged back",
+	"refund_pending":   "that a refund is pending",
 	"refund_succeeded": "that a refund succeeded",
 	"refund_failed":    "that a refund failed",
 	"notice":           "that something about the payment changed",
 
-	"chargeback_reversed": "that money which a chargeback took came back",
+	"chargeback_reversed": "that a chargeback was reversed",
 }
 
 var verdicts = map[string]string{ //nolint:gochecknoglobals // a table
@@ -66,17 +67,17 @@ var verdicts = map[string]string{ //nolint:gochecknoglobals // a table
 	string(fsm.Repeat):         "This was known already; nothing changed.",
 	string(fsm.Stale):          "This was older than what was known; nothing changed.",
 	string(fsm.Conflict):       "This contradicts what was known: the payment stays as it is, and this needs review.",
-	string(inbound.Unmatched):  "No payment of that name was known yet; the report waits.",
-	string(inbound.Deferred):   "It has to be asked about before it counts; it waits.",
-	string(inbound.Unreadable): "This version can't read it; it is kept to be read again.",
-	string(payment.Ignored):    "It does not say how the payment stands; nothing changed.",
-	string(inbound.Foreign):    "It is of a payment that is not ours; it is not tried again, but applied if a payment is given its name within 30 days.",
+	string(inbound.Unmatched):  "No payment with that id was known yet; it is applied once one is.",
+	string(inbound.Deferred):   "It is applied once paylatch has checked it with the provider.",
+	string(inbound.Unreadable): "This version of paylatch can't read it; it is kept, to be read again later.",
+	string(payment.Ignored):    "It has no status of the payment; nothing changed.",
+	string(inbound.Foreign):    "It belongs to a payment that was not made through paylatch; it is not tried again, but is applied if a payment with its id appears within 30 days.",
 }
 
 // refund returns the entries of a refund's request and its end.
 func (h AttemptHistory) refund(r refund.Refund) []Entry {
 	detail := map[string]any{"refund_id": r.ID.String(), "provider_refund_id": r.ProviderRefundID, "amount": r.Money.Minor, "currency": string(r.Money.Currency)}
-	actor, text := h.refunder(r), "A refund of "+r.Money.String()+" was asked for."
+	actor, text := h.refunder(r), "A refund of "+amount.Of(r.Money)+" was requested."
 	switch r.Origin {
 	case refund.ByRequest:
 		if d := h.approval(r.ID); d != nil {
@@ -84,9 +85,9 @@ func (h AttemptHistory) refund(r refund.Refund) []Entry {
 			text = fmt.Sprintf("A refund of %s was asked for by %v and approved by %s.", r.Money, d.Detail["requested_by"], d.Actor)
 		}
 	case refund.ByProvider:
-		actor, text = h.provider(), "A refund of "+r.Money.String()+" was made in the provider's own dashboard."
+		actor, text = h.provider(), "A refund of "+amount.Of(r.Money)+" was made in the provider's own dashboard."
 	case refund.ByPolicy:
-		actor, text = ourselves, "A refund of "+r.Money.String()+" was begun, since this account refunds late money by itself."
+		actor, text = ourselves, "A refund of "+amount.Of(r.Money)+" was started, because this account refunds late money automatically."
 	}
 	entries := []Entry{{r.CreatedAt, EntryRefund, actor, text, detail}}
 	if r.FinalizedAt == nil {
@@ -94,12 +95,12 @@ func (h AttemptHistory) refund(r refund.Refund) []Entry {
 	}
 	detail = maps.Clone(detail)
 	detail["status"] = string(r.State)
-	actor, text = h.provider(), "The refund of "+r.Money.String()+" succeeded: the provider returns the money."
+	actor, text = h.provider(), "The refund of "+amount.Of(r.Money)+" succeeded: the provider returns the money."
 	if by := h.decided(r); by != "" {
-		actor, text = "staff:"+by, "The refund of "+r.Money.String()+" succeeded: "+by+" found it at the provider."
+		actor, text = "staff:"+by, "The refund of "+amount.Of(r.Money)+" succeeded: "+by+" found it at the provider."
 	}
 	if r.State == fsm.RefundFailed {
-		text = "The refund of " + r.Money.String() + " failed; the customer does not get the money by it."
+		text = "The refund of " + amount.Of(r.Money) + " failed; the customer does not get this money."
 		if r.Failure != nil {
 			text += " " + r.Failure.Message
 		}

@@ -10,7 +10,7 @@ import (
 func message(n OutboxMessage) Entry {
 	what := sentence(updates, n.Type, "that the payment changed")
 	detail := map[string]any{"message_id": n.ID.String(), "type": n.Type, "version": n.Version}
-	sentences := []string{"paylatch recorded for the shop " + what + "."}
+	sentences := []string{"paylatch queued a notification for the shop " + what + "."}
 	for _, d := range n.Deliveries {
 		sentences = append(sentences, d.Sentence())
 	}
@@ -58,7 +58,7 @@ var updates = map[string]string{ //nolint:gochecknoglobals // a table
 	"refund.succeeded":           "that a refund was made",
 	"refund.failed":              "that a refund failed",
 	"dispute.opened":             "that the payment is disputed",
-	"dispute.updated":            "that a dispute has moved",
+	"dispute.updated":            "that a dispute changed",
 	"dispute.won":                "that a dispute was won",
 	"dispute.lost":               "that a dispute was lost",
 }

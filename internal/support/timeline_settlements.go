@@ -3,6 +3,7 @@ package support
 import (
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -12,14 +13,14 @@ func (h AttemptHistory) settlement(s payment.Settlement) Entry {
 	if at.IsZero() {
 		at = s.RecordedAt
 	}
-	text := "The provider's books have the " + strings.ReplaceAll(string(s.Kind), "_", " ") + " of " + s.Money.String()
+	text := "The provider settled the " + strings.ReplaceAll(string(s.Kind), "_", " ") + " of " + amount.Of(s.Money)
 	detail := map[string]any{"entry_id": s.EntryID, "movement": string(s.Kind), "amount": s.Money.Minor, "currency": string(s.Money.Currency)}
 	if s.Fee != nil {
-		text += ", with a fee of " + s.Fee.String()
+		text += ", with a fee of " + amount.Of(*s.Fee)
 		detail["fee"], detail["balance_currency"] = s.Fee.Minor, string(s.Fee.Currency)
 	}
 	if s.Net != nil {
-		text += ", net " + s.Net.String()
+		text += ", net " + amount.Of(*s.Net)
 		detail["net"], detail["balance_currency"] = s.Net.Minor, string(s.Net.Currency)
 	}
 	if s.PayoutID != "" {

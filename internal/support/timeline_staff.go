@@ -47,9 +47,9 @@ func (h AttemptHistory) standsAlone(d AuditEntry) bool {
 }
 
 func staffAction(d AuditEntry) Entry {
-	text := d.Actor + " " + sentence(staffActions, string(d.Action), "did something: "+string(d.Action))
+	text := d.Actor + " " + sentence(staffActions, string(d.Action), "made a change: "+string(d.Action))
 	if by, of := d.Detail["requested_by"].(string); of && by != d.Actor {
-		text += " that " + by + " had asked for"
+		text += " that " + by + " had requested"
 	}
 	switch d.Outcome {
 	case Begun:
@@ -72,19 +72,18 @@ func staffAction(d AuditEntry) Entry {
 }
 
 var staffActions = map[string]string{ //nolint:gochecknoglobals // a table
-	string(Rechecked):     "re-checked the status with the provider",
-	string(ReplayedEvent): "replayed a webhook",
-	string(ReplayedMany):  "replayed a webhook, as one of many at once",
-	string(RevealedEvent): "revealed the raw payload of a webhook, personal data included",
-	string(Resolved):      "resolved what needed review",
-	string(Assigned):      "assigned what needs review",
-	string(Commented):     "commented on what needs review",
-	string(Proposed):      "proposed to resolve as paid what needs review; a second person has to agree",
-	string(Refunded):      "asked for a refund",
-
-	string(AskedForRefund): "asked for a refund that an admin has to approve",
+	string(Rechecked):      "re-checked the status with the provider",
+	string(ReplayedEvent):  "replayed a webhook",
+	string(ReplayedMany):   "replayed a webhook, as one of many at once",
+	string(RevealedEvent):  "revealed the raw payload of a webhook, personal data included",
+	string(Resolved):       "resolved what needed review",
+	string(Assigned):       "assigned what needs review",
+	string(Commented):      "commented on what needs review",
+	string(Proposed):       "proposed to resolve as paid what needs review; a second person has to confirm it",
+	string(Refunded):       "requested a refund",
+	string(AskedForRefund): "requested a refund that an admin has to approve",
 	string(ApprovedRefund): "approved a refund",
 	string(DeclinedRefund): "declined a refund",
-	"confirm":              "asked to capture the held money",
-	"cancelAttempt":        "asked to cancel the payment",
+	"confirm":              "requested the capture of the held money",
+	"cancelAttempt":        "requested the cancellation of the payment",
 }

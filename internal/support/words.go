@@ -47,3 +47,11 @@ func sentence(table map[string]string, key, otherwise string) string {
 	}
 	return otherwise
 }
+
+// plural returns the verb of one amount, or of two.
+func plural(two bool) string {
+	if two {
+		return " were"
+	}
+	return " was"
+}
