@@ -1,0 +1,21 @@
+package course
+
+import (
+	"github.com/paylatch/paylatch/internal/amount"
+	"github.com/paylatch/paylatch/internal/console/strip"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Amounts returns where the money of an order is: of its price, and of all of its payments. One whose movements were not read has
+// no reversals.
+func Amounts(id string, asked payment.Money, attempts ...payment.Attempt) strip.Amounts {
+	bar := strip.Amounts{ID: id, Asked: asked.Minor, Write: func(minor int64) string { return amount.In(asked.Currency, minor) }}
+	for i := range attempts {
+		a := &attempts[i]
+		bar.Captured += a.AmountCaptured()
+		bar.Refunded += a.AmountRefunded()
+		bar.Disputed += a.AmountDisputed()
+		bar.Reversed += max(0, a.Sums(payment.MovementCaptureReversal))
+	}
+	return bar
+}

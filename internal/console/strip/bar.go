@@ -1,0 +1,99 @@
+package strip
+
+// Amounts are where an order's money is, in minor units of one currency. Amounts below zero count as zero.
+type Amounts struct {
+	// ID is that of the element, unique in its page.
+	ID string
+	// Asked is the price, Captured what was captured and not reversed, Reversed what was.
+	Asked, Captured, Reversed int64
+	// Refunded and Disputed were captured, and went back.
+	Refunded, Disputed int64
+	// Write returns an amount as people read it.
+	Write func(minor int64) string
+}
+
+// price returns the place of the price in a bar of more than that, else 0.
+func (a Amounts) price() int {
+	taken := a.taken()
+	if a.Asked <= 0 || taken <= a.Asked {
+		return 0
+	}
+	return max(thin, int(float64(a.Asked)/float64(taken)*barWidth))
+}
+
+// taken is all that was ever captured.
+func (a Amounts) taken() int64 {
+	return a.Left() + max(0, a.Refunded) + max(0, a.Disputed) + max(0, a.Reversed)
+}
+
+// Left is what the shop still has of it.
+func (a Amounts) Left() int64 { return max(0, a.Captured-max(0, a.Refunded)-max(0, a.Disputed)) }
+
+// Part is a part of a bar, by its class and its word. A bar's parts stand side by side.
+type Part struct {
+	Class, Word string
+	Minor       int64
+	// X and Width are its place; both are 0 of one that is only in the list.
+	X, Width int
+}
+
+// barWidth is how wide a bar is, in units of its picture; barHeight is its height.
+const (
+	barWidth  = 600
+	barHeight = 22
+	thin      = 4
+)
+
+// Parts returns the parts that are not empty, from left to right.
+func (a Amounts) Parts() []Part {
+	all := []Part{
+		{Class: "left", Word: "left", Minor: a.Left()}, {Class: "refunded", Word: "refunded", Minor: a.Refunded},
+		{Class: "disputed", Word: "charged back", Minor: a.Disputed}, {Class: "reversed", Word: "reversed by the provider", Minor: a.Reversed},
+	}
+	taken := a.taken()
+	all = append(all, Part{Class: "open", Word: "not captured", Minor: a.Asked - taken})
+	parts := make([]Part, 0, len(all))
+	for _, p := range all {
+		if p.Minor > 0 {
+			parts = append(parts, p)
+		}
+	}
+	spread(parts, max(a.Asked, taken))
+	return parts
+}
+
+// spread gives parts of a whole their places. The smallest is thin and still visible; the largest makes room for it.
+func spread(parts []Part, whole int64) {
+	sum, largest := 0, 0
+	for i := range parts {
+		parts[i].Width = max(thin, int(float64(parts[i].Minor)/float64(whole)*barWidth))
+		sum += parts[i].Width
+		if parts[i].Minor > parts[largest].Minor {
+			largest = i
+		}
+	}
+	x := 0
+	for i := range parts {
+		if i == largest {
+			parts[i].Width += barWidth - sum
+		}
+		parts[i].X = x
+		x += parts[i].Width
+	}
+}
+
+// sentence returns the bar in words.
+func (a Amounts) sentence() string {
+	text := a.Write(max(0, a.Asked)) + " asked, " + a.Write(max(0, a.Captured)) + " captured"
+	for _, p := range a.Parts() {
+		text += ", " + a.Write(p.Minor) + " " + p.Word
+	}
+	return text + "."
+}
+
+// patterns are the classes whose parts are drawn with a pattern, and its lines.
+func patterns() [][2]string {
+	return [][2]string{{"refunded", "M0 6 6 0"}, {"disputed", "M0 3h6M3 0v6"}, {"reversed", "M3 0v6"}}
+}
+
+func patterned(class string) bool { return class != "left" && class != "open" }

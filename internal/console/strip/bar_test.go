@@ -1,0 +1,52 @@
+package strip_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/paylatch/paylatch/internal/console/strip"
+)
+
+func euros(minor int64) string { return "€" + strconv.FormatFloat(float64(minor)/100, 'f', 2, 64) }
+
+func TestBar(t *testing.T) {
+	t.Parallel()
+	for name, a := range map[string]strip.Amounts{
+		"unpaid":   {Asked: 1999},
+		"paid":     {Asked: 1999, Captured: 1999},
+		"refunded": {Asked: 1999, Captured: 1999, Refunded: 500},
+		"all":      {Asked: 10000, Captured: 6000, Reversed: 1000, Refunded: 500, Disputed: 700},
+		"twice":    {Asked: 1999, Captured: 3998},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a.ID, a.Write = "bar", euros
+			golden(t, "bar_"+name, strip.Bar(a))
+		})
+	}
+}
+
+// TestAnyBar fills the bar with its parts, whatever the amounts: none over another one, none too thin to be seen.
+func TestAnyBar(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		minor := rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(-10, 10), rapid.Int64Range(0, 1_000_000_000_000))
+		a := strip.Amounts{
+			Asked: minor.Draw(t, "asked"), Captured: minor.Draw(t, "captured"), Reversed: minor.Draw(t, "reversed"),
+			Refunded: minor.Draw(t, "refunded"), Disputed: minor.Draw(t, "disputed"), Write: euros,
+		}
+		x, sum := 0, int64(0)
+		for _, p := range a.Parts() {
+			require.Equal(t, x, p.X)
+			require.GreaterOrEqual(t, p.Width, 4)
+			x, sum = x+p.Width, sum+p.Minor
+		}
+		if sum > 0 {
+			require.Equal(t, 600, x)
+		}
+		require.GreaterOrEqual(t, sum, a.Asked, "all that was asked has a part")
+	})
+}
