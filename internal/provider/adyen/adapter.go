@@ -1,6 +1,8 @@
 package adyen
 
 import (
+	"regexp"
+
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/webhooks"
@@ -9,6 +11,7 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
+		Dashboard:     dashboard(),
 		Keys:          []webhooks.Key{descriptor.APIKey(), {Name: "merchant_account", Doc: "Adyen's merchant account"}},
 		TestHosts:     []string{"checkout-test.adyen.com", "pal-test.adyen.com"},
 		TestByDefault: true,
@@ -41,5 +44,14 @@ func carries() []descriptor.Carried {
 		{Member: "customer.shipping_address", As: "deliveryAddress.street", When: "with a street and a city"},
 		{Member: "browser", As: "browserInfo.userAgent", When: "with an accept_header; origin is one of provider_data"},
 		{Member: "lines", As: "lineItems[].description", When: "required for Klarna, Afterpay, Clearpay, Affirm, Oney, Ratepay and Riverty"},
+	}
+}
+
+// dashboard is the address that Adyen's plugin of Magento links (getPspReferenceSearchUrl, https://github.com/Adyen/adyen-magento2).
+func dashboard() descriptor.Dashboard {
+	return descriptor.Dashboard{
+		Live: "https://ca-live.adyen.com/ca/ca/accounts/showTx.shtml?pspReference={id}&txType=Payment",
+		Test: "https://ca-test.adyen.com/ca/ca/accounts/showTx.shtml?pspReference={id}&txType=Payment",
+		Form: regexp.MustCompile(`^[A-Z0-9]{16}$`),
 	}
 }

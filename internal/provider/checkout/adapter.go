@@ -11,6 +11,7 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
+		Dashboard: dashboard(),
 		Keys: []webhooks.Key{
 			descriptor.APIKey(), {Name: "processing_channel_id", Optional: true, Doc: "pc_…, the channel that payments are processed by; absent: the account's default"},
 		},
@@ -47,5 +48,14 @@ func carries() []descriptor.Carried {
 		{Member: "customer.billing_address", As: "source.billing_address.address_line1", When: fresh},
 		{Member: "customer.shipping_address", As: "shipping.address.address_line1"},
 		{Member: "lines", As: "items[].name", When: "without discounts, which Checkout.com has no place for"},
+	}
+}
+
+// dashboard is the address that Checkout.com's support gives for a payment that its search does not find (https://support.checkout.com);
+// that of its sandbox is not documented.
+func dashboard() descriptor.Dashboard {
+	return descriptor.Dashboard{
+		Live: "https://dashboard.checkout.com/payments/all-payments/payment/{id}",
+		Form: regexp.MustCompile(`^pay_[a-z0-9]+$`),
 	}
 }

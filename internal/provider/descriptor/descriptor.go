@@ -42,6 +42,8 @@ type Adapter struct {
 	Statement gateway.Statement
 	// Lag is how long the books may lack a new entry.
 	Lag time.Duration
+	// Dashboard is where a person finds a payment at the provider.
+	Dashboard Dashboard
 }
 
 // Carried is a member of a pay that a charge passes on.

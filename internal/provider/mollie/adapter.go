@@ -11,8 +11,9 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
-		Keys:    []webhooks.Key{descriptor.APIKey()},
-		Carries: carries(), ProviderData: providerData(),
+		Dashboard: dashboard(),
+		Keys:      []webhooks.Key{descriptor.APIKey()},
+		Carries:   carries(), ProviderData: providerData(),
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return of(s), nil
@@ -40,5 +41,15 @@ func carries() []descriptor.Carried {
 		{Member: "customer.billing_address", As: "billingAddress.streetAndNumber", When: bill},
 		{Member: "customer.shipping_address", As: "shippingAddress.streetAndNumber"},
 		{Member: "lines", As: "lines[].description", When: "required for Billie, Billink, in3, Klarna, Riverty and vouchers"},
+	}
+}
+
+// dashboard is the address that Mollie's plugins link, without the organization that _links.dashboard names
+// (https://docs.mollie.com/reference/get-payment); it is the same for tests.
+func dashboard() descriptor.Dashboard {
+	return descriptor.Dashboard{
+		Live: "https://my.mollie.com/dashboard/payments/{id}",
+		Test: "https://my.mollie.com/dashboard/payments/{id}",
+		Form: regexp.MustCompile(`^tr_[A-Za-z0-9]+$`),
 	}
 }

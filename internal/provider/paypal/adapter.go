@@ -1,6 +1,8 @@
 package paypal
 
 import (
+	"regexp"
+
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 )
@@ -8,6 +10,7 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
+		Dashboard: dashboard(),
 		Keys:      descriptor.OAuth(),
 		TestHosts: []string{"sandbox.paypal.com"},
 		Carries:   carries(), ProviderData: providerData(),
@@ -41,5 +44,16 @@ func carries() []descriptor.Carried {
 		{Member: "customer.billing_address", As: "payment_source.paypal.address.address_line_1", When: wallet},
 		{Member: "customer.shipping_address", As: "purchase_units[].shipping.address.address_line_1"},
 		{Member: "lines", As: "purchase_units[].items[].name", When: "with taxes within the prices; shipping and discounts as sums"},
+	}
+}
+
+// dashboard is the address that PayPal's plugin of WooCommerce links, by the id of the capture (TransactionUrlProvider,
+// https://github.com/woocommerce/woocommerce-paypal-payments).
+func dashboard() descriptor.Dashboard {
+	return descriptor.Dashboard{
+		Live:      "https://www.paypal.com/activity/payment/{id}",
+		Test:      "https://www.sandbox.paypal.com/activity/payment/{id}",
+		Form:      regexp.MustCompile(`^[A-Z0-9]{17}$`),
+		OfCapture: true,
 	}
 }

@@ -11,8 +11,9 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
-		Keys:    []webhooks.Key{{Name: "key_id", Doc: "Razorpay's key"}, {Name: "key_secret", Secret: true, Doc: "Razorpay's secret"}},
-		TestKey: "key_id", TestForm: regexp.MustCompile(`^rzp_test_`),
+		Dashboard: dashboard(),
+		Keys:      []webhooks.Key{{Name: "key_id", Doc: "Razorpay's key"}, {Name: "key_secret", Secret: true, Doc: "Razorpay's secret"}},
+		TestKey:   "key_id", TestForm: regexp.MustCompile(`^rzp_test_`),
 		Carries: carried(), ProviderData: allowed(),
 		SecondStep: "`razorpay_order_id`, `razorpay_payment_id` and `razorpay_signature`, which Razorpay's script returns for the token checkout",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
@@ -33,5 +34,15 @@ func carried() []descriptor.Carried {
 		{Member: "customer.name", As: "customer.name", When: prefilled},
 		{Member: "customer.email", As: "customer.email", When: prefilled},
 		{Member: "customer.phone", As: "customer.contact", When: prefilled},
+	}
+}
+
+// dashboard is the address that the dashboard has for a payment's details (https://razorpay.com/docs/payments/payments/dashboard/); the person
+// switches to the test mode there.
+func dashboard() descriptor.Dashboard {
+	return descriptor.Dashboard{
+		Live: "https://dashboard.razorpay.com/app/payments/{id}",
+		Test: "https://dashboard.razorpay.com/app/payments/{id}",
+		Form: regexp.MustCompile(`^pay_[A-Za-z0-9]+$`),
 	}
 }

@@ -1,6 +1,8 @@
 package square
 
 import (
+	"regexp"
+
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/webhooks"
@@ -9,6 +11,7 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
+		Dashboard: dashboard(),
 		Keys: []webhooks.Key{
 			descriptor.APIKey(), {Name: "location_id", Optional: true, Doc: "the location that payments are of; absent: the seller's main one"},
 		},
@@ -37,5 +40,14 @@ func carried() []descriptor.Carried {
 		{Member: "customer.phone", As: "buyer_phone_number"},
 		{Member: "customer.billing_address", As: "billing_address"},
 		{Member: "customer.shipping_address", As: "shipping_address"},
+	}
+}
+
+// dashboard is the address that the export of transactions of Square's dashboard has in its column Details.
+func dashboard() descriptor.Dashboard {
+	return descriptor.Dashboard{
+		Live: "https://squareup.com/dashboard/sales/transactions/{id}",
+		Test: "https://squareupsandbox.com/dashboard/sales/transactions/{id}",
+		Form: regexp.MustCompile(`^[A-Za-z0-9_-]+$`),
 	}
 }

@@ -11,8 +11,9 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
-		Keys:    []webhooks.Key{descriptor.APIKey()},
-		TestKey: "api_key", TestForm: regexp.MustCompile(`^(sk|rk)_test_`),
+		Dashboard: dashboard(),
+		Keys:      []webhooks.Key{descriptor.APIKey()},
+		TestKey:   "api_key", TestForm: regexp.MustCompile(`^(sk|rk)_test_`),
 		Carries: carries(), ProviderData: providerData(),
 		SecondStep: "any object, `{}` as well, once Stripe.js has handled the next action: the payment is looked up, and confirmed if it waits for that; nothing of the details is sent",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
@@ -46,5 +47,15 @@ func carries() []descriptor.Carried {
 		{Member: "customer.billing_address", As: "payment_method_data.billing_details.address.line1", When: bill},
 		{Member: "customer.shipping_address", As: "shipping.address.line1", When: "with a name and a first line"},
 		{Member: "lines", As: "amount_details.line_items[].product_name", When: "up to 200; discounts as their sum, taxes within the prices"},
+	}
+}
+
+// dashboard is the address that Stripe's plugin of WooCommerce links (get_transaction_url,
+// https://github.com/woocommerce/woocommerce-gateway-stripe).
+func dashboard() descriptor.Dashboard {
+	return descriptor.Dashboard{
+		Live: "https://dashboard.stripe.com/payments/{id}",
+		Test: "https://dashboard.stripe.com/test/payments/{id}",
+		Form: regexp.MustCompile(`^(pi|ch|py)_[A-Za-z0-9]+$`),
 	}
 }

@@ -1,0 +1,17 @@
+package config
+
+import (
+	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+)
+
+// PaymentPage returns the address of a payment in its provider's dashboard, by the provider's ids of the payment and of its first
+// capture; empty where there is none.
+func (c *Config) PaymentPage(account, payment, capture string) string {
+	for _, a := range c.Accounts {
+		if a.Name == account {
+			return provider.Kinds()[a.Kind].Adapter.Page(descriptor.Settings{BaseURL: a.BaseURL, Params: a.Credentials()}, payment, capture)
+		}
+	}
+	return ""
+}
