@@ -1705,6 +1705,7 @@ type SupportDiscrepancyStatus string
 
 // SupportEntry defines model for SupportEntry.
 type SupportEntry struct {
+	// At When it happened; of `provider_call` and `poll` when the call ended: `detail` has `began_at` and `took_ms`.
 	At   time.Time        `json:"at"`
 	Kind SupportEntryKind `json:"kind"`
 

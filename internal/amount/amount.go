@@ -38,10 +38,7 @@ func Of(m payment.Money) string {
 	if err != nil {
 		return m.String()
 	}
-	f := *english()
-	_, fraction, _ := strings.Cut(digits, ".")
-	f.MinDigits = uint8(len(fraction)) //nolint:gosec // at most four
-	return strings.ReplaceAll(f.Format(a), "\u00a0", " ")
+	return strings.ReplaceAll(english().Format(a), "\u00a0", " ")
 }
 
 // In returns an amount in minor units of a currency.

@@ -4,6 +4,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -14,6 +15,8 @@ import (
 type attemptView struct {
 	layout.Frame
 	support.Attempt
+	// AtProvider is the payment's address in the provider's dashboard; empty without one.
+	AtProvider string
 }
 
 // CanRefund reports whether the person may refund money that is left.
@@ -31,7 +34,18 @@ func (v *visit) showAttempt() error {
 	if err != nil {
 		return err
 	}
-	return v.Show(attemptPage(attemptView{v.Frame("Payment for order " + string(a.OrderID)), a}))
+	return v.Show(attemptPage(attemptView{v.Frame("Payment for order " + string(a.OrderID)), a, v.atProvider(a)}))
+}
+
+// atProvider returns the payment's address in the provider's dashboard.
+func (v *visit) atProvider(a support.Attempt) string {
+	capture := ""
+	for _, m := range a.Movements {
+		if m.Kind == payment.MovementCapture && m.Source == payment.MovementNamed && capture == "" {
+			capture = m.ProviderID
+		}
+	}
+	return v.Dashboard(a.Account, a.ProviderPaymentID, capture)
 }
 
 const recheckTitle = "Re-check status"
@@ -76,5 +90,5 @@ func stateWords(s fsm.State) string {
 func (a attemptView) Payment() payment.Attempt { return a.View.Attempt }
 
 func money(a payment.Attempt, minor int64) string {
-	return payment.Money{Minor: minor, Currency: a.Money.Currency}.String()
+	return amount.In(a.Money.Currency, minor)
 }

@@ -48,6 +48,9 @@ type Options struct {
 	Payments  Payments
 	Endpoints Endpoints
 	Disputes  Disputes
+	// Dashboard returns the address of a payment in its provider's dashboard, by the provider's ids of the payment and of its
+	// first capture; empty without one.
+	Dashboard func(account, payment, capture string) string
 	// SignIn configures how staff signs in.
 	SignIn session.Options
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/refusal"
@@ -78,7 +79,7 @@ func (v *visit) refund() error {
 		if err != nil {
 			return "", err
 		}
-		return "The refund of " + money.String() + " is " + string(refunded.State) + ".", nil
+		return "The refund of " + amount.Of(money) + " is " + string(refunded.State) + ".", nil
 	})
 }
 

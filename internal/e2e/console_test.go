@@ -237,7 +237,7 @@ func TestPagesOfTheConsoleRunNothingInline(t *testing.T) {
 		require.NotContains(t, policy, "unsafe")
 		require.NotRegexp(t, `<script(?:[^>]*)>[^<]|<style|\sstyle=|\son[a-z]+=|javascript:|https?://`, string(page.text), path)
 	}
-	for _, name := range []string{"console.js", "console.css", "htmx.min.js", "pico.min.css", "base.css", "icon.svg"} {
+	for _, name := range []string{"console.js", "console.css", "strip.css", "htmx.min.js", "pico.min.css", "base.css", "icon.svg"} {
 		file := p.get("/support/assets/" + name)
 		file.is(t, http.StatusOK)
 		p.get("/support/assets/"+name, "If-None-Match: "+file.header.Get("ETag")).is(t, http.StatusNotModified)

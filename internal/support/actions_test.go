@@ -387,5 +387,5 @@ func TestTimelineOfResolvedRefund(t *testing.T) {
 		require.Contains(t, d.WhatToDo(), "Look the refund up")
 		require.Contains(t, texts(r.page(t, id).Timeline), "refund | staff:ann | "+c.told)
 	}
-	require.Contains(t, texts(r.page(t, id).Timeline), "transition | staff:ann | 7.00 EUR were refunded.")
+	require.Contains(t, texts(r.page(t, id).Timeline), "transition | staff:ann | €7.00 was refunded.")
 }

@@ -70,7 +70,7 @@ func (h AttemptHistory) page() Attempt {
 func (h AttemptHistory) view() payment.View {
 	for _, v := range h.Order.Views() {
 		if v.ID == h.Attempt.ID {
-			v.Disputes = h.Attempt.Disputes
+			v.Disputes, v.Movements = h.Attempt.Disputes, h.Attempt.Movements
 			return v
 		}
 	}

@@ -81,6 +81,7 @@ func commander(actor string) string {
 }
 
 var requested = map[string]string{ //nolint:gochecknoglobals // a table
+	"complete":     "the next step of the payment",
 	"confirm":      "the capture of the held money",
 	"cancel":       "the cancellation of the payment",
 	"cancel_order": "the cancellation of the order",

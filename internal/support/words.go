@@ -13,6 +13,8 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC"
 func span(d time.Duration) string {
 	d = max(d, 0)
 	switch {
+	case d < 50*time.Millisecond:
+		return "less than 0.1 s"
 	case d < time.Minute:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	case d < time.Hour:

@@ -1704,6 +1704,7 @@ type SupportDiscrepancyStatus string
 
 // SupportEntry defines model for SupportEntry.
 type SupportEntry struct {
+	// At When it happened; of `provider_call` and `poll` when the call ended: `detail` has `began_at` and `took_ms`.
 	At   Micros           `json:"at"`
 	Kind SupportEntryKind `json:"kind"`
 

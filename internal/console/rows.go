@@ -1,0 +1,53 @@
+package console
+
+import "github.com/paylatch/paylatch/internal/support"
+
+// row is a row of the timeline. One of a refund has the entries of its course, which stand in it alone.
+type row struct {
+	support.Entry
+
+	tone   string
+	course []row
+}
+
+// rows returns a timeline with one row for each refund, at the place of its request.
+func rows(entries []support.Entry) []row {
+	begun := map[string]bool{}
+	for _, e := range entries {
+		begun[refundOf(e)] = begun[refundOf(e)] || e.Kind == support.EntryRefund
+	}
+	out, at := make([]row, 0, len(entries)), map[string]int{}
+	for _, e := range entries {
+		id := refundOf(e)
+		i, known := at[id]
+		switch {
+		case id == "" || !begun[id]:
+			out = append(out, row{e, e.Tone(), nil})
+			continue
+		case !known:
+			i, at[id] = len(out), len(out)
+			out = append(out, row{Entry: support.Entry{At: e.At}})
+		}
+		out[i].add(e)
+	}
+	return out
+}
+
+// add takes an entry into the course of a refund. The row has the sentences of its request and its end, and the tone of the end.
+func (r *row) add(e support.Entry) {
+	r.course = append(r.course, row{e, e.Tone(), nil})
+	switch {
+	case e.Kind != support.EntryRefund:
+	case r.Text == "":
+		r.Kind, r.Actor, r.Text = e.Kind, e.Actor, e.Text
+	default:
+		r.Text += " " + e.Text
+		r.tone = e.Tone()
+	}
+}
+
+// refundOf returns the refund that an entry is of; empty for none.
+func refundOf(e support.Entry) string {
+	id, _ := e.Detail["refund_id"].(string)
+	return id
+}
