@@ -89,12 +89,14 @@ type point struct {
 // Draw places the marks of a course.
 func Draw(c Course) Drawing {
 	marks, left := shown(c.Marks)
+	c.End = plain(c.End)
 	d := Drawing{Course: c, Left: left, Marks: make([]Placed, len(marks))}
 	p := placing{Drawing: &d, x: leftmost}
 	for i := range p.ends {
 		p.ends[i] = leftmost - pad
 	}
 	for i, m := range marks {
+		m.Label = plain(m.Label)
 		d.Marks[i].Mark = m
 	}
 	for _, pt := range points(marks) {

@@ -1,6 +1,10 @@
 package strip
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
 
 // The lines of the lanes that are always at the same height.
 const (
@@ -93,6 +97,16 @@ func triangle(x, base, height int) string {
 func diamond(x, y int) string { return "M" + n(x) + " " + n(y-6) + "l6 6-6 6-6-6z" }
 
 func zigzag(x, y int) string { return "M" + n(x-8) + " " + n(y) + "l4-5 4 10 4-10 4 5" }
+
+// plain returns a text without the characters that turn or hide what is around them: an SVG has no bdi.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Cc) {
+			return -1
+		}
+		return r
+	}, text)
+}
 
 func plural(n int) string {
 	if n == 1 {

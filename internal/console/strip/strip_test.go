@@ -148,9 +148,12 @@ func TestKinds(t *testing.T) {
 
 func TestHostileLabels(t *testing.T) {
 	t.Parallel()
-	c := strip.Course{ID: "strip", Title: `"><script>`, Marks: []strip.Mark{mark(strip.Press, 0, `<script>alert(1)</script>`)}, End: `" onload="x`}
+	const turn = "\u202egnp.exe"
+	c := strip.Course{ID: "strip", Title: `"><script>`, Marks: []strip.Mark{mark(strip.Press, 0, `<script>alert(1)</script>`+turn)}, End: `" onload="x` + turn}
 	var out strings.Builder
 	require.NoError(t, strip.Strip(c).Render(t.Context(), &out))
 	require.NotContains(t, out.String(), "<script")
 	require.NotContains(t, out.String(), `" onload`)
+	require.NotContains(t, out.String(), "\u202e")
+	require.Contains(t, out.String(), "gnp.exe")
 }
