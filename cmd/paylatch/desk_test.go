@@ -164,7 +164,7 @@ func TestAttemptRecheck(t *testing.T) {
 		require.Equal(t, "Attempt "+someAttempt+" of order A-1 is now succeeded.\n", stdout)
 		require.Equal(t, n+1, lookups.Load())
 		_, stdout, _ = run(t, environ, "attempt", "show", someAttempt)
-		require.EqualValues(t, n+1, strings.Count(stdout, "paylatch asked the provider how the payment stands"), stdout)
+		require.EqualValues(t, n+1, strings.Count(stdout, "paylatch asked the provider for the status of the payment"), stdout)
 	}
 }
 
