@@ -141,6 +141,7 @@ func webhookOf(e support.Entry) strip.Mark {
 		m.Kind, m.Label = strip.Duplicate, m.Label+", old"
 	case fsm.Repeat:
 		m.Kind, m.Label = strip.Duplicate, m.Label+", known"
+	case fsm.Applied, fsm.Conflict:
 	}
 	return m
 }

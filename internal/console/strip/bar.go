@@ -1,5 +1,7 @@
 package strip
 
+import "strings"
+
 // Amounts are where an order's money is, in minor units of one currency. Amounts below zero count as zero.
 type Amounts struct {
 	// ID is that of the element, unique in its page.
@@ -47,8 +49,10 @@ const (
 // Parts returns the parts that are not empty, from left to right.
 func (a Amounts) Parts() []Part {
 	all := []Part{
-		{Class: "left", Word: "left", Minor: a.Left()}, {Class: "refunded", Word: "refunded", Minor: a.Refunded},
-		{Class: "disputed", Word: "charged back", Minor: a.Disputed}, {Class: "reversed", Word: "reversed by the provider", Minor: a.Reversed},
+		{Class: "left", Word: "left", Minor: a.Left()},
+		{Class: "refunded", Word: "refunded", Minor: a.Refunded},
+		{Class: "disputed", Word: "charged back", Minor: a.Disputed},
+		{Class: "reversed", Word: "reversed by the provider", Minor: a.Reversed},
 	}
 	taken := a.taken()
 	all = append(all, Part{Class: "open", Word: "not captured", Minor: a.Asked - taken})
@@ -84,11 +88,11 @@ func spread(parts []Part, whole int64) {
 
 // sentence returns the bar in words.
 func (a Amounts) sentence() string {
-	text := a.Write(max(0, a.Asked)) + " asked, " + a.Write(max(0, a.Captured)) + " captured"
+	texts := []string{a.Write(max(0, a.Asked)) + " asked", a.Write(max(0, a.Captured)) + " captured"}
 	for _, p := range a.Parts() {
-		text += ", " + a.Write(p.Minor) + " " + p.Word
+		texts = append(texts, a.Write(p.Minor)+" "+p.Word)
 	}
-	return text + "."
+	return strings.Join(texts, ", ") + "."
 }
 
 // patterns are the classes whose parts are drawn with a pattern, and its lines.

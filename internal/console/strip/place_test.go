@@ -1,7 +1,7 @@
 package strip_test
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -63,7 +63,7 @@ func TestAnyCourse(t *testing.T) {
 				rapid.Int64Range(0, int64(20*ms)), rapid.Int64Range(0, int64(3*time.Minute)), rapid.Int64Range(0, int64(3000*day)),
 			).Draw(t, "at")
 			m := mark(strip.Kind(rapid.IntRange(0, int(strip.Hold)).Draw(t, "kind")), time.Duration(at), "")
-			m.Label = rapid.SampledFrom([]string{"", "x", "€19.99 captured", "status check: no such payment", "支払い", fmt.Sprint(i)}).Draw(t, "label")
+			m.Label = rapid.SampledFrom([]string{"", "x", "€19.99 captured", "status check: no such payment", "支払い", strconv.Itoa(i)}).Draw(t, "label")
 			m.Times = rapid.IntRange(0, 12).Draw(t, "times")
 			if m.Kind == strip.Call || m.Kind == strip.Unanswered {
 				m.Until = m.At.Add(time.Duration(rapid.Int64Range(-int64(s), int64(2*day)).Draw(t, "took")))
