@@ -21,14 +21,14 @@ func TestConsoleRefundRequests(t *testing.T) {
 	require.Contains(t, string(sam.get(page).text), page+"/ask-refund")
 	form := sam.get(page + "/ask-refund")
 	form.is(t, http.StatusOK)
-	require.Contains(t, form.page(), "19.99 EUR of this payment can be refunded. No money moves until an admin approves it.")
+	require.Contains(t, form.page(), "€19.99 of this payment can be refunded. No money moves until an admin approves it.")
 	key := form.hidden(t, "key")
 	for amount, status := range map[string]int{"20.00": http.StatusConflict, "x": http.StatusUnprocessableEntity} {
 		sam.post(page+"/ask-refund", "key", key, "amount", amount, "reason", "case 1").is(t, status)
 	}
 	sam.post(page+"/ask-refund", "key", key, "amount", "5.00", "reason", "").is(t, http.StatusUnprocessableEntity)
 	asked := sam.post(page+"/ask-refund", "key", key, "amount", "5.00", "reason", "case 1")
-	require.Contains(t, sam.followed(asked).page(), "A refund of 5.00 EUR is asked for.")
+	require.Contains(t, sam.followed(asked).page(), "A refund of €5.00 is asked for.")
 	sam.post(page+"/ask-refund", "key", key, "amount", "5.00", "reason", "case 1").is(t, http.StatusSeeOther)
 
 	id := one[string](t, s.rig, `SELECT refund_request_id::text FROM refund_requests`)
@@ -46,11 +46,11 @@ func TestConsoleRefundRequests(t *testing.T) {
 	listed = ada.get("/support/refund-requests")
 	require.Contains(t, string(listed.text), approve)
 	confirm := ada.get(approve)
-	require.Contains(t, confirm.page(), "5.00 EUR are refunded to the customer. This can't be undone. 19.99 EUR of this payment can be refunded now.")
+	require.Contains(t, confirm.page(), "€5.00 are refunded to the customer. This can't be undone. €19.99 of this payment can be refunded now.")
 	done := ada.post(approve, "key", confirm.hidden(t, "key"), "reason", "agreed")
 	shown := ada.followed(done)
-	require.Contains(t, shown.page(), "The refund of 5.00 EUR is approved by ada, and begun.")
-	require.Contains(t, shown.page(), "A refund of 5.00 EUR was asked for by sam and approved by ada.")
+	require.Contains(t, shown.page(), "The refund of €5.00 is approved by ada, and begun.")
+	require.Contains(t, shown.page(), "A refund of €5.00 was requested by sam and approved by ada.")
 	require.Contains(t, ada.get("/support/refund-requests").page(), "There is no such request.")
 	require.Contains(t, ada.get("/support/refund-requests?status=approved").page(), "Decided by ada")
 	ada.get("/support/refund-requests?status=lost").is(t, http.StatusUnprocessableEntity)
@@ -130,9 +130,9 @@ func TestConsoleCustomer(t *testing.T) {
 	s.bought(t, unique("o"), "tok_decline")
 	shown := sam.get("/support/customers?id=u1")
 	shown.is(t, http.StatusOK)
-	require.Regexp(t, `Perhaps the customer was charged twice: 19\.99 EUR for order `+first.OrderID+` at .*, and 19\.99 EUR for order `+second.OrderID+` at .*, .* later\.`, shown.page())
+	require.Regexp(t, `Perhaps the customer was charged twice: €19\.99 for order `+first.OrderID+` at .*, and €19\.99 for order `+second.OrderID+` at .*, .* later\.`, shown.page())
 	require.Regexp(t, `Paid twice within \d+ (second|minute)s?\?`, shown.page())
-	require.Contains(t, shown.page(), "Charged in EUR 39.98 EUR Refunded in EUR 0.00 EUR")
+	require.Contains(t, shown.page(), "Charged in EUR €39.98 Refunded in EUR €0.00")
 	for _, from := range []string{"/support/attempts/" + first.ID, "/support/orders?id=" + first.OrderID, "/support?q=u1"} {
 		require.Contains(t, string(sam.get(from).text), `href="/support/customers?id=u1"`, from)
 	}
@@ -144,8 +144,8 @@ func TestConsoleCustomer(t *testing.T) {
 	ada.send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+second.ID+"/refunds", `{}`, "Idempotency-Key: "+unique("refund")).is(t, http.StatusCreated)
 	shown = sam.get("/support/customers?id=u1")
 	require.Contains(t, shown.page(), "The second was given back since.")
-	require.Contains(t, shown.page(), "Refund of 19.99 EUR, succeeded")
-	require.Contains(t, shown.page(), "Refunded in EUR 19.99 EUR")
+	require.Contains(t, shown.page(), "Refund of €19.99, succeeded")
+	require.Contains(t, shown.page(), "Refunded in EUR €19.99")
 }
 
 // The pages of requests and of a customer, as axe-core, a phone and a desk show them.

@@ -82,7 +82,7 @@ func (h AttemptHistory) refund(r refund.Refund) []Entry {
 	case refund.ByRequest:
 		if d := h.approval(r.ID); d != nil {
 			actor = "staff:" + d.Actor
-			text = fmt.Sprintf("A refund of %s was asked for by %v and approved by %s.", r.Money, d.Detail["requested_by"], d.Actor)
+			text = fmt.Sprintf("A refund of %s was requested by %v and approved by %s.", amount.Of(r.Money), d.Detail["requested_by"], d.Actor)
 		}
 	case refund.ByProvider:
 		actor, text = h.provider(), "A refund of "+amount.Of(r.Money)+" was made in the provider's own dashboard."

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/refusal"
@@ -162,12 +163,13 @@ func (p pair) words() string {
 	if p.Second.OrderID == p.First.OrderID {
 		second = "the same order"
 	}
-	return amount(p.First) + " for order " + string(p.First.OrderID) + " at " + layout.Clock(p.First.CreatedAt) +
-		", and " + amount(p.Second) + " for " + second + " at " + layout.Clock(p.Second.CreatedAt) + ", " + p.Within() + " later"
+	return charge(p.First) + " for order " + string(p.First.OrderID) + " at " + layout.Clock(p.First.CreatedAt) +
+		", and " + charge(p.Second) + " for " + second + " at " + layout.Clock(p.Second.CreatedAt) + ", " + p.Within() + " later"
 }
 
-func amount(a payment.Attempt) string {
-	return payment.Money{Minor: charged(a), Currency: a.Money.Currency}.String()
+// charge is what was charged by a payment, or is held.
+func charge(a payment.Attempt) string {
+	return amount.In(a.Money.Currency, charged(a))
 }
 
 // twin is the other payment of the first pair that a payment is in; nil without one.
@@ -212,7 +214,7 @@ func moved(a payment.Attempt) string {
 		minor int64
 	}{{"charged", a.AmountCaptured()}, {"refunded", a.AmountRefunded()}, {"disputed", a.AmountDisputed()}} {
 		if m.minor > 0 {
-			text.WriteString(", " + m.what + " " + payment.Money{Minor: m.minor, Currency: a.Money.Currency}.String())
+			text.WriteString(", " + m.what + " " + amount.In(a.Money.Currency, m.minor))
 		}
 	}
 	return text.String()

@@ -3,6 +3,7 @@ package requests
 import (
 	"github.com/a-h/templ"
 
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -59,6 +60,6 @@ func (v visit) create() error {
 			return "", err
 		}
 		_, _, err = v.Create(v.R.Context(), v.Who, refundrequest.Create{AttemptID: a.ID, Amount: money.Minor, Currency: money.Currency, Reason: f.Reason})
-		return "A refund of " + money.String() + " is asked for. An admin approves or declines it.", err
+		return "A refund of " + amount.Of(money) + " is asked for. An admin approves or declines it.", err
 	})
 }

@@ -3,6 +3,7 @@ package requests
 import (
 	"github.com/a-h/templ"
 
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -62,7 +63,7 @@ func (v visit) approve() error {
 	f, to := v.Sent(listPath), layout.AttemptPath(view.AttemptID)
 	return v.Once(f, to, again, func() (string, error) {
 		r, err := v.Approve(v.R.Context(), v.Who, view.ID, f.Reason)
-		return "The refund of " + r.Money.String() + " is approved by " + r.DecidedBy + ", and begun.", err
+		return "The refund of " + amount.Of(r.Money) + " is approved by " + r.DecidedBy + ", and begun.", err
 	})
 }
 
@@ -88,6 +89,6 @@ func (v visit) decline() error {
 	f := v.Sent(listPath)
 	return v.Once(f, listPath, again, func() (string, error) {
 		r, err := v.Decline(v.R.Context(), v.Who, view.ID, f.Reason)
-		return "The request for " + r.Money.String() + " is " + stateWords(r) + ". No money moves.", err
+		return "The request for " + amount.Of(r.Money) + " is " + stateWords(r) + ". No money moves.", err
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/overview"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -92,7 +93,7 @@ func sums(list []payment.Money) string {
 	}
 	texts := make([]string, len(list))
 	for i, m := range list {
-		texts[i] = m.String()
+		texts[i] = amount.Of(m)
 	}
 	return strings.Join(texts, ", ")
 }

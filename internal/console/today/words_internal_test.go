@@ -50,7 +50,7 @@ func TestWords(t *testing.T) {
 	require.Equal(t, "4 payments wait for a webhook, the first for 3 days; the last one came 3 hours ago.", stale(intake.StaleAccount{Pending: 4, Since: now.AddDate(0, 0, -3), LastWebhookAt: &last}, now))
 	require.Equal(t, "Late success", kind("late_success"))
 	require.Empty(t, kind(""))
-	require.Equal(t, "1.00 EUR, 5 JPY", sums([]payment.Money{{Minor: 100, Currency: "EUR"}, {Minor: 5, Currency: "JPY"}}))
+	require.Equal(t, "€1.00, ¥5", sums([]payment.Money{{Minor: 100, Currency: "EUR"}, {Minor: 5, Currency: "JPY"}}))
 	require.Contains(t, standing(overview.Standing{Breaker: overview.Open}), "held back")
 	require.Contains(t, standing(overview.Standing{Breaker: overview.HalfOpen, Held: true}), "next call shows whether it is back. Pays and refunds wait")
 	require.Equal(t, "Gone: it answered 410, and nothing is sent.", delivery(overview.Endpoint{Gone: true, Oldest: time.Hour}))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
@@ -38,7 +39,7 @@ func (c card) Anchor() string { return "d-" + c.ID.String() }
 // Version is a digest of what the card shows, its age included.
 func (c card) Version() string {
 	return sum(
-		c.ID.String(), c.Text, c.WhatToDo(), layout.Age(c.Age()), c.Assignee, number(c.CommentCount), amount(c.Expected), amount(c.Money), amount(c.Held),
+		c.ID.String(), c.Text, c.WhatToDo(), layout.Age(c.Age()), c.Assignee, number(c.CommentCount), shown(c.Expected), shown(c.Money), shown(c.Held),
 		fmt.Sprint(c.Proposed != nil, c.Resolved != nil),
 	)
 }
@@ -80,11 +81,11 @@ func sum(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-func amount(m *payment.Money) string {
+func shown(m *payment.Money) string {
 	if m == nil {
 		return ""
 	}
-	return m.String()
+	return amount.Of(*m)
 }
 
 // NeedsID reports whether one of the possibilities takes the provider's id.
