@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// paid is a payment of 19.99 EUR at so much after noon.
+// paid is a payment of €19.99 at so much after noon.
 func paid(order payment.OrderID, after time.Duration, change ...func(a *payment.Attempt)) payment.Attempt {
 	a := payment.Attempt{
 		ID: payment.AttemptID(uuid.Must(uuid.NewV7())), OrderID: order, UserID: "u1", State: fsm.Succeeded,
@@ -55,8 +55,8 @@ func orders(attempts ...payment.Attempt) (list []payment.Order) {
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	const (
-		times  = "19.99 EUR for order A at 2026-03-01 12:00:00.000, and 19.99 EUR for order B at 2026-03-01 12:03:20.000, 4 minutes later"
-		same   = "19.99 EUR for order A at 2026-03-01 12:00:00.000, and 19.99 EUR for the same order at 2026-03-01 15:00:00.000, 3 hours later"
+		times  = "€19.99 for order A at 2026-03-01 12:00:00.000, and €19.99 for order B at 2026-03-01 12:03:20.000, 4 minutes later"
+		same   = "€19.99 for order A at 2026-03-01 12:00:00.000, and €19.99 for the same order at 2026-03-01 15:00:00.000, 3 hours later"
 		noSign = "There is no sign that the customer was charged twice "
 	)
 	b := 3*time.Minute + 20*time.Second

@@ -75,7 +75,7 @@ func TestPage(t *testing.T) {
 	require.NoError(t, numbers(v).Render(t.Context(), &out))
 	page := string(out)
 	for _, want := range []string{
-		"1,200", "1.50 EUR", "1 event is not counted yet.", "&lt;acc&gt;", `href="/support/discrepancies?kind=a%26b"`, `href="/support/discrepancies?kind=late_success"`,
+		"1,200", "€1.50", "1 event is not counted yet.", "&lt;acc&gt;", `href="/support/discrepancies?kind=a%26b"`, `href="/support/discrepancies?kind=late_success"`,
 		`href="/support/endpoints/a%2Fb"`, "3 given up", "or more", "held back", "Approval rate by Currency",
 	} {
 		require.Contains(t, page, want)
