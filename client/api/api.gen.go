@@ -1765,9 +1765,16 @@ type SupportHit struct {
 	// Status The thing's own; of an event, its verdict.
 	Status string `json:"status"`
 
-	// Matched The field that `q` is or begins.
+	// Matched The field that `q` is or begins, or `amount`, `card_last_four`, `words`.
 	Matched string    `json:"matched"`
 	At      time.Time `json:"at"`
+
+	// Amount In minor units; null of an event without one.
+	Amount   *int64  `json:"amount"`
+	Currency *string `json:"currency"`
+
+	// UserID The order's.
+	UserID *string `json:"user_id"`
 }
 
 // SupportHitType defines model for SupportHit.Type.
@@ -1779,6 +1786,9 @@ type SupportHits struct {
 
 	// NextCursor Null at the end.
 	NextCursor *string `json:"next_cursor"`
+
+	// Understood What was looked for beside ids, in words: the amount and the day, the card, the words.
+	Understood *string `json:"understood"`
 }
 
 // SupportJob defines model for SupportJob.
@@ -2818,7 +2828,7 @@ type SupportDeclineRefundParams struct {
 
 // SupportSearchParams defines parameters for SupportSearch.
 type SupportSearchParams struct {
-	// Q An id or its beginning; required.
+	// Q What was quoted; required.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
@@ -3697,12 +3707,22 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/support/refund-requests/{refund_request_id}/decline (the `SupportDeclineRefund` operationId).
 	SupportDeclineRefund(ctx context.Context, refundRequestID RefundRequestID, params *SupportDeclineRefundParams, body SupportDeclineRefundJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SupportSearch Find orders, attempts, refunds and events by an id
+	// SupportSearch Find orders, attempts, refunds and events
 	//
-	// By any id that a customer or a provider could quote, exactly or by its beginning: of an order, a user, an attempt, a
-	// client's request (the pay's key), a payment or any other reference at the provider, a provider's event, a refund. A key
-	// that paylatch gave to a provider (`<32 digits>-pay`) finds its attempt. Of a beginning that more than 1,000 ids of one
-	// sort share, the 1,000 that sort last are seen: type more of it. Rate-limited for each person.
+	// By any id that a customer or a provider could quote, exactly or by its beginning, with or without a `#` or quotes around it: of an
+	// order, a user (these two in any case of their letters), an attempt, a client's request (the pay's key, also one that was refused or
+	// repeated), a payment or any other reference at the provider, a provider's event, a refund. A key that paylatch gave to a
+	// provider (`<32 digits>-pay`) finds its attempt. Of a beginning that more than 1,000 ids of one sort share, the 1,000 that
+	// sort last are seen: type more of it.
+	//
+	// Payments also by an amount, with a day if that is known: `49.99 EUR 2026-03-03`, `€19,99 3 March`, `about 50 euros last tuesday`
+	// (within 5 %). A day begins and ends anywhere on earth: from 14 hours before it in UTC to 12 hours after it. And by the last four digits
+	// of the card (`4242`, `card 4242`), where a webhook or a stored payment method has shown them.
+	//
+	// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words.
+	//
+	// What has an id that is `q` comes first, the rest newest first. Amounts, cards and words of the last half a minute may be missing.
+	// A card number is refused. Rate-limited for each person.
 	//
 	// Corresponds with GET /v1/support/search (the `SupportSearch` operationId).
 	SupportSearch(ctx context.Context, params *SupportSearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5124,12 +5144,22 @@ func (c *Client) SupportDeclineRefund(ctx context.Context, refundRequestID Refun
 	return c.Client.Do(req)
 }
 
-// SupportSearch Find orders, attempts, refunds and events by an id
+// SupportSearch Find orders, attempts, refunds and events
 //
-// By any id that a customer or a provider could quote, exactly or by its beginning: of an order, a user, an attempt, a
-// client's request (the pay's key), a payment or any other reference at the provider, a provider's event, a refund. A key
-// that paylatch gave to a provider (`<32 digits>-pay`) finds its attempt. Of a beginning that more than 1,000 ids of one
-// sort share, the 1,000 that sort last are seen: type more of it. Rate-limited for each person.
+// By any id that a customer or a provider could quote, exactly or by its beginning, with or without a `#` or quotes around it: of an
+// order, a user (these two in any case of their letters), an attempt, a client's request (the pay's key, also one that was refused or
+// repeated), a payment or any other reference at the provider, a provider's event, a refund. A key that paylatch gave to a
+// provider (`<32 digits>-pay`) finds its attempt. Of a beginning that more than 1,000 ids of one sort share, the 1,000 that
+// sort last are seen: type more of it.
+//
+// Payments also by an amount, with a day if that is known: `49.99 EUR 2026-03-03`, `€19,99 3 March`, `about 50 euros last tuesday`
+// (within 5 %). A day begins and ends anywhere on earth: from 14 hours before it in UTC to 12 hours after it. And by the last four digits
+// of the card (`4242`, `card 4242`), where a webhook or a stored payment method has shown them.
+//
+// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words.
+//
+// What has an id that is `q` comes first, the rest newest first. Amounts, cards and words of the last half a minute may be missing.
+// A card number is refused. Rate-limited for each person.
 //
 // Corresponds with GET /v1/support/search (the `SupportSearch` operationId).
 func (c *Client) SupportSearch(ctx context.Context, params *SupportSearchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9990,12 +10020,22 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/support/refund-requests/{refund_request_id}/decline (the `SupportDeclineRefund` operationId).
 	SupportDeclineRefundWithResponse(ctx context.Context, refundRequestID RefundRequestID, params *SupportDeclineRefundParams, body SupportDeclineRefundJSONRequestBody, reqEditors ...RequestEditorFn) (*SupportDeclineRefundResponse, error)
 
-	// SupportSearchWithResponse Find orders, attempts, refunds and events by an id
+	// SupportSearchWithResponse Find orders, attempts, refunds and events
 	//
-	// By any id that a customer or a provider could quote, exactly or by its beginning: of an order, a user, an attempt, a
-	// client's request (the pay's key), a payment or any other reference at the provider, a provider's event, a refund. A key
-	// that paylatch gave to a provider (`<32 digits>-pay`) finds its attempt. Of a beginning that more than 1,000 ids of one
-	// sort share, the 1,000 that sort last are seen: type more of it. Rate-limited for each person.
+	// By any id that a customer or a provider could quote, exactly or by its beginning, with or without a `#` or quotes around it: of an
+	// order, a user (these two in any case of their letters), an attempt, a client's request (the pay's key, also one that was refused or
+	// repeated), a payment or any other reference at the provider, a provider's event, a refund. A key that paylatch gave to a
+	// provider (`<32 digits>-pay`) finds its attempt. Of a beginning that more than 1,000 ids of one sort share, the 1,000 that
+	// sort last are seen: type more of it.
+	//
+	// Payments also by an amount, with a day if that is known: `49.99 EUR 2026-03-03`, `€19,99 3 March`, `about 50 euros last tuesday`
+	// (within 5 %). A day begins and ends anywhere on earth: from 14 hours before it in UTC to 12 hours after it. And by the last four digits
+	// of the card (`4242`, `card 4242`), where a webhook or a stored payment method has shown them.
+	//
+	// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words.
+	//
+	// What has an id that is `q` comes first, the rest newest first. Amounts, cards and words of the last half a minute may be missing.
+	// A card number is refused. Rate-limited for each person.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -20615,12 +20655,22 @@ func (c *ClientWithResponses) SupportDeclineRefundWithResponse(ctx context.Conte
 	return ParseSupportDeclineRefundResponse(rsp)
 }
 
-// SupportSearchWithResponse Find orders, attempts, refunds and events by an id
+// SupportSearchWithResponse Find orders, attempts, refunds and events
 //
-// By any id that a customer or a provider could quote, exactly or by its beginning: of an order, a user, an attempt, a
-// client's request (the pay's key), a payment or any other reference at the provider, a provider's event, a refund. A key
-// that paylatch gave to a provider (`<32 digits>-pay`) finds its attempt. Of a beginning that more than 1,000 ids of one
-// sort share, the 1,000 that sort last are seen: type more of it. Rate-limited for each person.
+// By any id that a customer or a provider could quote, exactly or by its beginning, with or without a `#` or quotes around it: of an
+// order, a user (these two in any case of their letters), an attempt, a client's request (the pay's key, also one that was refused or
+// repeated), a payment or any other reference at the provider, a provider's event, a refund. A key that paylatch gave to a
+// provider (`<32 digits>-pay`) finds its attempt. Of a beginning that more than 1,000 ids of one sort share, the 1,000 that
+// sort last are seen: type more of it.
+//
+// Payments also by an amount, with a day if that is known: `49.99 EUR 2026-03-03`, `€19,99 3 March`, `about 50 euros last tuesday`
+// (within 5 %). A day begins and ends anywhere on earth: from 14 hours before it in UTC to 12 hours after it. And by the last four digits
+// of the card (`4242`, `card 4242`), where a webhook or a stored payment method has shown them.
+//
+// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words.
+//
+// What has an id that is `q` comes first, the rest newest first. Amounts, cards and words of the last half a minute may be missing.
+// A card number is refused. Rate-limited for each person.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/console"
 	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/lists"
 	"github.com/paylatch/paylatch/internal/refundrequest"
 	"github.com/paylatch/paylatch/internal/support"
@@ -19,9 +20,9 @@ import (
 
 // newConsole makes the pages for support. In dev a token signs a person in, and on
 // an address of this machine the browser sends its cookie without TLS.
-func (in *instance) newConsole(desk *support.Service, jobs *bulk.Service, open *worklist.Service, asked *refundrequest.Service, dev bool) http.Handler {
+func (in *instance) newConsole(desk *support.Service, found *finder.Service, jobs *bulk.Service, open *worklist.Service, asked *refundrequest.Service, dev bool) http.Handler {
 	all := lists.New(in.store.Lists())
-	o := console.Options{Support: desk, Jobs: jobs, Worklist: open, Overview: in.today, Requests: asked, Payments: in.rooms, Endpoints: in.events.Endpoints, Disputes: all, Customers: all, Dashboard: in.cfg.PaymentPage, SignIn: session.Options{
+	o := console.Options{Support: desk, Finder: found, Jobs: jobs, Worklist: open, Overview: in.today, Requests: asked, Payments: in.rooms, Endpoints: in.events.Endpoints, Disputes: all, Customers: all, Dashboard: in.cfg.PaymentPage, SignIn: session.Options{
 		AuditLog: desk, Store: in.store.Sessions(), Log: in.log, Now: time.Now,
 		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: access.Seen, Waiting: open.Waiting,
 		Plain: dev && onlyHere(in.cfg.Listen),

@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/lists"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/overview"
@@ -127,9 +128,10 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 	})
 	in.workers = worker.New(log, in.loops(how.role, charged, counted, how.dev)...)
 	jobs, open := bulk.New(in.store.Jobs(), desk), worklistOf(in.store, desk, in.rooms)
+	found := finder.New(in.store.Finder(), desk, time.Now)
 	requests := refundrequest.New(in.store.Requests(), in.rooms, desk)
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.Feed, FeedRead: in.events.Readers.Note, Endpoints: in.events.Endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, jobs, open, requests, how.dev), Demo: how.dev,
+		Payments: in.rooms, Events: in.events.Feed, FeedRead: in.events.Readers.Note, Endpoints: in.events.Endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Finder: found, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, found, jobs, open, requests, how.dev), Demo: how.dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Refusals: refusals, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: accounts.References(cfg),

@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -38,7 +39,7 @@ func (in *instance) shared(charged map[string]gateway.Account, counted *metrics.
 		worker.RetryParked(in.rooms), worker.RetryEarly(in.rooms), worker.Stale(in.rooms, counted.Stale), worker.Foreign(in.rooms, time.Now, in.log),
 		worker.ReadAgain(in.rooms, version), worker.VerifyRejected(in.rejected),
 
-		worker.Jobs(jobsOf(in.cfg, in.store, in.rooms, in.log)), worker.Settle(settlerOf(in.store, in.log)),
+		worker.Jobs(jobsOf(in.cfg, in.store, in.rooms, in.log)), worker.Settle(settlerOf(in.store, in.log)), worker.IndexSearch(finder.NewIndex(in.store.Finder())),
 		worker.CountHours(in.today), worker.PurgeHours(in.today), worker.Verify(in.store.Evidence(), counted.Verified, in.log), worker.Audit(in.store.Support(), !dev, time.Now, in.log),
 
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, in.cfg.Retention.EventBytes), worker.PurgeSessions(in.store.Sessions()),

@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/outbox"
@@ -67,9 +68,13 @@ type Endpoints interface {
 	RedeliverEvents(ctx context.Context, name string, ids []uuid.UUID) error
 }
 
+// Finder is the search of staff; *finder.Service in the real program.
+type Finder interface {
+	Search(ctx context.Context, who support.Staff, q finder.Query) (finder.Found, error)
+}
+
 // Support is what staff may see and do; *support.Service in the real program.
 type Support interface {
-	Search(ctx context.Context, who support.Staff, text string, p support.Page) ([]support.Hit, string, error)
 	Attempt(ctx context.Context, who support.Staff, id payment.AttemptID) (support.Attempt, error)
 	Recheck(ctx context.Context, who support.Staff, id payment.AttemptID, reason string) (payment.View, error)
 	Event(ctx context.Context, who support.Staff, id payment.EventID) (support.ShownEvent, error)
@@ -143,7 +148,8 @@ type Options struct {
 	Lists Lists
 	// Support serves staff; nil leaves its calls out, and what staff does by the others out of the audit log.
 	Support Support
-	// Jobs, Worklist, RefundRequests and Overview serve staff beside Support; required with it.
+	// Finder, Jobs, Worklist, RefundRequests and Overview serve staff beside Support; required with it.
+	Finder         Finder
 	Jobs           Jobs
 	Worklist       Worklist
 	RefundRequests RefundRequests

@@ -8,6 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -19,15 +20,13 @@ func (s *server) SupportSearch(ctx context.Context, r gen.SupportSearchRequestOb
 	if s.searches.Reserve(x.Actor.Subject, s.Now()) > 0 {
 		return nil, problem.Refuse("rate-limited", "")
 	}
-	page, err := support.ParsePage(valueOf(r.Params.Cursor), valueOf(r.Params.Limit))
+	found, err := s.Finder.Search(ctx, x.Staff(), finder.Query{
+		Text: valueOf(r.Params.Q), Cursor: valueOf(r.Params.Cursor), Limit: valueOf(r.Params.Limit),
+	})
 	if err != nil {
 		return nil, err
 	}
-	hits, next, err := s.Support.Search(ctx, x.Staff(), valueOf(r.Params.Q), page)
-	if err != nil {
-		return nil, err
-	}
-	return response{http.StatusOK, render.SupportHits(hits, next)}, nil
+	return response{http.StatusOK, render.SupportHits(found)}, nil
 }
 
 // SupportAttempt handles GET /v1/support/attempts/{payment_attempt_id}.

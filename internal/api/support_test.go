@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -69,11 +70,11 @@ func shownEvent() support.ShownEvent {
 	}
 }
 
-func (d *desk) Search(_ context.Context, who support.Staff, text string, _ support.Page) ([]support.Hit, string, error) {
-	return []support.Hit{
-		{Type: "order", ID: hostile, OrderID: hostile, Status: "open", Matched: "order_id", At: now},
+func (d *desk) Search(_ context.Context, who support.Staff, q finder.Query) (finder.Found, error) {
+	return finder.Found{Hits: []finder.Hit{
+		{Type: "order", ID: hostile, OrderID: hostile, User: hostile, Money: d.money, Status: "open", Matched: "order_id", At: now},
 		{Type: "event", ID: eventID.String(), Status: "unmatched", Matched: "reference", At: now},
-	}, "next", d.call(who, "search "+text, "")
+	}, Next: "next", Understood: hostile}, d.call(who, "search "+q.Text, "")
 }
 
 func (d *desk) Attempt(_ context.Context, who support.Staff, id payment.AttemptID) (support.Attempt, error) {
@@ -132,7 +133,9 @@ func (d *desk) Refuse(_ context.Context, who support.Staff, action support.Actio
 func newDesk(t *testing.T) (*bench, *desk) {
 	t.Helper()
 	d := &desk{money: &payment.Money{Minor: 1999, Currency: "EUR"}}
-	return newBench(t, func(o *api.Options) { o.Support, o.Jobs, o.Worklist, o.RefundRequests, o.Overview = d, d, d, d, d }), d
+	return newBench(t, func(o *api.Options) {
+		o.Support, o.Finder, o.Jobs, o.Worklist, o.RefundRequests, o.Overview = d, d, d, d, d, d
+	}), d
 }
 
 const because = `{"reason":"the customer called, case 4711"}`
@@ -227,8 +230,10 @@ func TestHostileTextComesBackAsData(t *testing.T) {
 	require.Equal(t, "next", hits["next_cursor"])
 	require.Equal(t, map[string]any{
 		"type": "order", "id": hostile, "order_id": hostile, "payment_attempt_id": nil, "status": "open", "matched": "order_id",
-		"at": "2026-03-01T09:30:00.120000Z",
+		"at": "2026-03-01T09:30:00.120000Z", "amount": 1999.0, "currency": "EUR", "user_id": hostile,
 	}, hits["items"].([]any)[0])
+	require.Nil(t, hits["items"].([]any)[1].(map[string]any)["amount"])
+	require.Equal(t, hostile, hits["understood"])
 }
 
 func TestSupportRequestsAreRead(t *testing.T) {
@@ -301,7 +306,7 @@ func TestBadSupportRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	desk := support.New(support.Options{Store: onlyDeeds{}})
 	b := newBench(t, func(o *api.Options) {
-		o.Support = desk
+		o.Support, o.Finder = desk, finder.New(nil, desk, time.Now)
 		o.Worklist = worklist.New(worklist.Options{Audit: desk, Now: time.Now})
 	})
 	attempt, event := "/v1/support/attempts/"+attemptID.String(), "/v1/support/events/"+eventID.String()

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/console/today"
 	"github.com/paylatch/paylatch/internal/console/worklist"
+	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
@@ -18,13 +19,17 @@ import (
 
 // Support is the use cases of staff; *support.Service in the program.
 type Support interface {
-	Search(ctx context.Context, who support.Staff, text string, p support.Page) ([]support.Hit, string, error)
 	Attempt(ctx context.Context, who support.Staff, id payment.AttemptID) (support.Attempt, error)
 	Recheck(ctx context.Context, who support.Staff, id payment.AttemptID, reason string) (payment.View, error)
 	Event(ctx context.Context, who support.Staff, id payment.EventID) (support.ShownEvent, error)
 	Reveal(ctx context.Context, who support.Staff, id payment.EventID, reason string) (support.Event, error)
 	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (intake.Replayed, error)
 	Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error)
+}
+
+// Finder is the search; *finder.Service in the program.
+type Finder interface {
+	Search(ctx context.Context, who support.Staff, q finder.Query) (finder.Found, error)
 }
 
 // Payments is the use cases that pages need.
@@ -41,6 +46,7 @@ type Payments interface {
 type Options struct {
 	Support   Support
 	Overview  today.Overview
+	Finder    Finder
 	Jobs      Jobs
 	Worklist  worklist.UseCases
 	Requests  requests.UseCases

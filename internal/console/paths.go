@@ -7,7 +7,6 @@ import (
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/worklist"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 func attemptPath(id payment.AttemptID) string { return layout.AttemptPath(id) }
@@ -35,23 +34,3 @@ func disputesOf(s fsm.DisputeState, account string) string {
 }
 
 func orderPath(id payment.OrderID) string { return layout.OrderPath(id) }
-
-func firstAttempt(hits []support.Hit) *payment.AttemptID {
-	for _, h := range hits {
-		if h.AttemptID != nil {
-			return h.AttemptID
-		}
-	}
-	return nil
-}
-
-// hitPath is where a hit leads.
-func hitPath(h support.Hit) string {
-	switch {
-	case h.Type == "event":
-		return eventPath(h.ID)
-	case h.AttemptID != nil:
-		return attemptPath(*h.AttemptID)
-	}
-	return orderPath(h.OrderID)
-}

@@ -112,5 +112,5 @@ func rolesOf(d support.AuditEntry) string {
 
 func resolutionWords(r review.Resolution) string { return strings.ReplaceAll(string(r), "_", " ") }
 
-// kindOfMatch is the field by which something was found, in words.
+// kindOfMatch is a name of the contract in words.
 func kindOfMatch(field string) string { return strings.ReplaceAll(field, "_", " ") }

@@ -25,10 +25,30 @@ func (t *txn) AttemptsImport(ctx context.Context, attempts []changeset.AttemptWr
 	if err := t.name(ctx, attempts); err != nil {
 		return err
 	}
+	if err := t.searchedAgain(ctx, attempts); err != nil {
+		return err
+	}
 	if err := t.appendLog(ctx, attempts); err != nil {
 		return err
 	}
 	return t.appendMovements(ctx, attempts)
+}
+
+// searchedAgain sets the copy for the search back to before attempts of the past.
+func (t *txn) searchedAgain(ctx context.Context, attempts []changeset.AttemptWrite) error {
+	if len(attempts) == 0 {
+		return nil
+	}
+	first := attempts[0].Attempt.CreatedAt
+	for _, a := range attempts {
+		if a.Attempt.CreatedAt.Before(first) {
+			first = a.Attempt.CreatedAt
+		}
+	}
+	if err := t.q.SearchCursorsBack(ctx, t.Deferred(), first); err != nil {
+		return fmt.Errorf("set the search back to %s: %w", first, err)
+	}
+	return nil
 }
 
 // OrdersMake implements imports.Tx.

@@ -79,7 +79,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), lookupPromises(), reconciliationPromises(), markPromises(), jobPromises(), hourlyPromises(), worklistPromises(), requestPromises(), noticePromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), lookupPromises(), reconciliationPromises(), markPromises(), searchPromises(), jobPromises(), hourlyPromises(), worklistPromises(), requestPromises(), noticePromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -136,6 +136,8 @@ INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_disput
 	VALUES ('o1', ':f1', ':a1', 'acc', 'dp_1', 'open', 500, 'EUR', 1, now(), now());
 INSERT INTO reconciliations (reconciliation_id, account, from_at, to_at, source, started_by, started_at, touched_at)
 	VALUES (':f1', 'acc', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 'books', 'daily', now(), now());
+INSERT INTO search_orders VALUES ('o1', now(), '{=o1}');
+INSERT INTO search_payments VALUES (':a1', 'o1', '2026-01-01', 1000, 'EUR', now());
 INSERT INTO pay_holds (account, held_at, since, reason) VALUES ('acc', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'mark_behind');
 INSERT INTO settlements (account, entry_id, order_id, attempt_id, kind, movement_id, payment, amount, currency, balance_currency, payout_id, recorded_at)
 	VALUES ('acc', 'e1', 'o1', ':a1', 'capture', '', 'pp-1', 500, 'EUR', '', '', now());

@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/endpointstore"
 	"github.com/paylatch/paylatch/internal/postgres/evidence"
+	"github.com/paylatch/paylatch/internal/postgres/finderstore"
 	"github.com/paylatch/paylatch/internal/postgres/jobstore"
 	"github.com/paylatch/paylatch/internal/postgres/liststore"
 	"github.com/paylatch/paylatch/internal/postgres/markstore"
@@ -57,6 +58,9 @@ func (s *Store) OnChange(changed func([]stream.ID)) { s.changed = changed }
 
 // Support returns the store of the support console, on the same connections.
 func (s *Store) Support() *supportstore.Store { return supportstore.New(s.pool) }
+
+// Finder returns the store of the search, on the same connections.
+func (s *Store) Finder() *finderstore.Store { return finderstore.New(s.pool) }
 
 // Worklist returns the store of the worklist, on the same connections.
 func (s *Store) Worklist() *workliststore.Store { return workliststore.New(s.pool) }

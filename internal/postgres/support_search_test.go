@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -22,7 +24,7 @@ var clerk = support.Staff{Actor: authz.Actor{Subject: "ann", Roles: []payment.Ro
 
 // sought is a database with two orders of one user, an attempt each with names at
 // its provider, a refund, an event of it, and one of no attempt.
-func sought(t *testing.T) (*support.Service, *pgx.Conn, payment.Attempt) {
+func sought(t *testing.T) (*finder.Service, *pgx.Conn, payment.Attempt) {
 	t.Helper()
 	url := testdb.New(t)
 	store, conn := open(t, url), testdb.Connect(t, url)
@@ -45,23 +47,26 @@ func sought(t *testing.T) (*support.Service, *pgx.Conn, payment.Attempt) {
 		_, err := conn.Exec(t.Context(), insert)
 		require.NoError(t, err, insert)
 	}
-	return support.New(support.Options{Store: store.Support()}), conn, a
+	return searching(store), conn, a
+}
+
+// searching is the search of a store.
+func searching(s *postgres.Store) *finder.Service {
+	return finder.New(s.Finder(), support.New(support.Options{Store: s.Support()}), time.Now)
 }
 
 func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
 	t.Parallel()
 	desk, conn, a := sought(t)
 	id := a.ID.String()
-	var first support.Hit
+	var first finder.Hit
 	all := func(text string) []string {
 		t.Helper()
-		page, err := support.ParsePage("", "")
+		page, err := desk.Search(t.Context(), clerk, finder.Query{Text: text})
 		require.NoError(t, err)
-		hits, next, err := desk.Search(t.Context(), clerk, text, page)
-		require.NoError(t, err)
-		require.Empty(t, next)
+		require.Empty(t, page.Next)
 		var found []string
-		for _, h := range hits {
+		for _, h := range page.Hits {
 			found = append(found, h.Type+" by "+h.Matched)
 			first = h
 		}
@@ -101,27 +106,31 @@ func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
 		require.ElementsMatch(t, want, all(text), text)
 	}
 	all("A-10")
-	require.Equal(t, support.Hit{Type: "order", ID: "A-10", OrderID: "A-10", Status: "open", Matched: "order_id", At: noon.Add(-time.Second)}, first)
+	require.Equal(t, finder.Hit{
+		Type: "order", ID: "A-10", OrderID: "A-10", User: "u1", Money: &payment.Money{Minor: 1000, Currency: "EUR"}, Status: "open", Matched: "order_id",
+		At: noon.Add(-time.Second),
+	}, first)
 	all(id)
-	require.Equal(t, support.Hit{
-		Type: "attempt", ID: id, OrderID: "A-1", AttemptID: &a.ID, Status: "pending", Matched: "payment_attempt_id", At: noon,
+	require.Equal(t, finder.Hit{
+		Type: "attempt", ID: id, OrderID: "A-1", AttemptID: &a.ID, User: "u1", Money: &payment.Money{Minor: 1000, Currency: "EUR"}, Status: "pending",
+		Matched: "payment_attempt_id", At: noon,
 	}, first)
 	require.Equal(t, 31, testdb.One[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
 }
 
 func TestSearchRefuses(t *testing.T) {
 	t.Parallel()
-	desk := support.New(support.Options{})
-	page, err := support.ParsePage("", "")
-	require.NoError(t, err)
-	for _, text := range []string{"", "  ", "a\x00b", "\xff", strings.Repeat("a", 513)} {
-		_, _, err := desk.Search(t.Context(), clerk, text, page)
+	desk := finder.New(nil, nil, time.Now)
+	for _, text := range []string{"", "  ", "a\x00b", "\xff", strings.Repeat("a", 513), "4242 4242 4242 4242", "card 4242424242424242"} {
+		_, err := desk.Search(t.Context(), clerk, finder.Query{Text: text})
 		require.ErrorAs(t, err, new(*payment.ValidationError), "%q", text)
 	}
-	for _, p := range [][2]string{{"nonsense", ""}, {"e30", ""}, {"", "0"}, {"", "101"}, {"", "-1"}, {"", "1.5"}, {"", "+5"}, {"", "x"}} {
-		_, err := support.ParsePage(p[0], p[1])
+	for _, p := range [][2]string{{"nonsense", ""}, {"e30", ""}, {"MiAwIHg", ""}, {"", "0"}, {"", "101"}, {"", "-1"}, {"", "1.5"}, {"", "+5"}, {"", "x"}} {
+		_, err := desk.Search(t.Context(), clerk, finder.Query{Text: "a", Cursor: p[0], Limit: p[1]})
 		require.ErrorAs(t, err, new(*payment.ValidationError), p)
 	}
+	_, err := desk.Search(t.Context(), support.Staff{}, finder.Query{Text: "a"})
+	require.ErrorIs(t, err, payment.ErrForbidden)
 }
 
 // Paging shows everything once, newest first, also where many things are of the
@@ -130,7 +139,7 @@ func TestSearchIsPaged(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
 	store, conn := open(t, url), testdb.Connect(t, url)
-	desk := support.New(support.Options{Store: store.Support()})
+	desk := searching(store)
 	_, err := conn.Exec(t.Context(), `INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
 		SELECT 'P-' || i, 'pager', 'r' || i, '\x01', 1000, 'EUR', '2026-01-01'::timestamptz + make_interval(hours => i / 10), now() FROM generate_series(1, 1500) i`)
 	require.NoError(t, err)
@@ -138,16 +147,14 @@ func TestSearchIsPaged(t *testing.T) {
 		seen, cursor := map[string]bool{}, ""
 		last := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 		for {
-			page, err := support.ParsePage(cursor, "97")
+			page, err := desk.Search(t.Context(), clerk, finder.Query{Text: text, Cursor: cursor, Limit: "97"})
 			require.NoError(t, err)
-			hits, next, err := desk.Search(t.Context(), clerk, text, page)
-			require.NoError(t, err)
-			for _, h := range hits {
+			for _, h := range page.Hits {
 				require.False(t, seen[h.ID], "%s twice", h.ID)
 				require.False(t, h.At.After(last))
 				seen[h.ID], last = true, h.At
 			}
-			if cursor = next; next == "" {
+			if cursor = page.Next; cursor == "" {
 				break
 			}
 		}
@@ -166,8 +173,8 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 	fillLarge(t, testdb.Connect(t, url))
 	q, id := dbsqlc.New(), uuid.MustParse(attemptID(5000))
 	search := func(ctx context.Context, db dbsqlc.DBTX) error {
-		_, err := q.SupportSearch(ctx, db, &dbsqlc.SupportSearchParams{
-			Q: "o5000", Past: "o5000" + "\U0010FFFF", FirstID: id, LastID: id, BeforeAt: time.Now(), BeforeID: "", Most: 26,
+		_, err := q.SearchIDs(ctx, db, &dbsqlc.SearchIDsParams{
+			Texts: []string{"o5000", "O5000"}, Beginnings: []string{"o50"}, Exact: []string{"o5000"}, Past: "\U0010FFFF", ExactBefore: time.Now(), FirstID: id, LastID: id, BeforeAt: time.Now(), BeforeID: "", Most: 26,
 		})
 		return err
 	}
@@ -175,8 +182,52 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 		indexes string
 		ask     func(ctx context.Context, db dbsqlc.DBTX) error
 	}{
-		"search": {`orders_by_text orders_by_user references_by_text attempts_by_id attempts_one_per_request
+		"search": {`orders_by_text orders_by_user log_by_key references_by_text attempts_by_id attempts_one_per_request
 			refunds_by_id refunds_by_provider_id refunds_by_request events_by_id events_one_per_id events_unsettled_by_reference`, search},
+		"spellings": {"search_orders_by_word orders_pkey", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.SearchSpellings(ctx, db, []string{"=o5000", "@o5000"})
+			return err
+		}},
+		"the newest with words": {"search_orders_by_time", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.SearchWordsNewest(ctx, db, &dbsqlc.SearchWordsNewestParams{Words: []string{"w7"}, Names: []string{"=w7"}, BeforeAt: time.Now(), Most: 26})
+			return err
+		}},
+		"all with words": {"search_orders_by_word", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.SearchWords(ctx, db, &dbsqlc.SearchWordsParams{Words: []string{"w7"}, Names: []string{"=w7"}, BeforeAt: time.Now(), Most: 26})
+			return err
+		}},
+		"cards": {"search_payments_by_card", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.SearchCards(ctx, db, &dbsqlc.SearchCardsParams{LastFour: "0007", Texts: []string{"0007"}, BeforeAt: time.Now(), CreatedTo: time.Now(), Most: 26})
+			return err
+		}},
+		"amounts": {"search_payments_by_amount", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.SearchAmounts(ctx, db, &dbsqlc.SearchAmountsParams{
+				Lows: []int64{1000, 10}, Highs: []int64{1000, 10}, Digits: []int32{2, 0}, Days: []string{time.Now().Format(time.DateOnly), "2026-01-01"},
+				WithoutDigits: []string{"JPY"}, WithThree: []string{"KWD"}, Currencies: []string{"EUR"}, BeforeAt: time.Now(), CreatedTo: time.Now(), Most: 26,
+			})
+			return err
+		}},
+		"details": {"orders_pkey payment_attempts_pkey refunds_by_id events_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.SearchDetails(ctx, db, &dbsqlc.SearchDetailsParams{
+				Nths: []int32{0}, Types: []string{"event"}, Ids: []uuid.UUID{id}, OrderIds: []string{"o5000"}, AttemptIds: []uuid.UUID{id},
+			})
+			return err
+		}},
+		"orders to copy": {"orders_by_time", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.SearchOrdersNext(ctx, db, &dbsqlc.SearchOrdersNextParams{AfterAt: time.Now().Add(-time.Hour), AfterID: "x", Most: 1000})
+			return err
+		}},
+		"attempts to copy": {"attempts_by_time", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.SearchAttemptsAdd(ctx, db, &dbsqlc.SearchAttemptsAddParams{AfterAt: time.Now().Add(-time.Hour), AfterID: id, Most: 1000})
+			return err
+		}},
+		"webhooks to copy": {"events_with_bytes attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.SearchEventsNext(ctx, db, &dbsqlc.SearchEventsNextParams{AfterAt: time.Now().Add(-time.Hour), AfterID: id, Most: 1000})
+			return err
+		}},
+		"cards to add": {"attempts_by_id search_payments_pkey", func(ctx context.Context, db dbsqlc.DBTX) error {
+			return q.SearchCardsAdd(ctx, db, &dbsqlc.SearchCardsAddParams{AttemptIds: []uuid.UUID{id}, LastFours: []string{"0007"}})
+		}},
 		"events of an attempt": {"events_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.EventsOfAttempt(ctx, db, id)
 			return err
@@ -231,12 +282,11 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 		t.Parallel()
 		store := open(t, url)
 		for _, text := range []string{"o", "o5000", "u1", "r", "evt-", "pp-77", "00000000-0000-7000-8000-00000000", attemptID(77)} {
-			page, err := support.ParsePage("", "")
-			require.NoError(t, err)
+			var err error
 			took := time.Hour
 			for try := 0; try < 3 && took > 2*time.Second; try++ { // the machine may be busy with something else
 				began := time.Now()
-				_, _, err = support.New(support.Options{Store: store.Support()}).Search(t.Context(), clerk, text, page)
+				_, err = searching(store).Search(t.Context(), clerk, finder.Query{Text: text})
 				took = time.Since(began)
 				require.NoError(t, err)
 			}
@@ -259,6 +309,9 @@ func fillLarge(t *testing.T, conn *pgx.Conn) {
 		`INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency,
 				created_at, updated_at, finalized_at)
 			SELECT 'o' || i, ` + id + `, 'u' || i % 100, 'r' || i, '\x01', 'acc', 'failed', 'final', 1000, 'EUR', ` + at + `, now(), now()` + many,
+		`INSERT INTO search_orders (order_id, created_at, words) SELECT order_id, created_at, ARRAY['=' || order_id, '@' || user_id, 'w' || amount % 7, 'w' || substr(order_id, 2)::int % 1000] FROM orders`,
+		`INSERT INTO search_payments (attempt_id, order_id, day, amount, currency, created_at, last_four)
+			SELECT attempt_id, order_id, created_at::date, amount, currency, created_at, lpad((substr(order_id, 2)::int % 10000)::text, 4, '0') FROM payment_attempts`,
 		`INSERT INTO attempt_references SELECT 'acc', 'pp-' || i, 'o' || i, ` + id + many,
 		`INSERT INTO attempt_references SELECT 'acc', ` + id + `::text, 'o' || i, ` + id + many,
 		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, provider_refund_id,
@@ -268,7 +321,7 @@ func fillLarge(t *testing.T, conn *pgx.Conn) {
 				verdict, headers, body, received_at)
 			SELECT ` + id + `, 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pp-' || i], 'o' || i, ` + id + `,
 				CASE WHEN i % 100 = 0 THEN 'unmatched' ELSE 'applied' END, '{}', '\x01', ` + at + many,
-		`INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) SELECT 'o' || i, ` + id + `, ` + id + `, 'reuse', 'pay', now(), now()` + some,
+		`INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, key, at, until) SELECT 'o' || i, ` + id + `, ` + id + `, 'reuse', 'pay', 'k' || i, now(), now()` + some,
 		`INSERT INTO outbox (batch, nth, message_id, order_id, attempt_id, subject, type, version, payload, created_at)
 			SELECT i, 1, ` + id + `, 'o' || i, ` + id + `, 's', 't', 2, '{}', now()` + some,
 		`ALTER TABLE staff_audit DISABLE TRIGGER audit_is_chained`, // it costs more than all of this

@@ -45,7 +45,6 @@ func TestServiceForbidsOthers(t *testing.T) {
 		{Actor: ann.Actor}: "all but audit", {Actor: ada.Actor}: "all",
 	} {
 		for call, do := range map[string]func() error{
-			"search":  func() error { _, _, err := r.desk.Search(t.Context(), *who, "A-1", firstPage(t)); return err },
 			"attempt": func() error { _, err := r.desk.Attempt(t.Context(), *who, id); return err },
 			"recheck": func() error { _, err := r.desk.Recheck(t.Context(), *who, id, reason); return err },
 			"event":   func() error { _, err := r.desk.Event(t.Context(), *who, e); return err },
@@ -106,9 +105,8 @@ func TestLooksAreAudited(t *testing.T) {
 	r := newEnv(t)
 	id := r.paid(t, "A-1", "tok_success").ID
 	r.page(t, id)
-	_, _, err := r.desk.Search(t.Context(), ann, "A-1", firstPage(t))
-	require.NoError(t, err)
-	_, err = r.desk.Attempt(t.Context(), ann, payment.AttemptID{1})
+	require.NoError(t, r.desk.Watch(t.Context(), ann, support.Searched, "search", "A-1", func() error { return nil }))
+	_, err := r.desk.Attempt(t.Context(), ann, payment.AttemptID{1})
 	require.ErrorIs(t, err, payment.ErrAttemptNotFound)
 	require.Equal(t, []string{"ann attempt.view done", "ann search.view done", "ann attempt.view refused"}, r.audit(t))
 	require.Equal(t, []string{"A-1"}, rows[string](t, r, "SELECT target FROM staff_audit WHERE action = 'search.view'"))

@@ -107,14 +107,17 @@ func (w Staff) entry(action Action, targetType, target string) AuditEntry {
 	return e
 }
 
+// maxTarget bounds a target, in bytes.
+const maxTarget = 512
+
 // kept returns the part of a target, which may be any text, that fits into an index.
 func kept(target string) string {
 	const replaced = "\uFFFD"
 	target = strings.ReplaceAll(strings.ToValidUTF8(target, replaced), "\x00", replaced)
-	if len(target) <= maxQuery {
+	if len(target) <= maxTarget {
 		return target
 	}
-	return strings.ToValidUTF8(target[:maxQuery], "") + "…"
+	return strings.ToValidUTF8(target[:maxTarget], "") + "…"
 }
 
 // about returns the entry with an attempt as its object.

@@ -1,7 +1,7 @@
-// Package support is for staff: search, the history of a payment as sentences, a
-// worklist of what needs review, and a few actions.
+// Package support is for staff: the history of a payment as sentences, a worklist of
+// what needs review, and a few actions. Package finder is its search.
 //
-//	Search ─► Attempt: summary, timeline, redacted events ─► Recheck, Replay, Reveal
+//	Attempt: summary, timeline, redacted events ─► Recheck, Replay, Reveal
 //	Discrepancies ─► Resolve
 //
 // It guarantees that only support and admin have access, that every view and every

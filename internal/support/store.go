@@ -17,8 +17,6 @@ import (
 // Store reads the data for staff and writes the audit log. Its errors are those of
 // package payment.
 type Store interface {
-	// Search finds objects with an id that is, or begins with, the query's text.
-	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
 	// AttemptHistory reads everything about an attempt.
 	AttemptHistory(ctx context.Context, id payment.AttemptID) (AttemptHistory, error)
 	// EventShown reads a stored event with its bytes.
@@ -29,30 +27,6 @@ type Store interface {
 	// transaction of the same storage.
 	AuditInsert(ctx context.Context, d AuditEntry) error
 	AuditInsertIn(ctx context.Context, tx changeset.Tx, d AuditEntry) error
-}
-
-// Hit is an object that matches a search.
-type Hit struct {
-	// Type is order, attempt, refund or event.
-	Type, ID string
-	// OrderID and AttemptID are those that it belongs to; zero for none.
-	OrderID   payment.OrderID
-	AttemptID *payment.AttemptID
-	// Status is the object's own; of an event, its verdict.
-	Status string
-	// Matched is the field that begins with the text.
-	Matched string
-	At      time.Time
-}
-
-// SearchQuery selects objects older than Before and, of the same time, before BeforeID.
-type SearchQuery struct {
-	Text string
-	// First and Last bound the ids of ours that begin with the text.
-	First, Last uuid.UUID
-	Before      time.Time
-	BeforeID    string
-	Limit       int
 }
 
 // AuditQuery selects entries before an id; an empty field is any.

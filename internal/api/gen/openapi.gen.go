@@ -1764,9 +1764,16 @@ type SupportHit struct {
 	// Status The thing's own; of an event, its verdict.
 	Status string `json:"status"`
 
-	// Matched The field that `q` is or begins.
+	// Matched The field that `q` is or begins, or `amount`, `card_last_four`, `words`.
 	Matched string `json:"matched"`
 	At      Micros `json:"at"`
+
+	// Amount In minor units; null of an event without one.
+	Amount   *int64  `json:"amount"`
+	Currency *string `json:"currency"`
+
+	// UserID The order's.
+	UserID *string `json:"user_id"`
 }
 
 // SupportHitType defines model for SupportHit.Type.
@@ -1778,6 +1785,9 @@ type SupportHits struct {
 
 	// NextCursor Null at the end.
 	NextCursor *string `json:"next_cursor"`
+
+	// Understood What was looked for beside ids, in words: the amount and the day, the card, the words.
+	Understood *string `json:"understood"`
 }
 
 // SupportJob defines model for SupportJob.
@@ -2817,7 +2827,7 @@ type SupportDeclineRefundParams struct {
 
 // SupportSearchParams defines parameters for SupportSearch.
 type SupportSearchParams struct {
-	// Q An id or its beginning; required.
+	// Q What was quoted; required.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
@@ -3039,7 +3049,7 @@ type ServerInterface interface {
 	// SupportDeclineRefund Decline a refund that was asked for, or withdraw the request
 	// (POST /v1/support/refund-requests/{refund_request_id}/decline)
 	SupportDeclineRefund(ctx echo.Context, refundRequestID RefundRequestID, params SupportDeclineRefundParams) error
-	// SupportSearch Find orders, attempts, refunds and events by an id
+	// SupportSearch Find orders, attempts, refunds and events
 	// (GET /v1/support/search)
 	SupportSearch(ctx echo.Context, params SupportSearchParams) error
 }
@@ -18006,7 +18016,7 @@ type StrictServerInterface interface {
 	// SupportDeclineRefund Decline a refund that was asked for, or withdraw the request
 	// (POST /v1/support/refund-requests/{refund_request_id}/decline)
 	SupportDeclineRefund(ctx context.Context, request SupportDeclineRefundRequestObject) (SupportDeclineRefundResponseObject, error)
-	// SupportSearch Find orders, attempts, refunds and events by an id
+	// SupportSearch Find orders, attempts, refunds and events
 	// (GET /v1/support/search)
 	SupportSearch(ctx context.Context, request SupportSearchRequestObject) (SupportSearchResponseObject, error)
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
@@ -19,15 +20,19 @@ func attemptOrNull(id *payment.AttemptID) *string {
 }
 
 // SupportHits renders a page of a search.
-func SupportHits(list []support.Hit, next string) gen.SupportHits {
-	return gen.SupportHits{Items: mapped(list, hit), NextCursor: orNull(next)}
+func SupportHits(f finder.Found) gen.SupportHits {
+	return gen.SupportHits{Items: mapped(f.Hits, hit), NextCursor: orNull(f.Next), Understood: orNull(f.Understood)}
 }
 
-func hit(h support.Hit) gen.SupportHit {
-	return gen.SupportHit{
+func hit(h finder.Hit) gen.SupportHit {
+	shown := gen.SupportHit{
 		Type: gen.SupportHitType(h.Type), ID: h.ID, OrderID: orNull(string(h.OrderID)), PaymentAttemptID: attemptOrNull(h.AttemptID),
-		Status: h.Status, Matched: h.Matched, At: gen.Micros(h.At),
+		Status: h.Status, Matched: h.Matched, At: gen.Micros(h.At), UserID: orNull(string(h.User)),
 	}
+	if h.Money != nil {
+		shown.Amount, shown.Currency = &h.Money.Minor, orNull(string(h.Money.Currency))
+	}
+	return shown
 }
 
 // SupportAttempt renders an attempt with its timeline and events.

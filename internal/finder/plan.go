@@ -1,0 +1,128 @@
+package finder
+
+import (
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Plan is what a text may mean. All of its parts are looked for, but for the words of a text that is an amount.
+type Plan struct {
+	// Texts are the spellings of the text as an id; Name is the one in lower case.
+	Texts []string
+	Name  string
+	// Amount is nil where the text has none.
+	Amount *Amount
+	// Day is nil for any day.
+	Day *Day
+	// LastFour is the end of a card's number, empty for none.
+	LastFour string
+	// Words are all to be in the description, the metadata or the id of an order.
+	Words []string
+}
+
+const (
+	// mostQuery bounds a text in bytes. A provider's stored id is at most as long; a user's may be longer, and is found by its beginning.
+	mostQuery = 512
+	// mostWords is how many words of a text are looked for.
+	mostWords = 8
+)
+
+// quotes surround what people copy; a # stands before it.
+const quotes = "\"'`“”„‟«»‹›‘’‚ \t\r\n\u00a0"
+
+// digitsOfCard are four digits with a sign or a word that they are a card's.
+var (
+	digitsOfCard = regexp.MustCompile(`(?:[*•·…xX]{1,16}|\.{3,16}|\b(?:card|ending(?: in| with)?|ends(?: in| with)?|last (?:4|four)(?: digits)?))[ \-]*([0-9]{4})\b`)
+	fourDigits   = regexp.MustCompile(`^[0-9]{4}$`)
+)
+
+// Parse reads a text, which is never wrong: what is no amount, no day and no card's digits is an id or words. A day without a year is the
+// last one up to now.
+func Parse(text string, now time.Time) Plan {
+	cleaned := strings.TrimLeft(strings.Trim(text, quotes), "#№"+quotes)
+	if cleaned == "" {
+		cleaned = strings.TrimSpace(text)
+	}
+	p := Plan{Texts: spellings(strings.TrimSpace(text), cleaned), Name: strings.ToLower(cleaned)}
+	rest := " " + p.Name + " "
+	if m := digitsOfCard.FindStringSubmatchIndex(rest); m != nil {
+		p.LastFour, rest = rest[m[2]:m[3]], rest[:m[0]]+" "+rest[m[1]:]
+	} else if fourDigits.MatchString(cleaned) {
+		p.LastFour = cleaned
+	}
+	day, without := parseDay(rest, now)
+	amount, only := parseAmount(without, day != nil)
+	switch {
+	case amount != nil:
+		p.Amount, p.Day = amount, day
+	case only && day != nil && p.LastFour != "":
+		p.Day = day
+	default:
+		p.Words = Words(cleaned)
+		p.Words = p.Words[:min(len(p.Words), mostWords)]
+	}
+	return p
+}
+
+// spellings are a text as it stands, without what surrounds it, and in the cases that ids have.
+func spellings(text, cleaned string) []string {
+	first, size := utf8.DecodeRuneInString(cleaned)
+	all := []string{text, cleaned, strings.ToLower(cleaned), strings.ToUpper(cleaned), string(unicode.ToUpper(first)) + strings.ToLower(cleaned[size:])}
+	var once []string
+	for _, s := range all {
+		if !contains(once, s) && utf8.ValidString(s) && len(s) <= mostQuery {
+			once = append(once, s)
+		}
+	}
+	return once
+}
+
+func contains(list []string, text string) bool {
+	for _, s := range list {
+		if s == text {
+			return true
+		}
+	}
+	return false
+}
+
+// Understood says in words what a plan looks for.
+func (p Plan) Understood() string {
+	var parts []string
+	if p.Amount != nil {
+		text := "payments of " + p.Amount.String()
+		if p.Day != nil {
+			text += " on " + p.Day.String()
+		}
+		if p.LastFour != "" {
+			text += " with a card that ends in " + p.LastFour
+		}
+		return text
+	}
+	if p.LastFour != "" {
+		text := "payments with a card that ends in " + p.LastFour
+		if p.Day != nil {
+			text += " on " + p.Day.String()
+		}
+		parts = append(parts, text)
+	}
+	if len(p.Words) > 0 {
+		parts = append(parts, "ids that are or begin with this")
+		what := "orders with the word "
+		if len(p.Words) > 1 {
+			what = "orders with the words "
+		}
+		parts = append(parts, what+strings.Join(p.Words, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// invalid is a refusal of a parameter.
+func invalid(field, message string) error {
+	return &payment.ValidationError{Fields: []payment.FieldError{{Field: field, Message: message}}}
+}

@@ -1,0 +1,87 @@
+package finderstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/finder"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// behind is where hits of rank Alike begin; all of them follow those of rank Exact.
+func behind(l finder.Lookup) (at time.Time, id string) {
+	if l.Behind.Rank == finder.Exact {
+		return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), lastRune
+	}
+	return l.Behind.At, l.Behind.ID
+}
+
+// span is when what is searched was created.
+func span(l finder.Lookup) (from, to time.Time) {
+	if l.Day != nil {
+		return l.Day.From(), l.Day.To()
+	}
+	return time.Time{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+}
+
+func attemptHit(id uuid.UUID, order string, at time.Time, matched string) finder.Hit {
+	return finder.Hit{
+		Type: "attempt", ID: id.String(), OrderID: payment.OrderID(order), AttemptID: (*payment.AttemptID)(&id), Matched: matched, Rank: finder.Alike, At: at,
+	}
+}
+
+// pastDays is how many days an amount without a day is looked for.
+const pastDays = 366
+
+// days are those of UTC that a lookup looks at, the newest first.
+func days(l finder.Lookup) (texts []string) {
+	at, _ := behind(l)
+	first, last := l.Now.AddDate(0, 0, -pastDays), l.Now.AddDate(0, 0, 1)
+	if l.Day != nil {
+		first, last = l.Day.From(), l.Day.To()
+	}
+	if at.Before(last) {
+		last = at
+	}
+	for d := last.UTC(); !d.Before(first.UTC().Truncate(24 * time.Hour)); d = d.AddDate(0, 0, -1) {
+		texts = append(texts, d.Format(time.DateOnly))
+	}
+	return texts
+}
+
+func (s *Store) amounts(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {
+	from, to := span(l)
+	at, id := behind(l)
+	p := &dbsqlc.SearchAmountsParams{
+		Days: days(l), WithoutDigits: finder.WithoutDigits(), WithThree: finder.WithThreeDigits(), Currencies: l.Amount.Currencies, LastFour: l.LastFour,
+		BeforeAt: at, BeforeID: id, CreatedFrom: from, CreatedTo: to, Most: int32(l.Most), //nolint:gosec // a page
+	}
+	if p.Currencies == nil {
+		p.Currencies = []string{}
+	}
+	for _, r := range l.Amount.Ranges {
+		p.Lows, p.Highs, p.Digits = append(p.Lows, r.Low), append(p.Highs, r.High), append(p.Digits, int32(r.Digits)) //nolint:gosec // at most 3
+	}
+	rows, err := s.q.SearchAmounts(ctx, db, p)
+	hits := make([]finder.Hit, len(rows))
+	for i, r := range rows {
+		hits[i] = attemptHit(r.AttemptID, r.OrderID, r.CreatedAt, "amount")
+	}
+	return hits, err
+}
+
+func (s *Store) cards(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {
+	from, to := span(l)
+	at, id := behind(l)
+	rows, err := s.q.SearchCards(ctx, db, &dbsqlc.SearchCardsParams{
+		LastFour: l.LastFour, Texts: l.Texts, BeforeAt: at, BeforeID: id, CreatedFrom: from, CreatedTo: to, Most: int32(l.Most), //nolint:gosec // a page
+	})
+	hits := make([]finder.Hit, len(rows))
+	for i, r := range rows {
+		hits[i] = attemptHit(r.AttemptID, r.OrderID, r.CreatedAt, "card_last_four")
+	}
+	return hits, err
+}

@@ -1,0 +1,252 @@
+-- Finds orders, attempts, refunds and events by any of their ids: those that are one of the texts (rank 0), and those that begin with one
+-- of the beginnings (rank 1), newest first within a rank, from a point on. Each branch reads at most 1,000 entries of one index for each,
+-- of a beginning those that sort last; orders of a user, and an order, that are exactly one of the texts are left out of the others. Locks
+-- nothing.
+-- name: SearchIDs :many
+WITH v AS (
+    SELECT DISTINCT t.q FROM (SELECT unnest(@texts::text[]) AS q) t
+), w AS (
+    SELECT DISTINCT t.q FROM (SELECT unnest(@beginnings::text[]) AS q) t
+), o AS (
+    SELECT x.order_id, x.created_at, x.matched, x.rank FROM v, LATERAL (
+        SELECT order_id, created_at, 'order_id' AS matched, 0 AS rank FROM orders WHERE order_id COLLATE "C" = v.q LIMIT 1) x
+    UNION ALL
+    SELECT x.order_id, x.created_at, x.matched, x.rank FROM w, LATERAL (
+        SELECT order_id, created_at, 'order_id' AS matched, 1 AS rank FROM orders
+        WHERE order_id COLLATE "C" > w.q AND order_id COLLATE "C" < w.q || @past::text AND user_id <> ALL (@exact::text[])
+        ORDER BY order_id COLLATE "C" DESC LIMIT 1000) x
+    UNION ALL
+    SELECT x.order_id, x.created_at, x.matched, x.rank FROM v, LATERAL (
+        SELECT order_id, created_at, 'user_id' AS matched, 0 AS rank FROM orders
+        WHERE user_id COLLATE "C" = v.q AND created_at <= @exact_before::timestamptz ORDER BY created_at DESC LIMIT 1000) x
+    UNION ALL
+    SELECT x.order_id, x.created_at, x.matched, x.rank FROM w, LATERAL (
+        SELECT order_id, created_at, 'user_id' AS matched, 1 AS rank FROM orders
+        WHERE user_id COLLATE "C" > w.q AND user_id COLLATE "C" < w.q || @past::text AND order_id <> ALL (@exact::text[])
+        ORDER BY user_id COLLATE "C" DESC LIMIT 1000) x
+), named AS (
+    SELECT x.account, x.reference, x.attempt_id, x.rank FROM v, LATERAL (
+        SELECT account, reference, attempt_id, 0 AS rank FROM attempt_references
+        WHERE reference COLLATE "C" = v.q AND reference <> attempt_id::text LIMIT 1000) x
+    UNION ALL
+    SELECT x.account, x.reference, x.attempt_id, x.rank FROM w, LATERAL (
+        SELECT account, reference, attempt_id, 1 AS rank FROM attempt_references
+        WHERE reference COLLATE "C" > w.q AND reference COLLATE "C" < w.q || @past::text AND reference <> attempt_id::text
+        ORDER BY reference COLLATE "C" DESC LIMIT 1000) x
+), logged AS (
+    SELECT x.order_id, x.attempt_id, x.rank FROM v, LATERAL (
+        SELECT order_id, attempt_id, 0 AS rank FROM attempt_log
+        WHERE key COLLATE "C" = v.q AND key <> '' AND kind IN ('press', 'reuse', 'refused') LIMIT 1000) x
+    UNION ALL
+    SELECT x.order_id, x.attempt_id, x.rank FROM w, LATERAL (
+        SELECT order_id, attempt_id, 1 AS rank FROM attempt_log
+        WHERE key COLLATE "C" > w.q AND key COLLATE "C" < w.q || @past::text AND key <> '' AND kind IN ('press', 'reuse', 'refused')
+        ORDER BY key COLLATE "C" DESC LIMIT 1000) x
+), a AS (
+    SELECT x.order_id, x.attempt_id, x.created_at, o.matched, o.rank
+    FROM o, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at FROM payment_attempts p WHERE p.order_id = o.order_id ORDER BY p.created_at DESC LIMIT 100) x
+    UNION ALL
+    (SELECT order_id, attempt_id, created_at, 'payment_attempt_id', CASE WHEN @first_id::uuid = @last_id::uuid THEN 0 ELSE 1 END FROM payment_attempts
+        WHERE attempt_id BETWEEN @first_id::uuid AND @last_id::uuid ORDER BY attempt_id DESC LIMIT 1000)
+    UNION ALL
+    SELECT x.order_id, x.attempt_id, x.created_at, x.matched, x.rank FROM v, LATERAL (
+        SELECT order_id, attempt_id, created_at, 'client_request_id' AS matched, 0 AS rank FROM payment_attempts
+        WHERE client_request_id COLLATE "C" = v.q LIMIT 1000) x
+    UNION ALL
+    SELECT x.order_id, x.attempt_id, x.created_at, x.matched, x.rank FROM w, LATERAL (
+        SELECT order_id, attempt_id, created_at, 'client_request_id' AS matched, 1 AS rank FROM payment_attempts
+        WHERE client_request_id COLLATE "C" > w.q AND client_request_id COLLATE "C" < w.q || @past::text
+        ORDER BY client_request_id COLLATE "C" DESC LIMIT 1000) x
+    UNION ALL
+    SELECT x.order_id, x.attempt_id, x.created_at,
+        CASE WHEN named.reference = x.provider_payment_id THEN 'provider_payment_id' ELSE 'reference' END, named.rank
+    FROM named, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at, p.provider_payment_id FROM payment_attempts p WHERE p.attempt_id = named.attempt_id LIMIT 1) x
+    UNION ALL
+    SELECT x.order_id, x.attempt_id, x.created_at, 'idempotency_key', logged.rank
+    FROM logged, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at FROM payment_attempts p
+        WHERE p.order_id = logged.order_id AND p.attempt_id = logged.attempt_id LIMIT 1) x
+), r AS (
+    (SELECT order_id, refund_id, attempt_id, created_at, 'refund_id' AS matched, CASE WHEN @first_id::uuid = @last_id::uuid THEN 0 ELSE 1 END AS rank FROM refunds
+        WHERE refund_id BETWEEN @first_id::uuid AND @last_id::uuid ORDER BY refund_id DESC LIMIT 1000)
+    UNION ALL
+    SELECT x.order_id, x.refund_id, x.attempt_id, x.created_at, x.matched, x.rank FROM v, LATERAL (
+        SELECT order_id, refund_id, attempt_id, created_at, 'provider_refund_id' AS matched, 0 AS rank FROM refunds
+        WHERE provider_refund_id COLLATE "C" = v.q AND provider_refund_id <> '' LIMIT 1000) x
+    UNION ALL
+    SELECT x.order_id, x.refund_id, x.attempt_id, x.created_at, x.matched, x.rank FROM w, LATERAL (
+        SELECT order_id, refund_id, attempt_id, created_at, 'provider_refund_id' AS matched, 1 AS rank FROM refunds
+        WHERE provider_refund_id COLLATE "C" > w.q AND provider_refund_id COLLATE "C" < w.q || @past::text AND provider_refund_id <> ''
+        ORDER BY provider_refund_id COLLATE "C" DESC LIMIT 1000) x
+    UNION ALL
+    SELECT x.order_id, x.refund_id, x.attempt_id, x.created_at, x.matched, x.rank FROM v, LATERAL (
+        SELECT order_id, refund_id, attempt_id, created_at, 'client_request_id' AS matched, 0 AS rank FROM refunds WHERE client_request_id COLLATE "C" = v.q LIMIT 1000) x
+    UNION ALL
+    SELECT x.order_id, x.refund_id, x.attempt_id, x.created_at, x.matched, x.rank FROM w, LATERAL (
+        SELECT order_id, refund_id, attempt_id, created_at, 'client_request_id' AS matched, 1 AS rank FROM refunds
+        WHERE client_request_id COLLATE "C" > w.q AND client_request_id COLLATE "C" < w.q || @past::text
+        ORDER BY client_request_id COLLATE "C" DESC LIMIT 1000) x
+), e AS (
+    (SELECT event_id, order_id, attempt_id, received_at, 'event_id' AS matched, CASE WHEN @first_id::uuid = @last_id::uuid THEN 0 ELSE 1 END AS rank FROM provider_events
+        WHERE event_id BETWEEN @first_id::uuid AND @last_id::uuid ORDER BY event_id DESC LIMIT 1000)
+    UNION ALL
+    SELECT x.event_id, x.order_id, x.attempt_id, x.received_at, x.matched, x.rank FROM v, LATERAL (
+        SELECT event_id, order_id, attempt_id, received_at, 'provider_event_id' AS matched, 0 AS rank FROM provider_events
+        WHERE provider_event_id COLLATE "C" = v.q LIMIT 1000) x
+    UNION ALL
+    SELECT x.event_id, x.order_id, x.attempt_id, x.received_at, x.matched, x.rank FROM w, LATERAL (
+        SELECT event_id, order_id, attempt_id, received_at, 'provider_event_id' AS matched, 1 AS rank FROM provider_events
+        WHERE provider_event_id COLLATE "C" > w.q AND provider_event_id COLLATE "C" < w.q || @past::text
+        ORDER BY provider_event_id COLLATE "C" DESC LIMIT 1000) x
+    UNION ALL
+    SELECT x.event_id, x.order_id, x.attempt_id, x.received_at, x.matched, x.rank FROM v, LATERAL (
+        SELECT event_id, order_id, attempt_id, received_at, 'reference' AS matched, 0 AS rank FROM provider_events
+        WHERE refs @> ARRAY[v.q] AND verdict IN ('unmatched', 'deferred', 'foreign') LIMIT 1000) x
+), hits AS (
+    SELECT 'order' AS type, o.order_id AS id, o.order_id AS of_order, NULL::uuid AS of_attempt, o.matched, o.rank, o.created_at AS at FROM o
+    UNION ALL
+    SELECT 'order', x.order_id, x.order_id, NULL, 'idempotency_key', logged.rank, x.created_at
+    FROM logged, LATERAL (SELECT l.order_id, l.created_at FROM orders l WHERE l.order_id = logged.order_id AND logged.attempt_id IS NULL LIMIT 1) x
+    UNION ALL
+    SELECT 'attempt', a.attempt_id::text, a.order_id, a.attempt_id, a.matched, a.rank, a.created_at FROM a
+    UNION ALL
+    SELECT 'refund', r.refund_id::text, r.order_id, r.attempt_id, r.matched, r.rank, r.created_at FROM r
+    UNION ALL
+    SELECT 'event', e.event_id::text, e.order_id, e.attempt_id, e.matched, e.rank, e.received_at FROM e
+), once AS (
+    SELECT DISTINCT ON (h.type, h.id) h.type, h.id, h.of_order, h.of_attempt, h.matched, h.rank, h.at FROM hits h ORDER BY h.type, h.id, h.rank, h.matched
+)
+SELECT h.type::text AS type, h.id::text AS id, coalesce(h.of_order, '')::text AS order_id, h.of_attempt AS attempt_id, h.matched::text AS matched,
+    h.rank::int AS rank, h.at::timestamptz AS at
+FROM once h
+WHERE h.rank > @before_rank::int OR h.rank = @before_rank::int AND (h.at, h.id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
+ORDER BY h.rank, h.at DESC, h.id COLLATE "C" DESC LIMIT @most::int;
+
+-- Reads how the ids of orders and users are spelled that are one of these names in any case; at most twenty. Locks nothing.
+-- name: SearchSpellings :many
+SELECT s.order_id, coalesce(o.user_id, '')::text AS user_id FROM search_orders s LEFT JOIN orders o ON o.order_id = s.order_id
+WHERE s.words && @names::text[] LIMIT 20;
+
+-- Finds orders that have all of some words among the 10,000 from a point on, newest first: of words that are not rare these are enough.
+-- Orders with one of the names are left out. Locks nothing.
+-- name: SearchWordsNewest :many
+SELECT s.order_id, s.created_at FROM (
+    SELECT n.order_id, n.created_at, n.words FROM search_orders n
+    WHERE (n.created_at, n.order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
+    ORDER BY n.created_at DESC, n.order_id COLLATE "C" DESC LIMIT 10000
+) s
+WHERE s.words @> @words::text[] AND NOT s.words && @names::text[]
+ORDER BY s.created_at DESC, s.order_id COLLATE "C" DESC LIMIT @most::int;
+
+-- As SearchWordsNewest, among all, in no order. Locks nothing.
+-- name: SearchWordsFew :many
+WITH s AS MATERIALIZED (
+    SELECT n.order_id, n.created_at FROM search_orders n WHERE n.words @> @words::text[] AND NOT n.words && @names::text[] LIMIT @most::int
+)
+SELECT s.order_id, s.created_at FROM s;
+
+-- As SearchWordsNewest, among all: it reads every order that has the words. Locks nothing.
+-- name: SearchWords :many
+WITH s AS MATERIALIZED (
+    SELECT n.order_id, n.created_at FROM search_orders n WHERE n.words @> @words::text[] AND NOT n.words && @names::text[]
+)
+SELECT s.order_id, s.created_at FROM s
+WHERE (s.created_at, s.order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
+ORDER BY s.created_at DESC, s.order_id COLLATE "C" DESC LIMIT @most::int;
+
+-- Finds attempts by the last four digits of the card, newest first, from a point on; those of the orders of these names are left out. Locks nothing.
+-- name: SearchCards :many
+SELECT s.attempt_id, s.order_id, s.created_at FROM search_payments s
+WHERE s.last_four = @last_four::text AND s.last_four <> '' AND s.order_id <> ALL (@texts::text[])
+    AND (s.created_at < @before_at::timestamptz OR s.created_at = @before_at::timestamptz AND s.attempt_id::text COLLATE "C" < @before_id::text)
+    AND s.created_at >= @created_from::timestamptz AND s.created_at < @created_to::timestamptz
+ORDER BY s.created_at DESC, s.attempt_id DESC LIMIT @most::int;
+
+-- Finds attempts with an amount in one of some ranges, each for the currencies of one number of digits, on some days, newest first, from a point
+-- on. No currency is any; digits are 2 but for those listed. Reads a range of one index for each day and range. Locks nothing.
+-- name: SearchAmounts :many
+SELECT x.attempt_id, x.order_id, x.created_at
+FROM (SELECT unnest(@lows::bigint[]) AS low, unnest(@highs::bigint[]) AS high, unnest(@digits::int[]) AS digits) r, (SELECT unnest(@days::text[])::date AS day) d, LATERAL (
+    SELECT s.attempt_id, s.order_id, s.created_at FROM search_payments s
+    WHERE s.day = d.day AND s.amount BETWEEN r.low AND r.high
+        AND r.digits = CASE WHEN s.currency = ANY (@without_digits::text[]) THEN 0 WHEN s.currency = ANY (@with_three::text[]) THEN 3 ELSE 2 END
+        AND (cardinality(@currencies::text[]) = 0 OR s.currency = ANY (@currencies::text[]))
+        AND (@last_four::text = '' OR s.last_four = @last_four::text)
+        AND (s.created_at < @before_at::timestamptz OR s.created_at = @before_at::timestamptz AND s.attempt_id::text COLLATE "C" < @before_id::text)
+        AND s.created_at >= @created_from::timestamptz AND s.created_at < @created_to::timestamptz
+    ORDER BY s.created_at DESC, s.attempt_id DESC LIMIT @most::int
+) x
+ORDER BY x.created_at DESC, x.attempt_id DESC LIMIT @most::int;
+
+-- Reads what a page of hits shows beside its ids, in the order of nth; an amount of 0 is none. Locks nothing.
+-- name: SearchDetails :many
+SELECT n.nth::int AS nth, coalesce(r.amount, p.amount, CASE WHEN n.type = 'order' THEN o.amount END, 0)::bigint AS amount,
+    coalesce(r.currency, p.currency, CASE WHEN n.type = 'order' THEN o.currency END, '')::text AS currency, coalesce(o.user_id, '')::text AS user_id,
+    coalesce(CASE n.type WHEN 'event' THEN e.verdict WHEN 'refund' THEN r.status::text WHEN 'attempt' THEN p.status::text ELSE (
+        SELECT CASE WHEN o.accepted_attempt_id IS NOT NULL OR bool_or(l.status = 'succeeded') THEN 'paid'
+            WHEN bool_or(l.status = 'pending') IS NOT TRUE AND o.cancel_requested_at IS NOT NULL THEN 'cancelled' ELSE 'open' END
+        FROM payment_attempts l WHERE l.order_id = n.order_id) END, '')::text AS status,
+    coalesce(e.news, '{}')::json AS news
+FROM (SELECT unnest(@nths::int[]) AS nth, unnest(@types::text[]) AS type, unnest(@ids::uuid[]) AS id, unnest(@order_ids::text[]) AS order_id, unnest(@attempt_ids::uuid[]) AS attempt_id) n
+LEFT JOIN LATERAL (SELECT * FROM orders x WHERE x.order_id = n.order_id LIMIT 1) o ON true
+LEFT JOIN LATERAL (SELECT * FROM payment_attempts x WHERE x.order_id = n.order_id AND x.attempt_id = n.attempt_id AND n.type = 'attempt' LIMIT 1) p ON true
+LEFT JOIN LATERAL (SELECT * FROM refunds x WHERE x.refund_id = n.id AND n.type = 'refund' LIMIT 1) r ON true
+LEFT JOIN LATERAL (SELECT x.verdict, x.news FROM provider_events x WHERE x.event_id = n.id AND n.type = 'event' LIMIT 1) e ON true
+ORDER BY n.nth;
+
+-- Takes how far a source was read for the search, unless another process has it.
+-- name: SearchCursorTake :many
+SELECT at, id FROM search_cursors WHERE source = @source FOR NO KEY UPDATE SKIP LOCKED;
+
+-- Writes how far a source was read: the one row that SearchCursorTake has locked.
+-- name: SearchCursorMove :exec
+UPDATE search_cursors SET at = @at, id = @id WHERE source = @source;
+
+-- Sets the sources back to before what was added of the past.
+-- name: SearchCursorsBack :exec
+UPDATE search_cursors SET at = @at::timestamptz, id = '' WHERE source IN ('orders', 'attempts') AND at >= @at::timestamptz;
+
+-- Reads orders for the search, oldest first, from a point on, but for those of the last seconds, of which an older one may be committed
+-- later. Locks nothing.
+-- name: SearchOrdersNext :many
+SELECT order_id, user_id, description, metadata, created_at FROM orders
+WHERE (created_at, order_id COLLATE "C") > (@after_at::timestamptz, @after_id::text) AND created_at < now() - make_interval(secs => @lag::float8)
+ORDER BY created_at, order_id COLLATE "C" LIMIT @most::int;
+
+-- Adds orders to the search, or nothing where they are in it.
+-- name: SearchOrdersAdd :exec
+INSERT INTO search_orders (order_id, created_at, words)
+SELECT unnest(@order_ids::text[]), unnest(@created_ats::timestamptz[]), string_to_array(unnest(@words::text[]), ' ')
+ON CONFLICT DO NOTHING;
+
+-- Adds the attempts from a point on to the search, or nothing where they are in it, and returns the last of them, as SearchOrdersNext reads
+-- orders.
+-- name: SearchAttemptsAdd :many
+WITH n AS (
+    SELECT attempt_id, order_id, amount, currency, created_at FROM payment_attempts
+    WHERE (created_at, attempt_id) > (@after_at::timestamptz, @after_id::uuid) AND created_at < now() - make_interval(secs => @lag::float8)
+    ORDER BY created_at, attempt_id LIMIT @most::int
+), added AS (
+    INSERT INTO search_payments (attempt_id, order_id, day, amount, currency, created_at)
+    SELECT attempt_id, order_id, (created_at AT TIME ZONE 'UTC')::date, amount, currency, created_at FROM n
+    ON CONFLICT DO NOTHING
+)
+SELECT n.attempt_id, n.created_at, (SELECT count(*) FROM n)::int AS many FROM n ORDER BY n.created_at DESC, n.attempt_id DESC LIMIT 1;
+
+-- Reads webhooks for the search, oldest first, from a point on, with their bytes unless these are many, and what the attempt's stored payment
+-- method is shown as. Locks nothing.
+-- name: SearchEventsNext :many
+SELECT e.event_id, e.received_at, e.attempt_id, (CASE WHEN octet_length(e.body) <= 65536 AND e.attempt_id IS NOT NULL THEN e.body END)::bytea AS body,
+    coalesce((SELECT p.saved_payment_method ->> 'display' FROM payment_attempts p WHERE p.attempt_id = e.attempt_id LIMIT 1), '')::text AS stored
+FROM provider_events e
+WHERE e.body IS NOT NULL AND e.received_at >= @after_at::timestamptz AND (e.received_at, e.event_id) > (@after_at::timestamptz, @after_id::uuid)
+    AND e.received_at < now() - make_interval(secs => @lag::float8)
+ORDER BY e.received_at, e.event_id LIMIT @most::int;
+
+-- Writes the last four digits of the cards of attempts, which may not be in the search yet.
+-- name: SearchCardsAdd :exec
+INSERT INTO search_payments (attempt_id, order_id, day, amount, currency, created_at, last_four)
+SELECT p.attempt_id, p.order_id, (p.created_at AT TIME ZONE 'UTC')::date, p.amount, p.currency, p.created_at, n.last_four
+FROM (SELECT unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@last_fours::text[]) AS last_four) n, LATERAL (
+    SELECT * FROM payment_attempts x WHERE x.attempt_id = n.attempt_id LIMIT 1) p
+ORDER BY p.attempt_id
+ON CONFLICT (attempt_id) DO UPDATE SET last_four = EXCLUDED.last_four WHERE search_payments.last_four <> EXCLUDED.last_four;
