@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/internal/console/customer"
+	"github.com/paylatch/paylatch/internal/console/lists"
 	"github.com/paylatch/paylatch/internal/console/page"
 	"github.com/paylatch/paylatch/internal/console/requests"
 	"github.com/paylatch/paylatch/internal/console/session"
@@ -29,6 +30,13 @@ func New(o Options) http.Handler {
 	}
 	pages := http.NewServeMux()
 	entrance.Route(pages)
+	all := lists.Pages{Lists: o.Lists}
+	for path, show := range map[string]func(*session.Visit) error{
+		"/support/payments": all.Payments, "/support/refunds": all.Refunds, "/support/payments.csv": all.PaymentsFile,
+		"/support/orders.csv": all.OrdersFile, "/support/refunds.csv": all.RefundsFile,
+	} {
+		pages.Handle("GET "+path, entrance.Staff(show))
+	}
 	for path, show := range map[string]handler{
 		"/support":                            (*visit).showSearch,
 		"/support/today":                      func(v *visit) error { return today.ShowNumbers(v.Visit, v.Overview) },
@@ -76,8 +84,8 @@ func New(o Options) http.Handler {
 			pages.Handle(pattern, entrance.Staff(show))
 		}
 	}
-	all := http.NewServeMux()
-	all.Handle("GET /support/assets/", http.StripPrefix("/support/assets", page.Files(assets)))
-	all.Handle("/", entrance.Guard(pages))
-	return page.Secured(all)
+	guarded := http.NewServeMux()
+	guarded.Handle("GET /support/assets/", http.StripPrefix("/support/assets", page.Files(assets)))
+	guarded.Handle("/", entrance.Guard(pages))
+	return page.Secured(guarded)
 }

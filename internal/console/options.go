@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/console/customer"
+	"github.com/paylatch/paylatch/internal/console/lists"
 	"github.com/paylatch/paylatch/internal/console/requests"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/console/today"
@@ -57,6 +58,7 @@ type Options struct {
 	// Dashboard returns the address of a payment in its provider's dashboard, by the provider's ids of the payment and of its
 	// first capture; empty without one.
 	Dashboard func(account, payment, capture string) string
+	Lists     lists.Lists
 	// SignIn configures how staff signs in.
 	SignIn session.Options
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/lists"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -17,7 +18,11 @@ type orderView struct {
 	Summary string
 }
 
+// showOrder shows one order, or the list of them where none is named.
 func (v *visit) showOrder() error {
+	if !v.R.URL.Query().Has("id") {
+		return lists.Pages{Lists: v.Lists}.Orders(v.Visit)
+	}
 	id := payment.OrderID(v.Query("id"))
 	var o payment.Order
 	err := v.AuditLog.Watch(v.R.Context(), v.Who, "readOrder.view", "order", string(id), func() (err error) {

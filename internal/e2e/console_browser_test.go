@@ -202,6 +202,7 @@ func TestEverybodyCanUseTheConsole(t *testing.T) {
 	event := one[string](t, s.rig, `SELECT event_id::text FROM provider_events WHERE attempt_id = $1 ORDER BY received_at LIMIT 1`, a.ID)
 	case1 := one[string](t, s.rig, `SELECT discrepancy_id::text FROM discrepancies LIMIT 1`)
 	s.disputed(t, a)
+	s.copied(t)
 	b := newTab(t)
 	b.open(s.base + "/support/sign-in")
 	b.accessible("sign-in")
@@ -211,8 +212,9 @@ func TestEverybodyCanUseTheConsole(t *testing.T) {
 		"search": "/support", "found": "/support?q=u1", "none": "/support?q=nothing-like-it", "attempt": "/support/attempts/" + a.ID,
 		"order": "/support/orders?id=" + a.OrderID, "event": "/support/events/" + event, "refund": "/support/attempts/" + a.ID + "/refund",
 		"recheck": "/support/attempts/" + a.ID + "/recheck", "replay": "/support/events/" + event + "/replay", "worklist": "/support/discrepancies",
-		"disputes": "/support/disputes",
-		"resolve":  "/support/discrepancies/" + case1 + "/resolve", "audit": "/support/audit", "missing": "/support/attempts/none",
+		"disputes": "/support/disputes", "payments": "/support/payments", "orders": "/support/orders?status=paid&currency=EUR", "refunds": "/support/refunds",
+		"refused-filter": "/support/payments?amount_from=20", "quoted": "/support?q=about+20+euros+today",
+		"resolve": "/support/discrepancies/" + case1 + "/resolve", "audit": "/support/audit", "missing": "/support/attempts/none",
 	} {
 		b.open(s.base + path)
 		b.accessible(name)
@@ -220,6 +222,9 @@ func TestEverybodyCanUseTheConsole(t *testing.T) {
 		b.picture(name + "-phone-dark")
 	}
 	b.do(chromedp.EmulateViewport(1280, 900))
+	b.open(s.base + "/support/payments?status=succeeded")
+	b.accessible("payments, wide")
+	b.picture("payments-wide")
 	b.open(s.base + "/support/attempts/" + a.ID)
 	b.accessible("attempt, wide")
 	b.dark(false)

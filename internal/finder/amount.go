@@ -210,3 +210,24 @@ func rangeOf(whole, fraction string, digits int, near bool) (Range, bool) {
 	}
 	return r, true
 }
+
+// MoneyIn reads an amount as people write it in a currency, which may stand beside it; code is empty where only the text may name it. It
+// reports false for a text that is no amount of one currency.
+func MoneyIn(text, code string) (payment.Money, bool) {
+	a, _ := parseAmount(strings.ToLower(text), true)
+	if a == nil || a.About {
+		return payment.Money{}, false
+	}
+	if code == "" && len(a.Currencies) > 0 {
+		code = a.Currencies[0]
+	}
+	if code == "" || len(a.Currencies) > 0 && !slices.Contains(a.Currencies, code) {
+		return payment.Money{}, false
+	}
+	number := a.text
+	one := amountOf(number, []string{code}, false)
+	if one == nil {
+		return payment.Money{}, false
+	}
+	return payment.Money{Minor: one.Ranges[0].Low, Currency: payment.Currency(code)}, true
+}

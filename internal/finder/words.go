@@ -30,7 +30,7 @@ func Words(text string) []string {
 
 // Names are what stands beside the words of an order, by which it is found in any case: its id and its user's.
 func Names(order, user string) []string {
-	var names []string
+	names := []string{}
 	if name := strings.ToLower(order); !strings.ContainsAny(name, " ") {
 		names = append(names, "="+name)
 	}

@@ -82,13 +82,13 @@ var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 func Parse(kind Kind, params map[string]string) (Query, error) {
 	p := parser{params: params}
 	q := Query{Kind: kind, Limit: usualLimit, Filter: Filter{
-		Status: p.oneOf("status", statuses(kind)), Account: p.text("account"), User: p.user(), Currency: p.currency(),
+		Status: p.oneOf("status", Statuses(kind)), Account: p.text("account"), User: p.user(), Currency: p.currency(),
 		AmountMin: p.amount("amount_min", 0), AmountMax: p.amount("amount_max", math.MaxInt64),
 		CreatedFrom: p.time("created_from", time.Time{}), CreatedTo: p.time("created_to", latest()),
 		UpdatedFrom: p.time("updated_from", time.Time{}), UpdatedTo: p.time("updated_to", latest()),
 	}}
 	if kind == Attempts {
-		q.Stage = p.oneOf("stage", stages())
+		q.Stage = p.oneOf("stage", Stages())
 	} else if params["stage"] != "" {
 		p.invalid("stage", "is of payment attempts only: leave it out")
 	}
@@ -117,7 +117,8 @@ func (q Query) Whole() Query {
 	return q
 }
 
-func statuses(k Kind) []string {
+// Statuses are those that the items of a list may have.
+func Statuses(k Kind) []string {
 	switch k {
 	case Orders:
 		return []string{string(payment.OrderOpen), string(payment.OrderPaid), string(payment.OrderCancelled)}
@@ -128,7 +129,8 @@ func statuses(k Kind) []string {
 	return []string{"pending", "succeeded", "failed"}
 }
 
-func stages() []string {
+// Stages are those that payment attempts may have.
+func Stages() []string {
 	return append(texts([]fsm.State{fsm.Requested, fsm.OutcomeUnknown, fsm.AwaitingCustomer, fsm.Authorized}), "final")
 }
 

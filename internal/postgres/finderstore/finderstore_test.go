@@ -89,7 +89,7 @@ func TestFind(t *testing.T) {
 		"49,99 € 2026-02-01":           {payment(4, "amount")},
 		"49.99 2026-03-03":             {payment(0, "amount"), payment(3, "amount")},
 		"about 50 eur 3 March 2026":    {payment(0, "amount")},
-		"about 50 eur 4 March 2026":    {payment(1, "amount")},
+		"about 50 eur 4 March 2026":    {payment(1, "amount"), payment(0, "amount")},
 		"4999 yen 3 March 2026":        {payment(2, "amount")},
 		"$49.99":                       {payment(3, "amount")},
 		"49.99 EUR":                    {payment(0, "amount"), payment(4, "amount")},

@@ -1,0 +1,201 @@
+package lists
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/api/export"
+	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/refusal"
+	"github.com/paylatch/paylatch/internal/console/session"
+	listing "github.com/paylatch/paylatch/internal/lists"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Lists is what staff may list; *lists.Service of the API in the program.
+type Lists interface {
+	Orders(ctx context.Context, actor authz.Actor, q listing.Query) (listing.Page[payment.Order], error)
+	Attempts(ctx context.Context, actor authz.Actor, q listing.Query) (listing.Page[payment.View], error)
+	Refunds(ctx context.Context, actor authz.Actor, q listing.Query) (listing.Page[refund.Refund], error)
+}
+
+// kind is one of the lists.
+type kind struct {
+	of                   listing.Kind
+	path, title, nothing string
+	action               support.Action
+}
+
+func payments() kind {
+	return kind{listing.Attempts, "/support/payments", "Payments", "There is no such payment.", "listPaymentAttempts.view"}
+}
+
+func orders() kind {
+	return kind{listing.Orders, "/support/orders", "Orders", "There is no such order.", "listOrders.view"}
+}
+
+func refunds() kind {
+	return kind{listing.Refunds, "/support/refunds", "Refunds", "There is no such refund.", "listRefunds.view"}
+}
+
+// file is the path of the same list as CSV.
+func (k kind) file() string { return k.path + ".csv" }
+
+// Stages reports whether the list has a filter by stage.
+func (k kind) Stages() bool { return k.of == listing.Attempts }
+
+// noun is what a line of the list is of.
+func (k kind) noun() string {
+	if k.of == listing.Refunds {
+		return "Refund"
+	}
+	return "Payment"
+}
+
+// row is a line of a list.
+type row struct {
+	At    time.Time
+	Money payment.Money
+	State string
+	// Link is the path of the thing, and ID its id.
+	Link, ID string
+	Order    payment.OrderID
+	User     payment.UserID
+	Account  string
+}
+
+// view is the content of a page.
+type view struct {
+	layout.Frame
+	kind
+	form
+
+	Rows []row
+	// Error is what is wrong with the filter; empty for nothing.
+	Error   string
+	Further string
+}
+
+// Pages are the lists.
+type Pages struct{ Lists Lists }
+
+// Payments shows the payments.
+func (p Pages) Payments(v *session.Visit) error {
+	return show(v, payments(), p.Lists.Attempts, paymentRow)
+}
+
+// Orders shows the orders.
+func (p Pages) Orders(v *session.Visit) error { return show(v, orders(), p.Lists.Orders, orderRow) }
+
+// Refunds shows the refunds.
+func (p Pages) Refunds(v *session.Visit) error { return show(v, refunds(), p.Lists.Refunds, refundRow) }
+
+// PaymentsFile hands out payments as CSV, as the API does.
+func (p Pages) PaymentsFile(v *session.Visit) error {
+	return file(v, payments(), p.Lists.Attempts, render.New(v.Now, 0).ForStaff)
+}
+
+// OrdersFile hands out orders as CSV, as the API does.
+func (p Pages) OrdersFile(v *session.Visit) error {
+	return file(v, orders(), p.Lists.Orders, render.New(v.Now, 0).Order)
+}
+
+// RefundsFile hands out refunds as CSV, as the API does.
+func (p Pages) RefundsFile(v *session.Visit) error {
+	return file(v, refunds(), p.Lists.Refunds, render.Refund)
+}
+
+// reads reads a page of a list.
+type reads[T any] func(context.Context, authz.Actor, listing.Query) (listing.Page[T], error)
+
+func show[T any](v *session.Visit, k kind, read reads[T], line func(T) row) error {
+	shown := view{Frame: v.Frame(k.title), kind: k, form: filter(v)}
+	q, err := shown.query(k.of, v.Query("cursor"))
+	if err != nil {
+		status, text := refusal.Of(err)
+		shown.Error = text
+		layout.Render(v.W, v.R, status, page(shown))
+		return nil
+	}
+	found, err := watched(v, k, "filter", q, read)
+	if err != nil {
+		return err
+	}
+	for _, item := range found.Items {
+		shown.Rows = append(shown.Rows, line(item))
+	}
+	shown.Further = v.Further(found.Next)
+	return v.Show(page(shown))
+}
+
+// filter is the form in the address.
+func filter(v *session.Visit) form { return readForm(v.R.URL.Query()) }
+
+func watched[T any](v *session.Visit, k kind, target string, q listing.Query, read reads[T]) (found listing.Page[T], err error) {
+	err = v.AuditLog.Watch(v.R.Context(), v.Who, k.action, target, v.R.URL.RawQuery, func() (err error) {
+		found, err = read(v.R.Context(), v.Who.Actor, q)
+		return err
+	})
+	return found, err
+}
+
+// file writes all that match. The first page is read before the response begins; a later error ends the connection before the file's end.
+func file[T, U any](v *session.Visit, k kind, read reads[T], shown func(T) U) error {
+	q, err := filter(v).query(k.of, "")
+	if err != nil {
+		return err
+	}
+	found, err := watched(v, k, "export", q.Whole(), read)
+	if err != nil {
+		return err
+	}
+	name := strings.TrimPrefix(k.file(), "/support/")
+	v.W.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	cut := export.Write(v.W, export.CSV, render.All(found.Items, shown), func() ([]U, bool, error) {
+		if found.Next == "" || v.R.Method == http.MethodHead {
+			return nil, false, nil
+		}
+		if found, err = read(v.R.Context(), v.Who.Actor, found.Then()); err != nil {
+			return nil, false, err
+		}
+		return render.All(found.Items, shown), true, nil
+	})
+	if cut != nil && v.R.Context().Err() == nil {
+		v.Log.Error().Err(cut).Str("request_id", v.R.Header.Get("X-Request-Id")).Msg("console: a file was cut off")
+	}
+	return nil
+}
+
+func paymentRow(p payment.View) row {
+	state := string(p.State)
+	return row{p.CreatedAt, p.Money, state, "/support/attempts/" + p.ID.String(), p.ID.String(), p.OrderID, p.UserID, p.Account}
+}
+
+func orderRow(o payment.Order) row {
+	account := ""
+	if n := len(o.Attempts); n > 0 {
+		account = o.Attempts[n-1].Account
+	}
+	return row{o.CreatedAt, o.Money, string(o.Status()), orderPath(o.ID), string(o.ID), o.ID, o.UserID, account}
+}
+
+func refundRow(r refund.Refund) row {
+	return row{r.CreatedAt, r.Money, string(r.State), "/support/attempts/" + r.AttemptID.String(), r.ID.String(), r.OrderID, r.UserID, r.Account}
+}
+
+// orderPath names the order in the query: a merchant's name may be anything, also what a path can't hold.
+func orderPath(id payment.OrderID) string { return "/support/orders?id=" + url.QueryEscape(string(id)) }
+
+// words are a state as people read it.
+func words(state string) string { return strings.ReplaceAll(state, "_", " ") }
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
+
+func machine(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
