@@ -1,6 +1,7 @@
 -- +goose NO TRANSACTION
 -- +goose Up
-CREATE TABLE search_orders (
+-- Without a transaction each statement may be run again.
+CREATE TABLE IF NOT EXISTS search_orders (
     order_id   text CONSTRAINT search_orders_pkey PRIMARY KEY,
     created_at timestamptz NOT NULL,
     words      text[] NOT NULL
@@ -12,11 +13,11 @@ COMMENT ON TABLE search_orders IS
 COMMENT ON COLUMN search_orders.words IS
     'In lower case: the words of the description, of the values of the metadata and of the order''s id; the id itself after =, the user''s after @.';
 
-CREATE INDEX search_orders_by_time ON search_orders (created_at, order_id COLLATE "C");
+CREATE INDEX IF NOT EXISTS search_orders_by_time ON search_orders (created_at, order_id COLLATE "C");
 -- What waits in the list of pending entries is read by each search.
-CREATE INDEX search_orders_by_word ON search_orders USING gin (words) WITH (gin_pending_list_limit = 256);
+CREATE INDEX IF NOT EXISTS search_orders_by_word ON search_orders USING gin (words) WITH (gin_pending_list_limit = 256);
 
-CREATE TABLE search_payments (
+CREATE TABLE IF NOT EXISTS search_payments (
     attempt_id uuid CONSTRAINT search_payments_pkey PRIMARY KEY,
     order_id   text NOT NULL,
     day        date NOT NULL,
@@ -30,10 +31,10 @@ COMMENT ON TABLE search_payments IS 'As search_orders, of payment attempts: by a
 COMMENT ON COLUMN search_payments.day IS 'That of created_at in UTC.';
 COMMENT ON COLUMN search_payments.last_four IS 'As a webhook or a stored payment method shows them; empty where neither does.';
 
-CREATE INDEX search_payments_by_amount ON search_payments (day, amount, currency, created_at, attempt_id);
-CREATE INDEX search_payments_by_card ON search_payments (last_four, created_at, attempt_id) WHERE last_four <> '';
+CREATE INDEX IF NOT EXISTS search_payments_by_amount ON search_payments (day, amount, currency, created_at, attempt_id);
+CREATE INDEX IF NOT EXISTS search_payments_by_card ON search_payments (last_four, created_at, attempt_id) WHERE last_four <> '';
 
-CREATE TABLE search_cursors (
+CREATE TABLE IF NOT EXISTS search_cursors (
     source text CONSTRAINT search_cursors_pkey PRIMARY KEY CONSTRAINT search_cursors_source_known CHECK (source IN ('orders', 'attempts', 'events')),
     at     timestamptz NOT NULL DEFAULT '0001-01-01 00:00:00+00',
     id     text NOT NULL DEFAULT ''
@@ -42,6 +43,8 @@ CREATE TABLE search_cursors (
 COMMENT ON TABLE search_cursors IS
     'How far each source was read for the search, by its time of creation and its id. Whoever adds rows of the past sets it back.';
 
-INSERT INTO search_cursors (source) VALUES ('orders'), ('attempts'), ('events');
+INSERT INTO search_cursors (source) VALUES ('orders'), ('attempts'), ('events') ON CONFLICT DO NOTHING;
 
-CREATE INDEX CONCURRENTLY IF NOT EXISTS log_by_key ON attempt_log (key COLLATE "C") WHERE key <> '' AND kind IN ('press', 'reuse', 'refused');
+-- One that was broken off is there, and of no use.
+DROP INDEX CONCURRENTLY IF EXISTS log_by_key;
+CREATE INDEX CONCURRENTLY log_by_key ON attempt_log (key COLLATE "C") WHERE key <> '' AND kind IN ('press', 'reuse', 'refused');

@@ -28,17 +28,17 @@ type Range struct {
 
 // String is the amount with a point before its digits and with its currencies.
 func (a Amount) String() string {
-	text := a.text
-	if a.About {
-		text = "about " + text + " (within 5 %)"
-	}
+	text := a.text + " " + strings.Join(a.Currencies, ", ")
 	switch {
 	case len(a.Currencies) == 0:
-		return text + " in any currency"
+		text = a.text + " in any currency"
 	case len(a.Currencies) > mostNamed:
-		return text + " " + strings.Join(a.Currencies[:mostNamed], ", ") + " and others of this sign"
+		text = a.text + " " + strings.Join(a.Currencies[:mostNamed], ", ") + " and others of this sign"
 	}
-	return text + " " + strings.Join(a.Currencies, ", ")
+	if a.About {
+		return "about " + text + " (within 5 %)"
+	}
+	return text
 }
 
 // mostNamed is how many currencies of one sign are named.
@@ -214,19 +214,18 @@ func rangeOf(whole, fraction string, digits int, near bool) (Range, bool) {
 // MoneyIn reads an amount as people write it in a currency, which may stand beside it; code is empty where only the text may name it. It
 // reports false for a text that is no amount of one currency.
 func MoneyIn(text, code string) (payment.Money, bool) {
-	a, _ := parseAmount(strings.ToLower(text), true)
-	if a == nil || a.About {
+	a, _ := parseAmount(strings.ToLower(text+" "+code), true)
+	if a == nil { // it has its own currency
+		a, _ = parseAmount(strings.ToLower(text), true)
+	}
+	if a == nil || a.About || len(a.Currencies) == 0 {
 		return payment.Money{}, false
 	}
-	if code == "" && len(a.Currencies) > 0 {
+	if code == "" {
 		code = a.Currencies[0]
 	}
-	if code == "" || len(a.Currencies) > 0 && !slices.Contains(a.Currencies, code) {
-		return payment.Money{}, false
-	}
-	number := a.text
-	one := amountOf(number, []string{code}, false)
-	if one == nil {
+	one := amountOf(a.text, []string{code}, false)
+	if one == nil || !slices.Contains(a.Currencies, code) {
 		return payment.Money{}, false
 	}
 	return payment.Money{Minor: one.Ranges[0].Low, Currency: payment.Currency(code)}, true

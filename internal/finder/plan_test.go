@@ -21,8 +21,8 @@ func TestParse_amounts(t *testing.T) {
 		"50 euros last tuesday":               "payments of 50 EUR on Tuesday, 10 March 2026",
 		"€49.99 2026-03-03":                   "payments of 49.99 EUR on Tuesday, 3 March 2026",
 		"19,99 EUR 3 March":                   "payments of 19.99 EUR on Tuesday, 3 March 2026",
-		"about 50 EUR yesterday":              "payments of about 50 (within 5 %) EUR on Wednesday, 11 March 2026",
-		"~50 today":                           "payments of about 50 (within 5 %) in any currency on Thursday, 12 March 2026",
+		"about 50 EUR yesterday":              "payments of about 50 EUR (within 5 %) on Wednesday, 11 March 2026",
+		"~50 today":                           "payments of about 50 in any currency (within 5 %) on Thursday, 12 March 2026",
 		"49.99":                               "payments of 49.99 in any currency",
 		"EUR49.99":                            "payments of 49.99 EUR",
 		"49,99€":                              "payments of 49.99 EUR",
@@ -188,4 +188,31 @@ func FuzzParse(f *testing.F) {
 		}
 		_ = plan.Understood()
 	})
+}
+
+func TestMoneyIn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, code, want string }{
+		{"49.99", "EUR", "49.99 EUR"},
+		{"49,99", "EUR", "49.99 EUR"},
+		{"€49.99", "", "49.99 EUR"},
+		{"1 234,50 EUR", "EUR", "1234.50 EUR"},
+		{"20", "JPY", "20 JPY"},
+		{"1.500", "KWD", "1.500 KWD"},
+		{"$20", "CAD", "20.00 CAD"},
+		{"49.99", "", ""},
+		{"49.99 USD", "EUR", ""},
+		{"49.99", "JPY", ""},
+		{"about 50", "EUR", ""},
+		{"much", "EUR", ""},
+		{"-5", "EUR", ""},
+		{"5 6", "EUR", ""},
+		{"5", "XYZ", ""},
+	} {
+		got := ""
+		if m, ok := finder.MoneyIn(c.text, c.code); ok {
+			got = m.String()
+		}
+		require.Equal(t, c.want, got, "%q in %q", c.text, c.code)
+	}
 }

@@ -95,8 +95,12 @@ func importAgain(t *testing.T) {
 	require.Equal(t, imports.Count{Lines: 2000, Made: 1800, Refused: 200}, dry)
 	require.Empty(t, rows[string](t, r, "SELECT order_id FROM orders"))
 
+	_, err := r.db.Exec(t.Context(), "UPDATE search_cursors SET at = now()")
+	require.NoError(t, err)
 	made, refused := r.imported(t, false, lines...)
 	require.Equal(t, dry, made)
+	require.Equal(t, []string{"attempts 2024-01-02 03:04:05+00 ", "orders 2024-01-02 03:04:05+00 "},
+		rows[string](t, r, "SELECT source || ' ' || at || ' ' || id FROM search_cursors WHERE source <> 'events' ORDER BY source"), "they are copied for the search, too")
 	require.Contains(t, refused[0], "line 4: status: must be succeeded or failed")
 	again, _ := r.imported(t, false, lines...)
 	require.Equal(t, imports.Count{Lines: 2000, There: 1800, Refused: 200}, again)

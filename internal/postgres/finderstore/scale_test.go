@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/finder"
+	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/migrations"
 )
@@ -183,4 +184,37 @@ func seed(t *testing.T, conn *pgx.Conn, rows int) {
 		run(`SET maintenance_work_mem = '512MB'; REINDEX TABLE ` + table)
 		run(`VACUUM ANALYZE ` + table)
 	}
+}
+
+// BenchmarkCopy measures what the copy for the search costs an order with a payment and a webhook.
+func BenchmarkCopy(b *testing.B) {
+	const items = 5000
+	url := testdb.New(b)
+	conn, err := pgx.Connect(b.Context(), url)
+	require.NoError(b, err)
+	defer conn.Close(context.WithoutCancel(b.Context()))
+	_, err = conn.Exec(b.Context(), fmt.Sprintf(`INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, created_at, updated_at)
+			SELECT 'W-' || i, 'u' || i, 'r' || i, '\x01', 1000, 'EUR', 'Order of shirt ' || i, '{"campaign": "summer sale"}', now() - make_interval(secs => %[1]d - i), now() FROM generate_series(1, %[1]d) i;
+		INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency, created_at, updated_at, finalized_at)
+			SELECT order_id, gen_random_uuid(), user_id, 'p', '\x01', 'acc', 'succeeded', 'final', amount, currency, created_at, created_at, created_at FROM orders;
+		INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, headers, body, received_at)
+			SELECT gen_random_uuid(), 'acc', 'evt-' || order_id, false, 'paid', 'succeeded', '\x01', '{}', '{}', order_id, attempt_id, 'applied', '{}',
+				convert_to('{"card": {"last4": "4242"}, "padding": "' || repeat('x', 1500) || '"}', 'UTF8'), created_at FROM payment_attempts;
+		`, items))
+	require.NoError(b, err)
+	_, err = conn.Exec(b.Context(), "VACUUM ANALYZE")
+	require.NoError(b, err)
+	store, err := postgres.Open(b.Context(), url)
+	require.NoError(b, err)
+	defer store.Close()
+	index := finder.NewIndex(store.Finder()).Without()
+	for b.Loop() {
+		_, err := conn.Exec(b.Context(), `TRUNCATE search_orders, search_payments; UPDATE search_cursors SET at = '0001-01-01', id = ''`)
+		require.NoError(b, err)
+		for more := true; more; {
+			more, err = index.Copy(b.Context())
+			require.NoError(b, err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*items), "µs/order")
 }
