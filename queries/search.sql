@@ -1,6 +1,6 @@
 -- Finds orders, attempts, refunds and events by any of their ids: those that are one of the texts (rank 0), and those that begin with one
 -- of the beginnings (rank 1), newest first within a rank, from a point on. Each branch reads at most 1,000 entries of one index for each,
--- of a beginning those that sort last; orders of a user, and an order, that are exactly one of the texts are left out of the others. Locks
+-- of a beginning those that sort last, and of a user the 250 orders that follow the point; orders of a user, and an order, that are exactly one of the texts are left out of the others. Locks
 -- nothing.
 -- name: SearchIDs :many
 WITH v AS (
@@ -18,7 +18,7 @@ WITH v AS (
     UNION ALL
     SELECT x.order_id, x.created_at, x.matched, x.rank FROM v, LATERAL (
         SELECT order_id, created_at, 'user_id' AS matched, 0 AS rank FROM orders
-        WHERE user_id COLLATE "C" = v.q AND created_at <= @exact_before::timestamptz ORDER BY created_at DESC LIMIT 1000) x
+        WHERE user_id COLLATE "C" = v.q AND created_at <= @exact_before::timestamptz ORDER BY created_at DESC LIMIT 250) x
     UNION ALL
     SELECT x.order_id, x.created_at, x.matched, x.rank FROM w, LATERAL (
         SELECT order_id, created_at, 'user_id' AS matched, 1 AS rank FROM orders
@@ -121,10 +121,13 @@ FROM once h
 WHERE h.rank > @before_rank::int OR h.rank = @before_rank::int AND (h.at, h.id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
 ORDER BY h.rank, h.at DESC, h.id COLLATE "C" DESC LIMIT @most::int;
 
--- Reads how the ids of orders and users are spelled that are one of these names in any case; at most twenty. Locks nothing.
+-- Reads how the ids of orders and users are spelled that are one of these names in any case; at most twenty. The limit
+-- stands outside, where the planner does not take it for a reason to read all orders until it is reached. Locks nothing.
 -- name: SearchSpellings :many
-SELECT s.order_id, coalesce(o.user_id, '')::text AS user_id FROM search_orders s LEFT JOIN orders o ON o.order_id = s.order_id
-WHERE s.words && @names::text[] LIMIT 20;
+WITH s AS MATERIALIZED (
+    SELECT n.order_id FROM search_orders n WHERE n.words && @names::text[]
+)
+SELECT s.order_id, coalesce((SELECT o.user_id FROM orders o WHERE o.order_id = s.order_id), '')::text AS user_id FROM s LIMIT 20;
 
 -- Finds orders that have all of some words among the 10,000 from a point on, newest first: of words that are not rare these are enough.
 -- Orders with one of the names are left out. Locks nothing.
@@ -137,12 +140,12 @@ SELECT s.order_id, s.created_at FROM (
 WHERE s.words @> @words::text[] AND NOT s.words && @names::text[]
 ORDER BY s.created_at DESC, s.order_id COLLATE "C" DESC LIMIT @most::int;
 
--- As SearchWordsNewest, among all, in no order. Locks nothing.
+-- As SearchWordsNewest, among all, in no order, with the limit outside as there. Locks nothing.
 -- name: SearchWordsFew :many
 WITH s AS MATERIALIZED (
-    SELECT n.order_id, n.created_at FROM search_orders n WHERE n.words @> @words::text[] AND NOT n.words && @names::text[] LIMIT @most::int
+    SELECT n.order_id, n.created_at FROM search_orders n WHERE n.words @> @words::text[] AND NOT n.words && @names::text[]
 )
-SELECT s.order_id, s.created_at FROM s;
+SELECT s.order_id, s.created_at FROM s LIMIT @most::int;
 
 -- As SearchWordsNewest, among all: it reads every order that has the words. Locks nothing.
 -- name: SearchWords :many

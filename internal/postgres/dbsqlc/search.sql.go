@@ -407,7 +407,7 @@ WITH v AS (
     UNION ALL
     SELECT x.order_id, x.created_at, x.matched, x.rank FROM v, LATERAL (
         SELECT order_id, created_at, 'user_id' AS matched, 0 AS rank FROM orders
-        WHERE user_id COLLATE "C" = v.q AND created_at <= $9::timestamptz ORDER BY created_at DESC LIMIT 1000) x
+        WHERE user_id COLLATE "C" = v.q AND created_at <= $9::timestamptz ORDER BY created_at DESC LIMIT 250) x
     UNION ALL
     SELECT x.order_id, x.created_at, x.matched, x.rank FROM w, LATERAL (
         SELECT order_id, created_at, 'user_id' AS matched, 1 AS rank FROM orders
@@ -537,7 +537,7 @@ type SearchIDsRow struct {
 
 // Finds orders, attempts, refunds and events by any of their ids: those that are one of the texts (rank 0), and those that begin with one
 // of the beginnings (rank 1), newest first within a rank, from a point on. Each branch reads at most 1,000 entries of one index for each,
-// of a beginning those that sort last; orders of a user, and an order, that are exactly one of the texts are left out of the others. Locks
+// of a beginning those that sort last, and of a user the 250 orders that follow the point; orders of a user, and an order, that are exactly one of the texts are left out of the others. Locks
 // nothing.
 func (q *Queries) SearchIDs(ctx context.Context, db DBTX, arg *SearchIDsParams) ([]*SearchIDsRow, error) {
 	rows, err := db.Query(ctx, searchIDs,
@@ -652,8 +652,10 @@ func (q *Queries) SearchOrdersNext(ctx context.Context, db DBTX, arg *SearchOrde
 }
 
 const searchSpellings = `-- name: SearchSpellings :many
-SELECT s.order_id, coalesce(o.user_id, '')::text AS user_id FROM search_orders s LEFT JOIN orders o ON o.order_id = s.order_id
-WHERE s.words && $1::text[] LIMIT 20
+WITH s AS MATERIALIZED (
+    SELECT n.order_id FROM search_orders n WHERE n.words && $1::text[]
+)
+SELECT s.order_id, coalesce((SELECT o.user_id FROM orders o WHERE o.order_id = s.order_id), '')::text AS user_id FROM s LIMIT 20
 `
 
 type SearchSpellingsRow struct {
@@ -661,7 +663,8 @@ type SearchSpellingsRow struct {
 	UserID  string
 }
 
-// Reads how the ids of orders and users are spelled that are one of these names in any case; at most twenty. Locks nothing.
+// Reads how the ids of orders and users are spelled that are one of these names in any case; at most twenty. The limit
+// stands outside, where the planner does not take it for a reason to read all orders until it is reached. Locks nothing.
 func (q *Queries) SearchSpellings(ctx context.Context, db DBTX, names []string) ([]*SearchSpellingsRow, error) {
 	rows, err := db.Query(ctx, searchSpellings, names)
 	if err != nil {
@@ -733,15 +736,15 @@ func (q *Queries) SearchWords(ctx context.Context, db DBTX, arg *SearchWordsPara
 
 const searchWordsFew = `-- name: SearchWordsFew :many
 WITH s AS MATERIALIZED (
-    SELECT n.order_id, n.created_at FROM search_orders n WHERE n.words @> $1::text[] AND NOT n.words && $2::text[] LIMIT $3::int
+    SELECT n.order_id, n.created_at FROM search_orders n WHERE n.words @> $2::text[] AND NOT n.words && $3::text[]
 )
-SELECT s.order_id, s.created_at FROM s
+SELECT s.order_id, s.created_at FROM s LIMIT $1::int
 `
 
 type SearchWordsFewParams struct {
+	Most  int32
 	Words []string
 	Names []string
-	Most  int32
 }
 
 type SearchWordsFewRow struct {
@@ -749,9 +752,9 @@ type SearchWordsFewRow struct {
 	CreatedAt time.Time
 }
 
-// As SearchWordsNewest, among all, in no order. Locks nothing.
+// As SearchWordsNewest, among all, in no order, with the limit outside as there. Locks nothing.
 func (q *Queries) SearchWordsFew(ctx context.Context, db DBTX, arg *SearchWordsFewParams) ([]*SearchWordsFewRow, error) {
-	rows, err := db.Query(ctx, searchWordsFew, arg.Words, arg.Names, arg.Most)
+	rows, err := db.Query(ctx, searchWordsFew, arg.Most, arg.Words, arg.Names)
 	if err != nil {
 		return nil, err
 	}

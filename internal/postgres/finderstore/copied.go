@@ -33,8 +33,13 @@ func attemptHit(id uuid.UUID, order string, at time.Time, matched string) finder
 	}
 }
 
-// pastDays is how many days an amount without a day is looked for.
-const pastDays = 366
+const (
+	// pastDays is how many days an amount without a day is looked for: the newest firstDays at first and, until there is a page of hits,
+	// moreDays times as many.
+	pastDays  = 366
+	firstDays = 3
+	moreDays  = 5
+)
 
 // days are those of UTC that a lookup looks at, the newest first.
 func days(l finder.Lookup) (texts []string) {
@@ -65,12 +70,19 @@ func (s *Store) amounts(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([
 	for _, r := range l.Amount.Ranges {
 		p.Lows, p.Highs, p.Digits = append(p.Lows, r.Low), append(p.Highs, r.High), append(p.Digits, int32(r.Digits)) //nolint:gosec // at most 3
 	}
-	rows, err := s.q.SearchAmounts(ctx, db, p)
-	hits := make([]finder.Hit, len(rows))
-	for i, r := range rows {
-		hits[i] = attemptHit(r.AttemptID, r.OrderID, r.CreatedAt, "amount")
+	var hits []finder.Hit
+	for all, step := p.Days, firstDays; len(all) > 0 && len(hits) < l.Most; step *= moreDays {
+		p.Days = all[:min(step, len(all))]
+		all = all[len(p.Days):]
+		rows, err := s.q.SearchAmounts(ctx, db, p)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			hits = append(hits, attemptHit(r.AttemptID, r.OrderID, r.CreatedAt, "amount"))
+		}
 	}
-	return hits, err
+	return hits, nil
 }
 
 func (s *Store) cards(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {

@@ -45,7 +45,7 @@ func shop(t *testing.T) (url string, conn *pgx.Conn, ids []string) {
 		{"W-1001", "Ann@example.com", "EUR", "Blue shirt", `{"campaign": "Summer sale"}`, `{"card": {"last4": "4242"}}`, 4999, noon},
 		{"W-1002", "ben", "EUR", "Red shirt", `{}`, `pan=411111******1111&x=1`, 5000, noon.Add(24 * time.Hour)},
 		{"W-1003", "ben", "JPY", "Kettle", `{"note": "blue one"}`, `{"a": 1}`, 4999, noon.Add(-time.Hour)},
-		{"Order-7", "cleo", "USD", "Hat", `{}`, `{"last4": "4242"}`, 4999, noon.Add(-12 * time.Hour)},
+		{"OrdeR-7", "cleo", "USD", "Hat", `{}`, `{"last4": "4242"}`, 4999, noon.Add(-12 * time.Hour)},
 		{"W-900", "cleo", "EUR", "Hat", `{}`, `{"last4": "9999"}`, 4999, noon.Add(-30 * 24 * time.Hour)},
 	} {
 		ids = append(ids, bought(t, conn, i, o.order, o.user, o.amount, o.currency, o.description, o.metadata, o.body, o.at))
@@ -53,6 +53,8 @@ func shop(t *testing.T) (url string, conn *pgx.Conn, ids []string) {
 	_, err := conn.Exec(t.Context(), `INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, key, at, until)
 		VALUES ('W-1001', gen_random_uuid(), $1, 'refused', 'pay', 'second-window', now(), now()), ('W-1002', gen_random_uuid(), NULL, 'refused', 'pay', 'third-Window', now(), now()),
 			('W-1002', gen_random_uuid(), NULL, 'call', 'charge', 'a-call-of-ours', now(), now())`, ids[0])
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), `INSERT INTO attempt_references VALUES ('acc', 'ref_1', 'W-1001', $1), ('acc', 'ref_12', 'W-1001', $1)`, ids[0])
 	require.NoError(t, err)
 	copied(t, url)
 	return url, conn, ids
@@ -79,9 +81,11 @@ func TestFind(t *testing.T) {
 		// Ids in any case, and what surrounds them.
 		"w-1001":          {payment(0, "order_id"), order("W-1001", "order_id")},
 		`"#W-1001"`:       {payment(0, "order_id"), order("W-1001", "order_id")},
-		"ORDER-7":         {payment(3, "order_id"), order("Order-7", "order_id")},
-		"oRdEr-7":         {payment(3, "order_id"), order("Order-7", "order_id")},
+		"ORDER-7":         {payment(3, "order_id"), order("OrdeR-7", "order_id")},
+		"oRdEr-7":         {payment(3, "order_id"), order("OrdeR-7", "order_id")},
 		"ann@EXAMPLE.com": {payment(0, "user_id"), order("W-1001", "user_id")},
+		// Exactly one name and the beginning of another.
+		"ref_1": {payment(0, "reference")},
 		// A part of an id is a word of the order.
 		"1001": {order("W-1001", "words")},
 		// Amounts, by day and currency.
@@ -120,6 +124,9 @@ func TestFind(t *testing.T) {
 			got = append(got, h.Type+" "+h.ID+" by "+h.Matched)
 		}
 		require.ElementsMatch(t, want, got, text)
+		if text == "ref_1" {
+			require.Equal(t, finder.Exact, found.Hits[0].Rank, "what matches better counts")
+		}
 	}
 }
 
