@@ -4,36 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
 )
-
-func TestHitPath(t *testing.T) {
-	t.Parallel()
-	one, two := payment.AttemptID(uuid.Must(uuid.NewV7())), payment.AttemptID(uuid.Must(uuid.NewV7()))
-	order, other := support.Hit{Type: "order", ID: "A/1", OrderID: "A/1"}, support.Hit{Type: "order", ID: "B", OrderID: "B"}
-	first := support.Hit{Type: "attempt", ID: one.String(), OrderID: "A/1", AttemptID: &one}
-	second := support.Hit{Type: "attempt", ID: two.String(), OrderID: "A/1", AttemptID: &two}
-	parked := support.Hit{Type: "event", ID: "e"}
-	for want, hits := range map[string][]support.Hit{
-		attemptPath(one):           {order, first},
-		"/support/orders?id=A%2F1": {order, first, second},
-		"":                         {order, other},
-	} {
-		require.Equal(t, want, only(hits))
-	}
-	require.Equal(t, "/support/orders?id=A%2F1", only([]support.Hit{order}))
-	require.Empty(t, only(nil))
-	require.Empty(t, only([]support.Hit{parked}), "a webhook of no payment that is known")
-	require.Empty(t, only([]support.Hit{order, first, parked}))
-	require.Equal(t, "/support/events/e", hitPath(parked))
-	require.Equal(t, "/support/events/e", hitPath(support.Hit{Type: "event", ID: "e", OrderID: "A/1", AttemptID: &one}))
-	require.Equal(t, attemptPath(one), hitPath(support.Hit{Type: "refund", ID: "r", OrderID: "A/1", AttemptID: &one}))
-}
 
 func TestStale(t *testing.T) {
 	t.Parallel()
