@@ -92,7 +92,7 @@ func parseAmount(text string, dated bool) (a *Amount, empty bool) {
 	text = codeLast.ReplaceAllString(codeFirst.ReplaceAllString(text, "$1$2 $3"), "$1 $2$3")
 	var numbers, codes []string
 	near := false
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		switch {
 		case slices.Contains(about(), w):
 			near = true

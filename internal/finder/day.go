@@ -40,14 +40,16 @@ const (
 
 // The forms of a day; each stands between spaces.
 var (
-	isoDay     = regexp.MustCompile(leading + `([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})` + trailing)
-	dottedDay  = regexp.MustCompile(leading + `([0-9]{1,2})\.\s?([0-9]{1,2})\.\s?((?:[0-9]{2}){0,2})` + trailing)
-	dayMonth   = regexp.MustCompile(leading + `([0-9]{1,2})(?:st|nd|rd|th|\.)?\s(?:of\s)?(` + monthNames + `)\.?,?(?:\s([0-9]{4}))?` + trailing)
-	monthDay   = regexp.MustCompile(leading + `(` + monthNames + `)\.?\s([0-9]{1,2})(?:st|nd|rd|th)?,?(?:\s([0-9]{4}))?` + trailing)
-	relative   = regexp.MustCompile(leading + `(today|yesterday|day before yesterday)` + trailing)
-	weekday    = regexp.MustCompile(leading + `(?:last |this |past )?(` + weekdayNames + `)` + trailing)
-	shortMonth = 3
+	isoDay    = regexp.MustCompile(leading + `([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})` + trailing)
+	dottedDay = regexp.MustCompile(leading + `([0-9]{1,2})\.\s?([0-9]{1,2})\.\s?((?:[0-9]{2}){0,2})` + trailing)
+	dayMonth  = regexp.MustCompile(leading + `([0-9]{1,2})(?:st|nd|rd|th|\.)?\s(?:of\s)?(` + monthNames + `)\.?,?(?:\s([0-9]{4}))?` + trailing)
+	monthDay  = regexp.MustCompile(leading + `(` + monthNames + `)\.?\s([0-9]{1,2})(?:st|nd|rd|th)?,?(?:\s([0-9]{4}))?` + trailing)
+	relative  = regexp.MustCompile(leading + `(today|yesterday|day before yesterday)` + trailing)
+	weekday   = regexp.MustCompile(leading + `(?:last |this |past )?(` + weekdayNames + `)` + trailing)
 )
+
+// shortMonth is the length of the shortest name of a month or a weekday.
+const shortMonth = 3
 
 // parseDay reads the day in a text in lower case, and returns the text without it. A day after tomorrow is none.
 func parseDay(text string, now time.Time) (*Day, string) {

@@ -2,6 +2,7 @@ package finder
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -83,12 +84,7 @@ func spellings(text, cleaned string) []string {
 }
 
 func contains(list []string, text string) bool {
-	for _, s := range list {
-		if s == text {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, text)
 }
 
 // Understood says in words what a plan looks for.

@@ -112,10 +112,10 @@ func (p Pages) RefundsFile(v *session.Visit) error {
 	return file(v, refunds(), p.Lists.Refunds, render.Refund)
 }
 
-// reads reads a page of a list.
-type reads[T any] func(context.Context, authz.Actor, listing.Query) (listing.Page[T], error)
+// reader returns a page of a list.
+type reader[T any] func(context.Context, authz.Actor, listing.Query) (listing.Page[T], error)
 
-func show[T any](v *session.Visit, k kind, read reads[T], line func(T) row) error {
+func show[T any](v *session.Visit, k kind, read reader[T], line func(T) row) error {
 	shown := view{Frame: v.Frame(k.title), kind: k, form: filter(v)}
 	q, err := shown.query(k.of, v.Query("cursor"))
 	if err != nil {
@@ -138,7 +138,7 @@ func show[T any](v *session.Visit, k kind, read reads[T], line func(T) row) erro
 // filter is the form in the address.
 func filter(v *session.Visit) form { return readForm(v.R.URL.Query()) }
 
-func watched[T any](v *session.Visit, k kind, target string, q listing.Query, read reads[T]) (found listing.Page[T], err error) {
+func watched[T any](v *session.Visit, k kind, target string, q listing.Query, read reader[T]) (found listing.Page[T], err error) {
 	err = v.AuditLog.Watch(v.R.Context(), v.Who, k.action, target, v.R.URL.RawQuery, func() (err error) {
 		found, err = read(v.R.Context(), v.Who.Actor, q)
 		return err
@@ -147,7 +147,7 @@ func watched[T any](v *session.Visit, k kind, target string, q listing.Query, re
 }
 
 // file writes all that match. The first page is read before the response begins; a later error ends the connection before the file's end.
-func file[T, U any](v *session.Visit, k kind, read reads[T], shown func(T) U) error {
+func file[T, U any](v *session.Visit, k kind, read reader[T], shown func(T) U) error {
 	q, err := filter(v).query(k.of, "")
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -71,7 +72,7 @@ func (s *Store) spell(ctx context.Context, db dbsqlc.DBTX, l *finder.Lookup) err
 	if err != nil {
 		return fmt.Errorf("search the spellings of an id: %w", err)
 	}
-	texts := l.Texts[:len(l.Texts):len(l.Texts)]
+	texts := slices.Clip(l.Texts)
 	seen := map[string]bool{}
 	for _, t := range texts {
 		seen[t] = true
@@ -140,8 +141,8 @@ func (s *Store) Details(ctx context.Context, hits []finder.Hit) ([]finder.Hit, e
 	}
 	p := &dbsqlc.SearchDetailsParams{}
 	for i, h := range hits {
-		id, _ := uuid.Parse(h.ID)                                                                     // an order's may be none
-		p.Nths, p.Types, p.Ids = append(p.Nths, int32(i)), append(p.Types, h.Type), append(p.Ids, id) //nolint:gosec // a page
+		id, _ := uuid.Parse(h.ID) // an order's may be none
+		p.Nths, p.Types, p.Ids = append(p.Nths, int32(i)), append(p.Types, h.Type), append(p.Ids, id)
 		p.OrderIds = append(p.OrderIds, string(h.OrderID))
 		attempt := uuid.Nil
 		if h.AttemptID != nil {
@@ -171,9 +172,9 @@ func moneyOf(r *dbsqlc.SearchDetailsRow) *payment.Money {
 	}
 	var named struct {
 		Money *struct {
-			Minor    int64
-			Currency string
-		}
+			Minor    int64  `json:"minor"`
+			Currency string `json:"currency"`
+		} `json:"money"`
 	}
 	if err := json.Unmarshal(r.News, &named); err != nil || named.Money == nil {
 		return nil

@@ -14,6 +14,8 @@ import (
 )
 
 // bought makes an order with a succeeded payment, and a webhook of it.
+//
+//nolint:dupword // it is SQL
 func bought(t *testing.T, conn *pgx.Conn, nth int, order, user string, amount int, currency, description, metadata, body string, at time.Time) string {
 	t.Helper()
 	id := fmt.Sprintf("00000000-0000-7000-8000-%012d", nth)

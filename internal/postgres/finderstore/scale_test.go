@@ -32,6 +32,8 @@ const (
 // TestSearchAtScale measures each kind of search, with its entry in the audit log, on orders of 90 days of customers with one to a thousand
 // each. PAYLATCH_SEARCH_ROWS=10000000 sets their number, PAYLATCH_SEARCH_QUERIES that of the searches, PAYLATCH_SEARCH_DATABASE a database,
 // which is filled if it has no order.
+//
+//nolint:paralleltest,tparallel // each kind is measured alone
 func TestSearchAtScale(t *testing.T) {
 	t.Parallel()
 	rows, queries := number(t, "PAYLATCH_SEARCH_ROWS", fewRows), number(t, "PAYLATCH_SEARCH_QUERIES", fewQueries)
@@ -50,7 +52,7 @@ func TestSearchAtScale(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			took := make([]time.Duration, queries)
 			hits := 0
-			random := rand.New(rand.NewPCG(1, uint64(len(kind.name)))) //nolint:gosec // the same each time
+			random := rand.New(rand.NewPCG(1, uint64(len(kind.name)))) // the same each time
 			for i := range took {
 				q := finder.Query{Text: kind.text(random)}
 				began := time.Now()
@@ -180,13 +182,15 @@ func seed(t *testing.T, conn *pgx.Conn, rows int) {
 		empty, insert, _ := strings.Cut(fill, "; ")
 		run(empty + `; UPDATE pg_index SET indisready = false, indisvalid = false FROM pg_class c WHERE c.oid = indrelid AND c.relname IN ` + tables + `; ` + insert)
 	}
-	for _, table := range strings.Fields(strings.NewReplacer("(", "", ")", "", "'", "", ",", "").Replace(tables)) {
+	for table := range strings.FieldsSeq(strings.NewReplacer("(", "", ")", "", "'", "", ",", "").Replace(tables)) {
 		run(`SET maintenance_work_mem = '512MB'; REINDEX TABLE ` + table)
 		run(`VACUUM ANALYZE ` + table)
 	}
 }
 
 // BenchmarkCopy measures what the copy for the search costs an order with a payment and a webhook.
+//
+//nolint:dupword // it is SQL
 func BenchmarkCopy(b *testing.B) {
 	const items = 5000
 	url := testdb.New(b)
