@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -19,7 +20,7 @@ func TestHitPath(t *testing.T) {
 	parked := finder.Hit{Type: "event", ID: "e"}
 	leads := func(hits []finder.Hit) string { return Results{Found: finder.Found{Hits: hits}}.Only() }
 	for want, hits := range map[string][]finder.Hit{
-		attemptPath(one):           {order, first},
+		layout.AttemptPath(one):           {order, first},
 		"/support/orders?id=A%2F1": {order, first, second},
 		"":                         {order, other},
 	} {
@@ -31,5 +32,5 @@ func TestHitPath(t *testing.T) {
 	require.Empty(t, leads([]finder.Hit{order, first, parked}))
 	require.Equal(t, "/support/events/e", pathOf(parked))
 	require.Equal(t, "/support/events/e", pathOf(finder.Hit{Type: "event", ID: "e", OrderID: "A/1", AttemptID: &one}))
-	require.Equal(t, attemptPath(one), pathOf(finder.Hit{Type: "refund", ID: "r", OrderID: "A/1", AttemptID: &one}))
+	require.Equal(t, layout.AttemptPath(one), pathOf(finder.Hit{Type: "refund", ID: "r", OrderID: "A/1", AttemptID: &one}))
 }
