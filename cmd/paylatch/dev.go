@@ -59,7 +59,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 		group.Go(func() error { return c.provide(ctx, cfg, m, secret, log) })
 		group.Go(func() error {
 			return serve(ctx, cfg, dsn, serving{role: roleAll, migrate: true, dev: true, stderr: a.stderr}, log, func(in *instance, at net.Addr) (err error) {
-				if in.handler, err = m.Shop(cfg, at, in.handler); err != nil {
+				if in.handler, err = m.Shop(cfg, at, in.handler, dev.Course(in.store.Support(), in.notes.Flush)); err != nil {
 					return err
 				}
 				return m.Welcome(a.stdout, cfg, at, nats, publisher.SubjectPrefix, time.Now())

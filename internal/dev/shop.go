@@ -1,10 +1,13 @@
 package dev
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/a-h/templ"
 
 	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/auth"
@@ -15,8 +18,8 @@ import (
 )
 
 // Shop puts the demo shop beside the service, which is served at an address, and the link that Welcome prints. The shop
-// calls the service as a merchant's backend does, with a token of its own.
-func (m Machine) Shop(cfg *config.Config, at net.Addr, service http.Handler) (http.Handler, error) {
+// calls the service as a merchant's backend does, with a token of its own, and shows the course of a payment beside it.
+func (m Machine) Shop(cfg *config.Config, at net.Addr, service http.Handler, course func(ctx context.Context, attempt string) templ.Component) (http.Handler, error) {
 	minter := auth.NewMinter(cfg)
 	token, err := minter.Mint("demo-shop", []payment.Role{payment.RoleService}, tokenLife)
 	if err != nil {
@@ -24,6 +27,7 @@ func (m Machine) Shop(cfg *config.Config, at net.Addr, service http.Handler) (ht
 	}
 	shop := demo.New(demo.Options{
 		PublicURL: server.URL(at.String()), ProviderURL: m.SandboxURL, Token: token,
+		Course: course,
 		// Longer than the longest wait of a page.
 		Client: &http.Client{Timeout: 80 * time.Second, Transport: &http.Transport{}},
 	})

@@ -16,7 +16,7 @@ func TestShopRequestID(t *testing.T) {
 	t.Parallel()
 	cfg := &config.Config{Auth: config.Auth{HS256Secret: "0123456789abcdef0123456789abcdef"}}
 	at := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}
-	shop, err := dev.New("http://127.0.0.1:9090").Shop(cfg, at, http.NotFoundHandler())
+	shop, err := dev.New("http://127.0.0.1:9090").Shop(cfg, at, http.NotFoundHandler(), nil)
 	require.NoError(t, err)
 	for _, path := range []string{"/demo", "/demo/", "/demo/assets/demo.js", "/demo/nothing"} {
 		for _, id := range []string{"", "r-1"} {

@@ -31,7 +31,7 @@ func TestSignInLink(t *testing.T) {
 			r.RemoteAddr == "192.0.2.1:1234" && r.Header.Get("Authorization") == "" {
 			http.Redirect(w, r, "/support", http.StatusSeeOther)
 		}
-	}))
+	}), nil)
 	require.NoError(t, err)
 	var printed bytes.Buffer
 	require.NoError(t, m.Welcome(&printed, cfg, at, "", "", time.Unix(0, 0)))

@@ -51,12 +51,13 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 	for i, n := range h.Messages {
 		h.Messages[i].Deliveries = s.expected(n)
 	}
-	p := h.page()
+	p := h.Page()
 	p.Askable = p.Askable || s.payments.Askable(h.Attempt)
 	return p, nil
 }
 
-func (h AttemptHistory) page() Attempt {
+// Page is the page of the attempt, as it is written without an entry in the audit log.
+func (h AttemptHistory) Page() Attempt {
 	p := Attempt{
 		View: h.view(), Summary: h.Summary(), Timeline: h.Timeline(), Refundable: refund.Left(h.Attempt, h.Refunds),
 		Askable: !h.Attempt.State.Final() || h.nextAt() != nil || len(h.pendingRefunds()) > 0,

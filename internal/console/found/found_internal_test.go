@@ -20,7 +20,7 @@ func TestHitPath(t *testing.T) {
 	parked := finder.Hit{Type: "event", ID: "e"}
 	leads := func(hits []finder.Hit) string { return Results{Found: finder.Found{Hits: hits}}.Only() }
 	for want, hits := range map[string][]finder.Hit{
-		layout.AttemptPath(one):           {order, first},
+		layout.AttemptPath(one):    {order, first},
 		"/support/orders?id=A%2F1": {order, first, second},
 		"":                         {order, other},
 	} {

@@ -1,0 +1,28 @@
+package dev
+
+import (
+	"context"
+
+	"github.com/a-h/templ"
+
+	"github.com/paylatch/paylatch/internal/console/course"
+	"github.com/paylatch/paylatch/internal/console/strip"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Course returns what draws the course of a payment for the demo. flush writes what this process holds in memory of it.
+func Course(from support.Store, flush func(context.Context) error) func(ctx context.Context, attempt string) templ.Component {
+	return func(ctx context.Context, attempt string) templ.Component {
+		id, err := payment.ParseAttemptID(attempt)
+		if err != nil {
+			return nil
+		}
+		_ = flush(ctx) // the picture is of use without the newest lines
+		h, err := from.AttemptHistory(ctx, id)
+		if err != nil {
+			return nil
+		}
+		return strip.Strip(course.Of(h.Page()))
+	}
+}
