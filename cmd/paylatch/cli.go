@@ -27,6 +27,7 @@ type cli struct {
 	Attempt     attemptCmd     `cmd:"" help:"Look at payment attempts."`
 	Event       eventCmd       `cmd:"" help:"Look at providers' events and apply them again."`
 	Discrepancy discrepancyCmd `cmd:"" help:"Look at what a person must settle."`
+	Refund      refundCmd      `cmd:"" help:"Refund payments."`
 	Listen      listenCmd      `cmd:"" help:"Forward events to a program on this machine."`
 	Endpoint    endpointCmd    `cmd:"" help:"Look at deliveries of events, and have them made again."`
 	Sandbox     sandboxCmd     `cmd:"" help:"Run the payment provider that misbehaves on request."`

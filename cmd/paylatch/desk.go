@@ -32,6 +32,7 @@ type desk struct {
 	*support.Service
 
 	worklist *worklist.Service
+	rooms    rooms
 
 	who   support.Staff
 	out   io.Writer
@@ -44,7 +45,7 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 	return withRooms(ctx, a, func(b beside) error {
 		s := support.New(support.Options{Store: b.store.Support(), Payments: b.rooms, Flush: b.notes.Flush, Endpoints: publisher.Types(b.cfg)})
 		return do(desk{
-			Service: s, worklist: worklistOf(b.store, s, b.rooms),
+			Service: s, worklist: worklistOf(b.store, s, b.rooms), rooms: b.rooms,
 			who: operator(), out: a.stdout, cfg: b.cfg, store: b.store,
 		})
 	})

@@ -8,13 +8,46 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/terminal"
 	"github.com/paylatch/paylatch/internal/worklist"
 )
 
 type discrepancyCmd struct {
-	List discrepancyListCmd `cmd:"" help:"List what a person must look at."`
+	List    discrepancyListCmd    `cmd:"" help:"List what a person must look at."`
+	Resolve discrepancyResolveCmd `cmd:"" help:"Resolve one, as was found at the provider."`
+}
+
+type discrepancyResolveCmd struct {
+	ID         string `arg:"" help:"The discrepancy's id."`
+	Resolution string `required:"" enum:"paid,not_paid,refunded_elsewhere,accepted" help:"What was found: paid, not_paid, refunded_elsewhere or accepted; a kind takes some of them."`
+	Reason     string `required:"" help:"Why; it is written into the audit log."`
+	PaymentID  string `name:"provider-payment-id" placeholder:"ID" help:"The provider's id of the payment or refund, where it was paid."`
+}
+
+// Run resolves a discrepancy, or proposes that where a second person has to confirm it.
+func (c *discrepancyResolveCmd) Run(ctx context.Context, a *app) error {
+	id, err := payment.ParseDiscrepancyID(c.ID)
+	if err != nil {
+		return usageError{err}
+	}
+	return withDesk(ctx, a, func(d desk) error {
+		e, err := d.worklist.Resolve(ctx, d.who, worklist.Resolve{Resolve: commands.Resolve{
+			ID: id, Resolution: review.Resolution(c.Resolution), Reason: c.Reason, ProviderPaymentID: c.PaymentID,
+		}})
+		if err != nil {
+			return err
+		}
+		if e.Awaits() {
+			_, _ = fmt.Fprintln(d.out, "The provider can't be asked: it stays open until a second person resolves it as paid by the same payment.")
+			return nil
+		}
+		_, _ = fmt.Fprintf(d.out, "Discrepancy %s is resolved as %s.\n", e.ID, e.Resolved.Resolution)
+		return nil
+	})
 }
 
 type discrepancyListCmd struct {

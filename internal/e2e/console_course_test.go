@@ -241,7 +241,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		id := one[string](t, s.rig, `SELECT discrepancy_id::text FROM discrepancies WHERE attempt_id = $1`, lateOne.ID)
 		jo := signedIn(t, s.base, "jo", "support")
 		waiting := jo.get("/support/discrepancies").page()
-		require.Contains(t, waiting, "late success 19.99 EUR, waiting for less than a minute")
+		require.Contains(t, waiting, "late success €19.99, waiting for less than a minute")
 		require.Contains(t, waiting, "What to do:")
 		path := "/support/discrepancies/" + id + "/resolve"
 		key := jo.get(path).hidden(t, "key")

@@ -28,7 +28,7 @@ func TestConsoleDisputes(t *testing.T) {
 	sam.get("/support/disputes?status=gone").is(t, http.StatusUnprocessableEntity)
 	page := sam.get("/support/disputes")
 	for _, want := range []string{
-		"Amount not stated overdue for 26 hours", "€7.00 the provider decides", "5.00 EUR 2 days left", "3.00 EUR no date is known", "Order " + a.OrderID,
+		"Amount not stated overdue for 26 hours", "€7.00 the provider decides", "€5.00 2 days left", "€3.00 no date is known", "Order " + a.OrderID,
 	} {
 		require.Contains(t, page.page(), want)
 	}

@@ -164,7 +164,10 @@ func wakes(t *testing.T, here, there *service) {
 		polled <- there.customer().send(t.Context(), http.MethodGet, "/v1/payment-attempts/"+a.ID+"?wait=60", "", `If-None-Match: "`+strconv.Itoa(a.Version)+`"`)
 	}()
 	began := time.Now()
-	c.send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+a.ID+"/cancel", "{}", "Idempotency-Key: "+unique("cancel")).attempt(t, http.StatusOK)
+	key := unique("cancel")
+	eventually(t, "the cancellation", func() bool {
+		return c.send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+a.ID+"/cancel", "{}", "Idempotency-Key: "+key).status == http.StatusOK
+	})
 	require.Greater(t, within(t, "the change", polled).attempt(t, http.StatusOK).Version, a.Version)
 	t.Logf("heard after %v", time.Since(began))
 }

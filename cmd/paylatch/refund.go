@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/amount"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+type refundCmd struct {
+	Create refundCreateCmd `cmd:"" help:"Refund a payment, or a part of it."`
+}
+
+type refundCreateCmd struct {
+	ID       string `arg:"" help:"The payment attempt's id."`
+	Reason   string `required:"" help:"Why; it is written into the audit log."`
+	Amount   *int64 `placeholder:"MINOR" help:"How much, in minor units; all that is left without it."`
+	Expected *int64 `name:"expected-refundable" placeholder:"MINOR" help:"How much must be left, or nothing is refunded."`
+	Key      string `placeholder:"KEY" help:"The idempotency key: the same again refunds once. Without it one is made and printed."`
+}
+
+// Run makes the refund, and prints how it stands.
+func (c *refundCreateCmd) Run(ctx context.Context, a *app) error {
+	id, err := payment.ParseAttemptID(c.ID)
+	if err != nil {
+		return usageError{err}
+	}
+	if c.Key == "" {
+		c.Key = uuid.NewString()
+		_, _ = fmt.Fprintln(a.stderr, "the idempotency key is", c.Key)
+	}
+	key, err := idempotency.ParseKey([]string{c.Key})
+	if err != nil {
+		return usageError{err}
+	}
+	body, err := json.Marshal([]*int64{c.Amount, c.Expected})
+	if err != nil {
+		return fmt.Errorf("the request: %w", err)
+	}
+	return withDesk(ctx, a, func(d desk) error {
+		req := idempotency.Request{
+			User: d.who.Subject, Endpoint: "paylatch refund create " + id.String(), Key: key,
+			Hash: idempotency.HashRequest(http.MethodPost, "paylatch refund create", []string{id.String()}, nil, body),
+			Refusal: func(err error) idempotency.Response {
+				return idempotency.Response{Status: http.StatusConflict, Body: []byte(err.Error())}
+			},
+		}
+		var made commands.RefundReply
+		err := d.Act(ctx, d.who, support.Refunded, "attempt", id.String(), c.Reason, func() (err error) {
+			// The reason stays in the audit log: a provider would show it to others.
+			made, err = d.rooms.Refund(ctx, d.who.Actor, req, commands.CreateRefund{AttemptID: id, Amount: c.Amount, Expected: c.Expected})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(d.out, "Refund %s of %s is %s.\n", made.ID, amount.Of(made.Money), made.State)
+		return nil
+	})
+}
