@@ -15975,6 +15975,13 @@ type SupportDiscrepancyResponse404Headers struct {
 	XRequestID          string
 }
 
+// SupportDiscrepancyResponse422Headers the declared response headers of an HTTP 422 response for SupportDiscrepancy
+type SupportDiscrepancyResponse422Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
 // SupportDiscrepancyResponse500Headers the declared response headers of an HTTP 500 response for SupportDiscrepancy
 type SupportDiscrepancyResponse500Headers struct {
 	IdempotencyKey      *string
@@ -16003,6 +16010,8 @@ type SupportDiscrepancyResponse struct {
 	ApplicationProblemJSON403 *Forbidden
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ValidationFailed
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Internal
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
@@ -16017,6 +16026,8 @@ type SupportDiscrepancyResponse struct {
 	Headers403 *SupportDiscrepancyResponse403Headers
 	// Headers404 the parsed response headers for an HTTP 404 response
 	Headers404 *SupportDiscrepancyResponse404Headers
+	// Headers422 the parsed response headers for an HTTP 422 response
+	Headers422 *SupportDiscrepancyResponse422Headers
 	// Headers500 the parsed response headers for an HTTP 500 response
 	Headers500 *SupportDiscrepancyResponse500Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
@@ -16046,6 +16057,11 @@ func (r SupportDiscrepancyResponse) GetApplicationProblemJSON403() *Forbidden {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r SupportDiscrepancyResponse) GetApplicationProblemJSON404() *NotFound {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r SupportDiscrepancyResponse) GetApplicationProblemJSON422() *ValidationFailed {
+	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -31861,6 +31877,13 @@ func ParseSupportDiscrepancyResponse(rsp *http.Response) (*SupportDiscrepancyRes
 		}
 		response.ApplicationProblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ValidationFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Internal
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -31998,6 +32021,30 @@ func ParseSupportDiscrepancyResponse(rsp *http.Response) (*SupportDiscrepancyRes
 			headers.XRequestID = value
 		}
 		response.Headers404 = &headers
+	case rsp.StatusCode == 422:
+		var headers SupportDiscrepancyResponse422Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers422 = &headers
 	case rsp.StatusCode == 500:
 		var headers SupportDiscrepancyResponse500Headers
 		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {

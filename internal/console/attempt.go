@@ -5,6 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/amount"
+	"github.com/paylatch/paylatch/internal/console/customer"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -17,6 +18,8 @@ type attemptView struct {
 	support.Attempt
 	// AtProvider is the payment's address in the provider's dashboard; empty without one.
 	AtProvider string
+	// Doubt is a sentence about another payment that looks alike; empty without one.
+	Doubt string
 }
 
 // CanRefund reports whether the person may refund money that is left.
@@ -34,7 +37,9 @@ func (v *visit) showAttempt() error {
 	if err != nil {
 		return err
 	}
-	return v.Show(attemptPage(attemptView{v.Frame("Payment for order " + string(a.OrderID)), a, v.atProvider(a)}))
+	// The page is useful without.
+	doubt, _ := customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, a.View.Attempt)
+	return v.Show(attemptPage(attemptView{v.Frame("Payment for order " + string(a.OrderID)), a, v.atProvider(a), doubt}))
 }
 
 // atProvider returns the payment's address in the provider's dashboard.

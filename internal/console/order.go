@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/paylatch/paylatch/internal/console/customer"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/lists"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -14,8 +15,8 @@ import (
 type orderView struct {
 	layout.Frame
 	payment.Order
-	// Summary is that of the newest attempt; empty without one.
-	Summary string
+	// Summary is that of the newest attempt; empty without one. Doubt is that of its page.
+	Summary, Doubt string
 }
 
 // showOrder shows one order, or the list of them where none is named.
@@ -42,6 +43,7 @@ func (v *visit) showOrder() error {
 			return err
 		}
 		view.Summary = newest.Summary
+		view.Doubt, _ = customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, newest.View.Attempt)
 	}
 	return v.Show(orderPage(view))
 }

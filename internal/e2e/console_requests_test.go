@@ -131,6 +131,9 @@ func TestConsoleCustomer(t *testing.T) {
 	shown := sam.get("/support/customers?id=u1")
 	shown.is(t, http.StatusOK)
 	require.Regexp(t, `Perhaps the customer was charged twice: €19\.99 for order `+first.OrderID+` at .*, and €19\.99 for order `+second.OrderID+` at .*, .* later\.`, shown.page())
+	for _, page := range []string{"/support/attempts/" + first.ID, "/support/attempts/" + second.ID, "/support/orders?id=" + second.OrderID} {
+		require.Contains(t, sam.get(page).page(), "Perhaps the customer was charged twice: €19.99 for order "+first.OrderID, page)
+	}
 	require.Regexp(t, `Paid twice within \d+ (second|minute)s?\?`, shown.page())
 	require.Contains(t, shown.page(), "Charged in EUR €39.98 Refunded in EUR €0.00")
 	for _, from := range []string{"/support/attempts/" + first.ID, "/support/orders?id=" + first.OrderID, "/support?q=u1"} {
@@ -144,6 +147,7 @@ func TestConsoleCustomer(t *testing.T) {
 	ada.send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+second.ID+"/refunds", `{}`, "Idempotency-Key: "+unique("refund")).is(t, http.StatusCreated)
 	shown = sam.get("/support/customers?id=u1")
 	require.Contains(t, shown.page(), "The second was given back since.")
+	require.NotContains(t, sam.get("/support/attempts/"+first.ID).page(), "Perhaps the customer was charged twice")
 	require.Contains(t, shown.page(), "Refund of €19.99, succeeded")
 	require.Contains(t, shown.page(), "Refunded in EUR €19.99")
 }

@@ -12,7 +12,9 @@ import (
 type Attempt struct {
 	payment.View
 
-	Summary  string
+	Summary string
+	// Bought is the order's description; empty without one.
+	Bought   string
 	Timeline []Entry
 	Events   []ShownEvent
 	// Refundable is in minor units.
@@ -59,7 +61,7 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 // Page is the page of the attempt, as it is written without an entry in the audit log.
 func (h AttemptHistory) Page() Attempt {
 	p := Attempt{
-		View: h.view(), Summary: h.Summary(), Timeline: h.Timeline(), Refundable: refund.Left(h.Attempt, h.Refunds),
+		View: h.view(), Bought: h.Order.Description, Summary: h.Summary(), Timeline: h.Timeline(), Refundable: refund.Left(h.Attempt, h.Refunds),
 		Askable: !h.Attempt.State.Final() || h.nextAt() != nil || len(h.pendingRefunds()) > 0,
 	}
 	for _, e := range h.Events {

@@ -75,7 +75,7 @@ func givenBack(a payment.Attempt) bool {
 func (p pair) Within() string {
 	d := p.Second.CreatedAt.Sub(p.First.CreatedAt)
 	if d < time.Minute {
-		return count(max(1, int((d+time.Second-1)/time.Second)), "second")
+		return count(max(1, int(d.Round(time.Second)/time.Second)), "second")
 	}
 	if d < 2*time.Hour {
 		return count(int((d+time.Minute-1)/time.Minute), "minute")

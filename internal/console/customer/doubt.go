@@ -1,0 +1,39 @@
+package customer
+
+import (
+	"context"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/lists"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Doubt is a sentence about a payment of a customer for which another one looks alike, empty without one. Only orders that began about when
+// this one did are read.
+func Doubt(ctx context.Context, l Lists, who authz.Actor, a payment.Attempt) (string, error) {
+	if charged(a) == 0 {
+		return "", nil
+	}
+	at := a.CreatedAt.UTC()
+	q, err := lists.Parse(lists.Orders, map[string]string{
+		"user_id": string(a.UserID), "created_from": at.Add(-beforePay).Format(time.RFC3339Nano), "created_to": at.Add(near).Format(time.RFC3339Nano),
+	})
+	if err != nil {
+		return "", err //nolint:wrapcheck // it is complete
+	}
+	q.Limit = mostOrders
+	found, err := l.Orders(ctx, who, q)
+	if err != nil {
+		return "", err //nolint:wrapcheck // it is complete
+	}
+	for _, p := range pairsOf(found.Items) {
+		if (p.First.ID == a.ID || p.Second.ID == a.ID) && !p.Settled() {
+			return "Perhaps the customer was charged twice: " + p.words() + ".", nil
+		}
+	}
+	return "", nil
+}
+
+// beforePay is how long before its payment an order may have been made to be read.
+const beforePay = 24 * time.Hour
