@@ -49,6 +49,7 @@ func (r *report) check(c *Config) {
 	}
 	r.durations(c)
 	r.log(c.Log)
+	r.tracing(c.Tracing)
 	r.accounts(c)
 	r.endpoints(c.Endpoints)
 	r.streams(c.Streams)

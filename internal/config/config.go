@@ -37,6 +37,7 @@ type Config struct {
 	Retention        Retention       `koanf:"retention"`
 	SilentAfter      time.Duration   `koanf:"silent_after" default:"30m" doc:"how long attempts may be pending without any webhook of their account until that counts as silent"`
 	Log              Log             `koanf:"log"`
+	Tracing          Tracing         `koanf:"tracing"`
 	ShutdownTimeout  time.Duration   `koanf:"shutdown_timeout" default:"20s" doc:"how long requests may take to end at a stop"`
 	TrustedProxies   []netip.Prefix  `koanf:"trusted_proxies" doc:"networks whose X-Forwarded-For is believed"`
 	CORSOrigins      []string        `koanf:"cors_origins" doc:"origins (https://shop.example) whose pages may read and follow an attempt with its status token; absent: none"`

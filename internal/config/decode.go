@@ -152,6 +152,12 @@ func set(dst reflect.Value, text string) error {
 			return errors.New("must be a whole number")
 		}
 		*p = n
+	case *float64:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return errors.New("must be a number, such as 0.1")
+		}
+		*p = f
 	case *bool:
 		if text != "true" && text != "false" {
 			return errors.New("must be true or false")

@@ -58,6 +58,7 @@ shutdown_timeout: 21s
 trusted_proxies: [10.0.0.0/8, "::1"]
 cors_origins: [https://shop.example, "http://localhost:3000"]
 max_waiters: 500
+tracing: {endpoint: "http://collector:4318", sample: 0.1, headers: "api-key=k,x=y%20z"}
 orders: {created_by: [service, customer]}
 `
 
@@ -86,6 +87,7 @@ func TestLoadReadsEverything(t *testing.T) {
 	require.Equal(t, "::1/128", c.TrustedProxies[1].String())
 	require.Equal(t, []string{"https://shop.example", "http://localhost:3000"}, c.CORSOrigins)
 	require.Equal(t, 500, c.MaxWaiters)
+	require.Equal(t, config.Tracing{Endpoint: "http://collector:4318", Protocol: "http/protobuf", Sample: 0.1, Headers: "api-key=k,x=y%20z"}, c.Tracing)
 	require.Equal(t, []string{"service", "customer"}, c.Orders.CreatedBy)
 
 	require.Len(t, c.Accounts, 4)
@@ -116,6 +118,7 @@ func TestReadDefaults(t *testing.T) {
 		Retention:       config.Retention{EventBytes: 90 * 24 * time.Hour, Events: 30 * 24 * time.Hour},
 		SilentAfter:     30 * time.Minute,
 		Log:             config.Log{Level: "info", Format: "json"},
+		Tracing:         config.Tracing{Protocol: "http/protobuf", Sample: 1},
 		ShutdownTimeout: 20 * time.Second, MaxWaiters: 20_000, Database: config.Database{Pooler: config.NoPooler},
 	}, c)
 }

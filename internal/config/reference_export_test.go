@@ -56,7 +56,7 @@ func typeName(t reflect.Type) string {
 		return "duration"
 	case reflect.TypeFor[netip.Prefix]():
 		return "network"
-	case reflect.TypeFor[int]():
+	case reflect.TypeFor[int](), reflect.TypeFor[float64]():
 		return "number"
 	case reflect.TypeFor[bool]():
 		return "true or false"

@@ -128,6 +128,8 @@ func packages() []string {
 		"internal/testdb",
 		"internal/testport",
 		"internal/throttle",
+		"internal/tracing",
+		"internal/tracing/otlp",
 		"internal/verify",
 		"internal/watermark",
 		"internal/worker",

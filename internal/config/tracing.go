@@ -1,0 +1,35 @@
+package config
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Tracing is where traces are exported. Without an endpoint the standard OTEL_EXPORTER_OTLP_* variables count.
+type Tracing struct {
+	Endpoint string  `koanf:"endpoint" doc:"the OTLP collector, such as http://127.0.0.1:4318, to which /v1/traces is added; absent: the OTEL_EXPORTER_OTLP_* variables, without which there are no traces"`
+	Protocol string  `koanf:"protocol" default:"http/protobuf" doc:"http/protobuf, the only one"`
+	Sample   float64 `koanf:"sample" default:"1" doc:"the share of traces that are exported, 0 to 1, decided by the attempt's id"`
+	Headers  Secret  `koanf:"headers" doc:"headers of the requests to the collector, as name=value separated by commas, values with %xx for special characters"`
+}
+
+func (r *report) tracing(t Tracing) {
+	r.url("tracing.endpoint", t.Endpoint)
+	if u, err := url.Parse(t.Endpoint); err == nil && (u.User != nil || u.RawQuery != "" || u.Fragment != "") {
+		r.add("tracing.endpoint", "must be an address alone; put what proves who sends into tracing.headers")
+	}
+	r.oneOf("tracing.protocol", t.Protocol, "http/protobuf")
+	if !(t.Sample >= 0 && t.Sample <= 1) {
+		r.add("tracing.sample", "must be from 0 to 1")
+	}
+	if t.Headers == "" {
+		return
+	}
+	for pair := range strings.SplitSeq(string(t.Headers), ",") {
+		name, value, found := strings.Cut(pair, "=")
+		if _, err := url.PathUnescape(value); !found || strings.TrimSpace(name) == "" || err != nil {
+			r.add("tracing.headers", "must be name=value, several separated by commas, special characters of a value as %%xx")
+			return
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package tracing
+
+import (
+	"context"
+	"time"
+)
+
+// Role is a span's side of a call.
+type Role int
+
+// The roles of spans. Internal is of this process alone.
+const (
+	Internal Role = iota
+	Server
+	Client
+	Producer
+	Consumer
+)
+
+// Of is what a span is about. A member that does not apply is empty.
+type Of struct {
+	// Attempt is the id of the attempt, and the span is in its trace then.
+	Attempt [16]byte
+	// Refers is an attempt that a span is about in another trace, which is linked.
+	Refers [16]byte
+	Order  string
+	// Account is the configured name of an account, of an endpoint or of a stream. Kind is one of an operation, an event or a
+	// webhook.
+	Account, Kind string
+}
+
+// Start is how a span begins.
+type Start struct {
+	Name string
+	Role Role
+	Of   Of
+	// Parent is invalid for the first span of a trace.
+	Parent Context
+	// ID is the span's own; invalid for a random one.
+	ID Context
+	// At is when the span began; zero for now.
+	At    time.Time
+	Links []Context
+}
+
+// Tracer takes spans. None of its methods may block.
+type Tracer interface {
+	// Now is the clock of spans that are recorded afterwards.
+	Now() time.Time
+	// Sampled reports whether the spans of an attempt's trace are exported. It is the same in all processes, at any time.
+	Sampled(trace TraceID) bool
+	Start(s Start) Live
+}
+
+// Live is a span that has begun.
+type Live interface {
+	Context() Context
+	Link(c Context)
+	// End is called once. Of is what the span has turned out to be about.
+	End(of Of, outcome string, failed bool)
+}
+
+// Span is a span that has begun. All methods may be called on nil, which is a span of traces that are off.
+type Span struct {
+	live Live
+	of   Of
+	// tracer samples linked attempts.
+	tracer Tracer
+}
+
+// Context names the span; none for nil.
+func (s *Span) Context() Context {
+	if s == nil {
+		return Context{}
+	}
+	return s.live.Context()
+}
+
+// About sets what the span has turned out to be about. It stays in its trace: an attempt is linked.
+func (s *Span) About(of Of) {
+	if s == nil {
+		return
+	}
+	s.of = of
+	if of.Refers != [16]byte{} {
+		s.live.Link(root(s.tracer, of.Refers))
+	}
+}
+
+// End ends the span with what it came to: one of few words. It must be called once.
+func (s *Span) End(outcome string, failed bool) {
+	if s != nil {
+		s.live.End(s.of, outcome, failed)
+	}
+}
+
+// root names the root span of an attempt's trace, which need not have been begun by this process.
+func root(t Tracer, attempt [16]byte) Context {
+	return Context{Trace: attempt, Span: SpanID(attempt[8:]), Sampled: t.Sampled(attempt)}
+}
+
+// begin begins a span and returns its context.
+func (c *scope) begin(ctx context.Context, s Start) (context.Context, *Span) {
+	live := c.tracer.Start(s)
+	return context.WithValue(ctx, key{}, &scope{c.tracer, live.Context()}), &Span{live: live, of: s.Of, tracer: c.tracer}
+}
+
+// joined returns the start of a span in the trace of its attempt: below the span that the context is in, if that is of the
+// same trace, else below the trace's root, and linked with that span.
+func (c *scope) joined(s Start) Start {
+	switch {
+	case s.Of.Attempt == [16]byte{} || c.span.Trace == TraceID(s.Of.Attempt):
+		s.Parent = c.span
+		return s
+	case c.span.Valid():
+		s.Links = append(s.Links, c.span)
+	}
+	s.Parent = root(c.tracer, s.Of.Attempt)
+	return s
+}
+
+// Begin begins a span in the trace of its attempt. One of no attempt is below the span that ctx is in.
+func Begin(ctx context.Context, name string, role Role, about Of) (context.Context, *Span) {
+	c := scopeOf(ctx)
+	if c == nil {
+		return ctx, nil
+	}
+	return c.begin(ctx, c.joined(Start{Name: name, Role: role, Of: about}))
+}
+
+// Request begins the span of a request that came in, in its caller's trace if there is one.
+func Request(ctx context.Context, name, traceparent string) (context.Context, *Span) {
+	c := scopeOf(ctx)
+	if c == nil {
+		return ctx, nil
+	}
+	return c.begin(ctx, Start{Name: name, Role: Server, Parent: Parse(traceparent)})
+}
+
+// Batch begins the span of what several callers share, in a trace of its own. Of returns the span of each, which is linked.
+func Batch[T any](ctx context.Context, name string, items []T, of func(T) Context) (context.Context, *Span) {
+	c := scopeOf(ctx)
+	if c == nil {
+		return ctx, nil
+	}
+	s := Start{Name: name}
+	for _, item := range items {
+		if link := of(item); link.Valid() {
+			s.Links = append(s.Links, link)
+		}
+	}
+	return c.begin(ctx, s)
+}
+
+// Mark returns the time at which a span begins that is recorded at its end; zero where traces are off.
+func Mark(ctx context.Context) time.Time {
+	if c := scopeOf(ctx); c != nil {
+		return c.tracer.Now()
+	}
+	return time.Time{}
+}
+
+// Past is a span that has ended: what it is about, or whether it is worth a span, shows only then.
+type Past struct {
+	Name  string
+	Role  Role
+	Of    Of
+	Since time.Time
+	// Shared is the span of the transaction that it shared; none for one of its own.
+	Shared  Context
+	Outcome string
+	Failed  bool
+}
+
+// Ended records a span that ends now, and returns it.
+func Ended(ctx context.Context, p Past) Context {
+	c := scopeOf(ctx)
+	if c == nil {
+		return Context{}
+	}
+	return c.ended(c.joined(p.start()), p)
+}
+
+// First records the root span of an attempt's trace, which ends now. It is linked with the span that ctx is in.
+func First(ctx context.Context, p Past) {
+	c := scopeOf(ctx)
+	if c == nil {
+		return
+	}
+	s := p.start()
+	s.ID = root(c.tracer, p.Of.Attempt)
+	if c.span.Valid() {
+		s.Links = append(s.Links, c.span)
+	}
+	c.ended(s, p)
+}
+
+func (p Past) start() Start {
+	s := Start{Name: p.Name, Role: p.Role, Of: p.Of, At: p.Since}
+	if p.Shared.Valid() {
+		s.Links = append(s.Links, p.Shared)
+	}
+	return s
+}
+
+func (c *scope) ended(s Start, p Past) Context {
+	live := c.tracer.Start(s)
+	live.End(p.Of, p.Outcome, p.Failed)
+	return live.Context()
+}
