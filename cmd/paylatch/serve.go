@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/doctor"
 	"github.com/paylatch/paylatch/internal/logging"
 	"github.com/paylatch/paylatch/internal/server"
+	"github.com/paylatch/paylatch/internal/tracing/otlp"
 	"github.com/paylatch/paylatch/internal/worker"
 	"github.com/paylatch/paylatch/migrations"
 )
@@ -57,6 +58,11 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	}
 	refusals, flush := logging.Refusals(cfg.Log, how.stderr, log)
 	defer flush()
+	ctx, export, err := otlp.Begin(ctx, cfg.Tracing, version, log)
+	if err != nil {
+		return err
+	}
+	defer export()
 	in, err := newInstance(ctx, cfg, dsn, how, log, &refusals)
 	if err != nil {
 		return err

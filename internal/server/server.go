@@ -32,8 +32,12 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 }
 
 // Until serves on l until ctx ends, then waits for requests in progress, up to
-// grace. It returns nil if all of them ended.
+// grace. It returns nil if all of them ended. Requests have the values of ctx, and
+// outlive it, unless s has a context for them.
 func Until(ctx context.Context, s *http.Server, l net.Listener, grace time.Duration) error {
+	if s.BaseContext == nil {
+		s.BaseContext = func(net.Listener) context.Context { return context.WithoutCancel(ctx) }
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(l) }()
 	select {

@@ -44,6 +44,9 @@ func (l Log) Write(r *Record, route string, status int) {
 
 // MarshalZerologObject implements zerolog.LogObjectMarshaler with the fields that are not empty.
 func (r *Record) MarshalZerologObject(e *zerolog.Event) {
+	if r.Span.Valid() {
+		e.Stringer("trace_id", r.Span.Trace).Stringer("span_id", r.Span.Span)
+	}
 	for _, field := range [...]struct{ name, value string }{
 		{"peer", r.Peer},
 		{"origin", withoutCard(r.Origin)},

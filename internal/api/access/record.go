@@ -11,13 +11,16 @@ import (
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/refund"
+	"github.com/paylatch/paylatch/internal/tracing"
 )
 
 // Record is what is found out about one request while it is served. It belongs to the request's goroutine.
 type Record struct {
 	RequestID string
-	Begun     time.Time
-	Method    string
+	// Span is that of the request, where traces are on.
+	Span   tracing.Context
+	Begun  time.Time
+	Method string
 	// Peer is the caller's address, Origin the page's that a browser names; Subject and OnBehalfOf are the token's.
 	Peer, Origin, Subject, OnBehalfOf string
 

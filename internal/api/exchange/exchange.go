@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/tracing"
 )
 
 // Exchange is one request while it is served. It belongs to the request's goroutine.
@@ -28,6 +29,8 @@ type Exchange struct {
 
 	service *Service
 	context echo.Context
+	// span is that of the request; nil where traces are off.
+	span *tracing.Span
 	// waits is set where the request is logged after its wait.
 	waits bool
 	// refused is set when a refusal was rendered to be kept with the key, shared
@@ -86,7 +89,7 @@ func (x *Exchange) Failed(result idempotency.Result, err error) error {
 // Leave ends what the exchange may use of its request, which goes on as a wait. The request is logged when the function is
 // called that it returns.
 func (x *Exchange) Leave() (done func(status int)) {
-	route, log := x.context.Path(), x.service.Access
+	route, service := x.context.Path(), x.service
 	x.waits, x.context, x.Actor = true, nil, authz.Actor{}
-	return func(status int) { log.Write(x.Record, route, status) }
+	return func(status int) { service.ended(x, route, status) }
 }

@@ -49,7 +49,7 @@ func (s *Service) identify(next echo.HandlerFunc) echo.HandlerFunc {
 				r.Header.Set(name, strings.Join(list, ", "))
 			}
 		}
-		c.SetRequest(r.WithContext(access.With(context.WithValue(r.Context(), key{}, x), x.Record)))
+		c.SetRequest(r.WithContext(access.With(context.WithValue(x.traced(c.Path()), key{}, x), x.Record)))
 		return next(c)
 	}
 }
@@ -70,7 +70,7 @@ func (s *Service) logged(next echo.HandlerFunc) echo.HandlerFunc {
 			c.Error(err)
 		}
 		if x := In(c); !x.waits {
-			s.Access.Write(x.Record, c.Path(), c.Response().Status)
+			s.ended(x, c.Path(), c.Response().Status)
 		}
 		return nil
 	}
