@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/tracing"
 )
 
 // payStart is commit 1 of one pay. One that is left must be done alone.
@@ -28,6 +29,8 @@ type payStart struct {
 	left      bool
 	// detailed is set once the order's details were read.
 	detailed bool
+	// request is the span of the pay's request, shared that of the transaction that was shared; none where traces are off.
+	request, shared tracing.Context
 }
 
 // errLacks is returned where the order has details that the pay does not have: they are read first.
@@ -37,6 +40,18 @@ var errLacks = errors.New("the order's details are to be read")
 // come at the same time share a transaction, if nothing about them must be waited for or
 // looked at twice.
 func (c *Commands) start(ctx context.Context, p *payStart) (payment.Attempt, error) {
+	since := tracing.Mark(ctx)
+	p.request = tracing.Current(ctx)
+	a, err := c.attempted(ctx, p)
+	if err == nil {
+		tracing.First(ctx, tracing.Past{
+			Name: "payment attempt", Of: tracing.Of{Attempt: a.ID, Order: string(a.OrderID), Account: a.Account, Kind: "pay"}, Since: since, Shared: p.shared,
+		})
+	}
+	return a, err
+}
+
+func (c *Commands) attempted(ctx context.Context, p *payStart) (payment.Attempt, error) {
 	err := c.pays.Do(context.WithoutCancel(ctx), p)
 	if p.left || err != nil && p.err == nil {
 		p.err = c.startAlone(ctx, p)
@@ -51,7 +66,12 @@ func (c *Commands) start(ctx context.Context, p *payStart) (payment.Attempt, err
 }
 
 // startAll starts the first pays of orders that are not locked.
-func (c *Commands) startAll(ctx context.Context, pays []*payStart) error {
+func (c *Commands) startAll(ctx context.Context, pays []*payStart) (err error) {
+	ctx, span := tracing.Batch(ctx, "commit pays", pays, func(p *payStart) tracing.Context { return p.request })
+	defer func() { span.End("", err != nil) }()
+	for _, p := range pays {
+		p.shared = span.Context()
+	}
 	counted := c.countKeys(ctx, pays)
 	if len(counted) == 0 {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/tracing"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -72,11 +73,12 @@ const unsignedTries = 5
 // again, but an unsigned event is ignored after a few tries if the provider does not have what it
 // names. A lookup that was held back is no try.
 func (in *Inbox) Fetch(ctx context.Context, e inbound.StoredEvent) error {
+	since := tracing.Mark(ctx)
 	f, err := in.fetch(ctx, e.Received)
 	asked := err != nil && !errors.Is(err, gateway.ErrHeldBack) && ctx.Err() == nil
 	switch {
 	case f != nil:
-		return in.settle(ctx, e.ID, f)
+		return in.settle(ctx, e.ID, f, since)
 	case asked:
 		return in.unanswered(ctx, e.ID, errors.Is(err, gateway.ErrNoSuchPayment))
 	}
@@ -107,8 +109,8 @@ func (in *Inbox) unanswered(ctx context.Context, id payment.EventID, noSuch bool
 	})
 }
 
-// settle applies what was fetched for an event.
-func (in *Inbox) settle(ctx context.Context, id payment.EventID, f *fetched) error {
+// settle applies what was fetched for an event, since when its span is.
+func (in *Inbox) settle(ctx context.Context, id payment.EventID, f *fetched, since time.Time) error {
 	var unknown []*arrival
 	var ours, theirs []inbound.StoredEvent
 	err := changeset.Run(ctx, in.Store.InEventTx, in.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
@@ -147,6 +149,7 @@ func (in *Inbox) settle(ctx context.Context, id payment.EventID, f *fetched) err
 	}
 	for _, e := range ours {
 		in.last.note(e.Account, e.At)
+		appliedOf(e).traced(ctx, "webhook fetched", since, tracing.Context{})
 	}
 	in.becameForeign(theirs)
 	return nil

@@ -24,6 +24,7 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/tracing"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -87,6 +88,7 @@ func (in *Inbox) Run(ctx context.Context) error {
 // again. It returns payment.ErrDeliveryReplayed for a delivery id that came with another body
 // before.
 func (in *Inbox) Intake(ctx context.Context, received []inbound.Received) ([]fsm.Verdict, error) {
+	since := tracing.Mark(ctx)
 	arrivals := make([]*arrival, len(received))
 	for i := range received {
 		r := inbound.Storable(received[i])
@@ -99,13 +101,14 @@ func (in *Inbox) Intake(ctx context.Context, received []inbound.Received) ([]fsm
 		if r.Event.SecretIndex >= 0 { // the others are unsigned: Fetch looks them up
 			in.last.note(r.Account, r.At)
 		}
-		arrivals[i] = &arrival{Received: r, digest: digest(r.Event)}
+		arrivals[i] = &arrival{Received: r, digest: digest(r.Event), request: tracing.Current(ctx)}
 	}
 	if err := unavailable(in.arrivals.Do(ctx, arrivals...)); err != nil {
 		return nil, err
 	}
 	verdicts := make([]fsm.Verdict, len(arrivals))
 	for i, a := range arrivals {
+		a.applied.traced(ctx, "webhook", since, a.shared)
 		verdicts[i] = a.verdict
 	}
 	return verdicts, nil
@@ -146,6 +149,10 @@ type arrival struct {
 	verdict fsm.Verdict
 	// quarantined events are stored and not applied.
 	quarantined bool
+	// applied is what it came to for an attempt. Request is the span of its request, shared that of its transaction; none
+	// where traces are off.
+	applied         applied
+	request, shared tracing.Context
 }
 
 // conflicts are hashes of an event's id and of what it names: events that share one are
@@ -159,7 +166,12 @@ func (in *Inbox) conflicts(a *arrival) []uint64 {
 }
 
 func (in *Inbox) flush(ctx context.Context, b *groupcommit.Batch[*arrival]) error {
+	ctx, span := tracing.Batch(ctx, "commit webhooks", b.Items, func(a *arrival) tracing.Context { return a.request })
+	for _, a := range b.Items {
+		a.shared = span.Context()
+	}
 	err := in.store(ctx, b.Items, false, b.Sent)
+	span.End("", err != nil)
 	for i, a := range b.Items {
 		if a.verdict == "" {
 			b.Requeue(i)
@@ -235,7 +247,7 @@ func (f found) decide(s *changeset.Changeset, fresh []*arrival, park bool) (stor
 			continue
 		}
 		stored = append(stored, e)
-		a.verdict = e.Verdict
+		a.verdict, a.applied = e.Verdict, appliedOf(e)
 	}
 	return stored, left
 }

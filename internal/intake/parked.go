@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/tracing"
 )
 
 // putOff puts off an event of a locked attempt. Locks are short, so this was no try.
@@ -47,6 +48,7 @@ func (in *Inbox) RetryParked(ctx context.Context, limit int) ([]inbound.StoredEv
 func (in *Inbox) tryTogether(ctx context.Context, limit int) (events []inbound.StoredEvent, err error) {
 	var unknown []*arrival
 	var readable []inbound.StoredEvent
+	since := tracing.Mark(ctx)
 	err = changeset.Run(ctx, in.Store.InEventTx, in.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
 		unknown, readable = nil, nil
 		var err error
@@ -62,6 +64,9 @@ func (in *Inbox) tryTogether(ctx context.Context, limit int) (events []inbound.S
 	in.missed.add(unknown, in.Now())
 	if err == nil {
 		in.becameForeign(readable)
+		for _, e := range readable {
+			appliedOf(e).traced(ctx, "webhook retried", since, tracing.Context{})
+		}
 	}
 	return events, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/tracing"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -46,6 +47,7 @@ var errDry = errors.New("this was a dry run")
 // ErrBusy while another transaction has the attempt.
 func (in *Inbox) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 	var r Replayed
+	since := tracing.Mark(ctx)
 	err := in.Store.InEventTx(ctx, func(ctx context.Context, tx Tx) error {
 		var err error
 		if r.Event, err = tx.EventLock(ctx, cmd.ID); err == nil {
@@ -73,6 +75,9 @@ func (in *Inbox) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 	})
 	if errors.Is(err, errDry) {
 		err = nil
+	}
+	if err == nil && !cmd.Dry {
+		appliedOf(r.Event).traced(ctx, "webhook replayed", since, tracing.Context{})
 	}
 	if err == nil && r.Before == nil {
 		in.missed.add([]*arrival{{Received: r.Event.Received}}, in.Now())

@@ -8,6 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/tracing"
 )
 
 // A provider's response is worth some tries to store it, none begun after recordPatience. A try
@@ -33,6 +34,8 @@ type recording struct {
 	poison bool
 	// refused is set if the caller is to be answered with a refusal.
 	refused bool
+	// span is that of this call; none where traces are off.
+	span tracing.Context
 }
 
 // First opens a recording's transaction: a key is locked before its attempt. Refused is
@@ -46,7 +49,14 @@ type First struct {
 // only while the task's fence holds. Without first, calls that come at the same time share
 // a transaction.
 func (r *Runner) Record(ctx context.Context, t Task, res gateway.CallResult, first *First) (payment.Attempt, error) {
-	rec := &recording{task: t, result: res, refused: first != nil && first.Refused}
+	ctx, span := tracing.Begin(ctx, "commit", tracing.Internal, about(t))
+	a, err := r.record(ctx, t, res, first)
+	span.End(a.Stage(), err != nil)
+	return a, err
+}
+
+func (r *Runner) record(ctx context.Context, t Task, res gateway.CallResult, first *First) (payment.Attempt, error) {
+	rec := &recording{task: t, result: res, refused: first != nil && first.Refused, span: tracing.Current(ctx)}
 	if first == nil && r.records.Do(context.WithoutCancel(ctx), rec) == nil && !rec.left {
 		return rec.now, nil
 	}
@@ -88,7 +98,9 @@ func (r *Runner) recordAlone(ctx context.Context, rec *recording, first *First) 
 }
 
 // recordAll records in one transaction what can be recorded without waiting for a lock.
-func (r *Runner) recordAll(ctx context.Context, recs []*recording) error {
+func (r *Runner) recordAll(ctx context.Context, recs []*recording) (err error) {
+	ctx, span := tracing.Batch(ctx, "commit results", recs, func(rec *recording) tracing.Context { return rec.span })
+	defer func() { span.End("", err != nil) }()
 	ids, names := make([]payment.AttemptID, len(recs)), []payment.Reference{}
 	for i, rec := range recs {
 		a := &rec.task.Attempt

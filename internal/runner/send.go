@@ -11,11 +11,19 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/internal/tracing"
 )
 
 // Send carries out what a task permits, and looks up what became of it where that is not plain. It
 // always returns a result: unknown is one, too.
 func (r *Runner) Send(ctx context.Context, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
+	ctx, span := tracing.Begin(ctx, string(t.Operation.Kind), tracing.Client, about(t))
+	res := r.send(ctx, t, permit, cause)
+	span.End(string(res.Outcome), res.Outcome == gateway.CallUnknown)
+	return res
+}
+
+func (r *Runner) send(ctx context.Context, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	account, ok := r.Account(t.Attempt.Account)
 	if !ok {
 		return gateway.CallResult{Outcome: gateway.CallAsked}

@@ -1,0 +1,36 @@
+package intake
+
+import (
+	"context"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/tracing"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// applied is what an event came to for an attempt; its zero value, for none.
+type applied struct {
+	attempt payment.AttemptID
+	order   payment.OrderID
+	account string
+	kind    webhooks.Kind
+	verdict fsm.Verdict
+}
+
+func appliedOf(e inbound.StoredEvent) applied {
+	return applied{e.AttemptID, e.OrderID, e.Account, e.Event.Kind, e.Verdict}
+}
+
+// traced adds an event that was applied to the trace of its attempt.
+func (a applied) traced(ctx context.Context, name string, since time.Time, shared tracing.Context) {
+	if a.attempt == (payment.AttemptID{}) {
+		return
+	}
+	tracing.Ended(ctx, tracing.Past{
+		Name: name, Role: tracing.Consumer, Since: since, Shared: shared, Outcome: string(a.verdict),
+		Of: tracing.Of{Attempt: a.attempt, Order: string(a.order), Account: a.account, Kind: string(a.kind)},
+	})
+}
