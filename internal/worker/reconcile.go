@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/tracing"
 )
 
 const (
@@ -29,12 +30,15 @@ type Reconciler interface {
 func Reconcile(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
 	execute := func(ctx context.Context, name payment.OperationName) bool {
 		var a payment.Attempt
+		ctx, span := tracing.Begin(ctx, "reconcile", tracing.Internal, tracing.Of{Attempt: name.AttemptID, Kind: string(name.Kind)})
 		err := caught(func() (err error) {
 			a, err = r.Execute(ctx, name, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
 			return err
 		})
-		return executed(log.With().Stringer("attempt_id", name.AttemptID).Str("order_id", string(a.OrderID)).
-			Str("operation", string(name.Kind)).Int("number", name.Number).Logger(), a.Stage(), err)
+		span.End(a.Stage(), err != nil)
+		fields := log.With().Stringer("attempt_id", name.AttemptID).Str("order_id", string(a.OrderID)).
+			Str("operation", string(name.Kind)).Int("number", name.Number)
+		return executed(inSpan(fields, span.Context()).Logger(), a.Stage(), err)
 	}
 	accounts := newByAccount(func(ctx context.Context, account string) error {
 		for {

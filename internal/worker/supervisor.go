@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/paylatch/paylatch/internal/tracing"
 )
 
 // Loop is a task that is run periodically.
@@ -98,6 +100,7 @@ func (l Loop) pace(failing bool) time.Duration {
 
 func (s *Supervisor) once(ctx context.Context, i int) bool {
 	var more bool
+	since := tracing.Mark(ctx)
 	err := caught(func() (err error) {
 		more, err = s.loops[i].Do(ctx)
 		return err
@@ -107,7 +110,10 @@ func (s *Supervisor) once(ctx context.Context, i int) bool {
 		return more
 	}
 	if n := s.failed[i].Add(1); n == 1 || n%unhealthyAfter == 0 {
-		s.log.Error().Err(err).Str("loop", s.loops[i].Name).Int32("failures", n).Msg("a background loop failed; it goes on")
+		name := s.loops[i].Name
+		span := tracing.Ended(ctx, tracing.Past{Name: "loop " + name, Since: since, Outcome: "failed", Failed: true})
+		log := inSpan(s.log.With(), span).Logger()
+		log.Error().Err(err).Str("loop", name).Int32("failures", n).Msg("a background loop failed; it goes on")
 	}
 	return false
 }

@@ -13,8 +13,13 @@ type Message struct {
 	ID, Type string
 	// OrderID is empty for what is of no order.
 	OrderID, Subject string
-	Body             []byte
+	// Traceparent names the span of the delivery (W3C Trace Context); empty where traces are off.
+	Traceparent string
+	Body        []byte
 }
+
+// headerTraceparent is the name of a message's header.
+const headerTraceparent = "traceparent"
 
 // Key is what a broker keeps the order by: the order's id, or the subject of what is of no order.
 func (m Message) Key() string {

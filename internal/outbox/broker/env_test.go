@@ -242,6 +242,7 @@ func waits(t *testing.T, holds func() bool, what string) {
 // message is what a broker has stored.
 type message struct {
 	id, kind, key, body string
+	traceparent         string
 }
 
 // event is a body, as far as the order goes.

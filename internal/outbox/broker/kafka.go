@@ -17,7 +17,8 @@ import (
 // ErrTopic is returned for a topic that does not exist. It is never created.
 var ErrTopic = errors.New("the Kafka topic does not exist: create it, with the partitions and replicas that it should have, or set topic to another")
 
-// Kafka is a topic. A message's key is its order's id; the headers id and type are those of the event.
+// Kafka is a topic. A message's key is its order's id; the headers id and type are those of the event,
+// traceparent is that of its delivery where traces are on.
 type Kafka struct {
 	Brokers []string
 	Topic   string
@@ -133,10 +134,14 @@ func (b *kafkaBroker) Publish(ctx context.Context, messages []Message) (int, err
 }
 
 func record(m Message) *kgo.Record {
-	return &kgo.Record{
+	r := &kgo.Record{
 		Key: []byte(m.Key()), Value: m.Body,
 		Headers: []kgo.RecordHeader{{Key: "id", Value: []byte(m.ID)}, {Key: "type", Value: []byte(m.Type)}},
 	}
+	if m.Traceparent != "" {
+		r.Headers = append(r.Headers, kgo.RecordHeader{Key: headerTraceparent, Value: []byte(m.Traceparent)})
+	}
+	return r
 }
 
 // Close implements Broker.

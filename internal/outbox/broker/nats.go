@@ -149,8 +149,12 @@ func (b *natsBroker) Publish(ctx context.Context, messages []Message) (int, erro
 
 // send does not wait for the acknowledgement.
 func (b *natsBroker) send(m Message) (jetstream.PubAckFuture, error) {
+	message := &nats.Msg{Subject: b.SubjectPrefix + "." + m.Type, Data: m.Body}
+	if m.Traceparent != "" {
+		message.Header = nats.Header{headerTraceparent: {m.Traceparent}}
+	}
 	return b.js.PublishMsgAsync( //nolint:wrapcheck // Publish wraps it
-		&nats.Msg{Subject: b.SubjectPrefix + "." + m.Type, Data: m.Body},
+		message,
 		// Another stream that took the subject in place of ours would not count.
 		jetstream.WithMsgID(m.ID), jetstream.WithExpectStream(b.Stream),
 	)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/lease"
+	"github.com/paylatch/paylatch/internal/tracing"
 )
 
 const (
@@ -140,7 +141,9 @@ func (p *Publisher) publish(ctx context.Context, c *connection, w Work) (r Resul
 		if r.Succeeded, err = c.ensure(ctx); err != nil || len(w.Events) == 0 {
 			return err
 		}
-		acknowledged, err = c.broker.Publish(ctx, p.messages(w.Events))
+		messages, spans := p.messages(ctx, w.Events)
+		defer func() { end(spans, acknowledged) }()
+		acknowledged, err = c.broker.Publish(ctx, messages)
 		return err
 	})
 	r.Position, r.At = w.Position, p.o.Now()
@@ -157,12 +160,28 @@ func (p *Publisher) publish(ctx context.Context, c *connection, w Work) (r Resul
 	return r, failed
 }
 
-func (p *Publisher) messages(events []outbox.Event) []Message {
-	all := make([]Message, len(events))
+// messages returns the messages of events, and their spans, if traces are on.
+func (p *Publisher) messages(ctx context.Context, events []outbox.Event) (all []Message, spans []*tracing.Span) {
+	all = make([]Message, len(events))
 	for i, e := range events {
 		all[i] = Message{ID: e.ID.String(), Type: e.Type, OrderID: e.OrderID, Subject: e.Subject, Body: p.o.Encode(e)}
+		if _, span := outbox.Trace(ctx, e, "publish", p.Name); span != nil {
+			all[i].Traceparent = span.Context().Traceparent()
+			spans = append(spans, span)
+		}
 	}
-	return all
+	return all, spans
+}
+
+// end ends the spans of messages, of which the broker has acknowledged the first.
+func end(spans []*tracing.Span, acknowledged int) {
+	for i, s := range spans {
+		if i < acknowledged {
+			s.End("acknowledged", false)
+		} else {
+			s.End("not acknowledged", true)
+		}
+	}
 }
 
 // reason is a failure as it is kept.

@@ -162,6 +162,7 @@ func (s *natsSite) stored(t *testing.T) (all []message) {
 		for m := range batch.Messages() {
 			all = append(all, message{
 				id: m.Headers().Get("Nats-Msg-Id"), kind: strings.TrimPrefix(m.Subject(), s.SubjectPrefix+"."), body: string(m.Data()),
+				traceparent: m.Headers().Get("traceparent"),
 			})
 		}
 		require.NoError(t, batch.Error())
@@ -233,6 +234,8 @@ func (s *kafkaSite) stored(t *testing.T) (all []message) {
 					m.id = string(h.Value)
 				case "type":
 					m.kind = string(h.Value)
+				case "traceparent":
+					m.traceparent = string(h.Value)
 				}
 			}
 			all = append(all, m)

@@ -16,6 +16,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/tracing"
 )
 
 const (
@@ -29,6 +30,7 @@ const (
 
 // Client sends to one endpoint, over connections that it shares with no other.
 type Client struct {
+	name    string
 	url     string
 	http    *http.Client
 	signers []*standardwebhooks.Webhook
@@ -38,7 +40,7 @@ type Client struct {
 
 // NewClient returns a client with the options' Encode, Now and Resolver, or an error for a secret of another form.
 func NewClient(e Endpoint, o Options) (*Client, error) {
-	c := &Client{url: e.URL, encode: o.Encode, now: o.Now}
+	c := &Client{name: e.Name, url: e.URL, encode: o.Encode, now: o.Now}
 	for i, secret := range e.Secrets {
 		signer, err := standardwebhooks.NewWebhook(secret)
 		if err != nil {
@@ -69,11 +71,21 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 func (c *Client) Send(ctx context.Context, e outbox.Event) (a Attempt, later time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
+	ctx, span := outbox.Trace(ctx, e, "deliver", c.name)
+	defer func() { span.End(outcome(a), a.Error != "") }()
 	a = Attempt{Position: e.Position, OrderID: e.OrderID, EventID: e.ID, At: c.now()}
 	began := time.Now() //nolint:forbidigo // measures, with the monotonic clock
 	a.Status, later, a.Error = c.request(ctx, e, a.At)
 	a.Took = time.Since(began) //nolint:forbidigo // measures, with the monotonic clock
 	return a, later
+}
+
+// outcome is the status of an attempt, or that there was none.
+func outcome(a Attempt) string {
+	if a.Status == 0 {
+		return "no response"
+	}
+	return strconv.Itoa(a.Status)
 }
 
 func (c *Client) request(ctx context.Context, e outbox.Event, now time.Time) (status int, later time.Duration, failure string) {
@@ -114,6 +126,9 @@ func (c *Client) signed(ctx context.Context, e outbox.Event, now time.Time) (*ht
 	r.GetBody = nil
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "paylatch")
+	if span := tracing.Current(ctx).Traceparent(); span != "" {
+		r.Header.Set("Traceparent", span)
+	}
 	r.Header.Set(standardwebhooks.HeaderWebhookID, id)
 	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
 	r.Header.Set(standardwebhooks.HeaderWebhookSignature, strings.Join(signatures, " "))
