@@ -35,7 +35,7 @@ func TestEnvironment(t *testing.T) {
 			before := len(r.spans)
 			ctx, stop := begin(t, config.Tracing{Endpoint: tt.configured, Sample: 1}, io.Discard)
 			require.Equal(t, tt.on, tracing.On(ctx))
-			_, span := tracing.Begin(ctx, "charge", tracing.Client, attemptOf(attempt))
+			_, span := tracing.Begin(ctx, "charge", tracing.Client, about())
 			span.End("accepted", false)
 			stop()
 			require.Equal(t, tt.on, len(r.spans) > before)
