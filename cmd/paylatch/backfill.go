@@ -21,12 +21,12 @@ func (c *backfillCmd) Run(ctx context.Context, a *app) error {
 		return usageError{err}
 	}
 	return withRooms(ctx, a, func(b beside) error {
-		account, configured := b.charged[c.Account]
+		account, configured := b.used.Charged.Find(c.Account)
 		if !configured {
 			return usageError{fmt.Errorf("--account: %q is not configured", c.Account)}
 		}
 		count, err := backfill.Run(ctx, backfill.Options{
-			Account: c.Account, Span: span, Events: account.Events, Reader: b.readers[c.Account], Now: time.Now,
+			Account: c.Account, Span: span, Events: account.Events, Reader: b.used.Readers.Get(c.Account), Now: time.Now,
 			Take:     b.rooms.Inbox.Inbox.Intake, // without notes: a listed event is no delivery that came again
 			Progress: backfill.Reporter(time.Now, func(line string) { _, _ = fmt.Fprintln(a.stderr, line) }),
 		})

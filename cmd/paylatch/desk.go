@@ -16,7 +16,6 @@ import (
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -24,7 +23,6 @@ import (
 	"github.com/paylatch/paylatch/internal/publisher"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/worklist"
-	"github.com/paylatch/paylatch/webhooks"
 )
 
 // desk is the environment of the commands for support, beside the running service.
@@ -53,12 +51,11 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 
 // beside is the use cases on the configured database, beside the running service.
 type beside struct {
-	cfg     *config.Config
-	store   *postgres.Store
-	rooms   rooms
-	notes   *activity.Notes
-	charged map[string]gateway.Account
-	readers map[string]webhooks.Reader
+	cfg   *config.Config
+	store *postgres.Store
+	rooms rooms
+	notes *activity.Notes
+	used  *accounts.Set
 }
 
 // withRooms calls do with the use cases on the configured database.
@@ -81,7 +78,10 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 			return err
 		}
 		counted := metrics.New(metrics.Options{Now: time.Now})
-		charged, receiving, err := accounts.Build(cfg, provider.NewHTTPClient(), accounts.Watch{Log: zerolog.Nop(), Metrics: counted, Now: time.Now})
+		notes := activity.NewNotes(store, time.Now)
+		used, err := accounts.New(cfg, accounts.Options{
+			Client: provider.NewHTTPClient(), Watch: accounts.Watch{Log: zerolog.Nop(), Metrics: counted, Now: time.Now}, Noted: notes.Providers,
+		})
 		if err != nil {
 			return err
 		}
@@ -89,9 +89,8 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 		if err != nil {
 			return err
 		}
-		notes, reading := activity.NewNotes(store, time.Now), accounts.Readers(receiving)
-		payments := newRooms(cfg, store, charged, reading, notes, sealer, guard, counted)
-		return errors.Join(do(beside{cfg, store, payments, notes, charged, reading}), notes.Flush(ctx))
+		payments := newRooms(cfg, store, used, notes, sealer, guard, counted)
+		return errors.Join(do(beside{cfg, store, payments, notes, used}), notes.Flush(ctx))
 	})
 }
 

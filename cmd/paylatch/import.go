@@ -66,14 +66,14 @@ func (c *importCmd) open() (io.ReadCloser, error) {
 }
 
 func (c *importCmd) run(ctx context.Context, a *app, cfg *config.Config, store *postgres.Store, file io.Reader) error {
-	charged, _, err := accounts.Build(cfg, provider.NewHTTPClient(), accounts.Unwatched(time.Now))
+	used, err := accounts.New(cfg, accounts.Options{Client: provider.NewHTTPClient(), Watch: accounts.Unwatched(time.Now)})
 	if err != nil {
 		return err
 	}
 	began, said := time.Now(), time.Now()
 	count, err := imports.Run(ctx, file, imports.Options{
 		Store: store, Account: c.Account, Now: time.Now, DryRun: c.DryRun, MaxRefused: c.MaxErrors,
-		Rules:   changeset.Rules{Accounts: charged, Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease}},
+		Rules:   changeset.Rules{Accounts: used.Charged, Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease}},
 		Refused: func(r *imports.RefusalError) { _, _ = fmt.Fprintln(a.stderr, terminal.Visible(r.Error())) },
 		Progress: func(n imports.Count) {
 			if time.Since(said) >= time.Second {

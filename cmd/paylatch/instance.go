@@ -43,10 +43,13 @@ type instance struct {
 	log   zerolog.Logger
 	store *postgres.Store
 	auth  *auth.Authenticator
-	rooms rooms
-	books *reconcile.Reconciler
-	today *overview.Service
-	notes *activity.Notes
+	// accounts are replaced by how, which reloads the configuration.
+	accounts *accounts.Set
+	how      serving
+	rooms    rooms
+	books    *reconcile.Reconciler
+	today    *overview.Service
+	notes    *activity.Notes
 	// rejected are the deliveries with a signature that is not right.
 	rejected *rejected.Deliveries
 	// access writes sign-outs and refusals into the audit log.
@@ -62,7 +65,7 @@ type instance struct {
 }
 
 func newInstance(ctx context.Context, cfg *config.Config, url string, how serving, log zerolog.Logger, refusals *zerolog.Logger) (*instance, error) {
-	in := &instance{cfg: cfg, log: log}
+	in := &instance{cfg: cfg, log: log, how: how}
 	ring, err := auth.Keys(cfg)
 	if err != nil {
 		return nil, err
@@ -98,18 +101,18 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 		Unknown: func(ctx context.Context) (map[string]map[string]int64, error) { return in.today.UnknownByAge(ctx) },
 	})
 	in.store.OnCommit(counted.Commit)
-	charged, receiving, err := accounts.Build(cfg, provider.NewHTTPClient(), accounts.Watch{Log: log, Metrics: counted, Now: time.Now})
-	if err != nil {
+	if err := in.openAccounts(ring, counted); err != nil {
 		return nil, err
 	}
 	sealer, err := auth.NewSealer(ring)
 	if err != nil {
 		return nil, err
 	}
-	in.rooms = newRooms(cfg, in.store, charged, accounts.Readers(receiving), in.notes, sealer, in.guard, counted)
-	if err := in.newRejected(ring, sealer, receiving, counted); err != nil {
-		return nil, err
-	}
+	in.rooms = newRooms(cfg, in.store, in.accounts, in.notes, sealer, in.guard, counted)
+	in.rejected = rejected.New(rejected.Options{
+		Store: in.store.Rejected(), Box: sealer, Accounts: in.accounts.Rejected, Take: in.rooms.Intake,
+		Dropped: counted.RejectedDropped, Recovered: counted.RejectedRecovered, Now: time.Now,
+	})
 	in.books = in.rooms.reconciler(in.store)
 	in.hub = waiting.NewHub(in.store.Bus(), in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
@@ -126,15 +129,15 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 		Store: in.store.Overview(), Audit: desk, Accounts: in.rooms, Endpoints: in.events.Endpoints, Held: in.guard.All, Breakers: counted.Breakers,
 		Added: counted.Ended, Now: time.Now,
 	})
-	in.workers = worker.New(log, in.loops(how.role, charged, counted, how.dev)...)
+	in.workers = worker.New(log, in.loops(how, counted)...)
 	jobs, open := bulk.New(in.store.Jobs(), desk), worklistOf(in.store, desk, in.rooms)
 	found := finder.New(in.store.Finder(), desk, time.Now)
 	requests := refundrequest.New(in.store.Requests(), in.rooms, desk)
 	served := api.Options{
 		Payments: in.rooms, Events: in.events.Feed, FeedRead: in.events.Readers.Note, Endpoints: in.events.Endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Finder: found, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, found, jobs, open, requests, how.dev), Demo: how.dev,
-		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Refusals: refusals, Hub: in.hub, Origins: cfg.CORSOrigins,
+		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: log, Refusals: refusals, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
-		OperationsApart: cfg.OperationsListen != "", Reference: accounts.References(cfg),
+		OperationsApart: cfg.OperationsListen != "", Reference: in.accounts.Reference,
 	}
 	in.role = how.role
 	if in.role == roleWorker {
@@ -147,6 +150,17 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 		in.operations = api.NewOperations(served)
 	}
 	return in, nil
+}
+
+func (in *instance) openAccounts(ring []auth.Key, counted *metrics.Metrics) error {
+	fingerprint, err := auth.NewFingerprint(ring)
+	if err != nil {
+		return err
+	}
+	in.accounts, err = accounts.New(in.cfg, accounts.Options{
+		Client: provider.NewHTTPClient(), Watch: accounts.Watch{Log: in.log, Metrics: counted, Now: time.Now}, Noted: in.notes.Providers, Fingerprint: fingerprint, Begun: in.guard.Cover,
+	})
+	return err
 }
 
 // waiting returns the open discrepancies by kind, for the metrics.
@@ -225,6 +239,7 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 	working.Go(func() { _ = in.workers.Run(workers) })
 	working.Go(func() { _ = in.auth.Run(workers) })
 	working.Go(func() { _ = in.hub.Run(workers) })
+	working.Go(func() { in.accounts.ReloadOn(workers, in.how.hangups, in.how.load, in.log) })
 	working.Go(func() { in.events.Run(workers, in.role != roleAPI) })
 	if in.role != roleAPI {
 		working.Go(func() { newNotices(in.cfg, in.store, in.log).Run(workers) })

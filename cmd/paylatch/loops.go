@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/finder"
-	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/recheck"
@@ -20,19 +19,19 @@ const (
 )
 
 // loops are what a process of a role does on a clock: all that is its own, and what any process can do for all.
-func (in *instance) loops(role string, charged map[string]gateway.Account, counted *metrics.Metrics, dev bool) []worker.Loop {
+func (in *instance) loops(how serving, counted *metrics.Metrics) []worker.Loop {
 	marks := in.store.Marks()
 	own := []worker.Loop{
 		worker.Mark(in.guard, marks), worker.Release(marks, in.books, in.log), worker.KeepRejected(in.rejected), worker.WriteNotes(in.notes), worker.WriteAccess(in.access),
 	}
-	if role == roleAPI {
+	if how.role == roleAPI {
 		return own
 	}
-	return append(own, in.shared(charged, counted, dev)...)
+	return append(own, in.shared(counted, how.dev)...)
 }
 
-func (in *instance) shared(charged map[string]gateway.Account, counted *metrics.Metrics, dev bool) []worker.Loop {
-	rechecks := recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: charged, Counted: counted.FinalLookup, Now: time.Now})
+func (in *instance) shared(counted *metrics.Metrics, dev bool) []worker.Loop {
+	rechecks := recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: in.accounts.Charged, Counted: counted.FinalLookup, Now: time.Now})
 	return append([]worker.Loop{
 		worker.Reconcile(in.rooms, in.cfg.Reconcile.Every, in.log), worker.Recheck(rechecks), worker.ReconcileBooks(in.books, counted.Reconciled, in.log),
 

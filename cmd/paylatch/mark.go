@@ -5,24 +5,17 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/watermark"
 )
 
 // watched returns the guard that looks at each connection of a store, so that a restored database is noticed. It must be
 // called before the store is used.
 func watched(cfg *config.Config, store *postgres.Store, log zerolog.Logger) (*watermark.Guard, error) {
-	adapters := provider.Adapters()
-	var names []string // where nothing is begun here, nothing can be paid twice by it
-	for _, a := range cfg.Accounts {
-		if adapter := adapters[a.Kind]; a.CanCharge() && adapter.New != nil && !adapter.LookupOnly {
-			names = append(names, a.Name)
-		}
-	}
 	guard, err := watermark.New(watermark.Options{
-		Dir: cfg.DataDir, Accounts: names, Live: cfg.Environment == config.Live,
+		Dir: cfg.DataDir, Accounts: accounts.Begun(cfg), Live: cfg.Environment == config.Live,
 		Alarm: func(reason watermark.Reason, since time.Time) {
 			log.Error().Str("reason", string(reason)).Time("since", since).
 				Msg("the database may have forgotten payments: it was restored, or another server has taken over. Pays and refunds wait until each account is reconciled")

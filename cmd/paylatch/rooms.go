@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/auth"
@@ -15,7 +16,6 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/metrics"
@@ -27,7 +27,6 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/watermark"
 	"github.com/paylatch/paylatch/internal/worklist"
-	"github.com/paylatch/paylatch/webhooks"
 )
 
 // rooms are the use cases on one store, with recorded activity.
@@ -63,11 +62,11 @@ func holdOf(ctx context.Context, store *postgres.Store, account string) (*reconc
 // charge is sent twice. The pays and refunds of accounts that guard holds wait. Each event that has
 // become foreign is counted, and so is what shares transactions.
 func newRooms(
-	cfg *config.Config, store *postgres.Store, charged map[string]gateway.Account, readers map[string]webhooks.Reader, notes *activity.Notes, sealer *auth.Sealer,
+	cfg *config.Config, store *postgres.Store, used *accounts.Set, notes *activity.Notes, sealer *auth.Sealer,
 	guard *watermark.Guard, counted *metrics.Metrics,
 ) rooms {
 	rules := changeset.Rules{
-		Accounts: activity.Providers(charged, notes), Held: guard,
+		Accounts: used.Charged, Held: guard,
 		Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
 	}
 	run := runner.Options{Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, Flushed: counted.Batches("results"), Now: time.Now}
@@ -82,7 +81,7 @@ func newRooms(
 			Quota: idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per}, Flushed: counted.Batches("pays"),
 		})},
 		Inbox: activity.Inbox{Notes: notes, Inbox: intake.New(intake.Options{
-			Store: store, Rules: rules, Readers: readers, ProviderTimeout: cfg.ProviderTimeout, StaleAfter: cfg.SilentAfter,
+			Store: store, Rules: rules, Readers: used.Readers, ProviderTimeout: cfg.ProviderTimeout, StaleAfter: cfg.SilentAfter,
 			Foreign: counted.Foreign, Flushed: counted.Batches("webhooks"), Now: time.Now,
 		})},
 	}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -31,7 +34,11 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	log := logging.New(cfg.Log, a.stderr, time.Now)
-	return serve(ctx, cfg, string(cfg.DatabaseURL), serving{role: c.Role, migrate: c.Migrate, stderr: a.stderr}, log, func(*instance, net.Addr) error { return nil })
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	how := serving{role: c.Role, migrate: c.Migrate, stderr: a.stderr, hangups: hangups, load: func() (*config.Config, error) { return config.Load(a.configFile, a.environ) }}
+	return serve(ctx, cfg, string(cfg.DatabaseURL), how, log, func(*instance, net.Addr) error { return nil })
 }
 
 // serving is the mode of the service. With dev it is for one person on this machine: a
@@ -42,6 +49,9 @@ type serving struct {
 	migrate, dev bool
 	// stderr is where the log goes.
 	stderr io.Writer
+	// load reads the configuration again at each of the hangups; without those never.
+	hangups <-chan os.Signal
+	load    func() (*config.Config, error)
 }
 
 // serve runs the service; ready is called once it listens, before it serves.

@@ -18,42 +18,64 @@ import (
 	"github.com/paylatch/paylatch/webhooks/all"
 )
 
-// Build builds from the configured accounts those that charge and those that receive
-// webhooks.
-func Build(cfg *config.Config, client *http.Client, w Watch) (map[string]gateway.Account, map[string]delivery.Account, error) {
-	charged := make(map[string]gateway.Account, len(cfg.Accounts))
-	receiving := make(map[string]delivery.Account, len(cfg.Accounts))
-	fetched := certificates.New(client, w.Now)
-	for _, a := range cfg.Accounts {
-		out := gateway.Account{
-			Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: schedule.Lives(a.Expiry),
-			Foreign: gateway.Foreign{After: a.ForeignAfter, Review: a.ReviewsForeign()},
-		}
-		if a.CanCharge() {
-			kept, err := provider.NewRecords(a.Kind, settings(a, client, w.Now))
-			if err != nil {
-				return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
-			}
-			out.Books, out.Events, out.Statement, out.BooksLag = kept.Books, kept.Events, kept.Statement, kept.Lag
-			p, err := Provider(a, client, w.Now)
-			if err != nil {
-				return nil, nil, err
-			}
-			if p != nil {
-				out.Provider = w.guard(a, p)
-			}
-		}
-		charged[a.Name] = out
-		if !a.TakesWebhooks() {
-			continue
-		}
-		v, err := verifier(a, fetched)
-		if err != nil {
-			return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
-		}
-		receiving[a.Name] = delivery.Account{Verifier: v, PublicURL: a.PublicURL, Senders: a.AllowedIPs}
+// builder builds accounts.
+type builder struct {
+	client  *http.Client
+	watch   Watch
+	fetched *certificates.Store
+}
+
+func newBuilder(client *http.Client, w Watch) builder {
+	return builder{client, w, certificates.New(client, w.Now)}
+}
+
+// built is one account.
+type built struct {
+	charged gateway.Account
+	// receiving has no verifier if the account can't take webhooks.
+	receiving delivery.Account
+}
+
+// account builds an account. It calls no provider.
+func (b builder) account(a config.Account) (built, error) {
+	charged, err := b.charged(a)
+	if err != nil {
+		return built{}, fmt.Errorf("account %s: %w", a.Name, err)
 	}
-	return charged, receiving, nil
+	if !a.TakesWebhooks() {
+		return built{charged: charged}, nil
+	}
+	v, err := b.verifier(a)
+	if err != nil {
+		return built{}, fmt.Errorf("account %s: %w", a.Name, err)
+	}
+	return built{charged, delivery.Account{Verifier: v, PublicURL: a.PublicURL, Senders: a.AllowedIPs, Paused: !a.Listens()}}, nil
+}
+
+func (b builder) charged(a config.Account) (gateway.Account, error) {
+	out := gateway.Account{
+		Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks() && a.Listens(), Paused: !a.Pays(),
+		Lives: schedule.Lives(a.Expiry), Foreign: gateway.Foreign{After: a.ForeignAfter, Review: a.ReviewsForeign()},
+	}
+	if !a.CanCharge() {
+		return out, nil
+	}
+	kept, err := provider.NewRecords(a.Kind, settings(a, b.client, b.watch.Now))
+	if err != nil {
+		return gateway.Account{}, err
+	}
+	out.Books, out.Events, out.Statement, out.BooksLag = kept.Books, kept.Events, kept.Statement, kept.Lag
+	out.Provider, err = Provider(a, b.client, b.watch.Now)
+	return out, err
+}
+
+func (b builder) verifier(a config.Account) (webhooks.Verifier, error) {
+	c, err := a.Webhooks()
+	if err != nil {
+		return nil, err
+	}
+	c.Certificate = func(ctx context.Context, url string) ([]byte, error) { return b.fetched.Fetch(ctx, a.Name, url) }
+	return all.New(a.Kind, c)
 }
 
 // Provider is the bare adapter of an account; nil for a kind without one.
@@ -62,41 +84,20 @@ func Provider(a config.Account, client *http.Client, now func() time.Time) (gate
 	if errors.Is(err, provider.ErrNoAdapter) {
 		return nil, nil //nolint:nilnil // some kinds have none
 	}
-	if err != nil {
-		return nil, fmt.Errorf("account %s: %w", a.Name, err)
-	}
-	return p, nil
+	return p, err
 }
 
 func settings(a config.Account, client *http.Client, now func() time.Time) descriptor.Settings {
 	return descriptor.Settings{BaseURL: a.BaseURL, Params: a.Credentials(), Client: client, Now: now}
 }
 
-// References returns what the provider of an account is given as the name of a payment that is begun elsewhere.
-func References(cfg *config.Config) func(account, attempt string) (string, map[string]string) {
-	forms := make(map[string]webhooks.ReferenceForm, len(cfg.Accounts))
+// Begun lists the accounts by which payments are begun here, paused ones included: by others nothing can be paid twice.
+func Begun(cfg *config.Config) (names []string) {
+	adapters := provider.Adapters()
 	for _, a := range cfg.Accounts {
-		forms[a.Name] = all.Reference(a.Kind)
-	}
-	return func(account, attempt string) (string, map[string]string) { return forms[account].For(attempt) }
-}
-
-// Readers are the verifiers that can read what is stored again, by account.
-func Readers(receiving map[string]delivery.Account) map[string]webhooks.Reader {
-	list := make(map[string]webhooks.Reader, len(receiving))
-	for name, account := range receiving {
-		if reader, ok := account.Verifier.(webhooks.Reader); ok {
-			list[name] = reader
+		if adapter := adapters[a.Kind]; a.CanCharge() && adapter.New != nil && !adapter.LookupOnly {
+			names = append(names, a.Name)
 		}
 	}
-	return list
-}
-
-func verifier(a config.Account, fetched *certificates.Store) (webhooks.Verifier, error) {
-	c, err := a.Webhooks()
-	if err != nil {
-		return nil, err
-	}
-	c.Certificate = func(ctx context.Context, url string) ([]byte, error) { return fetched.Fetch(ctx, a.Name, url) }
-	return all.New(a.Kind, c)
+	return names
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Providers returns the accounts with providers that record each call, its duration and
-// its outcome.
-func Providers(accounts map[string]gateway.Account, notes *Notes) map[string]gateway.Account {
-	if notes == nil {
+// Providers returns accounts with providers that record each call, its duration and
+// its outcome. Without notes they stay as they are.
+func (n *Notes) Providers(accounts map[string]gateway.Account) map[string]gateway.Account {
+	if n == nil {
 		return accounts
 	}
 	noted := make(map[string]gateway.Account, len(accounts))
 	for name, a := range accounts {
 		if a.Provider != nil {
-			a.Provider = notedProvider{a.Provider, name, notes}
+			a.Provider = notedProvider{a.Provider, name, n}
 		}
 		noted[name] = a
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/metrics"
@@ -161,9 +162,9 @@ type Options struct {
 	Console http.Handler
 	// Demo links the demo checkout from the start page.
 	Demo     bool
-	Accounts map[string]delivery.Account
+	Accounts *current.Map[delivery.Account]
 	// Rejected is delivery.Options.Rejected.
-	Rejected func(account string, d webhooks.Delivery)
+	Rejected func(account string, fingerprint []byte, d webhooks.Delivery)
 	// Hub wakes the waiters of an attempt. It must be running; without one all reads are answered at once.
 	Hub *waiting.Hub
 	// Origins are those of pages that may read an attempt with its status token,

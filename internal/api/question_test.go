@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/delivery"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
@@ -31,7 +32,7 @@ func TestWhatIsNotNewsIsAnsweredAndNotTakenIn(t *testing.T) {
 	}}
 	h := api.New(api.Options{
 		Payments: p, Deliveries: p, Auth: tokens{},
-		Accounts: map[string]delivery.Account{"cloud": {Verifier: cloud}, "braintree": {Verifier: braintree}},
+		Accounts: current.Of(map[string]delivery.Account{"cloud": {Verifier: cloud}, "braintree": {Verifier: braintree}}),
 	})
 
 	question := webhooks.Delivery{

@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/lists"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -77,7 +78,7 @@ func (unasked) Capabilities() payment.Capabilities { return payment.Capabilities
 
 // useCases puts the real use cases behind the API.
 func useCases(o *api.Options) {
-	rules := changeset.Rules{Accounts: map[string]gateway.Account{"sandbox": {Provider: unasked{}}}}
+	rules := changeset.Rules{Accounts: current.Of(map[string]gateway.Account{"sandbox": {Provider: unasked{}}})}
 	o.Lists = lists.New(&drawer{refunds: 1})
 	o.Payments = commands.New(commands.Options{
 		Store: shelf{}, DefaultAccount: "sandbox", Runner: runner.New(runner.Options{Rules: rules, Now: o.Now}),

@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/delivery"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -49,9 +50,10 @@ func newReceiver(t *testing.T, change ...func(*api.Options)) (*bench, *verifier)
 	t.Helper()
 	v := &verifier{ack: webhooks.OK()}
 	b := newBench(t, append([]func(*api.Options){func(o *api.Options) {
-		o.Accounts = map[string]delivery.Account{
-			"sandbox": {Verifier: v}, "public": {Verifier: v, PublicURL: "https://shop.example/hooks/public"}, "silent": {},
-		}
+		o.Accounts = current.Of(map[string]delivery.Account{
+			"sandbox": {Verifier: v}, "public": {Verifier: v, PublicURL: "https://shop.example/hooks/public", Fingerprint: []byte("by these secrets")}, "silent": {},
+			"paused": {Verifier: v, Paused: true},
+		})
 	}}, change...)...)
 	b.payments.intake = func(context.Context, []inbound.Received) ([]fsm.Verdict, error) {
 		return []fsm.Verdict{fsm.Applied, inbound.Duplicate}, nil
@@ -87,7 +89,9 @@ func TestReceiveWithARealSignature(t *testing.T) {
 	t.Parallel()
 	genuine, err := all.New("sandbox", webhooks.Config{Secrets: []string{"whsec_" + strings.Repeat("MDEy", 8)}})
 	require.NoError(t, err)
-	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]delivery.Account{"sandbox": {Verifier: genuine}} })
+	b := newBench(t, func(o *api.Options) {
+		o.Accounts = current.Of(map[string]delivery.Account{"sandbox": {Verifier: genuine}})
+	})
 	body := `{"id":"evt_1","type":"charge.succeeded","created":"2026-03-01T09:30:00Z","data":{"charge_id":"ch_1","refund_id":null,` +
 		`"reference":"` + attemptID.String() + `","amount":1999,"currency":"EUR","failure_code":null}}`
 	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Webhook-Id": {"evt_1"}}, Body: []byte(body), ReceivedAt: now}
@@ -109,7 +113,9 @@ func TestReceiveWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	genuine, err := all.New("sandbox", webhooks.Config{Secrets: []string{"whsec_" + strings.Repeat("MDEy", 8)}})
 	require.NoError(t, err)
-	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]delivery.Account{"sandbox": {Verifier: genuine}} })
+	b := newBench(t, func(o *api.Options) {
+		o.Accounts = current.Of(map[string]delivery.Account{"sandbox": {Verifier: genuine}})
+	})
 	body := `{"type":"charge.succeeded","data":{"charge_id":"ch_1","amount":19.99,"currency":"EUR"}}`
 	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Webhook-Id": {"evt_1"}}, Body: []byte(body), ReceivedAt: now}
 	require.NoError(t, genuine.(webhooks.Signer).Sign(&d))
@@ -127,7 +133,9 @@ func TestASecretInABodyIsNotKept(t *testing.T) {
 	t.Parallel()
 	comgate, err := all.New("comgate", webhooks.Config{Secrets: []string{"comgate-secret"}})
 	require.NoError(t, err)
-	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]delivery.Account{"comgate": {Verifier: comgate}} })
+	b := newBench(t, func(o *api.Options) {
+		o.Accounts = current.Of(map[string]delivery.Account{"comgate": {Verifier: comgate}})
+	})
 	got := b.send(http.MethodPost, "/webhooks/comgate", "transId=A&status=PAID&secret=comgate-secret&refId=x")
 	require.Equal(t, 200, got.StatusCode, "%s", got.text)
 	require.Equal(t, "transId=A&status=PAID&secret=&refId=x", string(b.payments.received[0].Body))
@@ -152,8 +160,9 @@ func TestRejectedDeliveriesAreKept(t *testing.T) {
 	t.Parallel()
 	var kept []webhooks.Delivery
 	b, v := newReceiver(t, func(o *api.Options) {
-		o.Rejected = func(account string, d webhooks.Delivery) {
+		o.Rejected = func(account string, fingerprint []byte, d webhooks.Delivery) {
 			require.Equal(t, "public", account)
+			require.Equal(t, "by these secrets", string(fingerprint))
 			kept = append(kept, d)
 		}
 	})
@@ -180,6 +189,10 @@ func TestRefusedDeliveries(t *testing.T) {
 	for _, name := range []string{"other", "silent", "%00", "SANDBOX"} {
 		b.send(http.MethodPost, "/webhooks/"+name, "{}").is(t, 404, "unknown-account")
 	}
+	paused := b.send(http.MethodPost, "/webhooks/paused", "{}")
+	paused.is(t, 503, "webhooks-paused")
+	require.Equal(t, "60", paused.Header.Get("Retry-After"))
+	require.Empty(t, v.seen.Method, "nothing of it is verified")
 	b.send(http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<20+1)).is(t, 413, "body-too-large")
 	for _, c := range []struct {
 		err    error
@@ -212,10 +225,10 @@ func TestSendersAreLimitedByAccount(t *testing.T) {
 	t.Parallel()
 	v := &verifier{ack: webhooks.OK()}
 	b := newBench(t, func(o *api.Options) {
-		o.Accounts = map[string]delivery.Account{
+		o.Accounts = current.Of(map[string]delivery.Account{
 			"near": {Verifier: v, Senders: webhooks.Senders{netip.MustParsePrefix("127.0.0.0/8")}},
 			"far":  {Verifier: v, Senders: webhooks.Senders{netip.MustParsePrefix("192.0.2.0/24")}},
-		}
+		})
 	})
 	b.send(http.MethodPost, "/webhooks/far", "{}").is(t, 403, "webhook-sender-refused")
 	require.Empty(t, b.payments.received)

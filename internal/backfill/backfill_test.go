@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/backfill"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
@@ -95,7 +96,7 @@ func newEnv(t *testing.T) *env {
 	require.NoError(t, err)
 	e := &env{conn: testdb.Connect(t, dsn), list: &list{}}
 	e.in = intake.New(intake.Options{
-		Store: store, Rules: changeset.Rules{Accounts: map[string]gateway.Account{"shop": {}}}, ProviderTimeout: time.Second, Now: time.Now,
+		Store: store, Rules: changeset.Rules{Accounts: current.Of(map[string]gateway.Account{"shop": {}})}, ProviderTimeout: time.Second, Now: time.Now,
 	})
 	now := time.Now()
 	for i := range attempts {

@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
@@ -86,7 +87,7 @@ func newEnv(t *testing.T) *env {
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
 	rules := changeset.Rules{
-		Accounts: map[string]gateway.Account{"acc": {}},
+		Accounts: current.Of(map[string]gateway.Account{"acc": {}}),
 		Schedule: schedule.Schedule{First: time.Hour, Lease: time.Minute},
 	}
 	run := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: time.Second, Now: time.Now})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -26,7 +27,8 @@ import (
 
 // Rules are what the changesets of one process have in common.
 type Rules struct {
-	Accounts map[string]gateway.Account
+	// Accounts are those that are configured now: an adapter that was taken out of it goes on being called by what took it.
+	Accounts *current.Map[gateway.Account]
 	Schedule schedule.Schedule
 	// Held are the accounts that a restored database may have forgotten payments of; nil for none.
 	Held Holds
@@ -236,7 +238,7 @@ func (s *Changeset) canonical(c *Change, r payment.Report) payment.Report {
 
 // capabilities are those of the attempt's provider, none without one.
 func (s *Changeset) capabilities(a payment.Attempt) (can payment.Capabilities) {
-	if p := s.Accounts[a.Account].Provider; p != nil {
+	if p := s.Accounts.Get(a.Account).Provider; p != nil {
 		can = p.Capabilities()
 	}
 	return can

@@ -10,7 +10,7 @@ import (
 // Reachable reports whether a payment can be looked up or cancelled: the account has a gateway, which
 // has the payment's name, or finds it by ours.
 func (r Rules) Reachable(a payment.Attempt) bool {
-	p := r.Accounts[a.Account].Provider
+	p := r.Accounts.Get(a.Account).Provider
 	return p != nil && (a.ProviderPaymentID != "" || p.Capabilities().Find)
 }
 

@@ -35,7 +35,7 @@ func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, 
 	s.heldAnew(c, before, r)
 	// A hold that is reported again may be a new one: it is looked up.
 	held := a.Unreleased() && !before.Unreleased() || a.Failed() && r.Says == fsm.NewsAuthorized && r.Cause.Kind == payment.CauseWebhook
-	if held && s.Accounts[a.Account].Provider != nil {
+	if held && s.Accounts.Get(a.Account).Provider != nil {
 		s.Want(c, payment.OriginPolicy).Sooner(s.Now())
 	}
 	s.noteOrders(c, before)

@@ -191,7 +191,7 @@ func (s *Changeset) classify(ctx context.Context) error {
 }
 
 func (s *Changeset) explain(kind payment.DiscrepancyKind, a payment.Attempt) string {
-	if s.Accounts[a.Account].AutoRefund {
+	if s.Accounts.Get(a.Account).AutoRefund {
 		return review.ExplainRefunded(kind)
 	}
 	return review.Explain(kind)

@@ -349,7 +349,7 @@ func (s *Changeset) unattributed(c *Change, name string, money *payment.Money, a
 // refundLate wants late money refunded where the account's policy does that, once.
 func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 	a := &c.Attempt
-	if !s.Accounts[a.Account].AutoRefund {
+	if !s.Accounts.Get(a.Account).AutoRefund {
 		return nil
 	}
 	if err := s.LoadRefunds(ctx, a.ID); err != nil {

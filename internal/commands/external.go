@@ -47,7 +47,7 @@ func (c *Commands) Register(ctx context.Context, actor authz.Actor, req idempote
 	if !errors.Is(err, payment.ErrAttemptNotFound) {
 		return reply, err
 	}
-	if _, ok := c.Runner.Accounts[cmd.Account]; !ok {
+	if _, ok := c.Runner.Accounts.Find(cmd.Account); !ok {
 		return Reply{}, payment.Invalid("account", "name a configured account")
 	}
 	if err := c.Quota.Take(ctx, c.Store, req); err != nil {

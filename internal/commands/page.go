@@ -12,7 +12,7 @@ import (
 // the provider's page, and the provider can close that. One that was begun elsewhere is its caller's to
 // supersede.
 func (c *Commands) closesPage(a payment.Attempt) bool {
-	p := c.Runner.Accounts[a.Account].Provider
+	p := c.Runner.Accounts.Get(a.Account).Provider
 	return a.DeclinedOnPage() && a.Begun == payment.BegunHere && p != nil && p.Capabilities().Cancel
 }
 

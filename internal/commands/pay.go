@@ -56,7 +56,7 @@ func (p Pay) consistent() error {
 // charge for each attempt. It returns the attempt whatever became of it. The errors are
 // payment's ErrForbidden, ErrUserMissing, ErrAccountNotOffered, ErrOrderNotFound,
 // ErrOrderPaid, ErrOrderCancelled, InProgressError, ValidationError, ErrStoredMethod,
-// ErrMethodNotYours, ErrProviderUnavailable, ErrPaysHeld, and those of idempotency.Take.
+// ErrMethodNotYours, ErrProviderUnavailable, ErrAccountPaused, ErrPaysHeld, and those of idempotency.Take.
 func (c *Commands) Pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay) (Reply, error) {
 	if err := actor.MayAct(); err != nil {
 		return Reply{}, err
@@ -91,12 +91,15 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	if !errors.Is(err, payment.ErrAttemptNotFound) {
 		return reply, err
 	}
-	account, ok := c.Runner.Accounts[cmd.Account]
+	account, ok := c.Runner.Accounts.Find(cmd.Account)
 	if actor.ActsAs() == payment.RoleCustomer && !account.Offered && cmd.Account != c.DefaultAccount {
 		return Reply{}, payment.ErrAccountNotOffered
 	}
 	if !ok || account.Provider == nil || account.Provider.Capabilities().LookupOnly {
 		return Reply{}, payment.Invalid("account", "name a configured account that can be charged")
+	}
+	if account.Paused {
+		return Reply{}, gateway.ErrAccountPaused
 	}
 	if c.Runner.HoldsPays() {
 		return Reply{}, payment.ErrPaysHeld

@@ -29,7 +29,8 @@ type Account struct {
 	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"how old a webhook's event is, of a payment that nothing here has and without a mark of ours, when its verdict is foreign; 720h at most"`
 	Foreign        string         `koanf:"foreign" doc:"what becomes of foreign events: count, or review for a discrepancy each; absent: count"`
 
-	Offered bool `koanf:"offered" default:"false" doc:"whether a customer's pay may name the account; the default account always may be named"`
+	Enabled string `koanf:"enabled" default:"all" doc:"webhooks pauses the pays of the account: none is begun, all that was begun goes on; pays pauses its webhooks: they are answered 503, and the provider delivers them again; all pauses nothing"`
+	Offered bool   `koanf:"offered" default:"false" doc:"whether a customer's pay may name the account; the default account always may be named"`
 
 	Expiry    Expiry    `koanf:"expiry"`
 	Breaker   Breaker   `koanf:"breaker"`
@@ -81,6 +82,12 @@ func (a Account) uncalled() bool {
 // ReviewsForeign reports whether foreign events are for review. By default they are counted: our calls put
 // a mark on each payment, and so does a shop that registers one.
 func (a Account) ReviewsForeign() bool { return a.Foreign == foreignReview }
+
+// Pays reports whether payments may be begun by the account.
+func (a Account) Pays() bool { return a.Enabled != enabledWebhooks }
+
+// Listens reports whether webhooks of the account may be taken.
+func (a Account) Listens() bool { return a.Enabled != enabledPays }
 
 // TakesWebhooks reports whether the account can prove a webhook, be it by a call to the provider.
 func (a Account) TakesWebhooks() bool {

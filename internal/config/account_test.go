@@ -43,6 +43,8 @@ func TestAccountMistakes(t *testing.T) {
 		"foreign":             {"- {name: a, kind: stripe, api_key: k, foreign: counts}", config.ValidationErrors{"accounts[0].foreign: must be one of count, review; did you mean count?"}},
 		"foreign, at once":    {"- {name: a, kind: stripe, api_key: k, foreign_after: 0s}", config.ValidationErrors{"accounts[0].foreign_after: must be longer than 0 and at most 720h, such as 10m"}},
 		"foreign, too late":   {"- {name: a, kind: stripe, api_key: k, foreign_after: 721h}", config.ValidationErrors{"accounts[0].foreign_after: must be longer than 0 and at most 720h, such as 10m"}},
+		"enabled":             {"- {name: a, kind: stripe, api_key: k, enabled: pay}", config.ValidationErrors{"accounts[0].enabled: must be one of pays, webhooks, all; did you mean pays?"}},
+		"pays, of none":       {"- {name: a, kind: standard, webhook_secrets: [" + webhook + "], enabled: pays}", config.ValidationErrors{"accounts[0].enabled: pays is of no use: the account can't charge"}},
 		"capture":             {"- {name: a, kind: adyen, webhook_secrets: [0a], capture: auto}", config.ValidationErrors{"accounts[0].capture: must be one of manual, automatic"}},
 		"currency":            {"- {name: a, kind: tbank, terminal_key: k, webhook_secrets: [s], currency: rub}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
 		"no currency":         {"- {name: a, kind: robokassa, merchant_login: k, webhook_secrets: [s], currency: ZZZ}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},

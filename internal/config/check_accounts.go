@@ -68,6 +68,7 @@ func (r *report) account(key string, a Account) {
 	r.url(key+".base_url", a.BaseURL)
 	r.url(key+".public_url", a.PublicURL)
 	r.oneOf(key+".late_success", a.LateSuccess, "manual", "auto_refund")
+	r.oneOf(key+".enabled", a.Enabled, enabledPays, enabledWebhooks, enabledAll)
 	r.foreign(key, a)
 	for _, own := range k.Keys {
 		if value := string(a.Fields[own.Name]); value != "" && own.OneOf != nil {
@@ -96,6 +97,12 @@ func (r *report) account(key string, a Account) {
 	r.complete(key, a, k)
 	r.verifier(key, a)
 }
+
+const (
+	enabledPays     = "pays"
+	enabledWebhooks = "webhooks"
+	enabledAll      = "all"
+)
 
 const (
 	foreignCount  = "count"
@@ -135,6 +142,9 @@ func (r *report) complete(key string, a Account, k provider.Kind) {
 	}
 	if !a.CanCharge() && !a.TakesWebhooks() && !r.touches(key) {
 		r.add(key, "is of no use as it is: the kind %s needs %s", a.Kind, needs(k))
+	}
+	if a.Enabled == enabledPays && (!a.CanCharge() || a.uncalled()) && !r.touches(key) {
+		r.add(key+".enabled", "pays is of no use: the account can't charge")
 	}
 }
 

@@ -241,6 +241,8 @@ type Account struct {
 	Lives schedule.Lives
 	// Hears is set if webhooks of the account are taken.
 	Hears bool
+	// Paused accounts begin no payment (ErrAccountPaused); what was begun goes on.
+	Paused bool
 	// Offered accounts may be named by a customer's pay; the default one always may.
 	Offered bool
 	// AutoRefund refunds late money.
@@ -248,6 +250,9 @@ type Account struct {
 	// Foreign is how events of payments that are not ours are treated.
 	Foreign Foreign
 }
+
+// ErrAccountPaused is returned for a pay by an account that begins no payments for now.
+var ErrAccountPaused = errors.New("the account is paused")
 
 // Foreign is how an account's events of payments that are not ours are treated.
 type Foreign struct {

@@ -31,7 +31,7 @@ func (in *Inbox) fetch(ctx context.Context, r inbound.Received) (*fetched, error
 	if !in.canAsk(r) {
 		return nil, nil
 	}
-	e, p := r.Event, in.Accounts[r.Account].Provider
+	e, p := r.Event, in.Accounts.Get(r.Account).Provider
 	ctx, cancel := context.WithTimeout(ctx, in.ProviderTimeout)
 	defer cancel()
 	var f fetched
@@ -55,7 +55,7 @@ func (in *Inbox) fetch(ctx context.Context, r inbound.Received) (*fetched, error
 
 // canAsk reports whether an event names something to look up, and has a provider.
 func (in *Inbox) canAsk(r inbound.Received) bool {
-	e, p := r.Event, in.Accounts[r.Account].Provider
+	e, p := r.Event, in.Accounts.Get(r.Account).Provider
 	return e.NeedsFetch && p != nil && (e.ProviderPaymentID != "" || p.Capabilities().RefundAlone && inbound.IsRefund(e.Kind) && e.RefundID != "")
 }
 
@@ -215,7 +215,7 @@ func applyFetched(s *changeset.Changeset, c *changeset.Change, e *inbound.Stored
 	case f.refund != nil:
 		applyFetchedRefund(s, c, e, *f.refund)
 		return
-	case own.Kind == webhooks.KindChargebackReversed && !hint(own) && f.payment.Money != nil && s.Accounts[e.Account].Provider.Capabilities().WholeChargebacks:
+	case own.Kind == webhooks.KindChargebackReversed && !hint(own) && f.payment.Money != nil && s.Accounts.Get(e.Account).Provider.Capabilities().WholeChargebacks:
 		money := f.payment.Money.Wire()
 		e.Event.NeedsFetch, e.Event.References, e.Event.Money = false, f.names(own), &money
 		s.ApplyEvent(c, e)

@@ -16,7 +16,7 @@ const foreignGrowth = 10
 // unmatched one without a mark of ours becomes foreign once its account's time has passed, and is
 // tried then at the latest. Every other is sent to review after a while.
 func stays(s *changeset.Changeset, e *inbound.StoredEvent, names []string) {
-	rule := s.Accounts[e.Account].Foreign
+	rule := s.Accounts.Get(e.Account).Foreign
 	if e.Verdict != inbound.Unmatched || rule.After == 0 || e.Marked(names) {
 		sendToReview(s, e)
 		return
@@ -36,7 +36,7 @@ func stays(s *changeset.Changeset, e *inbound.StoredEvent, names []string) {
 // mayBeForeign reports whether an event that is to be fetched may still become foreign instead of
 // being sent to review: the provider has answered, and named no payment that is known here.
 func mayBeForeign(s *changeset.Changeset, e *inbound.StoredEvent) bool {
-	rule := s.Accounts[e.Account].Foreign
+	rule := s.Accounts.Get(e.Account).Foreign
 	return e.Verdict == inbound.Unmatched && s.Now().Before(e.At.Add(rule.After))
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/groupcommit"
 	"github.com/paylatch/paylatch/internal/inbound"
@@ -33,7 +34,7 @@ type Options struct {
 	Store Store
 	changeset.Rules
 	// Readers read events again that could not be read, by account.
-	Readers map[string]webhooks.Reader
+	Readers *current.Map[webhooks.Reader]
 
 	// ProviderTimeout bounds one call to a provider.
 	ProviderTimeout time.Duration
@@ -286,7 +287,7 @@ func keysOf(arrivals []*arrival) []inbound.EventKey {
 // judge gives an event its verdict. It reports false if the attempt is locked: then the
 // event is marked to be parked.
 func (f found) judge(s *changeset.Changeset, e *inbound.StoredEvent) bool {
-	switch account := s.Accounts[e.Account]; {
+	switch account := s.Accounts.Get(e.Account); {
 	case e.Event.Kind == webhooks.KindUnreadable:
 		e.Verdict, e.NextTryAt = inbound.Unreadable, nil
 		s.Open(unreadable(e))

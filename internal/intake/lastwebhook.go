@@ -22,7 +22,7 @@ type StaleAccount struct {
 // all the same.
 func (in *Inbox) Stale(ctx context.Context) ([]StaleAccount, error) {
 	var receiving []string
-	for name, account := range in.Accounts {
+	for name, account := range in.Accounts.All() {
 		if account.Hears {
 			receiving = append(receiving, name)
 		}

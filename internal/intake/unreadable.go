@@ -18,7 +18,7 @@ import (
 // readAgain reads the stored bytes of an unreadable event by this version, without their proof, which
 // held when they came. It reports false if there is nothing to read, or nobody to read it.
 func (in *Inbox) readAgain(e inbound.StoredEvent) (inbound.StoredEvent, bool) {
-	reader := in.Readers[e.Account]
+	reader := in.Readers.Get(e.Account)
 	if e.Event.Kind != webhooks.KindUnreadable || reader == nil || len(e.Body) == 0 {
 		return e, false
 	}

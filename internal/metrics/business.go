@@ -40,15 +40,26 @@ func (m *Metrics) Ended(subject, account, status, code string, n int64) {
 	}
 }
 
-// Breaker registers the state of an account's circuit breaker, which a scrape reads.
+// Breaker registers the state of an account's circuit breaker, which a scrape reads. It takes the place of an earlier one of the
+// account.
 func (m *Metrics) Breaker(account string, state func() float64) {
 	m.mu.Lock()
+	_, again := m.breakers[account]
 	m.breakers[account] = state
 	m.mu.Unlock()
+	if again {
+		return
+	}
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "paylatch_provider_breaker_state", ConstLabels: prometheus.Labels{"account": account},
 		Help: "0 while calls to the provider are let through, 1 while one is let through to see, 2 while all are held back.",
-	}, state))
+	}, func() float64 { return m.breaker(account)() }))
+}
+
+func (m *Metrics) breaker(account string) func() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.breakers[account]
 }
 
 // Breakers returns the states of the circuit breakers of this process, by account.

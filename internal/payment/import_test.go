@@ -14,6 +14,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -55,7 +56,7 @@ func (r *env) importedBy(t *testing.T, batch int, dry bool, lines ...string) (im
 	var refused []string
 	count, err := imports.Run(t.Context(), strings.NewReader(strings.Join(lines, "")), imports.Options{
 		Store: r.store.(imports.Store), Account: "sandbox", Now: time.Now, DryRun: dry, Batch: batch,
-		Rules:   changeset.Rules{Accounts: r.opts.Accounts, Schedule: schedule.Schedule{First: time.Second, Lease: lease}},
+		Rules:   changeset.Rules{Accounts: current.Of(r.opts.Accounts), Schedule: schedule.Schedule{First: time.Second, Lease: lease}},
 		Refused: func(wrong *imports.RefusalError) { refused = append(refused, wrong.Error()) }, Progress: func(imports.Count) {},
 	})
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -55,7 +56,7 @@ type service struct {
 
 func newService(o options) *service {
 	rules := changeset.Rules{
-		Accounts: maps.Clone(activity.Providers(o.Accounts, o.Notes)),
+		Accounts: current.Of(maps.Clone(o.Notes.Providers(o.Accounts))),
 		Schedule: schedule.Schedule{First: o.RecheckAfter, Lease: o.Lease}, Held: o.Held,
 	}
 	r := runner.New(runner.Options{Store: o.Store, Rules: rules, ProviderTimeout: o.ProviderTimeout, Seal: o.Seal, Open: o.Open, Now: o.Now})
@@ -64,7 +65,7 @@ func newService(o options) *service {
 			Store: o.Store, Runner: r, DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, Wait: o.Wait, Quota: o.Quota,
 		}),
 		Inbox: intake.New(intake.Options{
-			Store: o.Store, Rules: rules, Readers: o.Readers, ProviderTimeout: o.ProviderTimeout, StaleAfter: o.StaleAfter, Foreign: o.Foreign, Now: o.Now,
+			Store: o.Store, Rules: rules, Readers: current.Of(o.Readers), ProviderTimeout: o.ProviderTimeout, StaleAfter: o.StaleAfter, Foreign: o.Foreign, Now: o.Now,
 		}),
 		Runner: r, store: o.Store,
 	}

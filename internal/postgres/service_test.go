@@ -5,6 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -24,7 +25,7 @@ type timing struct{ wait, lease, provider, recheck time.Duration }
 
 func newService(store *postgres.Store, p gateway.Provider, d timing) *service {
 	rules := changeset.Rules{
-		Accounts: map[string]gateway.Account{"acc": {Provider: p}}, Schedule: schedule.Schedule{First: d.recheck, Lease: d.lease},
+		Accounts: current.Of(map[string]gateway.Account{"acc": {Provider: p}}), Schedule: schedule.Schedule{First: d.recheck, Lease: d.lease},
 	}
 	r := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: d.provider, Now: time.Now})
 	return &service{

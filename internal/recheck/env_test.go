@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
@@ -61,7 +62,7 @@ func newEnv(t *testing.T) *env {
 	t.Cleanup(db.Close)
 	r := &env{dashboard: newDashboard(), store: store, db: db, counted: map[string]int{}, now: time.Now}
 	r.rules = changeset.Rules{
-		Accounts: map[string]gateway.Account{account: {Provider: r.dashboard}, "webhooks only": {}},
+		Accounts: current.Of(map[string]gateway.Account{account: {Provider: r.dashboard}, "webhooks only": {}}),
 		Schedule: schedule.Schedule{First: 10 * time.Second, Lease: 30 * time.Second},
 	}
 	r.Runner = runner.New(runner.Options{Store: store, Rules: r.rules, ProviderTimeout: 10 * time.Second, Now: time.Now})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -45,7 +46,7 @@ const (
 type Options struct {
 	Store    Store
 	Runner   Runner
-	Accounts map[string]gateway.Account
+	Accounts *current.Map[gateway.Account]
 	// Counted is called with the result of each lookup.
 	Counted func(account, result string)
 	Now     func() time.Time
@@ -59,7 +60,7 @@ func New(o Options) *Rechecker { return &Rechecker{o} }
 
 // Lookups lists the accounts that have lookups.
 func (r *Rechecker) Lookups() (names []string) {
-	for name, a := range r.Accounts {
+	for name, a := range r.Accounts.All() {
 		if a.Provider != nil && !a.Provider.Capabilities().Blind {
 			names = append(names, name)
 		}

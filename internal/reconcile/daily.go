@@ -26,8 +26,8 @@ const (
 
 // WithBooks lists the accounts with books that can be read by a call, and those without.
 func (r *Reconciler) WithBooks() (with, without []string) {
-	for _, name := range slices.Sorted(maps.Keys(r.Accounts)) {
-		if r.Accounts[name].Books != nil {
+	for _, name := range slices.Sorted(maps.Keys(r.Accounts.All())) {
+		if r.Accounts.Get(name).Books != nil {
 			with = append(with, name)
 		} else {
 			without = append(without, name)
@@ -73,7 +73,7 @@ func spanOf(last Last, now time.Time, behind time.Duration) (gateway.Span, bool)
 
 // behind is how far the books of an account may be behind.
 func (r *Reconciler) behind(account string) time.Duration {
-	return max(trail, r.Accounts[account].BooksLag)
+	return max(trail, r.Accounts.Get(account).BooksLag)
 }
 
 // Ages returns for how long accounts with books have had no finished daily run.

@@ -20,6 +20,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -70,12 +71,12 @@ func newEnv(t *testing.T) *env {
 	restored := &atomic.Pointer[reconcile.Hold]{}
 	hold := restored.Load
 	rules := changeset.Rules{
-		Accounts: map[string]gateway.Account{
+		Accounts: current.Of(map[string]gateway.Account{
 			account:    {Provider: b, Books: b, Statement: b.statement},
 			"strict":   {Provider: b, Books: b, Foreign: gateway.Foreign{Review: true}},
 			"bookless": {Provider: b},
 			"filed":    {Provider: b, Statement: b.statement},
-		},
+		}),
 		Schedule: schedule.Schedule{First: time.Minute, Lease: 30 * time.Second},
 	}
 	r := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now})

@@ -33,12 +33,12 @@ type Hold struct {
 // RunHeld reconciles a held account, once the books of the time that may be forgotten are complete. It returns the run that has
 // compared all of that, this one or an earlier one, and false while there is none: the account stays held.
 func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(review.Discrepancy)) (uuid.UUID, bool, error) {
-	span, complete := gateway.Span{From: h.Since, To: h.Until}, h.Until.Add(r.Accounts[h.Account].BooksLag)
+	span, complete := gateway.Span{From: h.Since, To: h.Until}, h.Until.Add(r.Accounts.Get(h.Account).BooksLag)
 	if h.ByHand {
 		complete = h.Until.AddDate(1000, 0, 0)
 	}
 	id, covered, err := r.Store.RunOf(ctx, h.Account, span, complete)
-	if err != nil || covered || h.ByHand || r.Accounts[h.Account].Books == nil {
+	if err != nil || covered || h.ByHand || r.Accounts.Get(h.Account).Books == nil {
 		return id, covered, err
 	}
 	q := Request{Account: h.Account, By: Held, Progress: func(Count) {}, Found: found}
@@ -51,7 +51,7 @@ func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(review.Disc
 		if last.Running || now.Sub(last.Tried) < pause || !now.After(complete) {
 			return nil
 		}
-		q.Span = gateway.Span{From: h.Since.Add(-margin), To: now.Add(-r.Accounts[h.Account].BooksLag)}
+		q.Span = gateway.Span{From: h.Since.Add(-margin), To: now.Add(-r.Accounts.Get(h.Account).BooksLag)}
 		return r.run(q)
 	})
 	if err != nil || run == nil {

@@ -186,9 +186,9 @@ func TestRunHeld(t *testing.T) {
 	t.Run("waits for the books", func(t *testing.T) {
 		t.Parallel()
 		r := newEnv(t)
-		late := r.Accounts[account]
+		late := r.Accounts.Get(account)
 		late.BooksLag = time.Hour
-		r.Accounts[account] = late
+		r.Accounts.Replace(map[string]gateway.Account{account: late})
 		require.False(t, held(t, r, account, time.Now().Add(-time.Minute)))
 		require.Empty(t, rows(t, r, "SELECT account FROM reconciliations"))
 		require.True(t, held(t, r, account, time.Now().Add(-61*time.Minute)))

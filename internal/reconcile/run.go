@@ -142,7 +142,7 @@ func (r *Reconciler) carry(ctx context.Context, q Request, run Run) (Count, erro
 
 // source is what passes the entries of a span.
 func (r *Reconciler) source(q Request) (func(ctx context.Context, take func(gateway.Entry) error) error, error) {
-	account := r.Accounts[q.Account]
+	account := r.Accounts.Get(q.Account)
 	switch {
 	case q.File != nil && account.Statement == nil:
 		return nil, fmt.Errorf("account %s: %w", q.Account, ErrNoStatement)

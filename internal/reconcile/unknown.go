@@ -41,7 +41,7 @@ func (j *job) unmatched(ctx context.Context, entries []gateway.Entry) error {
 	}
 	for _, e := range entries {
 		order, ordered := orders[e.Order]
-		if !ordered && !marked(e) && !j.Accounts[j.Account].Foreign.Review {
+		if !ordered && !marked(e) && !j.Accounts.Get(j.Account).Foreign.Review {
 			j.run.Count.Foreign++
 			continue
 		}
@@ -151,7 +151,7 @@ func (j *job) lookUpMissing(ctx context.Context, ids []payment.AttemptID) error 
 	count := &j.run.Count
 	ids = slices.DeleteFunc(ids, func(id payment.AttemptID) bool { return j.asked[id] })
 	count.Missing += len(ids)
-	if p := j.Accounts[j.Account].Provider; p == nil || p.Capabilities().Blind {
+	if p := j.Accounts.Get(j.Account).Provider; p == nil || p.Capabilities().Blind {
 		count.Unasked += len(ids)
 		return j.moved(ctx)
 	}

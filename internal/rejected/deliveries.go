@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/throttle"
 	"github.com/paylatch/paylatch/webhooks"
@@ -71,7 +72,7 @@ type Store interface {
 type Options struct {
 	Store    Store
 	Box      Box
-	Accounts map[string]Account
+	Accounts *current.Map[Account]
 	// Take takes verified events in; it is intake.Inbox.Intake.
 	Take func(ctx context.Context, received []inbound.Received) ([]fsm.Verdict, error)
 	// Dropped and Recovered are called with the account of each delivery that could not be kept, and of each that was taken in.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/postgres/rejectedstore"
@@ -90,7 +91,7 @@ func box(t *testing.T) *auth.Sealer {
 func (e *env) by(accounts map[string]rejected.Account) *rejected.Deliveries {
 	e.t.Helper()
 	return rejected.New(rejected.Options{
-		Store: e.store, Box: box(e.t), Accounts: accounts, Take: e.take, Dropped: e.count(e.dropped), Recovered: e.count(e.recovered), Now: e.clock,
+		Store: e.store, Box: box(e.t), Accounts: current.Of(accounts), Take: e.take, Dropped: e.count(e.dropped), Recovered: e.count(e.recovered), Now: e.clock,
 	})
 }
 
@@ -143,4 +144,9 @@ func (e *env) ids() (ids []string) {
 		ids = append(ids, r.Event.ID)
 	}
 	return ids
+}
+
+// keep keeps a delivery that the account's configuration of now has rejected.
+func keep(d *rejected.Deliveries, account string, delivery webhooks.Delivery) {
+	d.Keep(account, d.Accounts.Get(account).Fingerprint, delivery)
 }

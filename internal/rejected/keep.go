@@ -14,25 +14,27 @@ import (
 // waiting is a delivery that waits to be written.
 type waiting struct {
 	account, network string
+	fingerprint      []byte
 	delivery         webhooks.Delivery
 	size             int
 }
 
-// Keep has a delivery stored by the next Flush, or drops it if there are too many. It does not wait for anything. The delivery must
-// not change any more.
-func (d *Deliveries) Keep(account string, delivery webhooks.Delivery) {
-	if !d.enqueue(account, delivery) {
+// Keep has a delivery stored by the next Flush, or drops it if there are too many. It does not wait for anything. The fingerprint is that
+// of the configuration that rejected it: one that came during a change of the secrets is tried on the new ones. The delivery must not
+// change any more.
+func (d *Deliveries) Keep(account string, fingerprint []byte, delivery webhooks.Delivery) {
+	if !d.enqueue(account, fingerprint, delivery) {
 		d.Dropped(account)
 	}
 }
 
-func (d *Deliveries) enqueue(account string, delivery webhooks.Delivery) bool {
+func (d *Deliveries) enqueue(account string, fingerprint []byte, delivery webhooks.Delivery) bool {
 	now, network := d.Now(), account+" "+throttle.Network(delivery.RemoteAddr)
 	// The network's limit comes first: what it refuses takes nothing of the account's.
 	if d.networks.Reserve(network, now) > 0 || d.accounts.Reserve(account, now) > 0 {
 		return false
 	}
-	w := waiting{account, network, delivery, len(delivery.Body) + len(delivery.URL)}
+	w := waiting{account, network, fingerprint, delivery, len(delivery.Body) + len(delivery.URL)}
 	for name, values := range delivery.Header {
 		for _, value := range values {
 			w.size += len(name) + len(value)
@@ -68,7 +70,7 @@ func (d *Deliveries) Flush(ctx context.Context) error {
 	sealed := make([]Sealed, 0, len(taken))
 	var failed error
 	for _, w := range taken {
-		s := Sealed{ID: cell.Only.NewIDAt(w.delivery.ReceivedAt), Account: w.account, Fingerprint: d.Accounts[w.account].Fingerprint, Network: bucket(w.network), At: w.delivery.ReceivedAt}
+		s := Sealed{ID: cell.Only.NewIDAt(w.delivery.ReceivedAt), Account: w.account, Fingerprint: w.fingerprint, Network: bucket(w.network), At: w.delivery.ReceivedAt}
 		text, err := seal(d.Box, s.Account, s.ID, w.delivery)
 		if err != nil {
 			failed = errors.Join(failed, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/rejected"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -28,11 +29,11 @@ func TestKeepBounds(t *testing.T) {
 			e := newEnv(t)
 			d := e.by(account(t, "wrong"))
 			other := e.delivery("evt_other", "right", 0)
-			d.Keep("beside", other)
+			keep(d, "beside", other)
 			for i := range tt.n {
 				one := e.delivery(fmt.Sprintf("evt_%d", i), "right", 0)
 				one.Body = append(one.Body, bytes.Repeat([]byte(" "), tt.size)...)
-				d.Keep("acc", one)
+				keep(d, "acc", one)
 				e.after(time.Second)
 				if i%10 == 0 || tt.size > 1000 {
 					require.NoError(t, d.Flush(t.Context()))
@@ -65,9 +66,9 @@ func TestKeepFlood(t *testing.T) {
 	genuine.RemoteAddr = netip.MustParseAddr("198.51.100.1")
 	for range 10 {
 		for range 2000 {
-			d.Keep("acc", forged)
+			keep(d, "acc", forged)
 		}
-		d.Keep("acc", genuine)
+		keep(d, "acc", genuine)
 		e.after(time.Second)
 		require.NoError(t, d.Flush(t.Context()))
 	}
@@ -85,8 +86,8 @@ func TestKeepFloodOfMany(t *testing.T) {
 	forged := e.delivery("evt_forged", "another", 0)
 	for i := range 2000 {
 		forged.RemoteAddr = netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 1})
-		d.Keep("acc", forged)
-		d.Keep("beside", forged)
+		keep(d, "acc", forged)
+		keep(d, "beside", forged)
 	}
 	require.NoError(t, d.Flush(t.Context()))
 	require.EqualValues(t, 200, e.kept())
@@ -118,21 +119,21 @@ func TestKeepDoesNotWait(t *testing.T) {
 	e := newEnv(t)
 	store := &stuck{entered: make(chan struct{}), leave: make(chan struct{}), err: payment.ErrUnavailable}
 	d := rejected.New(rejected.Options{
-		Store: store, Box: box(t), Accounts: account(t, "wrong"), Take: e.take, Dropped: e.count(e.dropped), Recovered: e.count(e.recovered), Now: e.clock,
+		Store: store, Box: box(t), Accounts: current.Of(account(t, "wrong")), Take: e.take, Dropped: e.count(e.dropped), Recovered: e.count(e.recovered), Now: e.clock,
 	})
 	large := e.delivery("evt_1", "right", 0)
 	large.Body = make([]byte, 1<<20-1<<12)
 	flushed := make(chan error)
-	d.Keep("acc", large)
+	keep(d, "acc", large)
 	go func() { flushed <- d.Flush(context.WithoutCancel(t.Context())) }()
 	<-store.entered
 	for range 5 {
-		d.Keep("acc", large)
+		keep(d, "acc", large)
 	}
 	require.Equal(t, 4, e.dropped["acc"], "a network has half of the room")
 	large.RemoteAddr = netip.MustParseAddr("198.51.100.1")
 	for range 5 {
-		d.Keep("acc", large)
+		keep(d, "acc", large)
 	}
 	require.Equal(t, 8, e.dropped["acc"], "2 MiB wait")
 	store.leave <- struct{}{}

@@ -24,8 +24,9 @@ const (
 // genuine ones in. The others stay for the rest of their day. Ages count as they did at the arrival. It reports whether there is more;
 // a delivery that can't be decided on now is tried again once all were gone through.
 func (d *Deliveries) VerifyAgain(ctx context.Context) (more bool, err error) {
-	fingerprints := make(map[string][]byte, len(d.Accounts))
-	for name, account := range d.Accounts {
+	accounts := d.Accounts.All() // what is tried and what is noted as tried are of one configuration
+	fingerprints := make(map[string][]byte, len(accounts))
+	for name, account := range accounts {
 		fingerprints[name] = account.Fingerprint
 	}
 	list, err := d.Store.RejectedUntried(ctx, fingerprints, d.after, portion, portionBytes)
@@ -35,10 +36,10 @@ func (d *Deliveries) VerifyAgain(ctx context.Context) (more bool, err error) {
 	}
 	errs, states := make([]error, len(list)), make([]state, len(list))
 	for i := range list { // one after the other: of two with one id of a delivery the first that came counts
-		states[i], errs[i] = d.one(ctx, list[i])
+		states[i], errs[i] = d.one(ctx, accounts[list[i].Account], list[i])
 	}
 	d.after = list[len(list)-1].ID
-	if err := d.settle(ctx, list, states); err != nil {
+	if err := d.settle(ctx, fingerprints, list, states); err != nil {
 		return false, err
 	}
 	return true, errors.Join(errs...)
@@ -54,7 +55,7 @@ const (
 )
 
 // one verifies a delivery and takes it in. A delivery by which it panics is refused.
-func (d *Deliveries) one(ctx context.Context, s Sealed) (is state, err error) {
+func (d *Deliveries) one(ctx context.Context, account Account, s Sealed) (is state, err error) {
 	defer func() {
 		if thrown := recover(); thrown != nil {
 			is, err = refused, &payment.PanicError{Value: thrown, Stack: debug.Stack()}
@@ -64,7 +65,6 @@ func (d *Deliveries) one(ctx context.Context, s Sealed) (is state, err error) {
 	if err != nil {
 		return refused, nil // it was sealed under a key that is gone
 	}
-	account := d.Accounts[s.Account]
 	delivery.URL = inbound.Address(account.PublicURL, delivery.Topic, delivery.URL)
 	events, err := genuine(ctx, account, delivery)
 	switch {
@@ -112,14 +112,14 @@ func genuine(ctx context.Context, account Account, d webhooks.Delivery) ([]webho
 }
 
 // settle notes what became of deliveries. One that was taken in and is not deleted is taken in again, as a duplicate.
-func (d *Deliveries) settle(ctx context.Context, list []Sealed, states []state) error {
+func (d *Deliveries) settle(ctx context.Context, fingerprints map[string][]byte, list []Sealed, states []state) error {
 	var tried []Sealed
 	var done []uuid.UUID
 	for i, s := range list {
 		switch states[i] {
 		case undecided:
 		case refused:
-			s.Fingerprint = d.Accounts[s.Account].Fingerprint
+			s.Fingerprint = fingerprints[s.Account]
 			tried = append(tried, s)
 		case taken:
 			done = append(done, s.ID)

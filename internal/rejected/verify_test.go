@@ -23,10 +23,10 @@ func TestVerifyAgain(t *testing.T) {
 	wrong := e.by(account(t, "wrong"))
 	came := e.clock()
 	for i := range 40 { // more than a portion
-		wrong.Keep("acc", e.delivery(fmt.Sprintf("evt_%d", i), "right", 0))
+		keep(wrong, "acc", e.delivery(fmt.Sprintf("evt_%d", i), "right", 0))
 	}
-	wrong.Keep("acc", e.delivery("evt_forged", "another", 0))
-	wrong.Keep("acc", e.delivery("evt_old", "right", 10*time.Minute))
+	keep(wrong, "acc", e.delivery("evt_forged", "another", 0))
+	keep(wrong, "acc", e.delivery("evt_old", "right", 10*time.Minute))
 	require.NoError(t, wrong.Flush(t.Context()))
 	e.verifiesAll(wrong)
 	require.Empty(t, e.taken, "nothing has changed")
@@ -53,6 +53,44 @@ func TestVerifyAgain(t *testing.T) {
 	require.Equal(t, []string{"evt_forged"}, e.ids(), "each configuration tries each once")
 }
 
+// TestVerifyAgainAfterAChange has the secret change between the rejection of a delivery and its storage: it is tried on the new one.
+func TestVerifyAgainAfterAChange(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	d := e.by(account(t, "wrong"))
+	keep(d, "acc", e.delivery("evt_1", "right", 0))
+	d.Accounts.Replace(account(t, "right"))
+	require.NoError(t, d.Flush(t.Context()))
+	e.verifiesAll(d)
+	require.Equal(t, []string{"evt_1"}, e.ids())
+}
+
+// TestVerifyAgainDuringAChange has the secret change while a delivery is tried on the old one: it is not noted as tried on the new one.
+func TestVerifyAgainDuringAChange(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	d := e.by(account(t, "wrong"))
+	keep(d, "acc", e.delivery("evt_1", "right", 0))
+	require.NoError(t, d.Flush(t.Context()))
+	changing := rejected.Account{Verifier: changing{verifier(t, "old"), func() { d.Accounts.Replace(account(t, "right")) }}, Fingerprint: []byte("old")}
+	d.Accounts.Replace(map[string]rejected.Account{"acc": changing})
+	e.verifiesAll(d)
+	e.verifiesAll(d)
+	require.Equal(t, []string{"evt_1"}, e.ids())
+}
+
+// changing has the configuration change with each try.
+type changing struct {
+	webhooks.Verifier
+
+	change func()
+}
+
+func (c changing) Verify(ctx context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
+	c.change()
+	return c.Verifier.Verify(ctx, d)
+}
+
 // TestVerifyAgainOnce has two processes with other configurations: neither undoes what the other has tried.
 func TestVerifyAgainOnce(t *testing.T) {
 	t.Parallel()
@@ -61,7 +99,7 @@ func TestVerifyAgainOnce(t *testing.T) {
 	tries := &trying{Verifier: verifier(t, "b")}
 	accounts["acc"] = rejected.Account{Verifier: tries, Fingerprint: []byte("b")}
 	one, two := e.by(account(t, "a")), e.by(accounts)
-	one.Keep("acc", e.delivery("evt_1", "c", 0))
+	keep(one, "acc", e.delivery("evt_1", "c", 0))
 	require.NoError(t, one.Flush(t.Context()))
 	for range 3 {
 		e.verifiesAll(two)
@@ -102,7 +140,7 @@ func TestVerifyAgainLater(t *testing.T) {
 			v := &trying{Verifier: verifier(t, "right")}
 			d := e.by(map[string]rejected.Account{"acc": {Verifier: v, Fingerprint: []byte("right")}})
 			wrong := e.by(account(t, "wrong"))
-			wrong.Keep("acc", e.delivery("evt_1", "right", 0))
+			keep(wrong, "acc", e.delivery("evt_1", "right", 0))
 			require.NoError(t, wrong.Flush(t.Context()))
 			fail(e, v, payment.ErrUnavailable)
 			_, err := d.VerifyAgain(t.Context())
@@ -138,7 +176,7 @@ func TestVerifyAgainRefused(t *testing.T) {
 			e := newEnv(t)
 			e.takeErr = tt.take
 			wrong := e.by(account(t, "wrong"))
-			wrong.Keep("acc", e.delivery("evt_1", "right", 0))
+			keep(wrong, "acc", e.delivery("evt_1", "right", 0))
 			require.NoError(t, wrong.Flush(t.Context()))
 			d := e.by(map[string]rejected.Account{"acc": {Verifier: tt.verifier, Fingerprint: []byte("new")}})
 			_, err := d.VerifyAgain(t.Context())
@@ -166,7 +204,7 @@ func TestVerifyAgainAtAnotherAddress(t *testing.T) {
 	wrong := e.by(account(t, "wrong"))
 	d := e.delivery("evt_1", "right", 0)
 	d.URL, d.Topic = "https://inside:8080/webhooks/acc/pay?a=1", "pay"
-	wrong.Keep("acc", d)
+	keep(wrong, "acc", d)
 	require.NoError(t, wrong.Flush(t.Context()))
 	seen := &seeing{Verifier: verifier(t, "right")}
 	e.verifiesAll(e.by(map[string]rejected.Account{"acc": {Verifier: seen, PublicURL: "https://shop.example/hooks", Fingerprint: []byte("new")}}))
@@ -201,10 +239,10 @@ func TestVerifyAgainBehind(t *testing.T) {
 	e := newEnv(t)
 	wrong := e.by(account(t, "wrong"))
 	for i := range 40 {
-		wrong.Keep("acc", e.delivery(fmt.Sprintf("evt_odd_%d", i), "right", 0))
+		keep(wrong, "acc", e.delivery(fmt.Sprintf("evt_odd_%d", i), "right", 0))
 	}
 	e.after(time.Second)
-	wrong.Keep("acc", e.delivery("evt_1", "right", 0))
+	keep(wrong, "acc", e.delivery("evt_1", "right", 0))
 	require.NoError(t, wrong.Flush(t.Context()))
 	d := e.by(map[string]rejected.Account{"acc": {Verifier: picky{verifier(t, "right")}, Fingerprint: []byte("right")}})
 	for range 2 {

@@ -126,7 +126,7 @@ func (r *Runner) apply(ctx context.Context, a payment.Attempt, reports []payment
 
 // lookups are the reports on how a payment and its refunds stand, as far as they came, and the first error.
 func (r *Runner) lookups(ctx context.Context, a payment.Attempt, refunds []refund.Refund, cause payment.Cause) ([]payment.Report, error) {
-	p := r.Accounts[a.Account].Provider
+	p := r.Accounts.Get(a.Account).Provider
 	outs, err := r.standings(ctx, p, a)
 	var reports []payment.Report
 	for _, out := range outs {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/runner"
@@ -54,7 +55,7 @@ func TestCancelByReference(t *testing.T) {
 				ProviderTimeout: time.Minute, Now: time.Now,
 				Rules: changeset.Rules{
 					Schedule: schedule.Schedule{Lease: time.Minute},
-					Accounts: map[string]gateway.Account{"": {Provider: p}},
+					Accounts: current.Of(map[string]gateway.Account{"": {Provider: p}}),
 				},
 			})
 			a := payment.Attempt{ID: payment.AttemptID(uuid.New()), Begun: tt.begun, State: tt.state, ReadAt: time.Now()}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/runner"
@@ -61,7 +62,7 @@ func TestFindFirst(t *testing.T) {
 			p := &lister{missing: tt.missing, found: gateway.Outcome{News: fsm.NewsAuthorized, ProviderPaymentID: "pay_1"}}
 			r := runner.New(runner.Options{
 				ProviderTimeout: time.Minute, Now: time.Now,
-				Rules: changeset.Rules{Schedule: schedule.Schedule{Lease: time.Minute}, Accounts: map[string]gateway.Account{"": {Provider: p}}},
+				Rules: changeset.Rules{Schedule: schedule.Schedule{Lease: time.Minute}, Accounts: current.Of(map[string]gateway.Account{"": {Provider: p}})},
 			})
 			a := payment.Attempt{ID: payment.AttemptID(uuid.New()), State: fsm.OutcomeUnknown, ReadAt: time.Now()}
 			o := a.NewOperation(payment.OperationCharge, payment.OriginRequest, a.ReadAt)

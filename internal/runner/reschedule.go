@@ -57,7 +57,7 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 	if a.Expired(now) && r.expire(s, c, rec) {
 		return
 	}
-	account := r.Accounts[a.Account]
+	account := r.Accounts.Get(a.Account)
 	for _, report := range rec.result.Reports {
 		if report.Approved && a.TakesApproval(now) {
 			op.Finish("approved")
@@ -134,7 +134,7 @@ func (r *Runner) giveUp(s *changeset.Changeset, c *changeset.Change, rec *record
 // silent reports whether nothing could be found out about an attempt for longer than any
 // life.
 func (r *Runner) silent(a payment.Attempt, res gateway.CallResult, now time.Time) bool {
-	lives, says := r.Accounts[a.Account].Lives, res.News()
+	lives, says := r.Accounts.Get(a.Account).Lives, res.News()
 	return (says == "" || says == fsm.NewsUnknown) && lives.Outlived(a, fsm.NewsProcessing, now) &&
 		(a.State != fsm.Authorized || lives.Outlived(a, fsm.NewsAuthorized, now))
 }
@@ -155,7 +155,7 @@ func (r *Runner) giveUpRefund(s *changeset.Changeset, c *changeset.Change, rec *
 	switch {
 	case processing:
 		op.Tries = min(op.Tries, schedule.LastTry) // a later try without a response is no matter
-		if now.Sub(open.CreatedAt) <= r.Accounts[c.Attempt.Account].Lives.SlowLife() {
+		if now.Sub(open.CreatedAt) <= r.Accounts.Get(c.Attempt.Account).Lives.SlowLife() {
 			return
 		}
 		f.About, f.Text = payment.AboutRefundSlow, "The provider has been at work on a refund for long: ask its support what holds it up."

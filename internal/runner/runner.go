@@ -247,7 +247,7 @@ func (r *Runner) View(ctx context.Context, a payment.Attempt) (payment.View, err
 
 // Account is a configured account with a provider.
 func (r *Runner) Account(name string) (gateway.Account, bool) {
-	a, ok := r.Accounts[name]
+	a, ok := r.Accounts.Find(name)
 	return a, ok && a.Provider != nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
@@ -72,7 +73,7 @@ func newEnv(t *testing.T) *env {
 	client := provider.New(server.URL, &http.Client{Transport: transport})
 	notes := activity.NewNotes(store, time.Now)
 	rules := changeset.Rules{
-		Accounts: activity.Providers(map[string]gateway.Account{"sandbox": {Provider: client}}, notes),
+		Accounts: current.Of(notes.Providers(map[string]gateway.Account{"sandbox": {Provider: client}})),
 		Schedule: schedule.Schedule{First: 10 * time.Second, Lease: 30 * time.Second},
 	}
 	run := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now})

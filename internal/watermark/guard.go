@@ -58,6 +58,13 @@ func (g *Guard) Held(account string) bool {
 	return g.suspect != "" || slices.Contains(g.held, account)
 }
 
+// Cover has the accounts of a new configuration held if something may be forgotten, in the place of Options.Accounts.
+func (g *Guard) Cover(accounts []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.o.Accounts = accounts
+}
+
 // HeldAny reports whether any account is held: an order may have been paid by that one.
 func (g *Guard) HeldAny() bool { return len(g.All()) > 0 }
 
@@ -133,10 +140,10 @@ func (g *Guard) Tick(ctx context.Context, s Store) error {
 		return err
 	}
 	g.mu.Lock()
-	suspect, since, above := g.suspect, g.since, g.known.Count
+	suspect, since, above, accounts := g.suspect, g.since, g.known.Count, g.o.Accounts
 	g.mu.Unlock()
 	if suspect != "" {
-		if err := s.HoldPays(ctx, g.o.Accounts, since, suspect); err != nil {
+		if err := s.HoldPays(ctx, accounts, since, suspect); err != nil {
 			return err
 		}
 	}
@@ -145,17 +152,17 @@ func (g *Guard) Tick(ctx context.Context, s Store) error {
 		return err
 	}
 	raised.Server = server
-	g.settle(raised, suspect)
+	g.settle(raised, suspect, accounts)
 	return write(g.o.Dir, raised)
 }
 
-// settle takes over a mark that was raised after the holds of a suspicion were written.
-func (g *Guard) settle(raised Mark, written Reason) {
+// settle takes over a mark that was raised after the holds of some accounts were written for a suspicion.
+func (g *Guard) settle(raised Mark, written Reason, accounts []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.known = raised
 	if written != "" && g.suspect == written {
 		g.suspect = ""
-		g.held = slices.Clone(g.o.Accounts)
+		g.held = slices.Clone(accounts)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -54,7 +55,7 @@ func newEnv(t *testing.T) *env {
 	db, err := pgxpool.New(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
-	rules := changeset.Rules{Accounts: map[string]gateway.Account{"acc": {}}, Schedule: schedule.Schedule{First: time.Hour, Lease: time.Minute}}
+	rules := changeset.Rules{Accounts: current.Of(map[string]gateway.Account{"acc": {}}), Schedule: schedule.Schedule{First: time.Hour, Lease: time.Minute}}
 	run := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: time.Second, Now: time.Now})
 	r := &env{store: store, db: db, desk: support.New(support.Options{Store: store.Support()})}
 	payments := commands.New(commands.Options{Store: store, Runner: run, DefaultAccount: "acc", Wait: time.Second})

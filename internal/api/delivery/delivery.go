@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/request"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/throttle"
 	"github.com/paylatch/paylatch/webhooks"
@@ -35,15 +36,19 @@ type Account struct {
 	PublicURL string
 	// Senders are the addresses that may deliver, beside what the verifier checks.
 	Senders webhooks.Senders
+	// Fingerprint goes to Options.Rejected with each delivery that Verifier has not proven.
+	Fingerprint []byte
+	// Paused accounts take nothing for now; their providers are to deliver again.
+	Paused bool
 }
 
 // Options configure a Receiver. All but TrustedProxies and Rejected are required.
 type Options struct {
 	Payments Payments
-	Accounts map[string]Account
-	// Rejected gets each delivery whose signature no secret of its account made, with the URL that its request names. It must
+	Accounts *current.Map[Account]
+	// Rejected gets each delivery whose signature no secret of its account made, with the URL that its request names, and with the account's Fingerprint. It must
 	// not block; may be nil.
-	Rejected       func(account string, d webhooks.Delivery)
+	Rejected       func(account string, fingerprint []byte, d webhooks.Delivery)
 	TrustedProxies []netip.Prefix
 	Bodies         *request.Bodies
 	Now            func() time.Time
@@ -70,12 +75,15 @@ const receiveTime = 10 * time.Second
 // Receive handles a provider's webhook. It goes on when the sender hangs up: the provider would only send the same again.
 func (rc *Receiver) Receive(c echo.Context) error {
 	name := request.PathParam(c, "account")
-	account, ok := rc.Accounts[name]
+	account, ok := rc.Accounts.Find(name)
 	if !ok || account.Verifier == nil {
 		return problem.Refuse("unknown-account", "")
 	}
 	record := access.From(c.Request().Context())
 	record.Account = name
+	if account.Paused {
+		return problem.Refuse("webhooks-paused", "")
+	}
 	if err := account.Senders.Check(request.Sender(c)); err != nil {
 		return err
 	}
@@ -95,7 +103,7 @@ func (rc *Receiver) Receive(c echo.Context) error {
 	defer cancel()
 	events, err := account.Verifier.Verify(ctx, d)
 	if err != nil {
-		rc.rejected(c, name, d, err)
+		rc.rejected(c, name, account.Fingerprint, d, err)
 		return err
 	}
 	if answerer, ok := account.Verifier.(webhooks.Answerer); ok && len(events) == 1 && events[0].Kind == webhooks.KindQuestion {
@@ -136,12 +144,12 @@ func (rc *Receiver) delivery(c echo.Context, account Account) (webhooks.Delivery
 
 // rejected passes a delivery on whose signature is not right. One without a signature, or of another form, is not its provider's
 // by any secret.
-func (rc *Receiver) rejected(c echo.Context, account string, d webhooks.Delivery, why error) {
+func (rc *Receiver) rejected(c echo.Context, account string, fingerprint []byte, d webhooks.Delivery, why error) {
 	if rc.Rejected == nil || !errors.Is(why, webhooks.ErrSignatureInvalid) {
 		return
 	}
 	d.URL = rc.requested(c.Request())
-	rc.Rejected(account, d)
+	rc.Rejected(account, fingerprint, d)
 }
 
 // requested is the address that a request names.

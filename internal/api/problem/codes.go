@@ -118,6 +118,11 @@ func failureKinds() []kind {
 			detail:  "Nothing was begun. Wait as long as Retry-After says, then send the same request again with the same key. The operator ends this by `paylatch reconcile`.",
 		},
 		{
+			code: "account-paused", status: 503, retryable: true, wait: time.Minute,
+			meaning: "The operator has paused the pays of this account (enabled: webhooks in its configuration). What was begun by it goes on.",
+			detail:  "Nothing was begun. Name another account, with a new key, or wait as long as Retry-After says and send the same request again with the same key.",
+		},
+		{
 			code: "overloaded", status: 503, retryable: true, wait: time.Second,
 			meaning: "More is coming in than can be worked off at the moment.",
 			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
@@ -259,6 +264,11 @@ func webhookKinds() []kind {
 			code: "unknown-account", status: 404,
 			meaning: "No account of this name receives webhooks here.",
 			detail:  "Check the address that is registered at the provider against the configured accounts.",
+		},
+		{
+			code: "webhooks-paused", status: 503, retryable: true, wait: time.Minute,
+			meaning: "The operator has paused the webhooks of this account (enabled: pays in its configuration). Nothing of the delivery was kept.",
+			detail:  "Send it again as long as Retry-After says, or later; the operator sets enabled to all, or leaves it out, to take webhooks again.",
 		},
 		{
 			code: "webhook-signature-missing", status: 401,

@@ -114,6 +114,7 @@ func roomRows() []row {
 		// These are faults of the program or of its configuration.
 		{webhooks.ErrConfig, "internal"},
 		{auth.ErrSealed, "internal"},
+		{gateway.ErrAccountPaused, "account-paused"},
 		{gateway.ErrNotSent, "internal"},
 		{gateway.ErrUnfit, "internal"},
 		{gateway.ErrHeldBack, "internal"},

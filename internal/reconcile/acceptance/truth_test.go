@@ -90,7 +90,7 @@ func (w *world) refundsAgree(t *testing.T) {
 // entries are the entries of all days.
 func (w *world) entries(t *testing.T) (all []gateway.Entry) {
 	t.Helper()
-	require.NoError(t, w.books.Accounts[account].Books.Entries(t.Context(), w.whole(), func(e gateway.Entry) error {
+	require.NoError(t, w.books.Accounts.Get(account).Books.Entries(t.Context(), w.whole(), func(e gateway.Entry) error {
 		all = append(all, e)
 		return nil
 	}))

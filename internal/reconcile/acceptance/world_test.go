@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/intake"
@@ -133,7 +134,7 @@ func (w *world) wire(t *testing.T, look func(gateway.Provider) gateway.Provider)
 		provider = look(provider)
 	}
 	rules := changeset.Rules{
-		Accounts: map[string]gateway.Account{account: {Provider: provider, Books: at, Events: at, Hears: true}},
+		Accounts: current.Of(map[string]gateway.Account{account: {Provider: provider, Books: at, Events: at, Hears: true}}),
 		Schedule: schedule.Schedule{First: 10 * time.Second, Lease: 30 * time.Second},
 	}
 	r := runner.New(runner.Options{
@@ -151,7 +152,7 @@ func (w *world) wire(t *testing.T, look func(gateway.Provider) gateway.Provider)
 	verifier, err := standard.New(webhooks.Config{Secrets: []string{secret}})
 	require.NoError(t, err)
 	inbox := intake.New(intake.Options{
-		Store: w.store, Rules: rules, Readers: map[string]webhooks.Reader{account: verifier}, ProviderTimeout: 20 * time.Second, Now: w.Now,
+		Store: w.store, Rules: rules, Readers: current.Of(map[string]webhooks.Reader{account: verifier}), ProviderTimeout: 20 * time.Second, Now: w.Now,
 	})
 	inBackground(t, inbox.Run)
 	w.background = []worker.Loop{worker.Reconcile(r, time.Second, zerolog.Nop()), worker.RetryParked(inbox), worker.RetryEarly(inbox)}
@@ -162,7 +163,7 @@ func (w *world) wire(t *testing.T, look func(gateway.Provider) gateway.Provider)
 		w.lookups[result]++
 	}}))
 	return api.New(api.Options{
-		Payments: w.use, Deliveries: inbox, Accounts: map[string]delivery.Account{account: {Verifier: verifier}}, Log: zerolog.Nop(), Now: w.Now,
+		Payments: w.use, Deliveries: inbox, Accounts: current.Of(map[string]delivery.Account{account: {Verifier: verifier}}), Log: zerolog.Nop(), Now: w.Now,
 	})
 }
 
