@@ -4,7 +4,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /paylatch ./cmd/paylatch
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /paylatch ./cmd/paylatch
 
 # A volume that is mounted here belongs to the user that serves.
 RUN mkdir /state && chown 65532:65532 /state
@@ -12,6 +12,7 @@ RUN mkdir /state && chown 65532:65532 /state
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /paylatch /paylatch
+COPY --from=build /src/LICENSE /src/THIRD_PARTY.md /
 COPY --from=build --chown=65532:65532 /state /state
 USER 65532:65532
 EXPOSE 8080

@@ -9,10 +9,10 @@ FUZZTIME ?= 10s
 NEWEST   ?=
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help run test gen verify lint fmt race fuzz cover bench build tools picture postgres testtools
+.PHONY: help run test gen verify lint fmt race fuzz cover bench build tools picture sbom licences vuln reproducible image postgres testtools
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## start everything on this machine: PostgreSQL, the service, a provider to play with (Ctrl-C stops it)
 	@scripts/ensure-postgres.sh PAYLATCH_DATABASE_URL
@@ -52,6 +52,21 @@ fmt: ## format the code
 
 tools: ## build all tools now
 	@for t in $$(awk '!/^#/ { print $$1 }' tools/tools.txt); do scripts/tool $$t; done
+
+sbom: build ## bin/paylatch.cdx.json: what the program is made of, in CycloneDX
+	@scripts/sbom "$(VERSION)"
+
+licences: ## THIRD_PARTY.md: the licences of all parts; fails for one without
+	@go test -count=1 ./tools/parts -run TestThirdParty -update
+
+vuln: ## known weaknesses in what the program calls; skipped, in one sentence, without their database
+	@scripts/vuln
+
+reproducible: ## two builds in two places have the same bytes
+	@scripts/reproducible "$(VERSION)"
+
+image: build ## the image, by buildah and without a registry; skipped, in one sentence, where it can't run
+	@scripts/image "$(VERSION)"
 
 picture: postgres testtools ## takes the README's picture of the demo anew, in docs/demo.png
 	@PAYLATCH_PICTURE="$(CURDIR)/docs/demo.png" go test -count=1 ./internal/e2e -run TestReadmePicture
