@@ -48,6 +48,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if opts.profile != "" {
 		return r.profile(ctx)
 	}
+	if opts.sizing {
+		return r.sizing(ctx)
+	}
 	b := &bench{rig: r, figures: figures{}}
 	if err := b.measure(ctx); err != nil {
 		return err

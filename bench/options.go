@@ -32,6 +32,7 @@ type options struct {
 	doc     string
 	profile string
 	path    string
+	sizing  bool
 	set     string
 	disk    time.Duration
 	ids     naming
@@ -53,6 +54,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.dir, "dir", ".paylatch", "where the databases of the run live meanwhile")
 	f.StringVar(&o.doc, "doc", "docs/performance.md", "the page whose tables are written; empty: none")
 	f.StringVar(&o.profile, "profile", "", "write profiles of the webhooks' way into this directory, and measure nothing else")
+	f.BoolVar(&o.sizing, "sizing", false, "measure what a pay and a webhook leave on the disk, and nothing else; writes nothing")
 	f.StringVar(&o.path, "path", partWebhooks, "what is profiled: webhooks, pays, replays or reads")
 	f.StringVar(&o.set, "set", "", "a PostgreSQL setting, NAME=VALUE, to try out on the program's sessions; writes nothing")
 	f.DurationVar(&o.disk, "disk", 0, "a disk that takes so much longer to confirm a write, up to 100ms; writes nothing")

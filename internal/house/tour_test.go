@@ -36,6 +36,14 @@ func TestTour(t *testing.T) {
 	require.Empty(t, undeclared(filepath.Join(root, "docs"), text))
 }
 
+// TestThreats holds the threat model to tests that exist.
+func TestThreats(t *testing.T) {
+	t.Parallel()
+	text := page(t, "docs/security.md")
+	require.NotEmpty(t, declaration.FindString(text), "the threat model names no test")
+	require.Empty(t, undeclared(filepath.Join(root, "docs"), text))
+}
+
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
