@@ -17,6 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -102,7 +103,7 @@ func (e *env) wire(t *testing.T) {
 	t.Cleanup(transport.CloseIdleConnections)
 	e.notes = activity.NewNotes(e.store, time.Now)
 	rules := changeset.Rules{
-		Accounts: map[string]gateway.Account{"sandbox": {Provider: provider.New(e.box, &http.Client{Transport: transport})}},
+		Accounts: current.Of(map[string]gateway.Account{"sandbox": {Provider: provider.New(e.box, &http.Client{Transport: transport})}}),
 		Schedule: schedule.Schedule{First: 10 * time.Second, Lease: 30 * time.Second},
 	}
 	e.Runner = runner.New(runner.Options{Store: e.store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now})
