@@ -105,7 +105,7 @@ func grant(ctx context.Context, tx pgx.Tx, role string, dry bool) ([]string, err
 		return nil, err
 	}
 	// Two processes that grant at once would fail: tuple concurrently updated.
-	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('paylatch grants', 0))"); err != nil {
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('paylatch grants ' || current_schema(), 0))"); err != nil {
 		return nil, fmt.Errorf("wait for others: %w", err)
 	}
 	if err := bound(ctx, tx, role); err != nil {

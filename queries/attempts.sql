@@ -17,10 +17,15 @@ SELECT a.attempt_id
 FROM (SELECT unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@versions::int[]) AS version) n
 JOIN payment_attempts a ON a.attempt_id = n.attempt_id AND a.version > n.version;
 
--- Notifies all listeners; its own commit need not reach the disk.
+-- Reads the name of the channel of this schema: a database has the channels of all its schemas.
+-- name: AttemptsChannel :one
+SELECT ('paylatch_attempts_' || quote_ident(current_schema())::regnamespace::oid)::text AS channel;
+
+-- Notifies all listeners of this schema; its own commit need not reach the disk.
 -- name: AttemptsAnnounce :exec
 WITH lax AS (SELECT set_config('synchronous_commit', 'off', true))
-SELECT pg_notify(@channel::text, n.notice) FROM lax, (SELECT unnest(@notices::text[]) AS notice) n;
+SELECT pg_notify('paylatch_attempts_' || quote_ident(current_schema())::regnamespace::oid, n.notice)
+FROM lax, (SELECT unnest(@notices::text[]) AS notice) n;
 
 -- Reads the attempts of some requests, each with its first charge: in one statement, so
 -- that both are of one snapshot. Locks nothing. The triples are matched by position.
@@ -115,7 +120,8 @@ FROM (
         unnest(@captures_manual::bool[]) AS capture_manual,
         unnest(@created_ats::timestamptz[]) AS created_at,
         unnest(@expires_ats::timestamptz[]) AS expires_at
-) n;
+) n
+RETURNING 1;
 
 -- Inserts attempts of the past, which are final.
 -- name: AttemptsImport :exec
@@ -165,17 +171,21 @@ UPDATE payment_attempts a SET
     failure_code = n.failure_code,
     failure_message = n.failure_message,
     failure_provider_code = n.failure_provider_code,
-    saved_payment_method = CASE n.saved_method WHEN '' THEN a.saved_payment_method ELSE n.saved_method::json END,
+    saved_payment_method = coalesce(n.saved_method, a.saved_payment_method),
     version = n.version,
     updated_at = n.updated_at,
     finalized_at = n.finalized_at
 FROM (
-    SELECT unnest(@order_ids::text[]) AS order_id,
+    SELECT u.order_id, u.attempt_id, u.was, u.provider_payment_id, u.status::attempt_status AS status, u.stage::attempt_stage AS stage,
+        u.amount_authorized, u.amount_captured, u.amount_refunded, u.amount_disputed, u.foreign_money, u.movements, u.next_action,
+        u.failure_code, u.failure_message, u.failure_provider_code, NULLIF(u.saved_method, '')::json AS saved_method,
+        u.version, u.updated_at, NULLIF(u.finalized_at, '0001-01-01 00:00:00Z') AS finalized_at
+    FROM (SELECT unnest(@order_ids::text[]) AS order_id,
         unnest(@attempt_ids::uuid[]) AS attempt_id,
         unnest(@was::int[]) AS was,
         unnest(@provider_payment_ids::text[]) AS provider_payment_id,
-        unnest(@statuses::text[])::attempt_status AS status,
-        unnest(@stages::text[])::attempt_stage AS stage,
+        unnest(@statuses::text[]) AS status,
+        unnest(@stages::text[]) AS stage,
         unnest(@authorized::bigint[]) AS amount_authorized,
         unnest(@captured::bigint[]) AS amount_captured,
         unnest(@refunded::bigint[]) AS amount_refunded,
@@ -189,7 +199,7 @@ FROM (
         unnest(@saved_methods::text[]) AS saved_method,
         unnest(@versions::int[]) AS version,
         unnest(@updated_ats::timestamptz[]) AS updated_at,
-        NULLIF(unnest(@finalized_ats::timestamptz[]), '0001-01-01 00:00:00Z') AS finalized_at
+        unnest(@finalized_ats::timestamptz[]) AS finalized_at) u
 ) n
 WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.was
 RETURNING 1

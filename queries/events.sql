@@ -44,7 +44,8 @@ FROM (
         unnest(@occurred_ats::timestamptz[]) AS occurred_at,
         unnest(@received_ats::timestamptz[]) AS received_at
 ) n
-ORDER BY n.account, n.provider_event_id;
+ORDER BY n.account, n.provider_event_id
+RETURNING 1;
 
 -- Locks the parked events that name any of the references, and foreign ones of the last 30
 -- days, unless another transaction has them; never waits. Headers and bytes are not read, here

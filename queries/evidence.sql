@@ -47,6 +47,6 @@ WHERE attempt_id = ANY (@attempt_ids::uuid[]);
 -- name: EvidenceDiscrepancies :many
 SELECT attempt_id, kind, about FROM discrepancies WHERE attempt_id = ANY (@attempt_ids::uuid[]);
 
--- Takes a lock that is never waited for, until the transaction ends.
+-- Takes a lock of this schema that is never waited for, until the transaction ends.
 -- name: EvidenceAlone :one
-SELECT pg_try_advisory_xact_lock(hashtextextended('paylatch verify', 0)) AS alone;
+SELECT pg_try_advisory_xact_lock(hashtextextended('paylatch verify ' || current_schema(), 0)) AS alone;

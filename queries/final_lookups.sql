@@ -7,9 +7,12 @@ ON CONFLICT DO NOTHING;
 
 -- Takes an account's cursors for a turn, all of them or, while another process has them, none.
 -- name: FinalCursorsTake :many
-UPDATE final_cursors SET next_at = now() + make_interval(secs => @turn::float8)
-WHERE account = @account AND next_at <= now()
-RETURNING horizon_days, after, misses, now()::timestamptz AS taken_at;
+WITH taken AS (
+    UPDATE final_cursors SET next_at = now() + make_interval(secs => @turn::float8)
+    WHERE account = @account AND next_at <= now()
+    RETURNING horizon_days, after, misses
+)
+SELECT t.horizon_days, t.after, t.misses, now()::timestamptz AS taken_at FROM taken t;
 
 -- Moves one cursor, guarded by where it was; 0 rows if another process has moved it.
 -- name: FinalCursorMove :execrows
@@ -47,7 +50,7 @@ WITH over AS (
 )
 INSERT INTO final_lookups AS l (attempt_id, looked_up_at) VALUES (@attempt_id, now())
 ON CONFLICT (attempt_id) DO UPDATE SET looked_up_at = EXCLUDED.looked_up_at
-WHERE l.looked_up_at <= EXCLUDED.looked_up_at - make_interval(secs => @every::float8);
+WHERE EXCLUDED.looked_up_at - l.looked_up_at >= make_interval(secs => @every::float8);
 
 -- Reads, by accounts of which the lookups go on, for how long the attempts that come next have been of the age at which they are
 -- looked up. Locks nothing.

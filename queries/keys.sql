@@ -7,12 +7,12 @@ VALUES (@user_id, @endpoint, @key, @request_hash, now() + make_interval(secs => 
 ON CONFLICT (user_id, endpoint, key) DO UPDATE SET
     request_hash = EXCLUDED.request_hash,
     answered = false, status = 0, headers = '{}', body = NULL,
-    subject = CASE WHEN k.expires_at <= now() THEN '' ELSE k.subject END,
+    subject = CASE WHEN k.expires_at <= EXCLUDED.created_at THEN '' ELSE k.subject END,
     fence = k.fence + 1,
     lease_until = EXCLUDED.lease_until,
-    created_at = CASE WHEN k.expires_at <= now() THEN EXCLUDED.created_at ELSE k.created_at END,
+    created_at = CASE WHEN k.expires_at <= EXCLUDED.created_at THEN EXCLUDED.created_at ELSE k.created_at END,
     expires_at = EXCLUDED.expires_at
-WHERE k.expires_at <= now() OR (NOT k.answered AND k.lease_until <= now() AND k.request_hash IN (EXCLUDED.request_hash, ''))
+WHERE k.expires_at <= EXCLUDED.created_at OR (NOT k.answered AND k.lease_until <= EXCLUDED.created_at AND k.request_hash IN (EXCLUDED.request_hash, ''))
 RETURNING *;
 
 -- Reads one key, locks nothing.

@@ -37,4 +37,5 @@ FROM (
         unnest(@causes::text[]) AS cause, unnest(@cause_ids::text[]) AS cause_id,
         NULLIF(unnest(@ats::timestamptz[]), '0001-01-01 00:00:00Z') AS at, unnest(@recorded_ats::timestamptz[]) AS recorded_at
 ) n
-ORDER BY n.account, n.kind, n.provider_id;
+ORDER BY n.account, n.kind, n.provider_id
+RETURNING 1;

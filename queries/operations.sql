@@ -37,10 +37,10 @@ UPDATE operations o SET
     state = n.state,
     sends = n.sends,
     fence = n.fence,
-    lease_until = n.lease_until,
+    lease_until = NULLIF(n.lease_until, '0001-01-01 00:00:00Z'),
     tries = n.tries,
-    next_at = n.next_at,
-    first_sent_at = n.first_sent_at,
+    next_at = NULLIF(n.next_at, '0001-01-01 00:00:00Z'),
+    first_sent_at = NULLIF(n.first_sent_at, '0001-01-01 00:00:00Z'),
     provider_ref = n.provider_ref,
     result = n.result
 FROM (
@@ -52,10 +52,10 @@ FROM (
         unnest(@states::text[]) AS state,
         unnest(@sends::int[]) AS sends,
         unnest(@fences::bigint[]) AS fence,
-        NULLIF(unnest(@lease_untils::timestamptz[]), '0001-01-01 00:00:00Z') AS lease_until,
+        unnest(@lease_untils::timestamptz[]) AS lease_until,
         unnest(@tries::int[]) AS tries,
-        NULLIF(unnest(@next_ats::timestamptz[]), '0001-01-01 00:00:00Z') AS next_at,
-        NULLIF(unnest(@first_sent_ats::timestamptz[]), '0001-01-01 00:00:00Z') AS first_sent_at,
+        unnest(@next_ats::timestamptz[]) AS next_at,
+        unnest(@first_sent_ats::timestamptz[]) AS first_sent_at,
         unnest(@provider_refs::text[]) AS provider_ref,
         unnest(@results::text[]) AS result
 ) n

@@ -1,6 +1,6 @@
 -- Waits for others that begin a run of an account, until the transaction ends.
 -- name: ReconciliationsLock :exec
-SELECT pg_advisory_xact_lock(hashtextextended('paylatch reconcile ' || @account::text, 0));
+SELECT pg_advisory_xact_lock(hashtextextended('paylatch reconcile ' || current_schema() || ' ' || @account::text, 0));
 
 -- Reads how the runs that one began for an account stand: until when the last finished one reached and when it began, when the last
 -- of all began, and whether one has made progress lately and has no end. The epoch is never. Locks nothing.

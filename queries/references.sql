@@ -8,7 +8,8 @@ FROM (
     SELECT unnest(@accounts::text[]) AS account, unnest(@refs::text[]) AS reference,
         unnest(@order_ids::text[]) AS order_id, unnest(@attempt_ids::uuid[]) AS attempt_id
 ) n
-ORDER BY n.account, n.reference;
+ORDER BY n.account, n.reference
+RETURNING 1;
 
 -- Finds attempts by their names; locks nothing. The pairs are matched by
 -- position.

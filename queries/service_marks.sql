@@ -8,10 +8,11 @@ FROM service_marks m;
 
 -- Raises the mark above what is known of it, and keeps since when it had not risen if that is long. Locks its row.
 -- name: MarkRaise :one
-UPDATE service_marks SET mark = GREATEST(mark, @above::bigint) + 1, marked_at = now(),
-    gap_from = CASE WHEN now() - marked_at > make_interval(secs => @gap::float8) THEN marked_at ELSE gap_from END,
-    gap_to = CASE WHEN now() - marked_at > make_interval(secs => @gap::float8) THEN now() ELSE gap_to END
-RETURNING database_id, mark, marked_at;
+UPDATE service_marks m SET mark = GREATEST(m.mark, @above::bigint) + 1, marked_at = n.at,
+    gap_from = CASE WHEN n.at - m.marked_at > make_interval(secs => @gap::float8) THEN m.marked_at ELSE m.gap_from END,
+    gap_to = CASE WHEN n.at - m.marked_at > make_interval(secs => @gap::float8) THEN n.at ELSE m.gap_to END
+FROM (SELECT now()::timestamptz AS at) n
+RETURNING m.database_id, m.mark, m.marked_at;
 
 -- Holds the pays of accounts, each once: one that is held already is from the earlier time until now. Locks those rows.
 -- name: PayHold :exec

@@ -73,7 +73,8 @@ SELECT count(*) FROM discrepancies WHERE resolved_at IS NULL;
 
 -- Writes the assignee of a locked discrepancy that is open.
 -- name: WorklistAssign :execrows
-UPDATE discrepancies SET assignee = @assignee, assigned_at = CASE WHEN @assignee = '' THEN NULL ELSE now() END
+UPDATE discrepancies SET assignee = @assignee, assigned_at = CASE WHEN @assignee = '' THEN NULL ELSE n.at END
+FROM (SELECT now()::timestamptz AS at) n
 WHERE discrepancy_id = @discrepancy_id AND resolved_at IS NULL;
 
 -- Adds a comment to a discrepancy.

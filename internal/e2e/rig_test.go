@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -56,6 +57,9 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	if strings.HasPrefix(t.Name(), onCitus) {
+		return newRigOn(t, testdb.Citus(t))
+	}
 	return newRigOn(t, testdb.New(t))
 }
 

@@ -83,6 +83,7 @@ func packages() []string {
 		"internal/postgres/overviewstore",
 		"internal/postgres/pipeline",
 		"internal/postgres/pool",
+		"internal/postgres/portable",
 		"internal/postgres/rejectedstore",
 		"internal/postgres/requeststore",
 		"internal/postgres/sessions",

@@ -347,7 +347,7 @@ func verifyOneAtATime(t *testing.T) {
 	archive := archiveOf(r.store)
 	tx, err := r.db.Begin(t.Context())
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), "SELECT pg_advisory_xact_lock(hashtextextended('paylatch verify', 0))")
+	_, err = tx.Exec(t.Context(), "SELECT pg_advisory_xact_lock(hashtextextended('paylatch verify ' || current_schema(), 0))")
 	require.NoError(t, err)
 	_, err = verify.Verify(t.Context(), archive, payment.AttemptID{}, 10, true)
 	require.ErrorIs(t, err, payment.ErrBusy)

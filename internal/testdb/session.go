@@ -3,6 +3,7 @@ package testdb
 import (
 	"context"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,9 +30,9 @@ func With(t *testing.T, dsn string, settings ...string) string {
 	require.NoError(t, err)
 	q := u.Query()
 	for i := 0; i < len(settings); i += 2 {
-		q.Set(settings[i], settings[i+1])
+		q.Set(settings[i], settings[i+1]) //nolint:gosec // they are pairs
 	}
-	u.RawQuery = q.Encode()
+	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20") // which pgx takes for a space, and + for a plus
 	return u.String()
 }
 

@@ -20,8 +20,6 @@ import (
 )
 
 const (
-	// channel is where processes announce to each other what has changed.
-	channel = "paylatch_attempts"
 	// listenerName is the listening session's application_name.
 	listenerName = "paylatch listen"
 	// quiet is how long nothing may come before the connection is pinged, pingTime
@@ -38,7 +36,7 @@ var ErrDeaf = errors.New("LISTEN hears nothing: the address leads to a pooler, s
 
 var _ stream.Bus = (*Bus)(nil)
 
-// Bus is the notices of one database. It is safe for concurrent use.
+// Bus is the notices of one schema of a database. It is safe for concurrent use.
 type Bus struct {
 	pool *pool.Pool
 	q    *dbsqlc.Queries
@@ -58,7 +56,11 @@ func (b *Bus) Listen(ctx context.Context, ready func(), heard func(notice string
 		defer cancel()
 		_ = conn.Close(rest)
 	}()
-	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+	channel, err := b.q.AttemptsChannel(ctx, conn)
+	if err != nil {
+		return fmt.Errorf("name the channel: %w", err)
+	}
+	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	if err := b.tryNotice(ctx, conn, heard); err != nil {
@@ -119,7 +121,7 @@ func await(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
 // Announce implements stream.Bus.
 func (b *Bus) Announce(ctx context.Context, notices []string) error {
 	return b.pool.Notices(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		return b.q.AttemptsAnnounce(ctx, c, &dbsqlc.AttemptsAnnounceParams{Channel: channel, Notices: notices})
+		return b.q.AttemptsAnnounce(ctx, c, notices)
 	})
 }
 

@@ -137,17 +137,21 @@ UPDATE payment_attempts a SET
     failure_code = n.failure_code,
     failure_message = n.failure_message,
     failure_provider_code = n.failure_provider_code,
-    saved_payment_method = CASE n.saved_method WHEN '' THEN a.saved_payment_method ELSE n.saved_method::json END,
+    saved_payment_method = coalesce(n.saved_method, a.saved_payment_method),
     version = n.version,
     updated_at = n.updated_at,
     finalized_at = n.finalized_at
 FROM (
-    SELECT unnest($2::text[]) AS order_id,
+    SELECT u.order_id, u.attempt_id, u.was, u.provider_payment_id, u.status::attempt_status AS status, u.stage::attempt_stage AS stage,
+        u.amount_authorized, u.amount_captured, u.amount_refunded, u.amount_disputed, u.foreign_money, u.movements, u.next_action,
+        u.failure_code, u.failure_message, u.failure_provider_code, NULLIF(u.saved_method, '')::json AS saved_method,
+        u.version, u.updated_at, NULLIF(u.finalized_at, '0001-01-01 00:00:00Z') AS finalized_at
+    FROM (SELECT unnest($2::text[]) AS order_id,
         unnest($1::uuid[]) AS attempt_id,
         unnest($3::int[]) AS was,
         unnest($4::text[]) AS provider_payment_id,
-        unnest($5::text[])::attempt_status AS status,
-        unnest($6::text[])::attempt_stage AS stage,
+        unnest($5::text[]) AS status,
+        unnest($6::text[]) AS stage,
         unnest($7::bigint[]) AS amount_authorized,
         unnest($8::bigint[]) AS amount_captured,
         unnest($9::bigint[]) AS amount_refunded,
@@ -161,7 +165,7 @@ FROM (
         unnest($17::text[]) AS saved_method,
         unnest($18::int[]) AS version,
         unnest($19::timestamptz[]) AS updated_at,
-        NULLIF(unnest($20::timestamptz[]), '0001-01-01 00:00:00Z') AS finalized_at
+        unnest($20::timestamptz[]) AS finalized_at) u
 ) n
 WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.was
 RETURNING 1
@@ -222,17 +226,13 @@ func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdv
 
 const attemptsAnnounce = `-- name: AttemptsAnnounce :exec
 WITH lax AS (SELECT set_config('synchronous_commit', 'off', true))
-SELECT pg_notify($1::text, n.notice) FROM lax, (SELECT unnest($2::text[]) AS notice) n
+SELECT pg_notify('paylatch_attempts_' || quote_ident(current_schema())::regnamespace::oid, n.notice)
+FROM lax, (SELECT unnest($1::text[]) AS notice) n
 `
 
-type AttemptsAnnounceParams struct {
-	Channel string
-	Notices []string
-}
-
-// Notifies all listeners; its own commit need not reach the disk.
-func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, arg *AttemptsAnnounceParams) error {
-	_, err := db.Exec(ctx, attemptsAnnounce, arg.Channel, arg.Notices)
+// Notifies all listeners of this schema; its own commit need not reach the disk.
+func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, notices []string) error {
+	_, err := db.Exec(ctx, attemptsAnnounce, notices)
 	return err
 }
 
@@ -385,6 +385,18 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 	return items, nil
 }
 
+const attemptsChannel = `-- name: AttemptsChannel :one
+SELECT ('paylatch_attempts_' || quote_ident(current_schema())::regnamespace::oid)::text AS channel
+`
+
+// Reads the name of the channel of this schema: a database has the channels of all its schemas.
+func (q *Queries) AttemptsChannel(ctx context.Context, db DBTX) (string, error) {
+	row := db.QueryRow(ctx, attemptsChannel)
+	var channel string
+	err := row.Scan(&channel)
+	return channel, err
+}
+
 const attemptsImport = `-- name: AttemptsImport :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, provider_payment_id,
     status, stage, amount, currency, capture_manual, movements, amount_captured, amount_refunded,
@@ -483,6 +495,7 @@ FROM (
         unnest($12::timestamptz[]) AS created_at,
         unnest($13::timestamptz[]) AS expires_at
 ) n
+RETURNING 1
 `
 
 type AttemptsInsertParams struct {

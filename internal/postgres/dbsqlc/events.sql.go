@@ -233,6 +233,7 @@ FROM (
         unnest($19::timestamptz[]) AS received_at
 ) n
 ORDER BY n.account, n.provider_event_id
+RETURNING 1
 `
 
 type EventsInsertParams struct {

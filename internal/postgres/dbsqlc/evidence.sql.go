@@ -13,10 +13,10 @@ import (
 )
 
 const evidenceAlone = `-- name: EvidenceAlone :one
-SELECT pg_try_advisory_xact_lock(hashtextextended('paylatch verify', 0)) AS alone
+SELECT pg_try_advisory_xact_lock(hashtextextended('paylatch verify ' || current_schema(), 0)) AS alone
 `
 
-// Takes a lock that is never waited for, until the transaction ends.
+// Takes a lock of this schema that is never waited for, until the transaction ends.
 func (q *Queries) EvidenceAlone(ctx context.Context, db DBTX) (bool, error) {
 	row := db.QueryRow(ctx, evidenceAlone)
 	var alone bool

@@ -154,9 +154,12 @@ func (q *Queries) FinalCursorsBehind(ctx context.Context, db DBTX) ([]*FinalCurs
 }
 
 const finalCursorsTake = `-- name: FinalCursorsTake :many
-UPDATE final_cursors SET next_at = now() + make_interval(secs => $1::float8)
-WHERE account = $2 AND next_at <= now()
-RETURNING horizon_days, after, misses, now()::timestamptz AS taken_at
+WITH taken AS (
+    UPDATE final_cursors SET next_at = now() + make_interval(secs => $1::float8)
+    WHERE account = $2 AND next_at <= now()
+    RETURNING horizon_days, after, misses
+)
+SELECT t.horizon_days, t.after, t.misses, now()::timestamptz AS taken_at FROM taken t
 `
 
 type FinalCursorsTakeParams struct {
@@ -206,7 +209,7 @@ WITH over AS (
 )
 INSERT INTO final_lookups AS l (attempt_id, looked_up_at) VALUES ($1, now())
 ON CONFLICT (attempt_id) DO UPDATE SET looked_up_at = EXCLUDED.looked_up_at
-WHERE l.looked_up_at <= EXCLUDED.looked_up_at - make_interval(secs => $2::float8)
+WHERE EXCLUDED.looked_up_at - l.looked_up_at >= make_interval(secs => $2::float8)
 `
 
 type FinalLookupReserveParams struct {

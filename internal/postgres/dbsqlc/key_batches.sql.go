@@ -123,7 +123,7 @@ ORDER BY n.user_id, n.endpoint, n.key
 ON CONFLICT (user_id, endpoint, key) DO UPDATE SET
     request_hash = EXCLUDED.request_hash, answered = true, status = EXCLUDED.status, headers = EXCLUDED.headers, body = EXCLUDED.body,
     subject = EXCLUDED.subject, fence = k.fence + 1, lease_until = EXCLUDED.lease_until, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at
-WHERE k.expires_at <= now() OR (NOT k.answered AND k.lease_until <= now() AND k.request_hash = EXCLUDED.request_hash)
+WHERE k.expires_at <= EXCLUDED.created_at OR (NOT k.answered AND k.lease_until <= EXCLUDED.created_at AND k.request_hash = EXCLUDED.request_hash)
 RETURNING 1
 )
 SELECT must_touch('keys_as_read', count(*), cardinality($1::text[])) FROM done

@@ -23,6 +23,7 @@ FROM (
         NULLIF(unnest($13::timestamptz[]), '0001-01-01 00:00:00Z') AS at, unnest($14::timestamptz[]) AS recorded_at
 ) n
 ORDER BY n.account, n.kind, n.provider_id
+RETURNING 1
 `
 
 type MovementsInsertParams struct {

@@ -148,10 +148,10 @@ UPDATE operations o SET
     state = n.state,
     sends = n.sends,
     fence = n.fence,
-    lease_until = n.lease_until,
+    lease_until = NULLIF(n.lease_until, '0001-01-01 00:00:00Z'),
     tries = n.tries,
-    next_at = n.next_at,
-    first_sent_at = n.first_sent_at,
+    next_at = NULLIF(n.next_at, '0001-01-01 00:00:00Z'),
+    first_sent_at = NULLIF(n.first_sent_at, '0001-01-01 00:00:00Z'),
     provider_ref = n.provider_ref,
     result = n.result
 FROM (
@@ -163,10 +163,10 @@ FROM (
         unnest($6::text[]) AS state,
         unnest($7::int[]) AS sends,
         unnest($8::bigint[]) AS fence,
-        NULLIF(unnest($9::timestamptz[]), '0001-01-01 00:00:00Z') AS lease_until,
+        unnest($9::timestamptz[]) AS lease_until,
         unnest($10::int[]) AS tries,
-        NULLIF(unnest($11::timestamptz[]), '0001-01-01 00:00:00Z') AS next_at,
-        NULLIF(unnest($12::timestamptz[]), '0001-01-01 00:00:00Z') AS first_sent_at,
+        unnest($11::timestamptz[]) AS next_at,
+        unnest($12::timestamptz[]) AS first_sent_at,
         unnest($13::text[]) AS provider_ref,
         unnest($14::text[]) AS result
 ) n

@@ -186,7 +186,7 @@ func (q *Queries) ReconciliationsLast(ctx context.Context, db DBTX, arg *Reconci
 }
 
 const reconciliationsLock = `-- name: ReconciliationsLock :exec
-SELECT pg_advisory_xact_lock(hashtextextended('paylatch reconcile ' || $1::text, 0))
+SELECT pg_advisory_xact_lock(hashtextextended('paylatch reconcile ' || current_schema() || ' ' || $1::text, 0))
 `
 
 // Waits for others that begin a run of an account, until the transaction ends.

@@ -59,6 +59,7 @@ FROM (
         unnest($3::text[]) AS order_id, unnest($4::uuid[]) AS attempt_id
 ) n
 ORDER BY n.account, n.reference
+RETURNING 1
 `
 
 type ReferencesInsertParams struct {

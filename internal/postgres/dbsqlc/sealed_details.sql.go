@@ -39,7 +39,7 @@ func (q *Queries) SealedDetailsInsert(ctx context.Context, db DBTX, arg *SealedD
 
 const sealedDetailsPurge = `-- name: SealedDetailsPurge :one
 WITH due AS (
-    SELECT d.order_id, d.attempt_id, d.created_at < now() - make_interval(secs => $1::float8)
+    SELECT d.order_id, d.attempt_id, now() + (now() - d.created_at) AS next_at, d.created_at < now() - make_interval(secs => $1::float8)
         OR d.attempt_id = '00000000-0000-0000-0000-000000000000' AND (
             EXISTS (SELECT FROM orders o WHERE o.order_id = d.order_id AND (o.cancel_requested_at IS NOT NULL OR o.accepted_attempt_id IS NOT NULL))
             OR EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = d.order_id AND a.status = 'succeeded'))
@@ -51,7 +51,7 @@ WITH due AS (
 ), erased AS (
     DELETE FROM sealed_details d USING due n WHERE n.needless AND d.order_id = n.order_id AND d.attempt_id = n.attempt_id
 ), later AS (
-    UPDATE sealed_details d SET check_at = now() + (now() - d.created_at)
+    UPDATE sealed_details d SET check_at = n.next_at
     FROM due n WHERE NOT n.needless AND d.order_id = n.order_id AND d.attempt_id = n.attempt_id
 )
 SELECT count(*) FROM due

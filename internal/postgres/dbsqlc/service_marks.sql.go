@@ -13,10 +13,11 @@ import (
 )
 
 const markRaise = `-- name: MarkRaise :one
-UPDATE service_marks SET mark = GREATEST(mark, $1::bigint) + 1, marked_at = now(),
-    gap_from = CASE WHEN now() - marked_at > make_interval(secs => $2::float8) THEN marked_at ELSE gap_from END,
-    gap_to = CASE WHEN now() - marked_at > make_interval(secs => $2::float8) THEN now() ELSE gap_to END
-RETURNING database_id, mark, marked_at
+UPDATE service_marks m SET mark = GREATEST(m.mark, $1::bigint) + 1, marked_at = n.at,
+    gap_from = CASE WHEN n.at - m.marked_at > make_interval(secs => $2::float8) THEN m.marked_at ELSE m.gap_from END,
+    gap_to = CASE WHEN n.at - m.marked_at > make_interval(secs => $2::float8) THEN n.at ELSE m.gap_to END
+FROM (SELECT now()::timestamptz AS at) n
+RETURNING m.database_id, m.mark, m.marked_at
 `
 
 type MarkRaiseParams struct {

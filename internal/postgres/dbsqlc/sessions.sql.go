@@ -11,7 +11,7 @@ import (
 )
 
 const sessionEnd = `-- name: SessionEnd :exec
-UPDATE sessions SET data = '', expiry = clock_timestamp() WHERE token = $1
+UPDATE sessions SET data = '', expiry = now() WHERE token = $1
 `
 
 // Ends a session: at most one row. It stays, empty, so that a request that is still under way does not write the session anew.
@@ -34,7 +34,7 @@ func (q *Queries) SessionRead(ctx context.Context, db DBTX, token string) ([]byt
 
 const sessionWrite = `-- name: SessionWrite :exec
 INSERT INTO sessions (token, data, expiry) VALUES ($1, $2, $3)
-ON CONFLICT (token) DO UPDATE SET data = EXCLUDED.data, expiry = EXCLUDED.expiry WHERE sessions.expiry > clock_timestamp()
+ON CONFLICT (token) DO UPDATE SET data = EXCLUDED.data, expiry = EXCLUDED.expiry WHERE sessions.data <> ''
 `
 
 type SessionWriteParams struct {
@@ -43,7 +43,7 @@ type SessionWriteParams struct {
 	Expiry time.Time
 }
 
-// Writes a session, unless it has ended; locks its row. It may have ended while the lock was waited for, after this statement's now().
+// Writes a session, unless it has ended; locks its row. It may have ended while the lock was waited for: one that has is empty.
 func (q *Queries) SessionWrite(ctx context.Context, db DBTX, arg *SessionWriteParams) error {
 	_, err := db.Exec(ctx, sessionWrite, arg.Token, arg.Data, arg.Expiry)
 	return err

@@ -13,7 +13,8 @@ import (
 )
 
 const worklistAssign = `-- name: WorklistAssign :execrows
-UPDATE discrepancies SET assignee = $1, assigned_at = CASE WHEN $1 = '' THEN NULL ELSE now() END
+UPDATE discrepancies SET assignee = $1, assigned_at = CASE WHEN $1 = '' THEN NULL ELSE n.at END
+FROM (SELECT now()::timestamptz AS at) n
 WHERE discrepancy_id = $2 AND resolved_at IS NULL
 `
 

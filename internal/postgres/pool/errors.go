@@ -14,6 +14,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
+// partDigits is how long the number of a part of a table is at least.
+const partDigits = 6
+
 // errAgain is returned when the transaction was undone because of another one.
 var errAgain = errors.New("run the transaction again")
 
@@ -35,19 +38,29 @@ func DomainError(err error) error {
 	return err
 }
 
+// constraint returns the name of the constraint that was violated. On Citus that of a table's part ends with the part's number.
+func constraint(e *pgconn.PgError) string {
+	name := strings.TrimRight(e.ConstraintName, "0123456789")
+	if len(e.ConstraintName)-len(name) >= partDigits && strings.HasSuffix(name, "_") {
+		return strings.TrimSuffix(name, "_")
+	}
+	return e.ConstraintName
+}
+
 func sqlError(e *pgconn.PgError) error {
+	name := constraint(e)
 	switch {
 	case e.Code == "54000": // what no index takes, of whatever name, it does not take the next time
 		return e
 	case e.Code == "40001", e.Code == "40P01",
-		e.ConstraintName == "events_one_per_id", e.ConstraintName == "references_one_attempt", e.ConstraintName == "keys_as_read",
-		e.ConstraintName == "attempts_one_live_per_order", e.ConstraintName == "attempts_one_per_request", e.ConstraintName == "movements_once",
-		e.ConstraintName == "disputes_one_per_provider_id",
-		e.ConstraintName == "operations_as_read": // the worker has closed one that trailed its attempt
+		name == "events_one_per_id", name == "references_one_attempt", name == "keys_as_read",
+		name == "attempts_one_live_per_order", name == "attempts_one_per_request", name == "movements_once",
+		name == "disputes_one_per_provider_id",
+		name == "operations_as_read": // the worker has closed one that trailed its attempt
 		return fmt.Errorf("%w: %w", errAgain, e)
-	case e.ConstraintName == "attempts_as_read":
+	case name == "attempts_as_read":
 		return fmt.Errorf("%w: %w", ErrGuard, e)
-	case e.ConstraintName == "refunds_one_per_provider_id":
+	case name == "refunds_one_per_provider_id":
 		return fmt.Errorf("%w: %w", payment.ErrPaymentTaken, e)
 	case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "53"), strings.HasPrefix(e.Code, "57"),
 		strings.HasPrefix(e.Code, "58"), e.Code == "55P03", e.Code == "25P03", e.Code == "25006",

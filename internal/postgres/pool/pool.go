@@ -75,6 +75,9 @@ func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
 		return nil, fmt.Errorf("read the database's direct address: %w", err)
 	}
 	p := &Pool{direct: direct.ConnConfig, demanding: durable, begin: begin}
+	if _, set := cfg.ConnConfig.RuntimeParams["plan_cache_mode"]; !set {
+		p.begin += planOnce
+	}
 	prepare := speakTypes
 	if durable && a.Pooled {
 		p.begin += keepCommit

@@ -21,9 +21,11 @@ const (
 
 // begin plans the statements of a transaction once for any values, each by its index: planning them anew for each batch
 // of webhooks costs more than running them, and a plan that was made while a table was empty must do when it has grown.
-const begin = `SELECT now() WHERE set_config('plan_cache_mode', 'force_generic_plan', true) <> ''
-	AND set_config('enable_seqscan', 'off', true) <> '' AND set_config('enable_hashjoin', 'off', true) <> ''
+const begin = `SELECT now() WHERE set_config('enable_seqscan', 'off', true) <> '' AND set_config('enable_hashjoin', 'off', true) <> ''
 	AND set_config('enable_mergejoin', 'off', true) <> '' AND set_config('jit', 'off', true) <> ''`
+
+// planOnce continues begin where the address does not set plan_cache_mode: Citus has no plans for any values.
+const planOnce = ` AND set_config('plan_cache_mode', 'force_generic_plan', true) <> ''`
 
 // InTx is Once, run again, with a transaction of its own each time, if PostgreSQL undid it because of another transaction
 // (40001, 40P01, an event stored meanwhile).

@@ -32,7 +32,7 @@ const vitals = `SELECT current_setting('server_version_num')::int, clock_timesta
 	current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
 		- (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend'),
 	current_setting('autovacuum')::bool AND current_setting('track_counts')::bool,
-	ARRAY(SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
+	ARRAY(SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind = 'r'
 		AND c.reloptions && ARRAY['autovacuum_enabled=false', 'autovacuum_enabled=off'] ORDER BY 1),
 	(SELECT max(age(datfrozenxid))::bigint FROM pg_database),
 	ARRAY(SELECT slot_name::text FROM pg_replication_slots WHERE NOT active

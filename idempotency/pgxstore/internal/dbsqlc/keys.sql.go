@@ -15,12 +15,12 @@ VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5::float8), now(), now() 
 ON CONFLICT (user_id, endpoint, key) DO UPDATE SET
     request_hash = EXCLUDED.request_hash,
     answered = false, status = 0, headers = '{}', body = NULL,
-    subject = CASE WHEN k.expires_at <= now() THEN '' ELSE k.subject END,
+    subject = CASE WHEN k.expires_at <= EXCLUDED.created_at THEN '' ELSE k.subject END,
     fence = k.fence + 1,
     lease_until = EXCLUDED.lease_until,
-    created_at = CASE WHEN k.expires_at <= now() THEN EXCLUDED.created_at ELSE k.created_at END,
+    created_at = CASE WHEN k.expires_at <= EXCLUDED.created_at THEN EXCLUDED.created_at ELSE k.created_at END,
     expires_at = EXCLUDED.expires_at
-WHERE k.expires_at <= now() OR (NOT k.answered AND k.lease_until <= now() AND k.request_hash IN (EXCLUDED.request_hash, ''))
+WHERE k.expires_at <= EXCLUDED.created_at OR (NOT k.answered AND k.lease_until <= EXCLUDED.created_at AND k.request_hash IN (EXCLUDED.request_hash, ''))
 RETURNING user_id, endpoint, key, request_hash, answered, status, headers, body, subject, fence, lease_until, created_at, expires_at
 `
 

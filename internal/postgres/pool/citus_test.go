@@ -1,0 +1,45 @@
+package pool_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// Citus names the constraints of a part of a table after the part.
+func TestConstraintsOfAPart(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]error{
+		"attempts_as_read":                   pool.ErrGuard,
+		"attempts_as_read_102008":            pool.ErrGuard,
+		"refunds_one_per_provider_id_102177": payment.ErrPaymentTaken,
+	} {
+		require.ErrorIs(t, pool.DomainError(&pgconn.PgError{Code: "23505", ConstraintName: name}), want, name)
+	}
+	for _, name := range []string{"attempts_as_read_1", "attempts_as_read102008", "102008", ""} {
+		err := pool.DomainError(&pgconn.PgError{Code: "23505", ConstraintName: name})
+		require.NotErrorIs(t, err, pool.ErrGuard, name)
+	}
+}
+
+// Citus has no plans for any values: its addresses have plan_cache_mode=auto.
+func TestTheAddressSaysHowStatementsArePlanned(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	for address, want := range map[string]string{dsn: "force_generic_plan", testdb.With(t, dsn, "plan_cache_mode", "auto"): "auto"} {
+		require.NoError(t, open(t, address).Once(t.Context(), func(ctx context.Context, tx *pipeline.Tx) error {
+			var planned, sequential string
+			err := tx.QueryRow(ctx, "SELECT current_setting('plan_cache_mode'), current_setting('enable_seqscan')").Scan(&planned, &sequential)
+			require.Equal(t, want, planned)
+			require.Equal(t, "off", sequential)
+			return err
+		}))
+	}
+}

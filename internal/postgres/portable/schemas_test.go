@@ -1,0 +1,180 @@
+package portable_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/migrations"
+)
+
+// soon is how long a test waits for what must happen.
+const soon = 20 * time.Second
+
+// TestNeighbours looks at two schemas of one database, beside a third.
+func TestNeighbours(t *testing.T) {
+	t.Parallel()
+	first, second := neighbours(t)
+	for name, test := range map[string]func(t *testing.T, first, second string){"leads": leads, "notices": notices, "locks": locks, "chains": chains} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, first, second)
+		})
+	}
+}
+
+// neighbours are two schemas of one database, whose names differ in what a statement that folds or splits names would lose.
+func neighbours(t *testing.T) (first, second string) {
+	t.Helper()
+	dsn := testdb.New(t)
+	return testdb.Schema(t, dsn, "Cell 1"), testdb.Schema(t, dsn, "cell 1")
+}
+
+func open(t *testing.T, dsn string) *postgres.Store {
+	t.Helper()
+	store, err := postgres.Open(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	return store
+}
+
+// leads looks for what a schema has of another: nothing leads out of it but to what PostgreSQL comes with.
+func leads(t *testing.T, first, _ string) {
+	t.Helper()
+	conn := testdb.Connect(t, first)
+	rows, err := conn.Query(t.Context(), `
+		WITH ours AS (SELECT oid FROM pg_namespace WHERE nspname = current_schema()),
+		foreign_ones AS (SELECT oid FROM pg_namespace WHERE nspname NOT IN (current_schema(), 'pg_catalog') AND nspname !~ '^pg_toast')
+		SELECT 'constraint ' || c.conname FROM pg_constraint c JOIN pg_class r ON r.oid = c.confrelid
+			WHERE c.connamespace IN (TABLE ours) AND r.relnamespace IN (TABLE foreign_ones)
+		UNION ALL SELECT 'trigger ' || t.tgname FROM pg_trigger t JOIN pg_class r ON r.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
+			WHERE r.relnamespace IN (TABLE ours) AND p.pronamespace IN (TABLE foreign_ones)
+		UNION ALL SELECT 'column ' || r.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class r ON r.oid = a.attrelid JOIN pg_type y ON y.oid = a.atttypid
+			WHERE r.relnamespace IN (TABLE ours) AND y.typnamespace IN (TABLE foreign_ones)
+		UNION ALL SELECT 'default of ' || r.relname FROM pg_attrdef d JOIN pg_class r ON r.oid = d.adrelid JOIN pg_depend n ON n.classid = 'pg_attrdef'::regclass
+			AND n.objid = d.oid AND n.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass)
+			LEFT JOIN pg_class s ON n.refclassid = 'pg_class'::regclass AND s.oid = n.refobjid LEFT JOIN pg_proc p ON n.refclassid = 'pg_proc'::regclass AND p.oid = n.refobjid
+			WHERE r.relnamespace IN (TABLE ours) AND (s.relnamespace IN (TABLE foreign_ones) OR p.pronamespace IN (TABLE foreign_ones))
+		UNION ALL SELECT 'function ' || p.proname FROM pg_proc p, unnest(p.proconfig) setting
+			WHERE p.pronamespace IN (TABLE ours) AND setting LIKE 'search_path=%'
+			AND setting NOT IN ('search_path=pg_catalog, pg_temp', 'search_path=' || quote_ident(current_schema()), 'search_path="' || quote_ident(current_schema()) || '"')
+		UNION ALL SELECT 'lock of ' || p.proname FROM pg_proc p
+			WHERE p.pronamespace IN (TABLE ours) AND p.prosrc LIKE '%advisory%' AND p.prosrc NOT LIKE '%TG_TABLE_SCHEMA%'
+		UNION ALL SELECT 'no primary key: ' || r.relname FROM pg_class r
+			WHERE r.relnamespace IN (TABLE ours) AND r.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = r.oid AND i.indisprimary)`)
+	require.NoError(t, err)
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Empty(t, found)
+	require.Greater(t, testdb.One[int](t, conn, `SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = quote_ident(current_schema())::regnamespace`), 30)
+}
+
+// TestMigratedApart: a schema is not taken for migrated because another one of the database is.
+func TestMigratedApart(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	_, err := testdb.Connect(t, dsn).Exec(t.Context(), `CREATE SCHEMA "Cell 1"`)
+	require.NoError(t, err)
+	empty := testdb.With(t, dsn, "search_path", `"Cell 1"`)
+	require.ErrorIs(t, migrations.Check(t.Context(), testdb.Connect(t, empty)), migrations.ErrBehind)
+	require.ErrorIs(t, open(t, empty).Migrated(t.Context()), migrations.ErrBehind)
+}
+
+// notices: what is announced in a schema reaches those who listen there.
+func notices(t *testing.T, first, second string) {
+	t.Helper()
+	here, there := listen(t, open(t, first)), listen(t, open(t, second))
+	require.NoError(t, open(t, first).Bus().Announce(t.Context(), []string{"of the first"}))
+	require.NoError(t, open(t, second).Bus().Announce(t.Context(), []string{"of the second"}))
+	require.Equal(t, "of the first", heard(t, here))
+	require.Equal(t, "of the second", heard(t, there))
+}
+
+// listen returns what a store hears until the test ends.
+func listen(t *testing.T, store *postgres.Store) <-chan string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	told, ready, ended := make(chan string, 10), make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = store.Bus().Listen(ctx, func() { ready <- "ready" }, func(notice string) { told <- notice })
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	require.Equal(t, "ready", heard(t, ready))
+	return told
+}
+
+func heard(t *testing.T, from <-chan string) string {
+	t.Helper()
+	limit := time.NewTimer(soon)
+	defer limit.Stop()
+	select {
+	case v := <-from:
+		return v
+	case <-limit.C:
+		require.Fail(t, "waited in vain")
+		return ""
+	}
+}
+
+const audit = `INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome) VALUES (gen_random_uuid(), gen_random_uuid(), 'ann', '{}', 'look', 'done')`
+
+// locks: what holds a lock of one schema holds up no one in another, while it does in its own.
+func locks(t *testing.T, first, second string) {
+	t.Helper()
+	q := dbsqlc.New()
+	for name, lock := range map[string]func(ctx context.Context, db dbsqlc.DBTX) error{
+		"audit": func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := db.Exec(ctx, audit)
+			return err
+		},
+		"reconcile": func(ctx context.Context, db dbsqlc.DBTX) error { return q.ReconciliationsLock(ctx, db, "acc") },
+		"verify": func(ctx context.Context, db dbsqlc.DBTX) error {
+			alone, err := q.EvidenceAlone(ctx, db)
+			if err == nil && !alone {
+				err = context.DeadlineExceeded
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			holds := begin(t, first)
+			require.NoError(t, lock(t.Context(), holds))
+			require.NoError(t, lock(t.Context(), begin(t, second)))
+			require.Error(t, lock(t.Context(), begin(t, first)))
+		})
+	}
+}
+
+// begin returns a transaction that waits half a second for a lock.
+func begin(t *testing.T, dsn string) pgx.Tx {
+	t.Helper()
+	tx, err := testdb.Connect(t, testdb.With(t, dsn, "lock_timeout", "500ms")).Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
+	return tx
+}
+
+// chains: each schema has an audit log of its own, whose positions begin with 1 and whose hashes are those of its entries.
+func chains(t *testing.T, first, second string) {
+	t.Helper()
+	for _, dsn := range []string{first, second, first} {
+		_, err := testdb.Connect(t, dsn).Exec(t.Context(), audit)
+		require.NoError(t, err)
+	}
+	for dsn, want := range map[string]int{first: 2, second: 1} {
+		conn := testdb.Connect(t, dsn)
+		require.Equal(t, want, testdb.One[int](t, conn, "SELECT max(position)::int FROM staff_audit"))
+		require.Equal(t, want, testdb.One[int](t, conn, "SELECT count(*)::int FROM staff_audit a WHERE hash = audit_hash(a)"))
+	}
+}
