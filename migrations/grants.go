@@ -27,6 +27,8 @@ func Served() map[string][]string {
 		"endpoint_deliveries": {insert, remove},
 		"endpoint_retries":    {insert, update, remove},
 		"endpoints":           {insert, update},
+		"erased_requests":     {},
+		"erasures":            {},
 		"final_cursors":       {insert, update},
 		"final_lookups":       {insert, update, remove},
 		"goose_db_version":    {},
@@ -68,7 +70,10 @@ func Served() map[string][]string {
 
 // called returns the functions that statements and triggers call by name; the triggers' own need no right.
 func called(schema string) []string {
-	return []string{schema + ".must_touch(text, bigint, bigint)", schema + ".audit_hash(" + schema + ".staff_audit)"}
+	return []string{
+		schema + ".must_touch(text, bigint, bigint)", schema + ".audit_hash(" + schema + ".staff_audit)",
+		schema + ".purge_audit(interval, uuid, integer)", schema + ".purge_attempt_log(interval, uuid, integer)",
+	}
 }
 
 // Why a role can't be the one that serves.

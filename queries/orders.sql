@@ -1,7 +1,9 @@
--- Inserts one order, or nothing if its id or its request is taken.
+-- Inserts one order, or nothing if its id or its request is taken, or made an order before its user was erased.
 -- name: OrderInsert :execrows
 INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, description, metadata, detailed, created_at, updated_at)
-VALUES (@order_id, @user_id, @created_by, @client_request_id, @request_hash, @amount, @currency, @description, @metadata, @detailed, @created_at, @created_at)
+SELECT @order_id, @user_id::text, @created_by, @client_request_id::text, @request_hash, @amount, @currency, @description, @metadata, @detailed, @created_at, @created_at
+WHERE NOT EXISTS (
+    SELECT FROM erased_requests r WHERE r.digest = sha256(convert_to(@user_id::text || E'\n' || @client_request_id::text, 'UTF8')))
 ON CONFLICT DO NOTHING;
 
 -- Reads one order, locks nothing.

@@ -21,6 +21,7 @@ type cli struct {
 	Verify      verifyCmd      `cmd:"" help:"Derive every payment from its log again and report what does not agree. Exit code 1 if anything does not."`
 	Doctor      doctorCmd      `cmd:"" help:"Find what will hurt: configuration, database, clocks, providers, each with what to do. Exit code 1 if anything does."`
 	Import      importCmd      `cmd:"" help:"Take payments of the past in, so that their refunds and chargebacks find them. Exit code 1 if a line was refused."`
+	Erase       eraseCmd       `cmd:"" help:"Take a customer's name from all that the customer paid; the money stays. Exit code 1 if something of it is under way."`
 	Backfill    backfillCmd    `cmd:"" help:"Take in what a provider lists of an account's events, after an outage or a time with a wrong secret."`
 	Reconcile   reconcileCmd   `cmd:"" help:"Compare a span of an account with its provider's books. Exit code 1 if something could not be compared."`
 	Token       tokenCmd       `cmd:"" help:"Print a token."`

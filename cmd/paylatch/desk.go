@@ -16,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/erasure"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -46,6 +47,15 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 			Service: s, worklist: worklistOf(b.store, s, b.rooms), rooms: b.rooms,
 			who: operator(), out: a.stdout, cfg: b.cfg, store: b.store,
 		})
+	})
+}
+
+type eraseCmd struct{ erasure.Ask }
+
+// Run erases one customer.
+func (c *eraseCmd) Run(ctx context.Context, a *app) error {
+	return withDesk(ctx, a, func(d desk) error {
+		return c.Ask.Run(ctx, erasure.Side{Store: d.store.Erasures(), Mark: auth.Marks(d.cfg), Who: d.who, Out: d.out, Progress: a.stderr})
 	})
 }
 

@@ -3,6 +3,8 @@ package auth
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+
+	"github.com/paylatch/paylatch/internal/config"
 )
 
 // NewFingerprint returns a function of texts that differs where they do. What it returns may be stored: without the first key of the
@@ -12,9 +14,35 @@ func NewFingerprint(ring []Key) (func(text []byte) []byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(text []byte) []byte {
-		sum := hmac.New(sha256.New, keys[0])
-		sum.Write(text)
-		return sum.Sum(nil)
-	}, nil
+	return func(text []byte) []byte { return digest(keys[0], text) }, nil
+}
+
+func digest(key, text []byte) []byte {
+	sum := hmac.New(sha256.New, key)
+	sum.Write(text)
+	return sum.Sum(nil)
+}
+
+// Marks returns a function that makes a digest of a customer's name under each key of the configuration, in the order of the ring. One
+// of them is stored in place of the name: who has the name and the key finds it again. Only the private database of `paylatch dev` may do
+// with the key of its own.
+func Marks(c *config.Config) func(text string) ([][]byte, error) {
+	return func(text string) ([][]byte, error) {
+		if len(c.EncryptionKeys) == 0 && c.DatabaseURL != "" {
+			return nil, config.ValidationErrors{"encryption_keys: name those of the service: by them a second erasure finds the customer again"}
+		}
+		ring, err := Keys(c)
+		if err != nil {
+			return nil, err
+		}
+		keys, err := deriveEach(ring, "paylatch mark of an erased customer v1")
+		if err != nil {
+			return nil, err
+		}
+		marks := make([][]byte, len(keys))
+		for i, key := range keys {
+			marks[i] = digest(key, []byte(text))
+		}
+		return marks, nil
+	}
 }

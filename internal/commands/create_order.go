@@ -122,7 +122,8 @@ func (c *Commands) placeOrder(ctx context.Context, tx Tx, actor authz.Actor, req
 	}
 	if errors.Is(err, payment.ErrOrderNotFound) {
 		there, err = tx.OrderRead(ctx, o.ID)
-		if err == nil && (there.UserID != user || !there.SameContent(o)) {
+		erased := errors.Is(err, payment.ErrOrderNotFound) // the request made an order whose user was erased
+		if erased || err == nil && (there.UserID != user || !there.SameContent(o)) {
 			return payment.Order{}, payment.ErrOrderExists
 		}
 	}

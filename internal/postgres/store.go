@@ -6,6 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/bus"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/endpointstore"
+	"github.com/paylatch/paylatch/internal/postgres/erasurestore"
 	"github.com/paylatch/paylatch/internal/postgres/evidence"
 	"github.com/paylatch/paylatch/internal/postgres/finderstore"
 	"github.com/paylatch/paylatch/internal/postgres/jobstore"
@@ -97,6 +98,9 @@ func (s *Store) Overview() *overviewstore.Store { return overviewstore.New(s.poo
 
 // Rejected returns the store of rejected deliveries, on the same connections.
 func (s *Store) Rejected() *rejectedstore.Store { return rejectedstore.New(s.pool) }
+
+// Erasures returns the store that erases customers and old logs, on the same connections.
+func (s *Store) Erasures() *erasurestore.Store { return erasurestore.New(s.pool) }
 
 // Marks returns the store of the mark by which a restored database is noticed, on the same connections.
 func (s *Store) Marks() *markstore.Store { return markstore.New(s.pool) }

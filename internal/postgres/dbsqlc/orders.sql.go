@@ -107,7 +107,9 @@ func (q *Queries) OrderCancel(ctx context.Context, db DBTX, arg *OrderCancelPara
 
 const orderInsert = `-- name: OrderInsert :execrows
 INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, description, metadata, detailed, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
+SELECT $1, $2::text, $3, $4::text, $5, $6, $7, $8, $9, $10, $11, $11
+WHERE NOT EXISTS (
+    SELECT FROM erased_requests r WHERE r.digest = sha256(convert_to($2::text || E'\n' || $4::text, 'UTF8')))
 ON CONFLICT DO NOTHING
 `
 
@@ -125,7 +127,7 @@ type OrderInsertParams struct {
 	CreatedAt       time.Time
 }
 
-// Inserts one order, or nothing if its id or its request is taken.
+// Inserts one order, or nothing if its id or its request is taken, or made an order before its user was erased.
 func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertParams) (int64, error) {
 	result, err := db.Exec(ctx, orderInsert,
 		arg.OrderID,

@@ -1,0 +1,76 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Ask is the command line of an erasure.
+type Ask struct {
+	User    string `required:"" placeholder:"ID" help:"The customer, as the shop names them: user_id."`
+	Details bool   `help:"Erase descriptions and metadata of the orders, too, and what fiscal receipts of later refunds would show."`
+	DryRun  bool   `help:"Count what there is, and change nothing."`
+	Reason  string `default:"requested by the customer" help:"Why, for the audit log. Name no person."`
+}
+
+// Validate refuses what is no user's id.
+func (q *Ask) Validate() error {
+	if _, err := authz.ParseUserID(q.User); err != nil {
+		return fmt.Errorf("--user %w", err)
+	}
+	return nil
+}
+
+// Side is where an erasure takes place. Mark returns a digest of a text for each key of the configuration, the one for new ones first.
+type Side struct {
+	Store Store
+	Mark  func(text string) ([][]byte, error)
+	Who   support.Staff
+	// Out has the result, Progress a line for each batch. Neither has the name.
+	Out, Progress io.Writer
+}
+
+var (
+	// ErrWaiting is returned where something of the user is under way and keeps the name until then.
+	ErrWaiting = errors.New("run it again once they are over: what was erased is passed over then")
+	// ErrNotOwner is returned for a role that may not erase.
+	ErrNotOwner = errors.New("it is not the role that owns the tables: run it with the database_url that `paylatch migrate` has")
+)
+
+// Run erases, or counts, and prints what came of it. It returns ErrWaiting and ErrNotOwner.
+func (q *Ask) Run(ctx context.Context, at Side) error {
+	user := payment.UserID(q.User)
+	found, err := at.Store.Count(ctx, user)
+	if err != nil {
+		return err
+	}
+	if q.DryRun {
+		_, _ = fmt.Fprintf(at.Out, "%d orders would be given to a pseudonym, %d wait for an attempt that is not over\n", found.Orders-found.Waiting, found.Waiting)
+		return at.Store.AuditInsert(ctx, entry(at.Who, Counted, "", q.Reason).Ended(map[string]any{"orders": found.Orders, "waiting": found.Waiting}))
+	}
+	switch role, owns, err := at.Store.AuditMayBeChanged(ctx); {
+	case err != nil:
+		return err
+	case !owns:
+		return fmt.Errorf("database role %s: %w", role, ErrNotOwner)
+	}
+	marks, err := at.Mark(q.User)
+	if err != nil {
+		return err
+	}
+	done, err := erase(ctx, at, user, marks, *q)
+	if err != nil {
+		return fmt.Errorf("%w; run it again, it goes on where it stopped", err)
+	}
+	_, _ = fmt.Fprintf(at.Out, "%s: %d orders have lost the name, of %d events what the provider sent is gone\n", done.pseudonym, done.orders, done.events)
+	if left := done.left; left.Orders > 0 || done.keys > 0 {
+		return fmt.Errorf("%d orders and %d commands still have the name, since they are under way: %w", left.Orders, done.keys, ErrWaiting)
+	}
+	return nil
+}

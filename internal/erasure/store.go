@@ -1,0 +1,45 @@
+package erasure
+
+import (
+	"context"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Found is what there is of a user.
+type Found struct {
+	// Waiting are those of the orders that have an attempt that is not over.
+	Orders, Waiting int64
+}
+
+// Step is what came of one batch.
+type Step struct {
+	// Last is the cursor for the next batch, and Seen how many rows this one had: fewer than the limit in the last.
+	Last payment.OrderID `json:"last"`
+	Seen int             `json:"seen"`
+	// Orders were given to the pseudonym; Events lost what the provider sent.
+	Orders int `json:"orders"`
+	Events int `json:"events"`
+	// Waiting are keys of commands that are under way.
+	Waiting int `json:"waiting"`
+}
+
+// Store erases. All but Count and AuditInsert need the role that owns the tables, and may be repeated.
+type Store interface {
+	// AuditMayBeChanged names the role of the sessions, and reports whether it owns the tables.
+	AuditMayBeChanged(ctx context.Context) (role string, owns bool, err error)
+	AuditInsert(ctx context.Context, e support.AuditEntry) error
+	Count(ctx context.Context, user payment.UserID) (Found, error)
+	// Begin returns the pseudonym of the customer with one of the marks: the one of an earlier erasure, or fresh. The entry of the audit
+	// log that begun returns is written in the same transaction, as that of End.
+	Begin(ctx context.Context, marks [][]byte, fresh string, begun func(pseudonym string) support.AuditEntry) (pseudonym string, err error)
+	// Orders gives a batch of the user's orders to the pseudonym.
+	Orders(ctx context.Context, user payment.UserID, pseudonym string, behind payment.OrderID, limit int) (Step, error)
+	// Details erases what providers sent about a batch of the pseudonym's orders, the user's name in the log of requests and, if everything
+	// is set, what the shop wrote of the orders.
+	Details(ctx context.Context, user payment.UserID, pseudonym string, everything bool, behind payment.OrderID, limit int) (Step, error)
+	// Keys deletes a batch of the user's idempotency keys.
+	Keys(ctx context.Context, user payment.UserID, limit int) (Step, error)
+	End(ctx context.Context, pseudonym string, done support.AuditEntry) error
+}
