@@ -43,5 +43,6 @@ func (in *instance) shared(counted *metrics.Metrics, dev bool) []worker.Loop {
 
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, in.cfg.Retention.EventBytes), worker.PurgeSessions(in.store.Sessions()),
 		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.PurgeRejected(in.store.Rejected(), rejected.Life),
+		worker.PurgeAudit(in.store.Erasures(), in.cfg.Retention.Audit), worker.PurgeLog(in.store.Erasures(), in.cfg.Retention.Log),
 	}, in.events.Purges...)
 }

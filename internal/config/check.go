@@ -164,6 +164,9 @@ func isHere(address string) bool {
 	return u.Hostname() == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
+// leastKept is how old an entry of a log is that may be deleted; the database refuses younger ones, too.
+const leastKept = 30 * 24 * time.Hour
+
 func (r *report) durations(c *Config) {
 	for _, d := range []struct {
 		key   string
@@ -180,6 +183,11 @@ func (r *report) durations(c *Config) {
 		{"shutdown_timeout", c.ShutdownTimeout},
 	} {
 		r.positive(d.key, d.value)
+	}
+	for key, d := range map[string]time.Duration{"retention.audit": c.Retention.Audit, "retention.log": c.Retention.Log} {
+		if d < leastKept {
+			r.add(key, "must be at least %s, 30 days: nothing younger is deleted", leastKept)
+		}
 	}
 	if c.Idempotency.Wait < 0 {
 		r.add("idempotency.wait", "must not be negative")

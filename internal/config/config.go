@@ -104,6 +104,8 @@ type Reconcile struct {
 type Retention struct {
 	EventBytes time.Duration `koanf:"event_bytes" default:"2160h" doc:"how long the raw bytes and headers of providers' events are kept; their ids, digest and verdict stay"`
 	Events     time.Duration `koanf:"events" default:"720h" doc:"how long events for the merchant are kept: how far behind a reader of the feed may be"`
+	Audit      time.Duration `koanf:"audit" default:"9600h" doc:"how long the audit log of staff is kept, 30 days at least"`
+	Log        time.Duration `koanf:"log" default:"9600h" doc:"how long presses and provider calls are kept for timelines, 30 days at least"`
 }
 
 // Log configures the log.

@@ -115,7 +115,7 @@ func TestReadDefaults(t *testing.T) {
 		ProviderTimeout: 10 * time.Second,
 		Reconcile:       config.Reconcile{After: 10 * time.Second, Every: 5 * time.Second},
 		Console:         config.Console{OIDC: config.OIDC{Scopes: []string{"openid", "profile"}, RolesClaim: "roles", SubjectClaim: "sub"}},
-		Retention:       config.Retention{EventBytes: 90 * 24 * time.Hour, Events: 30 * 24 * time.Hour},
+		Retention:       config.Retention{EventBytes: 90 * 24 * time.Hour, Events: 30 * 24 * time.Hour, Audit: 400 * 24 * time.Hour, Log: 400 * 24 * time.Hour},
 		SilentAfter:     30 * time.Minute,
 		Log:             config.Log{Level: "info", Format: "json"},
 		Tracing:         config.Tracing{Protocol: "http/protobuf", Sample: 1},

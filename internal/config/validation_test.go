@@ -130,6 +130,16 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+func TestLogsAreKeptForAMonthAtLeast(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"retention.audit", "retention.log"} {
+		variable := "PAYLATCH_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		require.Contains(t, validationErrors(t, good, variable+"=719h"), key+": must be at least 720h0m0s, 30 days: nothing younger is deleted")
+		_, err := config.Load(write(t, good), []string{variable + "=30d"})
+		require.NoError(t, err)
+	}
+}
+
 // Nothing may take no time, and of nothing there may be fewer than none.
 func TestTimesAndCountsHaveALeast(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,7 @@ const (
 	ViewedDiscrepancy Action = "discrepancy.view"
 	ViewedWorklist    Action = "discrepancies.view"
 	ViewedAudit       Action = "audit.view"
+	PurgedAudit       Action = "audit.purge" // by age; the target is the last entry that went
 	RevealedEvent     Action = "event.reveal"
 	Rechecked         Action = "attempt.recheck"
 	ReplayedEvent     Action = "event.replay"

@@ -31,6 +31,10 @@ type Chain struct {
 	Known Head
 	// Broken is where the chain ends too early; nil where it does not.
 	Broken *Break
+	// gap is where entries are missing that no entry behind them names as purged so far: purged is the last of them, before the one that
+	// they followed.
+	gap            *Break
+	purged, before Head
 }
 
 // Head is the last entry of a chain: the number of entries, and the hash of the last of them.
@@ -93,6 +97,9 @@ func (c *Chain) Follow(ctx context.Context, from ChainStore, limit int) (more bo
 		return false, err
 	}
 	for i := range links {
+		if i == 0 {
+			c.skip(&links[i])
+		}
 		if c.add(&links[i]); c.Broken != nil {
 			return false, nil
 		}
@@ -100,13 +107,37 @@ func (c *Chain) Follow(ctx context.Context, from ChainStore, limit int) (more bo
 	if len(links) == limit {
 		return true, nil
 	}
+	if c.gap != nil {
+		c.breaks(&Link{}, "")
+		return false, nil
+	}
 	if c.Entries < c.Known.Entries {
 		c.breaks(&Link{}, "the log ends with entry %d, and once had %d", c.Entries, c.Known.Entries)
 	}
 	return false, nil
 }
 
+// skip lets the chain begin at an entry whose predecessors may have been purged, before it was followed or meanwhile: that is so if an
+// entry behind it names the last of them. A known head among them can't be compared any more, but for the last.
+func (c *Chain) skip(l *Link) {
+	if l.Position <= c.Entries+1 || len(l.Previous) != sha256.Size {
+		return
+	}
+	c.gap = &Break{Position: c.Entries + 1, EntryID: l.ID, Text: fmt.Sprintf("entry %d is missing, the next is %d", c.Entries+1, l.Position)}
+	c.purged = Head{l.Position - 1, Hash(l.Previous)}
+	switch known := c.Known.Entries; {
+	case known > c.Entries && known < c.purged.Entries:
+		c.Broken = &Break{Position: known, Text: fmt.Sprintf("it was purged, as all up to %d: it can't be compared, name a later head", c.purged.Entries)}
+	case known == c.purged.Entries && c.Known != c.purged:
+		c.Broken = &Break{Position: known, Text: "its hash once was another one: the log was written anew"}
+	}
+	c.before, c.Head = c.Head, c.purged
+}
+
 func (c *Chain) add(l *Link) {
+	if c.Broken != nil {
+		return
+	}
 	next := c.Entries + 1
 	sum := l.sum()
 	switch {
@@ -120,10 +151,17 @@ func (c *Chain) add(l *Link) {
 		c.breaks(l, "its hash once was another one: the log was written anew")
 	default:
 		c.Head = Head{next, sum}
+		if l.Action == PurgedAudit && l.Target == c.purged.String() {
+			c.gap = nil
+		}
 	}
 }
 
 func (c *Chain) breaks(l *Link, format string, args ...any) {
+	if c.gap != nil { // it is before what was found now
+		c.Broken, c.gap, c.Head = c.gap, nil, c.before
+		return
+	}
 	c.Broken = &Break{Position: c.Entries + 1, EntryID: l.ID, Text: fmt.Sprintf(format, args...)}
 }
 

@@ -109,3 +109,36 @@ func TestEndedSessionsArePurgedInPortions(t *testing.T) {
 	}
 	require.Zero(t, s.left)
 }
+
+// ages is a log with so many entries that are too old.
+type ages struct {
+	left  int
+	asked []time.Duration
+}
+
+func (a *ages) PurgeAudit(_ context.Context, keep time.Duration, limit int) (int, error) {
+	n := min(a.left, limit)
+	a.left, a.asked = a.left-n, append(a.asked, keep)
+	return n, nil
+}
+
+func (a *ages) PurgeLog(ctx context.Context, keep time.Duration, limit int) (int, error) {
+	return a.PurgeAudit(ctx, keep, limit)
+}
+
+func TestLogsArePurgedByTheirAge(t *testing.T) {
+	t.Parallel()
+	const keep = 400 * 24 * time.Hour
+	for _, of := range []func(worker.AgesPurger, time.Duration) worker.Loop{worker.PurgeAudit, worker.PurgeLog} {
+		a := &ages{left: 5007}
+		loop := of(a, keep)
+		require.Equal(t, time.Hour, loop.Every)
+		for _, want := range []bool{true, false} {
+			more, err := loop.Do(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, want, more)
+		}
+		require.Zero(t, a.left)
+		require.Equal(t, []time.Duration{keep, keep}, a.asked)
+	}
+}
