@@ -140,6 +140,7 @@ BEGIN
     UPDATE outbox SET payload = (payload::jsonb || jsonb_build_object('user_id', fresh)
         || CASE WHEN payload::jsonb ? 'saved_payment_method' THEN '{"saved_payment_method": null}' ELSE '{}' END::jsonb)::json
         WHERE order_id = ANY (ids) AND payload->>'user_id' = person;
+    UPDATE search_orders SET words = ARRAY(SELECT CASE WHEN w LIKE '@%' THEN '@' || fresh ELSE w END FROM unnest(words) AS w) WHERE order_id = ANY (ids);
     PERFORM set_config('paylatch.erasing', '', true);
     RETURN jsonb_build_object('last', found[cardinality(found)], 'seen', cardinality(found), 'orders', cardinality(ids));
 END $$;
@@ -156,6 +157,8 @@ BEGIN
     PERFORM set_config('paylatch.erasing', 'on', true);
     UPDATE attempt_log SET actor = 'customer:' || fresh WHERE order_id = ANY (ids) AND actor = 'customer:' || person;
     PERFORM set_config('paylatch.erasing', '', true);
+    UPDATE search_orders SET words = ARRAY(SELECT w FROM unnest(words) AS w WHERE w LIKE '@%' OR w LIKE '=%') WHERE order_id = ANY (ids) AND everything;
+    UPDATE search_payments SET last_four = '' WHERE attempt_id = ANY (attempts) AND last_four <> '';
     DELETE FROM sealed_details WHERE order_id = ANY (ids) AND (everything OR attempt_id = '00000000-0000-0000-0000-000000000000');
     RETURN jsonb_build_object('last', ids[cardinality(ids)], 'seen', cardinality(ids), 'events', events);
 END $$;
@@ -179,7 +182,7 @@ END $$;
 CREATE OR REPLACE FUNCTION purge_audit(keep interval, entry uuid, most integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE before timestamptz := now() - greatest(keep, interval '30 days'); gone staff_audit; held bigint; first bigint; oldest timestamptz;
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('paylatch audit', 0));
+    PERFORM pg_advisory_xact_lock(hashtextextended('paylatch audit ' || current_schema(), 0));
     SELECT position, at INTO first, oldest FROM staff_audit ORDER BY position LIMIT 1;
     IF oldest IS NULL OR oldest >= before - interval '1 day' THEN
         RETURN 0;
