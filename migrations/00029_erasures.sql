@@ -204,7 +204,7 @@ END $$;
 CREATE OR REPLACE FUNCTION purge_attempt_log(keep interval, entry uuid, most integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE before timestamptz := now() - greatest(keep, interval '30 days'); gone bigint;
 BEGIN
-    IF NOT pg_try_advisory_xact_lock(hashtextextended('paylatch purge of the log', 0))
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('paylatch purge of the log ' || current_schema(), 0))
         OR NOT EXISTS (SELECT FROM attempt_log WHERE at < before - interval '1 day' AND until < before - interval '1 day') THEN
         RETURN 0;
     END IF;

@@ -165,9 +165,9 @@ func TestKilledDuringAnErase(t *testing.T) {
 	r := newRig(t)
 	const many = 6000
 	r.exec(t, fmt.Sprintf(`INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
-		SELECT 'o-' || n, 'ann', 'request-' || n, '\x01', 1000, 'EUR', now(), now() FROM generate_series(1, %d) n`, many))
+		SELECT 'o-' || n, 'ann', 'request-' || n, '\x01', 1000, 'EUR', t, t FROM now() t, generate_series(1, %d) n`, many))
 	r.exec(t, `INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency, created_at, updated_at, finalized_at)
-		SELECT order_id, gen_random_uuid(), 'ann', client_request_id, '\x01', 'sandbox', 'failed', 'final', 1000, 'EUR', now(), now(), now() FROM orders`)
+		SELECT order_id, gen_random_uuid(), 'ann', client_request_id, '\x01', 'sandbox', 'failed', 'final', 1000, 'EUR', created_at, updated_at, now() FROM orders`)
 	r.exec(t, `INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, headers, body, received_at)
 		SELECT gen_random_uuid(), 'sandbox', order_id, false, 'failed', 'failed', '\x01', '{}', '{}', order_id, attempt_id, 'applied', '{"X-Name": "ann"}', 'ann', now() FROM payment_attempts`)
 	left := func() int { return one[int](t, r, "SELECT count(*) FROM orders WHERE user_id = 'ann'") }

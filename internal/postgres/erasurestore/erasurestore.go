@@ -111,7 +111,7 @@ func (s *Store) step(ctx context.Context, what string, run func(ctx context.Cont
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		step = erasure.Step{}
-		return json.Unmarshal(text, &step) //nolint:wrapcheck // the database's own text
+		return json.Unmarshal(text, &step)
 	})
 	return step, err
 }
