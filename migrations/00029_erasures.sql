@@ -182,7 +182,7 @@ END $$;
 CREATE OR REPLACE FUNCTION purge_audit(keep interval, entry uuid, most integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE before timestamptz := now() - greatest(keep, interval '30 days'); gone staff_audit; held bigint; first bigint; oldest timestamptz;
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('paylatch audit ' || current_schema(), 0));
+    PERFORM pg_advisory_xact_lock(hashtextextended('paylatch audit ' || (SELECT n.nspname FROM pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace WHERE r.oid = 'staff_audit'::regclass), 0));
     SELECT position, at INTO first, oldest FROM staff_audit ORDER BY position LIMIT 1;
     IF oldest IS NULL OR oldest >= before - interval '1 day' THEN
         RETURN 0;
@@ -204,7 +204,7 @@ END $$;
 CREATE OR REPLACE FUNCTION purge_attempt_log(keep interval, entry uuid, most integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE before timestamptz := now() - greatest(keep, interval '30 days'); gone bigint;
 BEGIN
-    IF NOT pg_try_advisory_xact_lock(hashtextextended('paylatch purge of the log ' || current_schema(), 0))
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('paylatch purge of the log ' || (SELECT n.nspname FROM pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace WHERE r.oid = 'attempt_log'::regclass), 0))
         OR NOT EXISTS (SELECT FROM attempt_log WHERE at < before - interval '1 day' AND until < before - interval '1 day') THEN
         RETURN 0;
     END IF;

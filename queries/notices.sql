@@ -30,11 +30,12 @@ ORDER BY r.refund_request_id LIMIT sqlc.arg(most)::int;
 
 -- Moves a notice under its lease, never back, and notes a success or a failure; no row where another has the lease.
 -- name: NoticeAdvance :execrows
-UPDATE notices SET position = GREATEST(position, @position),
-    last_success_at = CASE WHEN @sent::bool THEN now() ELSE last_success_at END,
-    last_failure_at = CASE WHEN @last_failure::text <> '' THEN now() ELSE last_failure_at END,
-    last_failure = CASE WHEN @sent::bool OR @last_failure::text <> '' THEN @last_failure::text ELSE last_failure END
-WHERE name = @name AND fence = @fence;
+UPDATE notices m SET position = GREATEST(m.position, @position),
+    last_success_at = CASE WHEN @sent::bool THEN n.at ELSE m.last_success_at END,
+    last_failure_at = CASE WHEN @last_failure::text <> '' THEN n.at ELSE m.last_failure_at END,
+    last_failure = CASE WHEN @sent::bool OR @last_failure::text <> '' THEN @last_failure::text ELSE m.last_failure END
+FROM (SELECT now()::timestamptz AS at) n
+WHERE m.name = @name AND m.fence = @fence;
 
 -- Writes which refund requests a notice has sent.
 -- name: NoticedInsert :exec

@@ -12,11 +12,12 @@ import (
 )
 
 const noticeAdvance = `-- name: NoticeAdvance :execrows
-UPDATE notices SET position = GREATEST(position, $1),
-    last_success_at = CASE WHEN $2::bool THEN now() ELSE last_success_at END,
-    last_failure_at = CASE WHEN $3::text <> '' THEN now() ELSE last_failure_at END,
-    last_failure = CASE WHEN $2::bool OR $3::text <> '' THEN $3::text ELSE last_failure END
-WHERE name = $4 AND fence = $5
+UPDATE notices m SET position = GREATEST(m.position, $1),
+    last_success_at = CASE WHEN $2::bool THEN n.at ELSE m.last_success_at END,
+    last_failure_at = CASE WHEN $3::text <> '' THEN n.at ELSE m.last_failure_at END,
+    last_failure = CASE WHEN $2::bool OR $3::text <> '' THEN $3::text ELSE m.last_failure END
+FROM (SELECT now()::timestamptz AS at) n
+WHERE m.name = $4 AND m.fence = $5
 `
 
 type NoticeAdvanceParams struct {

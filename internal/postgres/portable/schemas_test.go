@@ -63,9 +63,10 @@ func leads(t *testing.T, first, _ string) {
 			WHERE r.relnamespace IN (TABLE ours) AND (s.relnamespace IN (TABLE foreign_ones) OR p.pronamespace IN (TABLE foreign_ones))
 		UNION ALL SELECT 'function ' || p.proname FROM pg_proc p, unnest(p.proconfig) setting
 			WHERE p.pronamespace IN (TABLE ours) AND setting LIKE 'search_path=%'
-			AND setting NOT IN ('search_path=pg_catalog, pg_temp', 'search_path=' || quote_ident(current_schema()), 'search_path="' || quote_ident(current_schema()) || '"')
+			AND setting NOT IN ('search_path=pg_catalog, pg_temp', 'search_path=' || quote_ident(current_schema()), 'search_path="' || quote_ident(current_schema()) || '"',
+				'search_path=pg_catalog, ' || quote_ident(current_schema()) || ', pg_temp')
 		UNION ALL SELECT 'lock of ' || p.proname FROM pg_proc p
-			WHERE p.pronamespace IN (TABLE ours) AND p.prosrc LIKE '%advisory%' AND p.prosrc NOT LIKE '%TG_TABLE_SCHEMA%' AND p.prosrc NOT LIKE '%current_schema()%'
+			WHERE p.pronamespace IN (TABLE ours) AND p.prosrc LIKE '%advisory%' AND p.prosrc NOT LIKE '%TG_TABLE_SCHEMA%' AND p.prosrc NOT LIKE '%nspname%'
 		UNION ALL SELECT 'no primary key: ' || r.relname FROM pg_class r
 			WHERE r.relnamespace IN (TABLE ours) AND r.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = r.oid AND i.indisprimary)`)
 	require.NoError(t, err)

@@ -29,9 +29,9 @@ type rule struct {
 // everywhere lists the rules for schemas of one database.
 func everywhere() []rule {
 	return []rule{
-		{whole, `(?i)\bpublic\b`, ``, "names a schema: tables come from the search_path"},
+		{whole, `(?i)\bpublic\.|schema public\b|search_path[^;\n]*public`, ``, "names a schema: tables come from the search_path"},
 		{whole, `(?i)\b(FROM|JOIN|INSERT INTO|UPDATE|TABLE|REFERENCES|FUNCTION|TYPE) \w+\.[a-z_]+`, `\b(FROM|JOIN) pg_catalog\.`, "names a schema: tables come from the search_path"},
-		{whole, `advisory\w*_lock`, `current_schema\(\)|TG_TABLE_SCHEMA`, "a database has one set of advisory locks: add current_schema()"},
+		{whole, `advisory\w*_lock`, `current_schema\(\)|TG_TABLE_SCHEMA|nspname`, "a database has one set of advisory locks: add current_schema()"},
 		{whole, `(?i)\bpg_notify\b|\bLISTEN\b|\bNOTIFY\b`, `current_schema\(\)`, "a database has one set of channels: add current_schema()"},
 		{whole, `(?i)\b(nextval|setval|currval)\b|\bCREATE SEQUENCE\b`, ``, "a sequence belongs to its column: GENERATED AS IDENTITY"},
 	}
