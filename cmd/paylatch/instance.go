@@ -88,18 +88,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 	}
 	in.notes = activity.NewNotes(in.store, time.Now)
 	in.access = support.NewAccessLog(in.store.Support(), time.Now)
-	counted := metrics.New(metrics.Options{
-		Keys: in.store.KeysEstimate, Waiting: in.waiting, Disputes: in.disputed, Overdue: in.store.Overdue, FinalBehind: in.store.FinalLookupsBehind, Parked: in.store.ParkedEvents,
-		Reconciled: func(ctx context.Context) (map[string]time.Duration, error) { return in.books.Ages(ctx) },
-		NotesLost:  in.notes.Lost, Now: time.Now,
-		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: func(ctx context.Context) (map[string]metrics.Endpoint, error) {
-			return in.events.Undelivered(ctx, time.Now())
-		}, Readers: func() map[string]metrics.Reader { return in.events.Behind(time.Now()) }, Streams: func(ctx context.Context) (map[string]metrics.PublishedTo, error) {
-			return in.events.Unpublished(ctx, time.Now())
-		},
-		Rejected: in.store.Rejected().Counts, Held: in.guard.All, Pool: func() metrics.Pool { return metrics.Pool(in.store.Usage()) },
-		Unknown: func(ctx context.Context) (map[string]map[string]int64, error) { return in.today.UnknownByAge(ctx) },
-	})
+	counted := in.counted()
 	in.store.OnCommit(counted.Commit)
 	if err := in.openAccounts(ring, counted); err != nil {
 		return nil, err
@@ -124,32 +113,53 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 		in.hub.Changed(ids)
 		in.events.Changed(ids)
 	})
-	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: publisher.Types(cfg)})
+	in.mount(counted, refusals)
+	return in, nil
+}
+
+// counted makes the metrics. What they read is read when they are scraped.
+func (in *instance) counted() *metrics.Metrics {
+	return metrics.New(metrics.Options{
+		Keys: in.store.KeysEstimate, Waiting: in.waiting, Disputes: in.disputed, Overdue: in.store.Overdue, FinalBehind: in.store.FinalLookupsBehind, Parked: in.store.ParkedEvents,
+		Reconciled: func(ctx context.Context) (map[string]time.Duration, error) { return in.books.Ages(ctx) },
+		NotesLost:  in.notes.Lost, Now: time.Now,
+		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: func(ctx context.Context) (map[string]metrics.Endpoint, error) {
+			return in.events.Undelivered(ctx, time.Now())
+		}, Readers: func() map[string]metrics.Reader { return in.events.Behind(time.Now()) }, Streams: func(ctx context.Context) (map[string]metrics.PublishedTo, error) {
+			return in.events.Unpublished(ctx, time.Now())
+		},
+		Rejected: in.store.Rejected().Counts, Held: in.guard.All, Pool: func() metrics.Pool { return metrics.Pool(in.store.Usage()) },
+		Unknown: func(ctx context.Context) (map[string]map[string]int64, error) { return in.today.UnknownByAge(ctx) },
+	})
+}
+
+// mount wires what is served and what is done on a clock.
+func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
+	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: publisher.Types(in.cfg)})
 	in.today = overview.New(overview.Options{
 		Store: in.store.Overview(), Audit: desk, Accounts: in.rooms, Endpoints: in.events.Endpoints, Held: in.guard.All, Breakers: counted.Breakers,
 		Added: counted.Ended, Now: time.Now,
 	})
-	in.workers = worker.New(log, in.loops(how, counted)...)
+	in.workers = worker.New(in.log, in.loops(in.how, counted)...)
 	jobs, open := bulk.New(in.store.Jobs(), desk), worklistOf(in.store, desk, in.rooms)
 	found := finder.New(in.store.Finder(), desk, time.Now)
 	requests := refundrequest.New(in.store.Requests(), in.rooms, desk)
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.Feed, FeedRead: in.events.Readers.Note, Endpoints: in.events.Endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Finder: found, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, found, jobs, open, requests, how.dev), Demo: how.dev,
-		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: log, Refusals: refusals, Hub: in.hub, Origins: cfg.CORSOrigins,
-		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
-		OperationsApart: cfg.OperationsListen != "", Reference: in.accounts.Reference,
+		Payments: in.rooms, Events: in.events.Feed, FeedRead: in.events.Readers.Note, Endpoints: in.events.Endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Finder: found, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, found, jobs, open, requests, in.how.dev), Demo: in.how.dev,
+		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
+		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
+		OperationsApart: in.cfg.OperationsListen != "", Reference: in.accounts.Reference,
 	}
-	in.role = how.role
+	in.role = in.how.role
 	if in.role == roleWorker {
 		in.handler = api.NewOperations(served)
 		in.operations = in.handler
-		return in, nil
+		return
 	}
 	in.handler = api.New(served)
 	if served.OperationsApart {
 		in.operations = api.NewOperations(served)
 	}
-	return in, nil
 }
 
 func (in *instance) openAccounts(ring []auth.Key, counted *metrics.Metrics) error {

@@ -66,12 +66,17 @@ func (r response) VisitSupportJobsResponse(w http.ResponseWriter) error { return
 
 func (r response) VisitSupportJobResponse(w http.ResponseWriter) error { return r.send(w) }
 
-func (r response) VisitSupportStopJobResponse(w http.ResponseWriter) error        { return r.send(w) }
-func (r response) VisitSupportAskForRefundResponse(w http.ResponseWriter) error   { return r.send(w) }
+func (r response) VisitSupportStopJobResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportAskForRefundResponse(w http.ResponseWriter) error { return r.send(w) }
+
 func (r response) VisitSupportRefundRequestsResponse(w http.ResponseWriter) error { return r.send(w) }
-func (r response) VisitSupportRefundRequestResponse(w http.ResponseWriter) error  { return r.send(w) }
-func (r response) VisitSupportApproveRefundResponse(w http.ResponseWriter) error  { return r.send(w) }
-func (r response) VisitSupportDeclineRefundResponse(w http.ResponseWriter) error  { return r.send(w) }
+
+func (r response) VisitSupportRefundRequestResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportApproveRefundResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportDeclineRefundResponse(w http.ResponseWriter) error { return r.send(w) }
 
 func (r response) VisitSupportOverviewResponse(w http.ResponseWriter) error { return r.send(w) }
 func (r response) VisitSupportAuditResponse(w http.ResponseWriter) error    { return r.send(w) }

@@ -38,7 +38,7 @@ func (v *visit) showAttempt() error {
 		return err
 	}
 	// The page is useful without.
-	doubt, _ := customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, a.View.Attempt)
+	doubt, _ := customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, a.Attempt)
 	return v.Show(attemptPage(attemptView{v.Frame("Payment for order " + string(a.OrderID)), a, v.atProvider(a), doubt}))
 }
 

@@ -43,7 +43,7 @@ func (v *visit) showOrder() error {
 			return err
 		}
 		view.Summary = newest.Summary
-		view.Doubt, _ = customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, newest.View.Attempt)
+		view.Doubt, _ = customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, newest.Attempt)
 	}
 	return v.Show(orderPage(view))
 }

@@ -20,12 +20,12 @@ func Doubt(ctx context.Context, l Lists, who authz.Actor, a payment.Attempt) (st
 		"user_id": string(a.UserID), "created_from": at.Add(-beforePay).Format(time.RFC3339Nano), "created_to": at.Add(near).Format(time.RFC3339Nano),
 	})
 	if err != nil {
-		return "", err //nolint:wrapcheck // it is complete
+		return "", err
 	}
 	q.Limit = mostOrders
 	found, err := l.Orders(ctx, who, q)
 	if err != nil {
-		return "", err //nolint:wrapcheck // it is complete
+		return "", err
 	}
 	for _, p := range pairsOf(found.Items) {
 		if (p.First.ID == a.ID || p.Second.ID == a.ID) && !p.Settled() {
