@@ -20,9 +20,6 @@ type decideView struct {
 	Left payment.Money
 }
 
-// Reason is what was typed.
-func (d decideView) Reason() string { return d.Form.Reason }
-
 // read returns the request of the address, with what is left of its payment.
 func (v visit) read(action support.Action, title string) (decideView, error) {
 	id, err := session.IDOf(v.Visit, action, "refund_request", refundrequest.ParseID)
