@@ -26,6 +26,7 @@ var (
 	// sameNames are fields of the same names, of values that are no stored attempt.
 	sameNames = map[string][]string{
 		"../refund/advance.go": {"r.State", "r.Version"}, "../resolution/decision.go": {"c.State"}, "../verify/replay.go": {"a.State"}, "../inbound/report.go": {"r.Disputed"},
+		"../sandbox/page.go": {"data.State"}, "../console/customer/customer.go": {"t.Refunded"}, "../console/course/bar.go": {"bar.Captured", "bar.Refunded", "bar.Disputed"},
 	}
 )
 
