@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -131,7 +132,13 @@ func (b *tab) focus(selector string) {
 // by another it is nothing.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, soon)
+	return evalWithin[T](b, soon, expression)
+}
+
+// evalWithin is eval for what may take longer.
+func evalWithin[T any](b *tab, limit time.Duration, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, limit)
 	defer cancel()
 	value, _ := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	return value

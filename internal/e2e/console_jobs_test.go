@@ -15,8 +15,10 @@ func TestConsoleDoesManyAtOnce(t *testing.T) {
 		shop.bought(t, order, "tok_success")
 	}
 	eventually(t, "the webhooks", func() bool {
-		return one[int](t, shop.rig, `SELECT count(*)::int FROM provider_events WHERE verdict = 'repeat'`) >= 3
+		return one[int](t, shop.rig, `SELECT count(*)::int FROM provider_events WHERE verdict IN ('applied', 'repeat')`) >= 3
 	})
+	// Webhooks that came before the answers of their charges were applied, and replayed they are repeats.
+	verdict := one[string](t, shop.rig, `SELECT max(verdict) FROM provider_events WHERE verdict IN ('applied', 'repeat')`)
 	sam, ada := signedIn(t, shop.base, "sam", "support"), signedIn(t, shop.base, "ada", "admin")
 
 	require.Contains(t, sam.get("/support/jobs").page(), "Nothing was done to many at once.")
@@ -30,7 +32,7 @@ func TestConsoleDoesManyAtOnce(t *testing.T) {
 	none := sam.post("/support/events/replay", "key", key, "reason", "case 4711")
 	none.is(t, http.StatusUnprocessableEntity)
 	require.Contains(t, none.page(), "must have a member at least")
-	counted := sam.post("/support/events/replay", "key", key, "account", "sandbox", "verdict", "repeat", "since", "2026-01-01T00:00", "reason", "case 4711")
+	counted := sam.post("/support/events/replay", "key", key, "account", "sandbox", "verdict", verdict, "since", "2026-01-01T00:00", "reason", "case 4711")
 	counted.is(t, http.StatusOK)
 	require.Contains(t, counted.page(), " webhooks match.")
 	require.Zero(t, one[int](t, shop.rig, `SELECT count(*)::int FROM support_jobs`))

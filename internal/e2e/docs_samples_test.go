@@ -23,6 +23,7 @@ const (
 	sampleDispute     = "01980d3f-1c20-7d44-9e1b-7a8b9c0d1e2f"
 	sampleEvent       = "01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b"
 	sampleDiscrepancy = "01980d3e-8d22-7e13-b2c6-1d0e9f8a7b6c"
+	sampleAsked       = "01980d3e-8f44-7a35-94e8-3f2a1b0c9d8e"
 	sampleJob         = "01980d3e-8e33-7f24-a3d7-2e1f0a9b8c7d"
 	sampleNews        = "8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90"
 	// What the provider's page returned is shown as Adyen's; the sandbox has a parameter of its own.
@@ -177,9 +178,15 @@ func (s *sampled) staff() {
 		}
 		return len(found) > 0
 	})
-	for _, id := range []string{"supportRecheck", "supportEvent", "supportReveal", "supportReplay", "supportDiscrepancies", "supportReplayMany", "supportResolveMany", "supportJobs", "supportAudit"} {
+	for _, id := range []string{"supportRecheck", "supportEvent", "supportReveal", "supportReplay", "supportDiscrepancies", "supportDiscrepancy", "supportAssign", "supportOverview", "supportReplayMany", "supportResolveMany", "supportJobs", "supportAudit"} {
 		s.run(id, "200")
 	}
+	s.run("supportComment", "201")
+	s.ids[sampleAsked] = s.run("supportAskForRefund", "201")["refund_request_id"].(string)
+	s.run("supportRefundRequests", "200")
+	s.run("supportRefundRequest", "200")
+	require.Equal(s.t, "second-person-needed", s.run("supportApproveRefund", "409")["code"], "the samples have one person's token")
+	s.run("supportDeclineRefund", "200")
 	require.Equal(s.t, "attempt-not-pending", s.run("supportResolve", "409")["code"], "that of the example is one whose payment is pending")
 	admin := client{base: s.base, token: token("ada", "admin")}
 	begun := admin.send(s.t.Context(), http.MethodPost, "/v1/support/events/replay", `{"filter":{"account":"sandbox","verdict":"unmatched"},"reason":"a job to look at","dry_run":false}`)

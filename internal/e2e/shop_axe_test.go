@@ -53,10 +53,10 @@ func (b *tab) accessible(what string) {
 	b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
 	for _, dark := range []bool{false, true} {
 		b.dark(dark)
-		found := eval[struct {
+		found := evalWithin[struct {
 			Passes     int
 			Violations []string
-		}](b, `axe.run().then((r) => ({
+		}](b, 4*soon, `axe.run().then((r) => ({
 			Passes: r.passes.length,
 			Violations: r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")),
 		}))`)
