@@ -182,7 +182,7 @@ func (s *sampled) staff() {
 		s.run(id, "200")
 	}
 	s.run("supportComment", "201")
-	s.ids[sampleAsked] = s.run("supportAskForRefund", "201")["refund_request_id"].(string)
+	s.ids[sampleAsked] = s.run("supportAskForRefund", "201", sampleAttempt, s.prepared("A-8", `{"payment_method":{"token":"tok_success"}}`))["refund_request_id"].(string)
 	s.run("supportRefundRequests", "200")
 	s.run("supportRefundRequest", "200")
 	require.Equal(s.t, "second-person-needed", s.run("supportApproveRefund", "409")["code"], "the samples have one person's token")
