@@ -3,10 +3,8 @@ package config
 import (
 	"errors"
 	"net"
-	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -39,7 +37,7 @@ func (r *report) check(c *Config) {
 		r.live(c)
 	}
 	r.addresses(c)
-	r.database(c)
+	r.database(c.DatabaseURL, c.Database)
 	r.tls(c.TLS)
 	r.waiters(c)
 	r.auth(c)
@@ -92,11 +90,6 @@ func isOrigin(text string) bool {
 	return text == u.Scheme+"://"+strings.ToLower(u.Host) && port && !other
 }
 
-func isPort(text string) bool {
-	n, err := strconv.ParseUint(text, 10, 16)
-	return err == nil && strconv.FormatUint(n, 10) == text
-}
-
 func (r *report) auth(c *Config) {
 	r.encryptionKeys(c.EncryptionKeys)
 	r.hs256(c.Auth)
@@ -141,29 +134,6 @@ func (r *report) console(o OIDC) {
 	}
 }
 
-func (r *report) url(key, text string) {
-	if text == "" {
-		return
-	}
-	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		r.add(key, "must be an address that begins with https:// or http://")
-	}
-}
-
-// isPlain reports whether the address is one of plain HTTP.
-func isPlain(address string) bool { return strings.HasPrefix(strings.ToLower(address), "http://") }
-
-// isHere reports whether the address is on this machine.
-func isHere(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && ip.Unmap().IsLoopback()
-}
-
 // leastKept is how old an entry of a log is that may be deleted; the database refuses younger ones, too.
 const leastKept = 30 * 24 * time.Hour
 
@@ -203,27 +173,9 @@ func (r *report) durations(c *Config) {
 	}
 }
 
-func (r *report) positive(key string, d time.Duration) {
-	if d <= 0 {
-		r.add(key, "must be longer than 0")
-	}
-}
-
-func (r *report) natural(key string, n int) {
-	if n < 0 {
-		r.add(key, "must not be negative")
-	}
-}
-
 func (r *report) log(l Log) {
 	r.oneOf("log.level", l.Level, "trace", "debug", "info", "warn", "error", "disabled")
 	r.oneOf("log.format", l.Format, "json", "console")
-}
-
-func (r *report) oneOf(key, value string, allowed ...string) {
-	if !slices.Contains(allowed, value) {
-		r.add(key, "must be one of %s%s", strings.Join(allowed, ", "), suggest(value, allowed))
-	}
 }
 
 var errOffline = errors.New("no network while the configuration is read")

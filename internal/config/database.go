@@ -31,11 +31,11 @@ func (d Database) Direct(url string) string {
 
 const databaseForm = "must be postgres://user:password@host:port/database (special characters of the password as %%xx), with values of its options that can be read, and files that are there"
 
-func (r *report) database(c *Config) {
+func (r *report) database(main Secret, d Database) {
 	for _, at := range []struct {
 		key   string
 		value Secret
-	}{{"database_url", c.DatabaseURL}, {"database.direct_url", c.Database.DirectURL}, {"database.read_url", c.Database.ReadURL}} {
+	}{{"database_url", main}, {"database.direct_url", d.DirectURL}, {"database.read_url", d.ReadURL}} {
 		if at.value == "" {
 			continue
 		}
@@ -50,11 +50,11 @@ func (r *report) database(c *Config) {
 			r.add(at.key, "default_query_exec_mode=%s gives other results; leave it out (behind PgBouncer set database.pooler)", strings.ReplaceAll(mode.String(), " ", "_"))
 		}
 	}
-	r.oneOf("database.pooler", c.Database.Pooler, NoPooler, TransactionPooler)
-	if c.Database.Pooler == TransactionPooler && c.Database.DirectURL == "" {
+	r.oneOf("database.pooler", d.Pooler, NoPooler, TransactionPooler)
+	if d.Pooler == TransactionPooler && d.DirectURL == "" {
 		r.add("database.direct_url", "is missing: LISTEN and migrations need sessions of their own, which a pooler of transactions does not give; name PostgreSQL itself")
 	}
-	if c.DatabaseURL == "" && (c.Database.DirectURL != "" || c.Database.ReadURL != "" || c.Database.Pooler == TransactionPooler) {
+	if main == "" && (d.DirectURL != "" || d.ReadURL != "" || d.Pooler == TransactionPooler) {
 		r.add("database", "is only for a database that database_url names: set that as well")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"net/mail"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/paylatch/paylatch/internal/notice"
 )
@@ -25,18 +24,6 @@ type Mail struct {
 	User     string   `koanf:"user" doc:"the user at the mail server; absent: none"`
 	Password Secret   `koanf:"password" doc:"the password at the mail server"`
 	TLS      string   `koanf:"tls" default:"starttls" doc:"starttls, implicit (as on port 465), or none for a server on this machine or in your own network"`
-}
-
-// signInPath ends the address to which the OpenID provider leads back.
-const signInPath = "/support/sign-in/callback"
-
-// PublicConsole is the console's address as browsers see it, without a path; empty where the configuration does not have it.
-func (c *Config) PublicConsole() string {
-	base, found := strings.CutSuffix(c.Console.OIDC.RedirectURL, signInPath)
-	if !found {
-		return ""
-	}
-	return base
 }
 
 func (r *report) notices(list []Notice) {

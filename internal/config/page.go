@@ -1,6 +1,8 @@
 package config
 
 import (
+	"strings"
+
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 )
@@ -14,4 +16,13 @@ func (c *Config) PaymentPage(account, payment, capture string) string {
 		}
 	}
 	return ""
+}
+
+// PublicConsole is the console's address as browsers see it, without a path; empty where the configuration does not have it.
+func (c *Config) PublicConsole() string {
+	base, found := strings.CutSuffix(c.Console.OIDC.RedirectURL, callback)
+	if !found {
+		return ""
+	}
+	return base
 }

@@ -37,8 +37,10 @@ func (v *visit) showAttempt() error {
 	if err != nil {
 		return err
 	}
-	// The page is useful without.
-	doubt, _ := customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, a.Attempt)
+	doubt, err := customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, a.Attempt)
+	if err != nil {
+		return err
+	}
 	return v.Show(attemptPage(attemptView{v.Frame("Payment for order " + string(a.OrderID)), a, v.atProvider(a), doubt}))
 }
 

@@ -43,7 +43,9 @@ func (v *visit) showOrder() error {
 			return err
 		}
 		view.Summary = newest.Summary
-		view.Doubt, _ = customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, newest.Attempt)
+		if view.Doubt, err = customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, newest.Attempt); err != nil {
+			return err
+		}
 	}
 	return v.Show(orderPage(view))
 }

@@ -3,7 +3,6 @@ package lists
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -183,19 +182,14 @@ func orderRow(o payment.Order) row {
 	if n := len(o.Attempts); n > 0 {
 		account = o.Attempts[n-1].Account
 	}
-	return row{o.CreatedAt, o.Money, string(o.Status()), orderPath(o.ID), string(o.ID), o.ID, o.UserID, account}
+	return row{o.CreatedAt, o.Money, string(o.Status()), layout.OrderPath(o.ID), string(o.ID), o.ID, o.UserID, account}
 }
 
 func refundRow(r refund.Refund) row {
 	return row{r.CreatedAt, r.Money, string(r.State), "/support/attempts/" + r.AttemptID.String(), r.ID.String(), r.OrderID, r.UserID, r.Account}
 }
 
-// orderPath names the order in the query: a merchant's name may be anything, also what a path can't hold.
-func orderPath(id payment.OrderID) string { return "/support/orders?id=" + url.QueryEscape(string(id)) }
-
 // words are a state as people read it.
 func words(state string) string { return strings.ReplaceAll(state, "_", " ") }
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
-
-func machine(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

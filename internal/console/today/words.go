@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/amount"
+	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/overview"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -64,20 +65,6 @@ func compared(a overview.Approval) string {
 		return change(a)
 	}
 	return change(a) + "; " + percent(a.Before) + " in the week before"
-}
-
-// age is how long something waits, of the size that matters.
-func age(d time.Duration) string {
-	switch hours := int64(d.Hours()); {
-	case d < time.Minute:
-		return "less than a minute"
-	case d < 2*time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + " min"
-	case hours < 48:
-		return counted(hours, "hour", "hours")
-	default:
-		return counted(hours/24, "day", "days")
-	}
 }
 
 // kind is a name of the contract in words.
@@ -143,23 +130,22 @@ func delivery(e overview.Endpoint) string {
 	case e.Gone:
 		return "Gone: it answered 410, and nothing is sent."
 	case e.Oldest > 0:
-		return "The oldest undelivered event is " + age(e.Oldest) + " old."
+		return "The oldest undelivered event is " + layout.Age(e.Oldest) + " old."
 	}
 	return "All is delivered."
 }
 
 // stale is what waits for a webhook of an account, and for how long none came.
 func stale(s intake.StaleAccount, now time.Time) string {
-	text := counted(int64(s.Pending), "payment waits", "payments wait") + " for a webhook, the first for " + age(now.Sub(s.Since)) + "; "
+	text := counted(int64(s.Pending), "payment waits", "payments wait") + " for a webhook, the first for " + layout.Age(now.Sub(s.Since)) + "; "
 	if s.LastWebhookAt == nil {
 		return text + "none ever came."
 	}
-	return text + "the last one came " + age(now.Sub(*s.LastWebhookAt)) + " ago."
+	return text + "the last one came " + layout.Age(now.Sub(*s.LastWebhookAt)) + " ago."
 }
 
-func hour(t time.Time) string    { return t.UTC().Format("15:04") }
-func clock(t time.Time) string   { return t.UTC().Format("15:04:05") }
-func machine(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func hour(t time.Time) string  { return t.UTC().Format("15:04") }
+func clock(t time.Time) string { return t.UTC().Format("15:04:05") }
 
 // band is an age of unknown outcomes, as the head of a column.
 func band(b overview.Band) string {

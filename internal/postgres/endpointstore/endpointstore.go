@@ -64,19 +64,8 @@ func (s *Store) TakeEndpoint(ctx context.Context, name string, life time.Duratio
 func (s *Store) RenewEndpoint(ctx context.Context, l lease.Lease, life time.Duration) error {
 	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		n, err := s.q.EndpointRenew(ctx, c, &dbsqlc.EndpointRenewParams{Seconds: life.Seconds(), Name: l.Name, Fence: l.Fence})
-		return touched(n, err, lease.ErrLost, "renew the lease of endpoint "+l.Name)
+		return pool.Touched(n, err, lease.ErrLost, "renew the lease of endpoint "+l.Name)
 	})
-}
-
-// touched returns missed where no row was touched.
-func touched(n int64, err, missed error, what string) error {
-	if err == nil && n == 0 {
-		err = missed
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
 }
 
 // EndpointWork implements endpoint.Store.
@@ -146,7 +135,7 @@ func (s *Store) readRetries(ctx context.Context, c *pgxpool.Conn, l lease.Lease,
 func (s *Store) RecordDeliveries(ctx context.Context, l lease.Lease, r endpoint.Result) error {
 	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		n, err := s.q.EndpointAdvance(ctx, tx, advanced(l, r))
-		if err := touched(n, err, lease.ErrLost, "move endpoint "+l.Name); err != nil {
+		if err := pool.Touched(n, err, lease.ErrLost, "move endpoint "+l.Name); err != nil {
 			return err
 		}
 		subjects, err := s.q.EndpointRetriesDelivered(ctx, tx, &dbsqlc.EndpointRetriesDeliveredParams{Endpoint: l.Name, Positions: positions(r.Delivered)})
@@ -228,7 +217,7 @@ func (s *Store) EndpointAttempts(ctx context.Context, name string, before int64,
 func (s *Store) SetEndpointBack(ctx context.Context, name string, to outbox.Position) error {
 	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		n, err := s.q.EndpointSetBack(ctx, c, &dbsqlc.EndpointSetBackParams{Position: int64(to), Name: name})
-		return touched(n, err, endpoint.ErrAhead, "set endpoint "+name+" back")
+		return pool.Touched(n, err, endpoint.ErrAhead, "set endpoint "+name+" back")
 	})
 }
 
@@ -236,7 +225,7 @@ func (s *Store) SetEndpointBack(ctx context.Context, name string, to outbox.Posi
 func (s *Store) RetryEvents(ctx context.Context, name string, ids []uuid.UUID, now time.Time) error {
 	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		n, err := s.q.EndpointActivate(ctx, tx, name)
-		if err := touched(n, err, endpoint.ErrNotFound, "make endpoint "+name+" active"); err != nil {
+		if err := pool.Touched(n, err, endpoint.ErrNotFound, "make endpoint "+name+" active"); err != nil {
 			return err
 		}
 		rows, err := s.q.EndpointEvents(ctx, tx, &dbsqlc.EndpointEventsParams{Ids: append([]uuid.UUID{}, ids...), Endpoint: name})

@@ -156,25 +156,14 @@ func (q *Queue) count(ctx context.Context, db dbsqlc.DBTX, h bulk.Held, e bulk.E
 	n, err := q.s.q.JobItemDone(ctx, db, &dbsqlc.JobItemDoneParams{
 		JobID: h.ID, Fence: h.Fence, ItemID: e.ID, AttemptID: (*uuid.UUID)(e.AttemptID), Outcome: e.Outcome, Seconds: life.Seconds(),
 	})
-	return touched(n, err, "count for job "+h.ID.String())
-}
-
-// touched returns lease.ErrLost where no row was touched.
-func touched(n int64, err error, what string) error {
-	if err == nil && n == 0 {
-		err = lease.ErrLost
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
+	return pool.Touched(n, err, lease.ErrLost, "count for job "+h.ID.String())
 }
 
 // Release implements bulk.Queue.
 func (q *Queue) Release(ctx context.Context, h bulk.Held) error {
 	return q.s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		n, err := q.s.q.JobRelease(ctx, c, &dbsqlc.JobReleaseParams{JobID: h.ID, Fence: h.Fence, Behind: h.Behind})
-		return touched(n, err, "give back job "+h.ID.String())
+		return pool.Touched(n, err, lease.ErrLost, "give back job "+h.ID.String())
 	})
 }
 

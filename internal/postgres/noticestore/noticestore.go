@@ -58,19 +58,8 @@ func (s *Store) TakeNotice(ctx context.Context, name string, life time.Duration)
 func (s *Store) RenewNotice(ctx context.Context, l lease.Lease, life time.Duration) error {
 	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		n, err := s.q.NoticeRenew(ctx, c, &dbsqlc.NoticeRenewParams{Seconds: life.Seconds(), Name: l.Name, Fence: l.Fence})
-		return touched(n, err, "renew the lease of notice "+l.Name)
+		return pool.Touched(n, err, lease.ErrLost, "renew the lease of notice "+l.Name)
 	})
-}
-
-// touched returns lease.ErrLost where no row was touched.
-func touched(n int64, err error, what string) error {
-	if err == nil && n == 0 {
-		err = lease.ErrLost
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
 }
 
 // NoticeWork implements notice.Store.
@@ -109,7 +98,7 @@ func (s *Store) RecordNotice(ctx context.Context, l lease.Lease, r notice.Result
 		n, err := s.q.NoticeAdvance(ctx, tx, &dbsqlc.NoticeAdvanceParams{
 			Position: int64(r.Position), Sent: r.Sent, LastFailure: r.Failure, Name: l.Name, Fence: l.Fence,
 		})
-		if err := touched(n, err, "move notice "+l.Name); err != nil || len(r.Requests) == 0 {
+		if err := pool.Touched(n, err, lease.ErrLost, "move notice "+l.Name); err != nil || len(r.Requests) == 0 {
 			return err
 		}
 		if err := s.q.NoticedInsert(ctx, tx, &dbsqlc.NoticedInsertParams{Notice: l.Name, Ids: append([]uuid.UUID{}, r.Requests...)}); err != nil {

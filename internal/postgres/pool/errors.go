@@ -87,3 +87,14 @@ func Missing(err, meaning error) error {
 	}
 	return err
 }
+
+// Touched returns err, or missed where no row was touched, with what was done.
+func Touched(n int64, err, missed error, what string) error {
+	if err == nil && n == 0 {
+		err = missed
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}

@@ -56,19 +56,8 @@ func (s *Store) TakeStream(ctx context.Context, name string, life time.Duration)
 func (s *Store) RenewStream(ctx context.Context, l lease.Lease, life time.Duration) error {
 	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		n, err := s.q.StreamRenew(ctx, c, &dbsqlc.StreamRenewParams{Seconds: life.Seconds(), Name: l.Name, Fence: l.Fence})
-		return touched(n, err, "renew the lease of stream "+l.Name)
+		return pool.Touched(n, err, lease.ErrLost, "renew the lease of stream "+l.Name)
 	})
-}
-
-// touched returns lease.ErrLost where no row was touched.
-func touched(n int64, err error, what string) error {
-	if err == nil && n == 0 {
-		err = lease.ErrLost
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
 }
 
 // StreamWork implements broker.Store.
@@ -101,7 +90,7 @@ func (s *Store) RecordPublished(ctx context.Context, l lease.Lease, r broker.Res
 			p.LastFailureAt = &r.At
 		}
 		n, err := s.q.StreamAdvance(ctx, tx, p)
-		return touched(n, err, "move stream "+l.Name)
+		return pool.Touched(n, err, lease.ErrLost, "move stream "+l.Name)
 	})
 }
 
