@@ -106,15 +106,32 @@ func (b *tab) click(selector string, count ...int) {
 	b.t.Helper()
 	element := "document.querySelector(" + quote(selector) + ")"
 	b.until(`document.readyState === "complete" && ` + element + `?.checkVisibility()`)
-	at := eval[struct{ X, Y float64 }](b, `(() => {
-		`+element+`.scrollIntoView({ block: "center", behavior: "instant" });
-		const r = `+element+`.getBoundingClientRect();
-		return { X: r.x + r.width / 2, Y: r.y + r.height / 2 };
-	})()`)
-	b.do(chromedp.MouseClickXY(at.X, at.Y))
-	for _, n := range count {
-		b.do(chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(n)))
+	for _, n := range append([]int{1}, count...) {
+		b.press(element, n)
 	}
+}
+
+// press presses once, again where the element moved away from under the mouse and is still there. Whether it did is reported by the
+// page itself, as far as its scripts run.
+func (b *tab) press(element string, count int) {
+	b.t.Helper()
+	for range 5 {
+		at := eval[struct{ X, Y float64 }](b, `(() => {
+			const e = `+element+`;
+			e.scrollIntoView({ block: "center", behavior: "instant" });
+			window.missed = false;
+			document.addEventListener("listening", () => { window.missed = true }, { once: true });
+			document.dispatchEvent(new Event("listening"));
+			document.addEventListener("click", (click) => { if (click.composedPath().includes(e)) window.missed = false }, { once: true, capture: true });
+			const r = e.getBoundingClientRect();
+			return { X: r.x + r.width / 2, Y: r.y + r.height / 2 };
+		})()`)
+		b.do(chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(count)))
+		if !eval[bool](b, "window.missed === true && Boolean("+element+"?.checkVisibility())") {
+			return
+		}
+	}
+	require.Fail(b.t, "the mouse never met "+element)
 }
 
 // doubleClick is two presses so close that the browser takes them for one.
