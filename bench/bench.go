@@ -43,6 +43,11 @@ func (b *bench) measure(ctx context.Context) error {
 			return err
 		}
 	}
+	if b.opts.runs(partCells) {
+		if err := b.cells(ctx); err != nil {
+			return err
+		}
+	}
 	for _, last := range []struct {
 		part, title string
 		run         func(*stage, context.Context) error

@@ -17,6 +17,8 @@ const (
 	partForeign  = "foreign"
 	partTold     = "told"
 	partWaiters  = "waiters"
+	// partCells runs only where it is named.
+	partCells = "cells"
 )
 
 type options struct {
@@ -43,7 +45,7 @@ func parse(args []string) (options, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	seconds := f.Float64("seconds", 5, "how long each stage is measured")
-	parts := f.String("only", strings.Join([]string{partWebhooks, partOpen, partPays, partInbox, partForeign, partTold, partWaiters}, ","), "the parts to run")
+	parts := f.String("only", strings.Join([]string{partWebhooks, partOpen, partPays, partInbox, partForeign, partTold, partWaiters}, ","), "the parts to run; cells as well compares two cells with one")
 	f.IntVar(&o.rounds, "rounds", 5, "how often each stage is measured")
 	f.BoolVar(&o.quick, "quick", false, "one round of one second a stage, a small inbox, nothing written")
 	f.IntVar(&o.inbox, "inbox", 1_000_000, "how many events the inbox holds at last (up to 10 million)")
@@ -68,7 +70,7 @@ func parse(args []string) (options, error) {
 		o.rounds, o.window, o.doc, o.inbox = 1, time.Second, "", min(o.inbox, 200_000)
 		o.waiters, o.foreign = min(o.waiters, 1000), min(o.foreign, 10_000)
 	}
-	if o.set != "" || o.disk > 0 || o.clients > 0 {
+	if o.set != "" || o.disk > 0 || o.clients > 0 || o.runs(partCells) {
 		o.doc = ""
 	}
 	if o.rounds < 1 || o.disk < 0 || o.disk > 100*time.Millisecond || o.window <= 0 || o.inbox < 0 || o.inbox > 10_000_000 || o.open < 1 ||

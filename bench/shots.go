@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -66,6 +67,14 @@ func hookAbout(signer *standard.Verifier, host, id, charge, reference string, at
 	}
 	return request(http.MethodPost, "/webhooks/bench", host, body, "webhook-id", d.Header.Get("Webhook-Id"),
 		"webhook-timestamp", d.Header.Get("Webhook-Timestamp"), "webhook-signature", d.Header.Get("Webhook-Signature")), nil
+}
+
+// to is the shot at another account; empty for the usual one.
+func (s shot) to(account string) shot {
+	if account != "" {
+		s.request = bytes.Replace(s.request, []byte("/webhooks/bench "), []byte("/webhooks/"+account+" "), 1)
+	}
+	return s
 }
 
 // caller makes the requests of the merchant's backend, each for another user:

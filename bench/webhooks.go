@@ -136,6 +136,8 @@ type hookRun struct {
 	repeats float64
 	budget  int
 	pace    int
+	// account receives them; empty for the usual one.
+	account string
 }
 
 // hookResult is a tally whose work was found to be done.
@@ -156,6 +158,9 @@ func (s *stage) hooks(ctx context.Context, h hookRun) (hookResult, error) {
 	shots, err := hooks(s.server.address, s.ours.ids, base, budget, h.repeats)
 	if err != nil {
 		return r, err
+	}
+	for i := range shots {
+		shots[i] = shots[i].to(h.account)
 	}
 	before, err := s.ours.rows(ctx)
 	if err != nil {

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 
+	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/dev"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -22,15 +25,63 @@ const (
 
 // app is the environment of a command.
 type app struct {
-	configFile     string
+	configFile string
+	// cell is the number that was given, less than zero for none; args are the command line.
+	cell           int
+	args           []string
 	environ        []string
 	stdout, stderr io.Writer
 }
 
-// read returns the configuration for a command other than the service. It is completed
-// as by `paylatch dev`.
+// read returns the configuration for a command other than the service, of one cell. It is completed as by `paylatch dev`.
 func (a *app) read() (*config.Config, error) {
-	return config.Read(a.configFile, a.environ, dev.Beside)
+	cfg, err := config.Read(a.configFile, a.environ, dev.Beside)
+	if err != nil {
+		return nil, err
+	}
+	n, err := a.cellIn(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return cfg.In(n), nil
+}
+
+// cellIn returns the cell that was named, or else that of the first account, order or id of ours in the command line.
+func (a *app) cellIn(cfg *config.Config) (cell.Number, error) {
+	if a.cell < 0 {
+		return cfg.CellOfArgs(a.args), nil
+	}
+	if n := cell.Number(a.cell); a.cell <= math.MaxUint16 && slices.Contains(cfg.Numbers(), n) { //nolint:gosec // checked beside it
+		return n, nil
+	}
+	return cell.Only, usageError{fmt.Errorf("--cell: there is no cell %d in the configuration", a.cell)}
+}
+
+// inEach calls do with the configuration of each cell, or of the one that was named, also if it fails in one.
+func (a *app) inEach(do func(cfg *config.Config) error) error {
+	cfg, err := config.Read(a.configFile, a.environ, dev.Beside)
+	if err != nil {
+		return err
+	}
+	if a.cell >= 0 {
+		n, err := a.cellIn(cfg)
+		if err != nil {
+			return err
+		}
+		return do(cfg.In(n))
+	}
+	var failed []error
+	for _, n := range cfg.Numbers() {
+		err := do(cfg.In(n))
+		if len(cfg.Cells) > 0 {
+			_, _ = fmt.Fprintf(a.stderr, "that was cell %d\n", n)
+			if err != nil {
+				err = fmt.Errorf("cell %d: %w", n, err)
+			}
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
 }
 
 // usageError is an invalid command line.

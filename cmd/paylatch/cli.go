@@ -13,6 +13,7 @@ import (
 // cli is the command line: a field a command.
 type cli struct {
 	Config  string           `help:"Configuration; by default $$PAYLATCH_CONFIG, or paylatch.yaml if it exists." placeholder:"FILE"`
+	Cell    int              `help:"Act in this cell; by default in that of the account or id that is named, else in 0. migrate, verify and doctor act in all." placeholder:"NUMBER" default:"-1"`
 	Version kong.VersionFlag `help:"Print the version."`
 
 	Dev         devCmd         `cmd:"" help:"Run everything on this machine: a private PostgreSQL, the service, the sandbox provider."`
@@ -47,7 +48,7 @@ func (a *app) run(args []string) int {
 	if err != nil {
 		return a.report(usageError{err})
 	}
-	a.configFile = c.Config
+	a.configFile, a.cell, a.args = c.Config, c.Cell, args
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

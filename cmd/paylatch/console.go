@@ -21,9 +21,9 @@ import (
 // newConsole makes the pages for support. In dev a token signs a person in, and on
 // an address of this machine the browser sends its cookie without TLS.
 func (in *instance) newConsole(desk *support.Service, found *finder.Service, jobs *bulk.Service, open *worklist.Service, asked *refundrequest.Service, dev bool) http.Handler {
-	all := lists.New(in.store.Lists())
+	all := lists.New(in.of.lists(in.store))
 	o := console.Options{Support: desk, Finder: found, Jobs: jobs, Worklist: open, Overview: in.today, Requests: asked, Payments: in.rooms, Endpoints: in.events.Endpoints, Disputes: all, Lists: all, Customers: all, Dashboard: in.cfg.PaymentPage, SignIn: session.Options{
-		AuditLog: desk, Store: in.store.Sessions(), Log: in.log, Now: time.Now,
+		AuditLog: desk, Store: in.of.sessions(), Cells: in.of.choice(), Cell: in.of.label(in.cfg.Cell), Log: in.log, Now: time.Now,
 		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: access.Seen, Waiting: open.Waiting,
 		Plain: dev && onlyHere(in.cfg.Listen),
 	}}

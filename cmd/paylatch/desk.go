@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"os/user"
-	"strconv"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -14,11 +11,9 @@ import (
 	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/auth"
-	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/erasure"
 	"github.com/paylatch/paylatch/internal/metrics"
-	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/publisher"
@@ -45,7 +40,7 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 		s := support.New(support.Options{Store: b.store.Support(), Payments: b.rooms, Flush: b.notes.Flush, Endpoints: publisher.Types(b.cfg)})
 		return do(desk{
 			Service: s, worklist: worklistOf(b.store, s, b.rooms), rooms: b.rooms,
-			who: operator(), out: a.stdout, cfg: b.cfg, store: b.store,
+			who: support.Operator(), out: a.stdout, cfg: b.cfg, store: b.store,
 		})
 	})
 }
@@ -114,18 +109,4 @@ func sealerOf(cfg *config.Config) (*auth.Sealer, error) {
 		return nil, err
 	}
 	return auth.NewSealer(ring)
-}
-
-// operator is the system's user that runs the command, with the role admin: reading
-// the configuration takes no less.
-func operator() support.Staff {
-	name := strconv.Itoa(os.Getuid())
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	host, _ := os.Hostname()
-	return support.Staff{
-		Actor:   authz.Actor{Subject: "cli:" + name, Roles: []payment.Role{payment.RoleAdmin}},
-		Address: host, RequestID: "pid " + strconv.Itoa(os.Getpid()),
-	}
 }

@@ -20,32 +20,30 @@ type doctorCmd struct{}
 
 // Run prints each check as it ends, with what to do.
 func (*doctorCmd) Run(ctx context.Context, a *app) error {
-	cfg, err := a.read()
-	if err != nil {
-		return err
-	}
-	return withSharedDatabase(ctx, cfg, func(dsn string) error {
-		store, err := openStore(ctx, cfg, dsn)
-		if err != nil {
-			return err
-		}
-		defer store.Close()
-		client := provider.NewHTTPClient()
-		checks := doctor.OfDatabase(examined{store, store.Bus(), store.Support()}, cfg.Environment == config.Live, time.Now)
-		checks = append(checks, doctor.OfConfig(cfg, client, time.Now)...)
-		checks = append(checks, doctor.OfAccounts(called(cfg), client, time.Now)...)
-		n := doctor.Run(ctx, checks, func(c doctor.Check, found []doctor.Finding) {
-			if len(found) == 0 {
-				_, _ = fmt.Fprintf(a.stdout, "ok     %s\n", c.Name)
+	return a.inEach(func(cfg *config.Config) error {
+		return withSharedDatabase(ctx, cfg, func(dsn string) error {
+			store, err := openStore(ctx, cfg, dsn)
+			if err != nil {
+				return err
 			}
-			for _, f := range found {
-				_, _ = fmt.Fprintf(a.stdout, "%s  %s: %s: %s\n       to do: %s\n", map[bool]string{true: "fatal", false: "hurts"}[f.Grave], c.Name, f.Check, f.Problem, f.Remedy)
+			defer store.Close()
+			client := provider.NewHTTPClient()
+			checks := doctor.OfDatabase(examined{store, store.Bus(), store.Support()}, cfg.Environment == config.Live, time.Now)
+			checks = append(checks, doctor.OfConfig(cfg, client, time.Now)...)
+			checks = append(checks, doctor.OfAccounts(called(cfg), client, time.Now)...)
+			n := doctor.Run(ctx, checks, func(c doctor.Check, found []doctor.Finding) {
+				if len(found) == 0 {
+					_, _ = fmt.Fprintf(a.stdout, "ok     %s\n", c.Name)
+				}
+				for _, f := range found {
+					_, _ = fmt.Fprintf(a.stdout, "%s  %s: %s: %s\n       to do: %s\n", map[bool]string{true: "fatal", false: "hurts"}[f.Grave], c.Name, f.Check, f.Problem, f.Remedy)
+				}
+			})
+			if n > 0 {
+				return fmt.Errorf("%d of what is above will hurt", n)
 			}
+			return nil
 		})
-		if n > 0 {
-			return fmt.Errorf("%d of what is above will hurt", n)
-		}
-		return nil
 	})
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/schedule"
-	"github.com/paylatch/paylatch/internal/terminal"
 )
 
 type importCmd struct {
@@ -70,19 +69,13 @@ func (c *importCmd) run(ctx context.Context, a *app, cfg *config.Config, store *
 	if err != nil {
 		return err
 	}
-	began, said := time.Now(), time.Now()
+	p := imports.NewPrinter(a.stdout, a.stderr, c.DryRun, time.Now)
 	count, err := imports.Run(ctx, file, imports.Options{
 		Store: store, Account: c.Account, Now: time.Now, DryRun: c.DryRun, MaxRefused: c.MaxErrors,
-		Rules:   changeset.Rules{Accounts: used.Charged, Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease}},
-		Refused: func(r *imports.RefusalError) { _, _ = fmt.Fprintln(a.stderr, terminal.Visible(r.Error())) },
-		Progress: func(n imports.Count) {
-			if time.Since(said) >= time.Second {
-				said = time.Now()
-				_, _ = fmt.Fprintf(a.stderr, "%s, %.0f lines/s\n", c.sum(n), float64(n.Lines)/time.Since(began).Seconds())
-			}
-		},
+		Rules:   changeset.Rules{Cell: cfg.Cell, Accounts: used.Charged, Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease}},
+		Refused: p.Refused, Progress: p.Progress,
 	})
-	_, _ = fmt.Fprintln(a.stdout, c.sum(count))
+	p.Sum(count)
 	if err != nil {
 		return fmt.Errorf("%w; run it again, what was made is skipped then", err)
 	}
@@ -90,12 +83,4 @@ func (c *importCmd) run(ctx context.Context, a *app, cfg *config.Config, store *
 		return fmt.Errorf("%d %w", count.Refused, errRefused)
 	}
 	return nil
-}
-
-func (c *importCmd) sum(n imports.Count) string {
-	made := "made"
-	if c.DryRun {
-		made = "would be made"
-	}
-	return fmt.Sprintf("%d lines: %d %s, %d there already, %d refused", n.Lines, n.Made, made, n.There, n.Refused)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -38,6 +37,8 @@ import (
 // instance is the service, wired, in this place only.
 type instance struct {
 	cfg *config.Config
+	// of is the process, with the other cells.
+	of *process
 	// role is what the process does.
 	role  string
 	log   zerolog.Logger
@@ -61,16 +62,15 @@ type instance struct {
 	// operations is nil if handler serves them.
 	operations http.Handler
 	// guard notices a restored database.
-	guard *watermark.Guard
+	guard   *watermark.Guard
+	metrics *metrics.Metrics
 }
 
-func newInstance(ctx context.Context, cfg *config.Config, url string, how serving, log zerolog.Logger, refusals *zerolog.Logger) (*instance, error) {
-	in := &instance{cfg: cfg, log: log, how: how}
+// newInstance wires the service of one cell of a process, with the cell's store.
+func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logger, refusals *zerolog.Logger) (*instance, error) {
+	in := &instance{cfg: cfg, of: of, log: log, how: how, store: of.stores[cfg.Cell]}
 	ring, err := auth.Keys(cfg)
 	if err != nil {
-		return nil, err
-	}
-	if in.store, err = openStore(ctx, cfg, url); err != nil {
 		return nil, err
 	}
 	if in.guard, err = watched(cfg, in.store, log); err != nil {
@@ -103,7 +103,10 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, how servin
 		Dropped: counted.RejectedDropped, Recovered: counted.RejectedRecovered, Now: time.Now,
 	})
 	in.books = in.rooms.reconciler(in.store)
-	in.hub = waiting.NewHub(in.store.Bus(), in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
+	in.hub = waiting.NewHub(in.store.Bus(), in.rooms.Watched, server.Waiters(cfg.MaxWaiters, func(able, files int) {
+		log.Info().Int("max_waiters", cfg.MaxWaiters).Int("limit", able).Int("open_files", files).
+			Msg("fewer may wait than configured: the limit of open files is too low")
+	}), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
 	if in.events, err = publisher.New(cfg, in.store, counted, time.Now, log); err != nil {
@@ -130,6 +133,7 @@ func (in *instance) counted() *metrics.Metrics {
 		},
 		Rejected: in.store.Rejected().Counts, Held: in.guard.All, Pool: func() metrics.Pool { return metrics.Pool(in.store.Usage()) },
 		Unknown: func(ctx context.Context) (map[string]map[string]int64, error) { return in.today.UnknownByAge(ctx) },
+		Cell:    in.of.label(in.cfg.Cell),
 	})
 }
 
@@ -140,12 +144,13 @@ func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
 		Store: in.store.Overview(), Audit: desk, Accounts: in.rooms, Endpoints: in.events.Endpoints, Held: in.guard.All, Breakers: counted.Breakers,
 		Added: counted.Ended, Now: time.Now,
 	})
+	in.metrics = counted
 	in.workers = worker.New(in.log, in.loops(in.how, counted)...)
-	jobs, open := bulk.New(in.store.Jobs(), desk), worklistOf(in.store, desk, in.rooms)
-	found := finder.New(in.store.Finder(), desk, time.Now)
+	jobs, open := bulk.New(in.cfg.Cell, in.store.Jobs(), desk), worklistOf(in.store, desk, in.rooms)
+	found := finder.New(in.of.finder(in.store), desk, time.Now)
 	requests := refundrequest.New(in.store.Requests(), in.rooms, desk)
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.Feed, FeedRead: in.events.Readers.Note, Endpoints: in.events.Endpoints, Lists: lists.New(in.store.Lists()), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Finder: found, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, found, jobs, open, requests, in.how.dev), Demo: in.how.dev,
+		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Endpoints: in.events.Endpoints, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Finder: found, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, found, jobs, open, requests, in.how.dev), Demo: in.how.dev,
 		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
 		OperationsApart: in.cfg.OperationsListen != "", Reference: in.accounts.Reference,
@@ -210,31 +215,9 @@ func (in *instance) ready() []api.Check {
 	return checks
 }
 
-// serveAll serves the API until ctx ends, and operations, if they have an address of
-// their own.
-func (in *instance) serveAll(ctx context.Context, listener, operations net.Listener) error {
-	var apart sync.WaitGroup
-	defer apart.Wait()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var failed error
-	if operations != nil {
-		in.log.Info().Stringer("listen", operations.Addr()).Msg("serving operations")
-		apart.Go(func() {
-			failed = server.Until(ctx, api.NewHTTPServer("", in.operations, in.log), operations, in.cfg.ShutdownTimeout)
-			stop()
-		})
-	}
-	err := server.Until(ctx, newServer(in.cfg, in.handler, in.log), listener, in.cfg.ShutdownTimeout)
-	stop()
-	apart.Wait()
-	return errors.Join(err, failed)
-}
-
-// run serves until ctx ends. It then stops accepting, wakes the waiters, lets requests
-// and the workers' calls in progress end, and last stops the committer, which
-// acknowledges what it has accepted and notifies the other processes.
-func (in *instance) run(ctx context.Context, listener, operations net.Listener) error {
+// run does what is to be done beside serve, until that returns. It then wakes the waiters, lets the workers' calls in progress end, and
+// last stops the committer, which acknowledges what it has accepted and notifies the other processes.
+func (in *instance) run(ctx context.Context, serve func() error) error {
 	defer in.store.Close()
 	workers, stopWorkers := context.WithCancel(ctx)
 	committer, stopCommitter := context.WithCancel(context.WithoutCancel(ctx))
@@ -242,6 +225,8 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 	defer stopAnnouncer()
 	defer stopCommitter()
 	defer stopWorkers()
+	hangups, forget := in.how.hangups()
+	defer forget()
 
 	var working, committing, announcing sync.WaitGroup
 	announcing.Go(func() { _ = in.hub.Announce(announcer) })
@@ -249,14 +234,13 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 	working.Go(func() { _ = in.workers.Run(workers) })
 	working.Go(func() { _ = in.auth.Run(workers) })
 	working.Go(func() { _ = in.hub.Run(workers) })
-	working.Go(func() { in.accounts.ReloadOn(workers, in.how.hangups, in.how.load, in.log) })
+	working.Go(func() { in.accounts.ReloadOn(workers, hangups, in.reload, in.log) })
 	working.Go(func() { in.events.Run(workers, in.role != roleAPI) })
 	if in.role != roleAPI {
-		working.Go(func() { newNotices(in.cfg, in.store, in.log).Run(workers) })
+		working.Go(func() { publisher.Notices(in.cfg, in.store.Notices(), time.Now, in.log).Run(workers) })
 	}
 
-	in.log.Info().Stringer("listen", listener.Addr()).Str("version", version).Str("role", in.role).Msg("serving")
-	err := in.serveAll(ctx, listener, operations)
+	err := serve()
 	stopWorkers()
 	working.Wait()
 	stopCommitter()
@@ -272,6 +256,14 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 	}
 	stopAnnouncer()
 	announcing.Wait()
-	in.log.Info().Msg("stopped")
 	return err
+}
+
+// reload reads the configuration of the cell again.
+func (in *instance) reload() (*config.Config, error) {
+	cfg, err := in.how.load()
+	if err != nil {
+		return nil, err
+	}
+	return cfg.In(in.cfg.Cell), nil
 }

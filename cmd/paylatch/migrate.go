@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/migrations"
 )
 
@@ -22,27 +23,25 @@ type migrateUpCmd struct{}
 
 // Run applies the migrations.
 func (*migrateUpCmd) Run(ctx context.Context, a *app) error {
-	cfg, err := a.read()
-	if err != nil {
-		return err
-	}
-	return withDirectDatabase(ctx, cfg, func(dsn string) error {
-		if err := migrations.Up(ctx, dsn); err != nil {
-			return err
-		}
-		have, err := schemaVersion(ctx, dsn)
-		if err != nil {
-			return err
-		}
-		newer := ""
-		if have > migrations.Required() {
-			newer = fmt.Sprintf(", newer than this binary, which has %d", migrations.Required())
-		}
-		_, _ = fmt.Fprintf(a.stdout, "the schema is at version %d%s\n", have, newer)
-		if newer != "" {
-			return nil // this binary lacks the grants of a newer one
-		}
-		return grantAgain(ctx, dsn, a.stdout)
+	return a.inEach(func(cfg *config.Config) error {
+		return withDirectDatabase(ctx, cfg, func(dsn string) error {
+			if err := migrations.Up(ctx, dsn); err != nil {
+				return err
+			}
+			have, err := schemaVersion(ctx, dsn)
+			if err != nil {
+				return err
+			}
+			newer := ""
+			if have > migrations.Required() {
+				newer = fmt.Sprintf(", newer than this binary, which has %d", migrations.Required())
+			}
+			_, _ = fmt.Fprintf(a.stdout, "the schema is at version %d%s\n", have, newer)
+			if newer != "" {
+				return nil // this binary lacks the grants of a newer one
+			}
+			return grantAgain(ctx, dsn, a.stdout)
+		})
 	})
 }
 
@@ -68,16 +67,14 @@ type migrateGrantsCmd struct {
 
 // Run grants.
 func (c *migrateGrantsCmd) Run(ctx context.Context, a *app) error {
-	cfg, err := a.read()
-	if err != nil {
-		return err
-	}
-	return withDirectDatabase(ctx, cfg, func(dsn string) error {
-		statements, err := migrations.Grant(ctx, dsn, c.To, c.DryRun)
-		for _, s := range statements {
-			_, _ = fmt.Fprintln(a.stdout, s+";")
-		}
-		return err
+	return a.inEach(func(cfg *config.Config) error {
+		return withDirectDatabase(ctx, cfg, func(dsn string) error {
+			statements, err := migrations.Grant(ctx, dsn, c.To, c.DryRun)
+			for _, s := range statements {
+				_, _ = fmt.Fprintln(a.stdout, s+";")
+			}
+			return err
+		})
 	})
 }
 
@@ -94,21 +91,19 @@ type migrateStatusCmd struct{}
 
 // Run lists the migrations.
 func (*migrateStatusCmd) Run(ctx context.Context, a *app) error {
-	cfg, err := a.read()
-	if err != nil {
-		return err
-	}
-	return withDirectDatabase(ctx, cfg, func(dsn string) error {
-		all, err := migrations.Status(ctx, dsn)
-		if err != nil {
-			return err
-		}
-		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "VERSION\tAPPLIED\tNAME")
-		for _, m := range all {
-			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\n", m.Version, appliedAt(m.At), m.Name)
-		}
-		return w.Flush()
+	return a.inEach(func(cfg *config.Config) error {
+		return withDirectDatabase(ctx, cfg, func(dsn string) error {
+			all, err := migrations.Status(ctx, dsn)
+			if err != nil {
+				return err
+			}
+			w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+			_, _ = fmt.Fprintln(w, "VERSION\tAPPLIED\tNAME")
+			for _, m := range all {
+				_, _ = fmt.Fprintf(w, "%d\t%s\t%s\n", m.Version, appliedAt(m.At), m.Name)
+			}
+			return w.Flush()
+		})
 	})
 }
 

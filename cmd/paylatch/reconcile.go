@@ -10,6 +10,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/reconcile"
+	"github.com/paylatch/paylatch/internal/support"
 )
 
 type reconcileCmd struct {
@@ -32,7 +33,7 @@ func (c *reconcileCmd) Run(ctx context.Context, a *app) error {
 			return usageError{fmt.Errorf("--account: %q is not configured", c.Account)}
 		}
 		p := &reconcile.Printer{Out: a.stdout, Err: a.stderr, JSON: c.JSON, Now: time.Now}
-		q := reconcile.Request{Account: c.Account, Span: span, By: operator().Subject, Progress: p.Progress, Found: p.Found}
+		q := reconcile.Request{Account: c.Account, Span: span, By: support.Operator().Subject, Progress: p.Progress, Found: p.Found}
 		r := b.rooms.reconciler(b.store)
 		if c.Compared != "" {
 			return r.Compared(ctx, q, c.Compared)

@@ -66,6 +66,7 @@ func newRooms(
 	guard *watermark.Guard, counted *metrics.Metrics,
 ) rooms {
 	rules := changeset.Rules{
+		Cell:     cfg.Cell,
 		Accounts: used.Charged, Held: guard,
 		Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
 	}

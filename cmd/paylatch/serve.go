@@ -34,11 +34,15 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	log := logging.New(cfg.Log, a.stderr, time.Now)
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
 	how := serving{role: c.Role, migrate: c.Migrate, stderr: a.stderr, hangups: hangups, load: func() (*config.Config, error) { return config.Load(a.configFile, a.environ) }}
 	return serve(ctx, cfg, string(cfg.DatabaseURL), how, log, func(*instance, net.Addr) error { return nil })
+}
+
+// hangups returns what receives each SIGHUP, and what ends that.
+func hangups() (<-chan os.Signal, func()) {
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, syscall.SIGHUP)
+	return received, func() { signal.Stop(received) }
 }
 
 // serving is the mode of the service. With dev it is for one person on this machine: a
@@ -49,22 +53,15 @@ type serving struct {
 	migrate, dev bool
 	// stderr is where the log goes.
 	stderr io.Writer
-	// load reads the configuration again at each of the hangups; without those never.
-	hangups <-chan os.Signal
+	// load reads the configuration again at each of the hangups; nil for a service that never does.
+	hangups func() (<-chan os.Signal, func())
 	load    func() (*config.Config, error)
 }
 
 // serve runs the service; ready is called once it listens, before it serves.
 func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log zerolog.Logger, ready func(*instance, net.Addr) error) error {
-	if how.migrate {
-		log.Info().Msg("applying migrations")
-		direct := cfg.Database.Direct(dsn)
-		if err := migrations.Up(ctx, direct); err != nil {
-			return err
-		}
-		if err := grantAgain(ctx, direct, io.Discard); err != nil {
-			return err
-		}
+	if how.hangups == nil {
+		how.hangups = func() (<-chan os.Signal, func()) { return nil, func() {} }
 	}
 	refusals, flush := logging.Refusals(cfg.Log, how.stderr, log)
 	defer flush()
@@ -73,23 +70,9 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 		return err
 	}
 	defer export()
-	in, err := newInstance(ctx, cfg, dsn, how, log, &refusals)
+	p, err := newProcess(ctx, cfg, dsn, how, log, &refusals)
 	if err != nil {
 		return err
-	}
-	if err := in.demand(ctx); err != nil {
-		return err
-	}
-	if err := in.store.Migrated(ctx); errors.Is(err, migrations.ErrBehind) {
-		return fmt.Errorf("%w, or start with --migrate", err)
-	} else if err != nil {
-		log.Warn().Err(err).Msg("the database does not answer yet; commands get 503 until it does, and has all migrations")
-	} else if err := in.guard.Tick(ctx, in.store.Marks()); err != nil {
-		log.Warn().Err(err).Msg("how far the database has come is not kept: a restore from a backup could go unnoticed")
-	}
-	if !how.dev {
-		// If the database does not respond, the audit loop checks it later.
-		_ = worker.WarnOfRole(ctx, in.store.Support(), log)
 	}
 	listener, err := server.Listen(ctx, cfg.Listen)
 	if err != nil {
@@ -102,14 +85,33 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 			return fmt.Errorf("tls: %w", err)
 		}
 	}
-	operations, err := in.listenForOperations(ctx)
+	operations, err := p.listenForOperations(ctx)
 	if err != nil {
 		return err
 	}
-	if err := ready(in, listener.Addr()); err != nil {
+	if err := ready(p.first(), listener.Addr()); err != nil {
 		return err
 	}
-	return in.run(ctx, listener, operations)
+	return p.run(ctx, listener, operations)
+}
+
+// prepare rejects a database that can't be served from.
+func (in *instance) prepare(ctx context.Context) error {
+	if err := in.demand(ctx); err != nil {
+		return err
+	}
+	if err := in.store.Migrated(ctx); errors.Is(err, migrations.ErrBehind) {
+		return fmt.Errorf("%w, or start with --migrate", err)
+	} else if err != nil {
+		in.log.Warn().Err(err).Msg("the database does not answer yet; commands get 503 until it does, and has all migrations")
+	} else if err := in.guard.Tick(ctx, in.store.Marks()); err != nil {
+		in.log.Warn().Err(err).Msg("how far the database has come is not kept: a restore from a backup could go unnoticed")
+	}
+	if !in.how.dev {
+		// If the database does not respond, the audit loop checks it later.
+		_ = worker.WarnOfRole(ctx, in.store.Support(), in.log)
+	}
+	return nil
 }
 
 // demand rejects a database of which something does not hold that must, and logs what may be so outside live.
@@ -126,16 +128,4 @@ func (in *instance) demand(ctx context.Context) error {
 		return refused
 	}
 	return nil
-}
-
-// listenForOperations returns nil if the API serves them.
-func (in *instance) listenForOperations(ctx context.Context) (net.Listener, error) {
-	if in.cfg.OperationsListen == "" {
-		return nil, nil //nolint:nilnil // there is no address of their own
-	}
-	l, err := server.Listen(ctx, in.cfg.OperationsListen)
-	if err != nil {
-		return nil, fmt.Errorf("operations: %w (operations_listen in the configuration chooses another place)", err)
-	}
-	return l, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/bulk"
+	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -94,7 +95,7 @@ func TestManyAtOnce(t *testing.T) {
 func TestBadRequestsOfManyAreRefused(t *testing.T) {
 	t.Parallel()
 	service := support.New(support.Options{Store: onlyDeeds{}})
-	b := newBench(t, func(o *api.Options) { o.Support, o.Jobs = service, bulk.New(nil, service) })
+	b := newBench(t, func(o *api.Options) { o.Support, o.Jobs = service, bulk.New(cell.Only, nil, service) })
 	for call, want := range map[string]string{
 		`events/replay {"filter":{},"reason":"r"}`:                                                        "filter",
 		`events/replay {"reason":"r"}`:                                                                    "filter",

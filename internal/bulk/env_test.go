@@ -16,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/bulk"
+	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/current"
@@ -103,7 +104,7 @@ func newEnv(t *testing.T) *env {
 		require.NoError(t, <-ran)
 	})
 	desk := support.New(support.Options{Store: store.Support(), Payments: deskOf{r, run}})
-	return &env{rooms: r, bulk: bulk.New(store.Jobs(), desk), desk: desk, store: store, db: db}
+	return &env{rooms: r, bulk: bulk.New(cell.Only, store.Jobs(), desk), desk: desk, store: store, db: db}
 }
 
 // deskOf has what the support side needs of all rooms.

@@ -36,12 +36,13 @@ type Audit interface {
 
 // Service is the use cases of staff. It is safe for concurrent use.
 type Service struct {
+	cell  cell.Number
 	store Store
 	audit Audit
 }
 
-// New returns a service.
-func New(store Store, audit Audit) *Service { return &Service{store: store, audit: audit} }
+// New returns a service. Its jobs bear the number of a cell.
+func New(of cell.Number, store Store, audit Audit) *Service { return &Service{of, store, audit} }
 
 // Try returns how many of which an order would choose now, and changes nothing. It returns payment.ErrForbidden and a
 // payment.ValidationError.
@@ -52,7 +53,7 @@ func (s *Service) Try(ctx context.Context, who support.Staff, o Order) (Counts, 
 		return c, err
 	}
 	err := s.audit.Watch(ctx, who, try, o.Kind.target(), o.Filter.text(o.Kind), func() (err error) {
-		c, err = s.store.Count(ctx, o, cell.Only.NewID())
+		c, err = s.store.Count(ctx, o, s.cell.NewID())
 		return err
 	})
 	return c, err
@@ -65,7 +66,7 @@ func (s *Service) Begin(ctx context.Context, who support.Staff, o Order) (Job, e
 	if err := s.may(ctx, who, o, act); err != nil {
 		return Job{}, err
 	}
-	j := Job{Order: o, ID: cell.Only.NewID(), ActionID: cell.Only.NewID(), By: who, State: Running}
+	j := Job{Order: o, ID: s.cell.NewID(), ActionID: cell.Only.NewID(), By: who, State: Running}
 	counts, err := s.store.Count(ctx, o, j.ID)
 	if err != nil {
 		return Job{}, err

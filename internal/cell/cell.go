@@ -1,6 +1,6 @@
-// Package cell makes ids that bear the cell in which an account's payments live: a
-// database of its own, once there are several. Ten bits of an id can't be added to ids that
-// exist, so each has them from the beginning.
+// Package cell makes ids that bear the cell in which an account's payments live: a database of
+// its own, where there are several. Ten bits of an id can't be added to ids that exist, so each
+// has them from the beginning.
 package cell
 
 import (
@@ -16,8 +16,13 @@ const Bits = 10
 // Number is that of a cell, below 1 << Bits.
 type Number uint16
 
-// Only is the one cell that there is so far.
+// Only is the cell of a service that has no others, and the first one of a service that has. The ids of what no address names,
+// such as the entries of a log, bear it everywhere.
 const Only Number = 0
+
+// Of returns the cell that an id of NewID or NewIDAt bears. Any other id has bits in that place, too: what has no such cell is to
+// be taken for an id that does not exist.
+func Of[ID ~[16]byte](id ID) Number { return Number(id[6]&0x0f)<<6 | Number(id[7]>>2) }
 
 // NewID returns a UUIDv7 (RFC 9562, section 5.7) with the cell's number in the first bits
 // after the time. Ids of one process and cell ascend: the fraction of the millisecond, which

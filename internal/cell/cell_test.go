@@ -11,15 +11,13 @@ import (
 	"github.com/paylatch/paylatch/internal/cell"
 )
 
-func of(id uuid.UUID) cell.Number { return cell.Number(id[6]&0x0f)<<6 | cell.Number(id[7]>>2) }
-
 func TestNewID(t *testing.T) {
 	t.Parallel()
 	t.Run("bears its cell", func(t *testing.T) {
 		t.Parallel()
 		for n := range cell.Number(1 << cell.Bits) {
 			id := n.NewID()
-			require.Equal(t, n, of(id))
+			require.Equal(t, n, cell.Of(id))
 			require.EqualValues(t, 7, id.Version())
 			require.Equal(t, uuid.RFC4122, id.Variant())
 		}
@@ -29,7 +27,7 @@ func TestNewID(t *testing.T) {
 		past := time.Date(2019, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
 		for n := range cell.Number(1 << cell.Bits) {
 			id, later := n.NewIDAt(past), n.NewIDAt(past.Add(time.Millisecond))
-			require.Equal(t, n, of(id))
+			require.Equal(t, n, cell.Of(id))
 			require.EqualValues(t, 7, id.Version())
 			require.Equal(t, uuid.RFC4122, id.Variant())
 			seconds, nanos := id.Time().UnixTime()

@@ -27,6 +27,8 @@ import (
 
 // Rules are what the changesets of one process have in common.
 type Rules struct {
+	// Cell is the one whose database this is: what is made there bears its number.
+	Cell cell.Number
 	// Accounts are those that are configured now: an adapter that was taken out of it goes on being called by what took it.
 	Accounts *current.Map[gateway.Account]
 	Schedule schedule.Schedule
@@ -346,7 +348,7 @@ func (s *Changeset) Save(ctx context.Context) error {
 	writes := Writes{Disputes: s.disputes.writes()}
 	for i := range s.discrepancies {
 		d := &s.discrepancies[i]
-		d.ID = payment.DiscrepancyID(cell.Only.NewID())
+		d.ID = payment.DiscrepancyID(s.Cell.NewID())
 		writes.Discrepancies = append(writes.Discrepancies, DiscrepancyWrite{*d, outbox.Discrepancy(*d)})
 	}
 	writes.Refunds, writes.Messages = s.refunds.writes()

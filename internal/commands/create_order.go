@@ -8,7 +8,6 @@ import (
 
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -65,7 +64,7 @@ func (c *Commands) createOrder(ctx context.Context, actor authz.Actor, req idemp
 		return orderReply{}, err
 	}
 	if cmd.OrderID == "" {
-		cmd.OrderID = payment.OrderID("ord_" + cell.Only.NewID().String())
+		cmd.OrderID = payment.OrderID("ord_" + c.Runner.Cell.NewID().String())
 	}
 	var made payment.Order
 	done, err := c.underKey(ctx, req, idempotency.KeepOther, func(ctx context.Context, tx Tx, _ idempotency.Record) (*idempotency.Response, error) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/tracing"
@@ -259,7 +258,7 @@ func (c *Commands) newAttempt(now time.Time, o payment.Order, p *payStart) (paym
 		begun = payment.BegunElsewhere
 	}
 	a := payment.Attempt{
-		ID: payment.AttemptID(cell.Only.NewID()), OrderID: o.ID, UserID: o.UserID, Begun: begun,
+		ID: payment.AttemptID(c.Runner.Cell.NewID()), OrderID: o.ID, UserID: o.UserID, Begun: begun,
 		RequestID: payment.RequestID(p.req.Key), RequestHash: p.req.Hash, Account: p.cmd.Account,
 		State: begun.First(), Money: o.Money, Capture: p.cmd.Capture, Version: 1, CreatedAt: now, UpdatedAt: now, ReadAt: now,
 	}

@@ -29,6 +29,8 @@ type Account struct {
 	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"how old a webhook's event is, of a payment that nothing here has and without a mark of ours, when its verdict is foreign; 720h at most"`
 	Foreign        string         `koanf:"foreign" doc:"what becomes of foreign events: count, or review for a discrepancy each; absent: count"`
 
+	Cell int `koanf:"cell" default:"0" doc:"the number of the cell that the account's orders and events are in; it must not change once there are any"`
+
 	Enabled string `koanf:"enabled" default:"all" doc:"webhooks pauses the pays of the account: none is begun, all that was begun goes on; pays pauses its webhooks: they are answered 503, and the provider delivers them again; all pauses nothing"`
 	Offered bool   `koanf:"offered" default:"false" doc:"whether a customer's pay may name the account; the default account always may be named"`
 

@@ -24,7 +24,7 @@ func (r *report) service(c *Config) {
 	if len(c.Accounts) == 0 {
 		r.add("accounts", "there is none; name at least one account at a provider")
 	}
-	if able := c.chargeable(); c.DefaultAccount == "" && len(able) > 1 {
+	if able := c.chargeable(0); c.DefaultAccount == "" && len(able) > 1 {
 		r.add("default_account", "several accounts can charge; name one of %s", strings.Join(able, ", "))
 	}
 }
@@ -38,6 +38,7 @@ func (r *report) check(c *Config) {
 	}
 	r.addresses(c)
 	r.database(c.DatabaseURL, c.Database)
+	r.cells(c)
 	r.tls(c.TLS)
 	r.waiters(c)
 	r.auth(c)

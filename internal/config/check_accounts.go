@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
@@ -21,22 +22,86 @@ func (r *report) accounts(c *Config) {
 		r.name(key+".name", a.Name, names)
 		names = append(names, a.Name)
 		r.account(key, a)
+		if !c.has(a.Cell) {
+			r.add(key+".cell", "must be the number of one of cells, or 0")
+		}
 	}
-	if c.DefaultAccount != "" {
-		r.defaultAccount(c, names)
+	r.defaultAccount("default_account", c, c.DefaultAccount, 0, names)
+	for i, of := range c.Cells {
+		r.defaultAccount(index("cells", i)+".default_account", c, of.DefaultAccount, of.Number, names)
 	}
 }
 
+// has reports whether there is a cell.
+func (c *Config) has(number int) bool {
+	return number == 0 || slices.ContainsFunc(c.Cells, func(of Cell) bool { return of.Number == number })
+}
+
 // defaultAccount leaves out accounts that have errors of their own.
-func (r *report) defaultAccount(c *Config, names []string) {
-	i := slices.Index(names, c.DefaultAccount)
+func (r *report) defaultAccount(key string, c *Config, name string, number int, names []string) {
+	if name == "" {
+		return
+	}
+	i := slices.Index(names, name)
 	switch {
 	case i < 0 && !r.misnamed(names):
-		r.add("default_account", "is not among the accounts (%s)%s", strings.Join(names, ", "), suggest(c.DefaultAccount, names))
+		r.add(key, "is not among the accounts (%s)%s", strings.Join(names, ", "), suggest(name, names))
 	case i >= 0 && !r.touches(index("accounts", i)) && !c.Accounts[i].CanCharge():
-		r.add("default_account", "the account can't charge: it needs %s", needs(provider.Kinds()[c.Accounts[i].Kind]))
+		r.add(key, "the account can't charge: it needs %s", needs(provider.Kinds()[c.Accounts[i].Kind]))
 	case i >= 0 && !r.touches(index("accounts", i)) && c.Accounts[i].uncalled():
-		r.add("default_account", "the account takes webhooks only: payments of the kind %s can't be begun here; name another, or leave it out", c.Accounts[i].Kind)
+		r.add(key, "the account takes webhooks only: payments of the kind %s can't be begun here; name another, or leave it out", c.Accounts[i].Kind)
+	case i >= 0 && !r.touches(index("accounts", i)) && c.Accounts[i].Cell != number:
+		r.add(key, "the account is in cell %d: name one of cell %d", c.Accounts[i].Cell, number)
+	}
+}
+
+// orderPrefix is the beginning of an order_id that a merchant chooses.
+var orderPrefix = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
+
+// ourPrefix begins the ids of orders that are made here; they bear their cell themselves.
+const ourPrefix = "ord_"
+
+func (r *report) cells(c *Config) {
+	var numbers []int
+	var prefixes []string
+	for i, of := range c.Cells {
+		key := index("cells", i)
+		switch {
+		case of.Number < 1 || of.Number >= 1<<cell.Bits:
+			r.add(key+".number", "must be 1 to %d", 1<<cell.Bits-1)
+		case slices.Contains(numbers, of.Number):
+			r.add(key+".number", "an earlier cell has the same; choose another")
+		}
+		numbers = append(numbers, of.Number)
+		if of.DatabaseURL == "" {
+			r.add(key+".database_url", "is missing: name a PostgreSQL, as postgres://user:password@host/database")
+		}
+		r.databaseURL(key+".database_url", of.DatabaseURL)
+		r.databaseURL(key+".direct_url", of.DirectURL)
+		r.databaseURL(key+".read_url", of.ReadURL)
+		if c.Database.Pooler == TransactionPooler && of.DirectURL == "" {
+			r.add(key+".direct_url", "is missing: database.pooler is transaction, and LISTEN and migrations need sessions of their own")
+		}
+		if able := c.chargeable(of.Number); of.DefaultAccount == "" && len(able) > 1 {
+			r.add(key+".default_account", "several accounts of the cell can charge; name one of %s", strings.Join(able, ", "))
+		}
+		for j, p := range of.OrderPrefixes {
+			r.orderPrefix(index(key+".order_prefixes", j), p, prefixes)
+			prefixes = append(prefixes, p)
+		}
+	}
+}
+
+// orderPrefix checks that a prefix leads to one cell.
+func (r *report) orderPrefix(key, prefix string, earlier []string) {
+	overlaps := func(p string) bool { return strings.HasPrefix(p, prefix) || strings.HasPrefix(prefix, p) }
+	switch {
+	case !orderPrefix.MatchString(prefix):
+		r.add(key, "must be 1 to 64 of the characters of an order_id: A–Z, a–z, 0–9 and . _ : -")
+	case slices.ContainsFunc(earlier, overlaps):
+		r.add(key, "an earlier prefix begins with this one, or this one with it: an order_id must lead to one cell")
+	case overlaps(ourPrefix):
+		r.add(key, "%s begins the ids of orders that paylatch makes, which bear their cell; choose another", ourPrefix)
 	}
 }
 

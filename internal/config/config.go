@@ -11,6 +11,8 @@ package config
 import (
 	"net/netip"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/cell"
 )
 
 // Config is everything that can be configured.
@@ -21,6 +23,7 @@ type Config struct {
 	Environment      string          `koanf:"environment" doc:"live, test or dev; absent: live for paylatch serve, dev for paylatch dev. live refuses what has no place beside real money, see below"`
 	DatabaseURL      Secret          `koanf:"database_url" doc:"PostgreSQL; paylatch serve needs it. With paylatch dev, absent: a private one under data_dir"`
 	Database         Database        `koanf:"database"`
+	Cells            []Cell          `koanf:"cells" doc:"further databases that this service keeps payments in, beside that of database_url, which is cell 0; an account is in one of them"`
 	DataDir          string          `koanf:"data_dir" default:".paylatch" doc:"what is kept on this machine"`
 	EncryptionKeys   []EncryptionKey `koanf:"encryption_keys" doc:"the first encrypts payment methods' tokens and signs status tokens, all decrypt and verify; several while one is rotated. paylatch serve needs one, paylatch dev makes one in data_dir"`
 	Auth             Auth            `koanf:"auth"`
@@ -42,6 +45,9 @@ type Config struct {
 	TrustedProxies   []netip.Prefix  `koanf:"trusted_proxies" doc:"networks whose X-Forwarded-For is believed"`
 	CORSOrigins      []string        `koanf:"cors_origins" doc:"origins (https://shop.example) whose pages may read and follow an attempt with its status token; absent: none"`
 	MaxWaiters       int             `koanf:"max_waiters" default:"20000" doc:"how many long polls and streams one process lets wait at once; less if it may not open as many files"`
+
+	// Cell is the one of which this is the configuration, see [Config.In].
+	Cell cell.Number
 }
 
 // The environments. Live is the default of the service.

@@ -15,6 +15,16 @@ type Database struct {
 	ReadURL   Secret `koanf:"read_url" doc:"a standby that the searches and lists of support and the API's lists read, a little behind; absent, or while it is away: database_url"`
 }
 
+// Cell is a further database. The keys of Database hold for it as well, but for the addresses.
+type Cell struct {
+	Number         int      `koanf:"number" doc:"1 to 1023; every id that is made there bears it, so it never changes"`
+	DatabaseURL    Secret   `koanf:"database_url" doc:"PostgreSQL: another server, or another database or schema of one"`
+	DirectURL      Secret   `koanf:"direct_url" doc:"as database.direct_url"`
+	ReadURL        Secret   `koanf:"read_url" doc:"as database.read_url"`
+	OrderPrefixes  []string `koanf:"order_prefixes" doc:"what the order_id begins with of the orders that are in the cell: it leads there. Orders with another one are in cell 0"`
+	DefaultAccount string   `koanf:"default_account" doc:"as default_account, for the orders of the cell"`
+}
+
 // The poolers.
 const (
 	NoPooler          = "none"
@@ -32,30 +42,31 @@ func (d Database) Direct(url string) string {
 const databaseForm = "must be postgres://user:password@host:port/database (special characters of the password as %%xx), with values of its options that can be read, and files that are there"
 
 func (r *report) database(main Secret, d Database) {
-	for _, at := range []struct {
-		key   string
-		value Secret
-	}{{"database_url", main}, {"database.direct_url", d.DirectURL}, {"database.read_url", d.ReadURL}} {
-		if at.value == "" {
-			continue
-		}
-		cfg, ok := databaseConfig(string(at.value))
-		if !ok {
-			r.add(at.key, databaseForm)
-			continue
-		}
-		switch mode := cfg.ConnConfig.DefaultQueryExecMode; mode {
-		case pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe:
-		case pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
-			r.add(at.key, "default_query_exec_mode=%s gives other results; leave it out (behind PgBouncer set database.pooler)", strings.ReplaceAll(mode.String(), " ", "_"))
-		}
-	}
+	r.databaseURL("database_url", main)
+	r.databaseURL("database.direct_url", d.DirectURL)
+	r.databaseURL("database.read_url", d.ReadURL)
 	r.oneOf("database.pooler", d.Pooler, NoPooler, TransactionPooler)
 	if d.Pooler == TransactionPooler && d.DirectURL == "" {
 		r.add("database.direct_url", "is missing: LISTEN and migrations need sessions of their own, which a pooler of transactions does not give; name PostgreSQL itself")
 	}
 	if main == "" && (d.DirectURL != "" || d.ReadURL != "" || d.Pooler == TransactionPooler) {
 		r.add("database", "is only for a database that database_url names: set that as well")
+	}
+}
+
+func (r *report) databaseURL(key string, value Secret) {
+	if value == "" {
+		return
+	}
+	cfg, ok := databaseConfig(string(value))
+	if !ok {
+		r.add(key, databaseForm)
+		return
+	}
+	switch mode := cfg.ConnConfig.DefaultQueryExecMode; mode {
+	case pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe:
+	case pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+		r.add(key, "default_query_exec_mode=%s gives other results; leave it out (behind PgBouncer set database.pooler)", strings.ReplaceAll(mode.String(), " ", "_"))
 	}
 }
 

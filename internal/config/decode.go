@@ -43,8 +43,11 @@ func (d decoder) section(dst reflect.Value, raw any, key string) {
 	for i := range dst.NumField() {
 		f := dst.Type().Field(i)
 		name := keyOf(f)
-		if name == "" {
+		if name == "" && f.Type == reflect.TypeFor[map[string]Secret]() {
 			known = append(known, d.fields(dst.Field(i), m, key)...)
+			continue
+		}
+		if name == "" {
 			continue
 		}
 		known = append(known, name)

@@ -80,19 +80,25 @@ func (c *Config) settle() {
 			c.Orders.CreatedBy = []string{"service", "customer"}
 		}
 	}
-	if c.DefaultAccount != "" {
-		return
-	}
-	if able := c.chargeable(); len(able) == 1 {
-		c.DefaultAccount = able[0]
+	c.DefaultAccount = c.defaultOf(0, c.DefaultAccount)
+	for i, of := range c.Cells {
+		c.Cells[i].DefaultAccount = c.defaultOf(of.Number, of.DefaultAccount)
 	}
 }
 
-// chargeable lists the accounts that can charge and have an adapter.
-func (c *Config) chargeable() []string {
+// defaultOf returns the default account of a cell: the one that is named, or the only one.
+func (c *Config) defaultOf(n int, named string) string {
+	if able := c.chargeable(n); named == "" && len(able) == 1 {
+		return able[0]
+	}
+	return named
+}
+
+// chargeable lists the accounts of a cell that can charge and have an adapter.
+func (c *Config) chargeable(n int) []string {
 	var names []string
 	for _, a := range c.Accounts {
-		if a.CanCharge() && !a.uncalled() {
+		if a.Cell == n && a.CanCharge() && !a.uncalled() {
 			names = append(names, a.Name)
 		}
 	}

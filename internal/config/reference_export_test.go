@@ -20,6 +20,7 @@ func Reference() string {
 	}
 	items(&b, "one of `encryption_keys`", reflect.TypeFor[EncryptionKey]())
 	items(&b, "one of `auth.hs256`", reflect.TypeFor[HS256Key]())
+	items(&b, "a cell", reflect.TypeFor[Cell]())
 	items(&b, "an endpoint", reflect.TypeFor[Endpoint]())
 	items(&b, "a stream", reflect.TypeFor[Stream]())
 	items(&b, "a notice", reflect.TypeFor[Notice]())
@@ -68,6 +69,9 @@ func typeName(t reflect.Type) string {
 	}
 	if t == reflect.TypeFor[Account]() {
 		return "account"
+	}
+	if t == reflect.TypeFor[Cell]() {
+		return "cell"
 	}
 	if t == reflect.TypeFor[Endpoint]() {
 		return "endpoint"

@@ -19,8 +19,10 @@ import (
 type load struct {
 	service *service
 	partner webhooks.Signer
-	all     sync.WaitGroup
-	cease   context.CancelFunc
+	// account receives the webhooks, and prefix begins the orders' ids.
+	account, prefix string
+	all             sync.WaitGroup
+	cease           context.CancelFunc
 
 	mu sync.Mutex
 	// pays are the intents: the order of each key.
@@ -38,7 +40,7 @@ type load struct {
 func newLoad(t *testing.T, s *service) *load {
 	t.Helper()
 	return &load{
-		service: s, partner: partner(t), pays: map[string]string{}, paid: map[string]string{},
+		service: s, partner: partner(t), account: "partner", pays: map[string]string{}, paid: map[string]string{},
 		told: map[string]answer{}, seen: map[string]int{},
 	}
 }
@@ -67,7 +69,7 @@ func (l *load) shop(ctx context.Context, user string) {
 	c := l.service.bluntly(token(user, "customer"))
 	work := context.WithoutCancel(ctx)
 	for ctx.Err() == nil {
-		order, id := unique("o"), unique("r")
+		order, id := l.prefix+unique("o"), unique("r")
 		a := c.createOrder(work, order, unique("key"), "X-Request-Id: "+id)
 		l.note("order", id, a)
 		if a.status != http.StatusCreated {
@@ -97,7 +99,7 @@ func (l *load) notify(ctx context.Context) {
 	work := context.WithoutCancel(ctx)
 	for ctx.Err() == nil {
 		event, id := unique("evt"), unique("r")
-		a := l.service.deliverOnce(work, "partner", l.partner, chargeSucceeded(event, unique("ch"), unique("of")), "Webhook-Id: "+event, "X-Request-Id: "+id)
+		a := l.service.deliverOnce(work, l.account, l.partner, chargeSucceeded(event, unique("ch"), unique("of")), "Webhook-Id: "+event, "X-Request-Id: "+id)
 		l.note("webhook", id, a)
 		l.mu.Lock()
 		l.sent = append(l.sent, event)

@@ -65,13 +65,19 @@ func newRig(t *testing.T) *rig {
 
 func newRigOn(t *testing.T, dsn string) *rig {
 	t.Helper()
+	return newRigOf(t, dsn, "sandbox")
+}
+
+// newRigOf is newRigOn whose sandbox delivers to another account.
+func newRigOf(t *testing.T, dsn, account string) *rig {
+	t.Helper()
 	r := &rig{t: t, dsn: dsn, hooks: newRelay(t)}
 	db, err := pgxpool.New(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
 	r.db = db
 	box := start(t, t.TempDir(), nil, "sandbox", "--listen", "127.0.0.1:0", "--state", filepath.Join(t.TempDir(), "state"),
-		"--webhook-url", r.hooks.URL+"/webhooks/sandbox", "--webhook-secret", sandboxSecret)
+		"--webhook-url", r.hooks.URL+"/webhooks/"+account, "--webhook-secret", sandboxSecret)
 	r.sandbox = "http://" + box.says(t, "sandbox listens").Address
 	r.gate = faults.NewHTTP(t, r.sandbox)
 	return r

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,8 @@ type Hit struct {
 	// Rank is Exact where a field is the text.
 	Rank Rank
 	At   time.Time
+	// part is the one of a union that found it.
+	part int
 }
 
 // Rank is how well a hit matches; lower ones come first.
@@ -125,7 +128,9 @@ func (s *Service) Search(ctx context.Context, who support.Staff, q Query) (Found
 	found := Found{Understood: l.Understood()}
 	err = s.audit.Watch(ctx, who, support.Searched, "search", text, func() error {
 		hits, err := s.store.Find(ctx, l)
-		if err != nil {
+		if left, some := errors.AsType[*LeftOutError](err); some {
+			found.Understood = left.beside(found.Understood)
+		} else if err != nil {
 			return err
 		}
 		if hits = merged(hits); len(hits) > limit {

@@ -18,10 +18,10 @@ func (p *Past) order() payment.Order {
 	}
 }
 
-// attempt is the payment with its log and its movements, recorded now. Its names are the changeset's.
-func (p *Past) attempt(o payment.Order, now time.Time) changeset.AttemptWrite {
+// attempt is the payment in a cell, with its log and its movements, recorded now. Its names are the changeset's.
+func (p *Past) attempt(o payment.Order, in cell.Number, now time.Time) changeset.AttemptWrite {
 	a := payment.Attempt{
-		ID: p.id(), OrderID: p.Order, UserID: p.User, RequestID: p.Request, RequestHash: p.Hash(),
+		ID: p.id(in), OrderID: p.Order, UserID: p.User, RequestID: p.Request, RequestHash: p.Hash(),
 		Account: p.Account, Begun: payment.BegunBefore, State: fsm.Requested, Money: p.Money, Capture: payment.CaptureAutomatic,
 		Version: 1, CreatedAt: p.CreatedAt, UpdatedAt: p.CreatedAt, ReadAt: now, Siblings: len(o.Attempts) > 0,
 	}
@@ -35,11 +35,11 @@ func (p *Past) attempt(o payment.Order, now time.Time) changeset.AttemptWrite {
 	}
 }
 
-func (p *Past) id() payment.AttemptID {
+func (p *Past) id(in cell.Number) payment.AttemptID {
 	if p.Attempt != (payment.AttemptID{}) {
 		return p.Attempt
 	}
-	return payment.AttemptID(cell.Only.NewIDAt(p.CreatedAt))
+	return payment.AttemptID(in.NewIDAt(p.CreatedAt))
 }
 
 // report is how the payment ended.

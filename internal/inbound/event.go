@@ -77,8 +77,8 @@ type StoredEvent struct {
 	Unreadable error
 }
 
-// NewEventID returns an id that sorts by time.
-func NewEventID() payment.EventID { return payment.EventID(cell.Only.NewID()) }
+// NewEventID returns an id of a cell that sorts by time.
+func NewEventID(c cell.Number) payment.EventID { return payment.EventID(c.NewID()) }
 
 // EventKey is what makes an event the same event.
 type EventKey struct{ Account, ID string }

@@ -240,7 +240,7 @@ func (in *Inbox) store(ctx context.Context, arrivals []*arrival, park bool, mean
 func (f found) decide(s *changeset.Changeset, fresh []*arrival, park bool) (stored []inbound.StoredEvent, left map[inbound.EventKey]bool) {
 	stored, left = make([]inbound.StoredEvent, 0, len(fresh)), map[inbound.EventKey]bool{}
 	for _, a := range fresh {
-		e := inbound.StoredEvent{ID: inbound.NewEventID(), Received: a.Received, Digest: a.digest}
+		e := inbound.StoredEvent{ID: inbound.NewEventID(s.Cell), Received: a.Received, Digest: a.digest}
 		if a.quarantined {
 			keepForReview(s, &e)
 		} else if !f.judge(s, &e) && !park {

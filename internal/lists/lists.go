@@ -41,22 +41,22 @@ func New(s Store) *Service { return &Service{s} }
 
 // Orders lists orders with their attempts.
 func (s *Service) Orders(ctx context.Context, actor authz.Actor, q Query) (Page[payment.Order], error) {
-	return page(ctx, actor, q, s.store.Orders, func(o payment.Order) Place { return Place{o.CreatedAt, string(o.ID)} })
+	return page(ctx, actor, q, s.store.Orders, placeOfOrder)
 }
 
 // Attempts lists attempts as their orders show them.
 func (s *Service) Attempts(ctx context.Context, actor authz.Actor, q Query) (Page[payment.View], error) {
-	return page(ctx, actor, q, s.store.Attempts, func(v payment.View) Place { return Place{v.CreatedAt, v.ID.String()} })
+	return page(ctx, actor, q, s.store.Attempts, placeOfAttempt)
 }
 
 // Refunds lists refunds.
 func (s *Service) Refunds(ctx context.Context, actor authz.Actor, q Query) (Page[refund.Refund], error) {
-	return page(ctx, actor, q, s.store.Refunds, func(r refund.Refund) Place { return Place{r.CreatedAt, r.ID.String()} })
+	return page(ctx, actor, q, s.store.Refunds, placeOfRefund)
 }
 
 // Disputes lists disputes by when they were opened.
 func (s *Service) Disputes(ctx context.Context, actor authz.Actor, q Query) (Page[payment.Dispute], error) {
-	return page(ctx, actor, q, s.store.Disputes, func(d payment.Dispute) Place { return Place{d.OpenedAt, d.ID.String()} })
+	return page(ctx, actor, q, s.store.Disputes, placeOfDispute)
 }
 
 // DisputesDue lists open disputes by when they must be answered, the first of them first. Of the filter only the status and the account
@@ -65,13 +65,20 @@ func (s *Service) DisputesDue(ctx context.Context, actor authz.Actor, q Query) (
 	if q.Before == (Place{latest(), highest(q.Kind)}) {
 		q.Before = Place{time.Time{}, "00000000-0000-0000-0000-000000000000"}
 	}
-	return page(ctx, actor, q, s.store.DisputesDue, func(d payment.Dispute) Place {
-		due := d.DueBy
-		if due.IsZero() {
-			due = latest()
-		}
-		return Place{due, d.ID.String()}
-	})
+	return page(ctx, actor, q, s.store.DisputesDue, placeOfDue)
+}
+
+func placeOfOrder(o payment.Order) Place     { return Place{o.CreatedAt, string(o.ID)} }
+func placeOfAttempt(v payment.View) Place    { return Place{v.CreatedAt, v.ID.String()} }
+func placeOfRefund(r refund.Refund) Place    { return Place{r.CreatedAt, r.ID.String()} }
+func placeOfDispute(d payment.Dispute) Place { return Place{d.OpenedAt, d.ID.String()} }
+
+// placeOfDue is the place of a dispute by when it must be answered.
+func placeOfDue(d payment.Dispute) Place {
+	if d.DueBy.IsZero() {
+		return Place{latest(), d.ID.String()}
+	}
+	return Place{d.DueBy, d.ID.String()}
 }
 
 // page reads one item more than the page has, to see whether there is another page.

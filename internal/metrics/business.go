@@ -50,7 +50,7 @@ func (m *Metrics) Breaker(account string, state func() float64) {
 	if again {
 		return
 	}
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	m.into.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "paylatch_provider_breaker_state", ConstLabels: prometheus.Labels{"account": account},
 		Help: "0 while calls to the provider are let through, 1 while one is let through to see, 2 while all are held back.",
 	}, func() float64 { return m.breaker(account)() }))

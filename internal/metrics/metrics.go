@@ -50,6 +50,8 @@ type Options struct {
 	Unknown func(ctx context.Context) (map[string]map[string]int64, error)
 	// Pool returns how the connections to the database are used; may be nil.
 	Pool func() Pool
+	// Cell is the value of the label cell of all metrics; empty for none.
+	Cell string
 	// Stream returns the counts of waiters; may be nil.
 	Stream func() stream.Stats
 }
@@ -57,6 +59,8 @@ type Options struct {
 // Metrics is a registry of its own. It is safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
+	// into registers with the label of the cell.
+	into prometheus.Registerer
 
 	requests   *prometheus.CounterVec
 	durations  *prometheus.HistogramVec
@@ -109,17 +113,27 @@ func New(o Options) *Metrics {
 		}, []string{"account", "code"}),
 		upkeep: newUpkeep(), business: newBusiness(), storage: newStorage(o.Now),
 	}
-	m.registry.MustRegister(m.all()...)
-	m.registry.MustRegister(
+	m.into = m.labelled(o.Cell)
+	m.into.MustRegister(m.all()...)
+	m.into.MustRegister(
 		m.requests, m.durations, m.commands, m.waits, m.processing, m.purged, m.webhooks, m.refused, m.attempts, m.opened, m.commits, m.batches,
 		number(prometheus.GaugeOpts{
 			Name: "paylatch_idempotency_rows", Help: "Idempotency keys stored, expired ones included; an estimate.",
 		}, &cached[int64]{read: o.Keys, now: o.Now}),
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
-	m.registry.MustRegister(o.collected()...)
+	m.into.MustRegister(o.collected()...)
 	return m
+}
+
+// labelled registers metrics with the label of a cell. Those of the process are of no cell: the first one has them.
+func (m *Metrics) labelled(cell string) prometheus.Registerer {
+	if cell == "" || cell == "0" {
+		m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	}
+	if cell == "" {
+		return m.registry
+	}
+	return prometheus.WrapRegistererWith(prometheus.Labels{"cell": cell}, m.registry)
 }
 
 // collected are the metrics with values that are read at a scrape.
@@ -177,8 +191,15 @@ func (o Options) collected() (all []prometheus.Collector) {
 }
 
 // Handler serves the metrics.
-func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+func (m *Metrics) Handler() http.Handler { return HandlerOf(m) }
+
+// HandlerOf serves the metrics of several cells.
+func HandlerOf(all ...*Metrics) http.Handler {
+	var of prometheus.Gatherers
+	for _, m := range all {
+		of = append(of, m.registry)
+	}
+	return promhttp.HandlerFor(of, promhttp.HandlerOpts{})
 }
 
 // Purged counts deleted keys.

@@ -58,7 +58,7 @@ func (d Dispute) Name() DisputeName { return DisputeName{d.Account, d.ProviderDi
 // NewDispute is a dispute of an attempt of which nothing is reported yet: its version is 0.
 func NewDispute(a Attempt, providerID string) Dispute {
 	return Dispute{
-		ID: DisputeID(cell.Only.NewID()), OrderID: a.OrderID, AttemptID: a.ID, Account: a.Account, ProviderDisputeID: providerID,
+		ID: DisputeID(cell.Of(a.ID).NewID()), OrderID: a.OrderID, AttemptID: a.ID, Account: a.Account, ProviderDisputeID: providerID,
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/imports"
@@ -99,7 +98,7 @@ func (r *Reconciler) Run(ctx context.Context, q Request) (Count, error) {
 func (r *Reconciler) run(q Request) *Run {
 	now := r.Now()
 	run := &Run{
-		ID: cell.Only.NewID(), Account: q.Account, From: q.Span.From, To: q.Span.To, By: q.By, Source: FromBooks, StartedAt: now, TouchedAt: now,
+		ID: r.Cell.NewID(), Account: q.Account, From: q.Span.From, To: q.Span.To, By: q.By, Source: FromBooks, StartedAt: now, TouchedAt: now,
 	}
 	if q.File != nil {
 		run.Source = FromFile

@@ -57,7 +57,7 @@ type Refund struct {
 // New is a refund of an attempt's money that is pending.
 func New(a payment.Attempt, origin Origin, m payment.Money, now time.Time) Refund {
 	return Refund{
-		ID: payment.RefundID(cell.Only.NewID()), OrderID: a.OrderID, AttemptID: a.ID, Origin: origin, Account: a.Account,
+		ID: payment.RefundID(cell.Of(a.ID).NewID()), OrderID: a.OrderID, AttemptID: a.ID, Origin: origin, Account: a.Account,
 		State: fsm.RefundPending, Money: m, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 }

@@ -24,7 +24,7 @@ func (s *Service) Create(ctx context.Context, who support.Staff, cmd Create) (Re
 	if err := who.MayAct(cmd.Reason, payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return Request{}, false, err
 	}
-	r := Request{ID: cell.Only.NewID(), AttemptID: cmd.AttemptID, Reason: cmd.Reason, By: who.Subject, State: Open}
+	r := Request{ID: cell.Of(cmd.AttemptID).NewID(), AttemptID: cmd.AttemptID, Reason: cmd.Reason, By: who.Subject, State: Open}
 	a, left, err := s.store.Refundable(ctx, cmd.AttemptID)
 	if err == nil && cmd.Currency != "" && cmd.Currency != a.Money.Currency {
 		return Request{}, false, payment.Invalid("currency", "must be the payment's, "+string(a.Money.Currency)+", or absent")
@@ -61,7 +61,7 @@ func (s *Service) fits(ctx context.Context, a payment.Attempt, left, amount int6
 // entry returns the entry of an act on a request in the audit log.
 func (r Request) entry(who support.Staff, action support.Action, reason string) support.AuditEntry {
 	return support.AuditEntry{
-		ID: cell.Only.NewID(), ActionID: cell.Only.NewID(), Actor: who.Subject, Roles: who.Roles, Action: action,
+		ID: cell.Of(r.ID).NewID(), ActionID: cell.Of(r.ID).NewID(), Actor: who.Subject, Roles: who.Roles, Action: action,
 		TargetType: target, Target: r.ID.String(), OrderID: r.OrderID, AttemptID: &r.AttemptID, Reason: reason,
 		Address: who.Address, RequestID: who.RequestID, Outcome: support.Done,
 		Detail: map[string]any{"requested_by": r.By, "amount": r.Money.Minor, "currency": string(r.Money.Currency)},

@@ -102,7 +102,7 @@ func (s *Service) Comment(ctx context.Context, who support.Staff, id payment.Dis
 	if n := utf8.RuneCountInString(text); strings.TrimSpace(text) == "" || n > maxComment || !storable.Whole(text) {
 		return Entry{}, payment.Invalid("text", "must be 1 to 2000 characters")
 	}
-	c := Comment{ID: cell.Only.NewID(), DiscrepancyID: id, Author: who.Subject, Text: text}
+	c := Comment{ID: cell.Of(id).NewID(), DiscrepancyID: id, Author: who.Subject, Text: text}
 	entry := who.Entry(support.Commented, target, id.String())
 	done := entry
 	done.ID, done.Outcome = cell.Only.NewID(), support.Done

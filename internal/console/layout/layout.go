@@ -22,6 +22,9 @@ type Frame struct {
 	Query, Here string
 	// Waiting is how many discrepancies are open; empty where that is not known.
 	Waiting string
+	// Cells are the numbers of the cells to choose from, Cell that of this page; none where there is one.
+	Cells []string
+	Cell  string
 	// Outcome is the outcome of the form that led to this page.
 	Outcome string
 	// Stale are warnings of stale accounts.

@@ -64,6 +64,9 @@ type Options struct {
 	// Polled are the addresses that a page requests by itself every few seconds. They read the session, and don't keep it alive: without a
 	// session the response is 401.
 	Polled []string
+	// Cells are the numbers of the cells that a person looks at one at a time, Cell that of this console's; none where there is one.
+	Cells []string
+	Cell  string
 	// Plain sends the session's cookie over plain HTTP, too.
 	Plain bool
 	// Idle and Life end a session that is not used, and any; 0 means 30 minutes and

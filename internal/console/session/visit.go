@@ -81,6 +81,7 @@ func (v *Visit) Frame(title string) layout.Frame {
 	return layout.Frame{
 		Waiting: v.waiting(),
 		Title:   title, Who: v.Who.Subject, Admin: v.Who.Has(payment.RoleAdmin), Here: v.R.URL.Path,
+		Cells: v.Cells, Cell: v.Cell,
 		Outcome: v.outcomeOf(v.R, v.R.URL.Query().Get("done")),
 	}
 }

@@ -1,26 +1,23 @@
-package main
+package server
 
 import (
 	"math"
 	"syscall"
-
-	"github.com/rs/zerolog"
 )
 
 // filesBeside is the number of files reserved for all but the waiters: webhooks must
 // still be accepted at the limit.
 const filesBeside = 1000
 
-// waiterLimit bounds the waiters, each with an open file, by the process's limit of
-// open files.
-func waiterLimit(configured int, log zerolog.Logger) int {
+// Waiters bounds the waiters, each with an open file, by the process's limit of open files. It calls fewer with that limit where it
+// allows fewer than are configured.
+func Waiters(configured int, fewer func(able, files int)) int {
 	files := openFiles()
 	able := max(files-filesBeside, files/2)
 	if files <= 0 || configured <= able {
 		return configured
 	}
-	log.Info().Int("max_waiters", configured).Int("limit", able).Int("open_files", files).
-		Msg("fewer may wait than configured: the limit of open files is too low")
+	fewer(able, files)
 	return able
 }
 

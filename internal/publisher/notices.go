@@ -1,4 +1,4 @@
-package main
+package publisher
 
 import (
 	"net"
@@ -9,12 +9,10 @@ import (
 
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/notice"
-	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/publisher"
 )
 
-// newNotices returns the notices of the configuration.
-func newNotices(cfg *config.Config, store *postgres.Store, log zerolog.Logger) *notice.Service {
+// Notices returns the notices of the configuration.
+func Notices(cfg *config.Config, store notice.Store, now func() time.Time, log zerolog.Logger) *notice.Service {
 	list := make([]notice.Notice, len(cfg.Notices))
 	for i, n := range cfg.Notices {
 		host, port, _ := net.SplitHostPort(n.Mail.SMTP)
@@ -27,9 +25,9 @@ func newNotices(cfg *config.Config, store *postgres.Store, log zerolog.Logger) *
 		}
 	}
 	return notice.NewService(list, notice.Options{
-		Store: store.Notices(), Console: cfg.PublicConsole(), Now: time.Now,
+		Store: store, Console: cfg.PublicConsole(), Now: now,
 		Log: func(name string, err error) {
-			publisher.Interrupted(log, "notice", name, err, "mails of new cases are interrupted; they go on once this works")
+			Interrupted(log, "notice", name, err, "mails of new cases are interrupted; they go on once this works")
 		},
 		Lost: func(name string, events int64) {
 			log.Error().Str("notice", name).Int64("events", events).

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/rs/zerolog"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/cells"
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/finder"
+	"github.com/paylatch/paylatch/internal/lists"
+	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/server"
+	"github.com/paylatch/paylatch/migrations"
+)
+
+// process is what one process serves: an instance a cell, mostly one alone.
+type process struct {
+	cfg       *config.Config
+	log       zerolog.Logger
+	stores    map[cell.Number]*postgres.Store
+	instances map[cell.Number]*instance
+}
+
+func newProcess(ctx context.Context, cfg *config.Config, dsn string, how serving, log zerolog.Logger, refusals *zerolog.Logger) (*process, error) {
+	p := &process{cfg: cfg, log: log, stores: map[cell.Number]*postgres.Store{}, instances: map[cell.Number]*instance{}}
+	for _, n := range cfg.Numbers() {
+		of := cfg.In(n)
+		if n == cell.Only {
+			of.DatabaseURL = config.Secret(dsn)
+		}
+		if how.migrate {
+			if err := bringUp(ctx, of, p.logOf(n)); err != nil {
+				return nil, p.in(n, err)
+			}
+		}
+		var err error
+		if p.stores[n], err = openStore(ctx, of, string(of.DatabaseURL)); err != nil {
+			return nil, p.in(n, err)
+		}
+	}
+	numbers := cfg.Numbers()
+	for i := range numbers { // the first one last: it creates orders in all
+		n := numbers[len(numbers)-1-i]
+		in, err := newInstance(cfg.In(n), p, how, p.logOf(n), refusals)
+		if err != nil {
+			return nil, p.in(n, err)
+		}
+		if err := in.prepare(ctx); err != nil {
+			return nil, p.in(n, err)
+		}
+		p.instances[n] = in
+	}
+	return p, nil
+}
+
+// bringUp applies the migrations that a database lacks.
+func bringUp(ctx context.Context, cfg *config.Config, log zerolog.Logger) error {
+	log.Info().Msg("applying migrations")
+	direct := cfg.Database.Direct(string(cfg.DatabaseURL))
+	if err := migrations.Up(ctx, direct); err != nil {
+		return err
+	}
+	return grantAgain(ctx, direct, io.Discard)
+}
+
+func (p *process) first() *instance { return p.instances[cell.Only] }
+
+// label is the name of a cell, empty where there is one.
+func (p *process) label(n cell.Number) string {
+	if len(p.cfg.Cells) == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(n))
+}
+
+func (p *process) logOf(n cell.Number) zerolog.Logger {
+	if len(p.cfg.Cells) == 0 {
+		return p.log
+	}
+	return p.log.With().Int("cell", int(n)).Logger()
+}
+
+func (p *process) in(n cell.Number, err error) error {
+	if len(p.cfg.Cells) == 0 {
+		return err
+	}
+	return fmt.Errorf("cell %d: %w", n, err)
+}
+
+// finder, lists, sessions and payments are those of an instance, and of all cells where there are several.
+func (p *process) finder(own *postgres.Store) finder.Store {
+	if len(p.cfg.Cells) == 0 {
+		return own.Finder()
+	}
+	var all finder.Union
+	for _, n := range p.cfg.Numbers() {
+		all = append(all, finder.Part{Name: "cell " + p.label(n), Store: p.stores[n].Finder()})
+	}
+	return all
+}
+
+func (p *process) lists(own *postgres.Store) lists.Store {
+	if len(p.cfg.Cells) == 0 {
+		return own.Lists()
+	}
+	all := lists.Union{Of: func(account string) lists.Store { return p.stores[p.cfg.CellOf(account)].Lists() }}
+	for _, n := range p.cfg.Numbers() {
+		all.Stores = append(all.Stores, p.stores[n].Lists())
+	}
+	return all
+}
+
+// choice are the cells that staff chooses among, none where there is one.
+func (p *process) choice() (numbers []string) {
+	if len(p.cfg.Cells) == 0 {
+		return nil
+	}
+	for _, n := range p.cfg.Numbers() {
+		numbers = append(numbers, p.label(n))
+	}
+	return numbers
+}
+
+// sessions are those of the first cell: who is signed in is so in all.
+func (p *process) sessions() scs.CtxStore { return p.stores[cell.Only].Sessions() }
+
+func (p *process) payments(own *instance) api.Payments {
+	if len(p.cfg.Cells) == 0 || own.cfg.Cell != cell.Only {
+		return own.rooms
+	}
+	all := cells.Payments{Payments: own.rooms, To: p.cfg, Cells: map[cell.Number]api.Payments{cell.Only: own.rooms}}
+	for n, in := range p.instances {
+		all.Cells[n] = in.rooms
+	}
+	return all
+}
+
+// handlers are what serves the API and operations, the latter nil where the API does.
+func (p *process) handlers() (served, operations http.Handler) {
+	if len(p.cfg.Cells) == 0 {
+		return p.first().handler, p.first().operations
+	}
+	o := cells.Options{To: p.cfg, Health: p.first().operations == nil || p.first().role == roleWorker}
+	apart := cells.Options{To: p.cfg, Health: true}
+	var counted []*metrics.Metrics
+	for _, n := range p.cfg.Numbers() {
+		in := p.instances[n]
+		counted = append(counted, in.metrics)
+		o.Cells = append(o.Cells, cells.Cell{Number: n, API: in.handler})
+		apart.Cells = append(apart.Cells, cells.Cell{Number: n, API: in.operations})
+	}
+	o.Metrics = metrics.HandlerOf(counted...)
+	apart.Metrics = o.Metrics
+	if p.first().operations == nil {
+		return cells.New(o), nil
+	}
+	return cells.New(o), cells.New(apart)
+}
+
+// listenForOperations returns nil if the API serves them.
+func (p *process) listenForOperations(ctx context.Context) (net.Listener, error) {
+	if p.cfg.OperationsListen == "" {
+		return nil, nil //nolint:nilnil // there is no address of their own
+	}
+	l, err := server.Listen(ctx, p.cfg.OperationsListen)
+	if err != nil {
+		return nil, fmt.Errorf("operations: %w (operations_listen in the configuration chooses another place)", err)
+	}
+	return l, nil
+}
+
+// run serves until ctx ends. It then stops accepting, lets requests in progress end, and the instances after them.
+func (p *process) run(ctx context.Context, listener, operations net.Listener) error {
+	serve := func() error { return p.serveAll(ctx, listener, operations) }
+	for _, in := range p.instances {
+		within := serve
+		serve = func() error { return in.run(ctx, within) }
+	}
+	err := serve()
+	p.log.Info().Msg("stopped")
+	return err
+}
+
+// serveAll serves the API until ctx ends, and operations, if they have an address of their own.
+func (p *process) serveAll(ctx context.Context, listener, operations net.Listener) error {
+	p.log.Info().Stringer("listen", listener.Addr()).Str("version", version).Str("role", p.first().role).Msg("serving")
+	handler, operator := p.handlers()
+	var apart sync.WaitGroup
+	defer apart.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var failed error
+	if operations != nil {
+		p.log.Info().Stringer("listen", operations.Addr()).Msg("serving operations")
+		apart.Go(func() {
+			failed = server.Until(ctx, api.NewHTTPServer("", operator, p.log), operations, p.cfg.ShutdownTimeout)
+			stop()
+		})
+	}
+	err := server.Until(ctx, newServer(p.cfg, handler, p.log), listener, p.cfg.ShutdownTimeout)
+	stop()
+	apart.Wait()
+	return errors.Join(err, failed)
+}

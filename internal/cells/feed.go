@@ -1,0 +1,231 @@
+package cells
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// cursors are how far a reader of the feed is in each cell, in the order of the cells; an empty one is before the first event.
+type cursors []string
+
+// parse reads cursors from the text that String writes: 0:12.1:7. One of a service without other cells, a number alone, is of the first.
+func (r *Router) parse(text string) (cursors, error) {
+	from := make(cursors, len(r.Cells))
+	if text == "" {
+		return from, nil
+	}
+	if !strings.Contains(text, ":") {
+		from[0] = text
+		return from, nil
+	}
+	for part := range strings.SplitSeq(text, ".") {
+		number, at, found := strings.Cut(part, ":")
+		i := slices.Index(r.numbers(), number)
+		if _, err := strconv.ParseUint(at, 10, 63); err != nil || !found || i < 0 {
+			return nil, payment.Invalid("after", "must be the next_cursor of an earlier page")
+		}
+		from[i] = at
+	}
+	return from, nil
+}
+
+func (r *Router) text(c cursors) string {
+	var parts []string
+	for i, number := range r.numbers() {
+		if c[i] != "" {
+			parts = append(parts, number+":"+c[i])
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// page is a cell's part of a page of the feed.
+type page struct {
+	Items []json.RawMessage `json:"items"`
+	Next  string            `json:"next_cursor"`
+	// at are when the items were made.
+	at []time.Time
+}
+
+func (a *answer) page() (p page, is bool) {
+	if a == nil || a.status != http.StatusOK || json.Unmarshal(a.body.Bytes(), &p) != nil {
+		return page{}, false
+	}
+	for _, item := range p.Items {
+		var of struct {
+			CreatedAt time.Time `json:"created_at"`
+		}
+		if json.Unmarshal(item, &of) != nil {
+			return page{}, false
+		}
+		p.at = append(p.at, of.CreatedAt)
+	}
+	return p, true
+}
+
+// feed serves a page of the events of all cells. Events of one cell are in the cell's order, so those of one payment are in theirs; cells
+// are merged by time. A cell that does not respond is left out and stays where it was.
+func (r *Router) feed(w http.ResponseWriter, req *http.Request) {
+	from, err := r.parse(req.URL.Query().Get("after"))
+	if err != nil {
+		r.refuse(w, err)
+		return
+	}
+	answers := r.each(func(i int) *http.Request { return reading(req.Context(), req, from[i], 0, false) })
+	for _, a := range answers {
+		if a.status >= http.StatusBadRequest && a.status < http.StatusInternalServerError {
+			a.send(w)
+			return
+		}
+	}
+	if nothing(answers) && waits(req) {
+		answers = r.first(req, from)
+	}
+	items, next, first := r.merge(req, from, answers)
+	if first == nil {
+		answers[0].send(w)
+		return
+	}
+	maps.Copy(w.Header(), first.header)
+	w.Header().Del("Content-Length")
+	write(w, http.StatusOK, page{Items: items, Next: r.text(next)})
+}
+
+func nothing(answers []*answer) bool {
+	return !slices.ContainsFunc(answers, func(a *answer) bool { p, _ := a.page(); return len(p.Items) > 0 })
+}
+
+// waits reports whether a reader waits for events, as API.md has it: by a parameter or by Prefer.
+func waits(req *http.Request) bool {
+	return req.URL.Query().Has("wait") || strings.Contains(req.Header.Get("Prefer"), "wait")
+}
+
+// reading is the request for a cell's part. A limit of 0 is the reader's own.
+func reading(ctx context.Context, req *http.Request, after string, limit int, wait bool) *http.Request {
+	other := req.Clone(ctx)
+	query := other.URL.Query()
+	query.Del("after")
+	if after != "" {
+		query.Set("after", after)
+	}
+	if limit > 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	if !wait {
+		query.Del("wait")
+		other.Header.Del("Prefer")
+	}
+	other.URL.RawQuery = query.Encode()
+	return other
+}
+
+// first waits in all cells at once, until one has an event or the reader's time is over.
+func (r *Router) first(req *http.Request, from cursors) []*answer {
+	ctx, stop := context.WithCancel(req.Context())
+	defer stop()
+	var mu sync.Mutex
+	answers := make([]*answer, len(r.Cells))
+	var waiting sync.WaitGroup
+	for i, c := range r.Cells {
+		waiting.Go(func() {
+			a := ask(c.API, reading(ctx, req, from[i], 0, true))
+			mu.Lock()
+			defer mu.Unlock()
+			if ctx.Err() == nil {
+				answers[i] = a
+			}
+			if p, _ := a.page(); len(p.Items) > 0 {
+				stop()
+			}
+		})
+	}
+	waiting.Wait()
+	return answers
+}
+
+// merge takes events of all parts by time, as many as a page has, and returns them with where each cell's part ends, and a response that
+// had a part; nil if none had. Where only the beginning of a part is taken the cell is asked for just that, since a cursor is its own.
+func (r *Router) merge(req *http.Request, from cursors, answers []*answer) (items []json.RawMessage, next cursors, first *answer) {
+	parts := make([]page, len(answers))
+	next = slices.Clone(from)
+	for i, a := range answers {
+		p, is := a.page()
+		if !is {
+			continue
+		}
+		parts[i] = p
+		if first == nil {
+			first = a
+		}
+	}
+	taken := take(parts, limitOf(req))
+	for i := range parts {
+		switch {
+		case taken[i] == len(parts[i].Items) && parts[i].Next != "":
+			next[i] = parts[i].Next
+		case taken[i] > 0:
+			again, is := ask(r.Cells[i].API, reading(req.Context(), req, from[i], taken[i], false)).page()
+			parts[i] = again
+			if is {
+				next[i] = again.Next
+			}
+		default:
+			parts[i] = page{}
+		}
+	}
+	return inOrder(parts), next, first
+}
+
+// usualEvents is how many events a page has that names no limit.
+const usualEvents = 100
+
+func limitOf(req *http.Request) int {
+	if n, err := strconv.Atoi(req.URL.Query().Get("limit")); err == nil {
+		return n
+	}
+	return usualEvents
+}
+
+// take returns how many of each part are in a page.
+func take(parts []page, limit int) []int {
+	taken := make([]int, len(parts))
+	for range limit {
+		i := earliest(parts, taken)
+		if i < 0 {
+			break
+		}
+		taken[i]++
+	}
+	return taken
+}
+
+// inOrder are the items of all parts by time.
+func inOrder(parts []page) []json.RawMessage {
+	items := []json.RawMessage{}
+	at := make([]int, len(parts))
+	for i := earliest(parts, at); i >= 0; i = earliest(parts, at) {
+		items = append(items, parts[i].Items[at[i]])
+		at[i]++
+	}
+	return items
+}
+
+// earliest is the part whose item at a place is the oldest, -1 where all have ended.
+func earliest(parts []page, at []int) int {
+	found := -1
+	for i := range parts {
+		if at[i] < len(parts[i].Items) && (found < 0 || parts[i].at[at[i]].Before(parts[found].at[at[found]])) {
+			found = i
+		}
+	}
+	return found
+}

@@ -1,0 +1,186 @@
+package cells
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/api/problem"
+	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Map leads from what a request names to its cell; *config.Config in the program. What is not configured is of cell 0.
+type Map interface {
+	CellOf(account string) cell.Number
+	CellOfOrder(id string) cell.Number
+	CellOfID(text string) cell.Number
+}
+
+// Cell is the API of a cell.
+type Cell struct {
+	Number cell.Number
+	API    http.Handler
+}
+
+// Options configure a router. Cells and To are required; the first cell serves what names none.
+type Options struct {
+	Cells []Cell
+	To    Map
+	// Health has the router serve /readyz and /metrics, for all cells; Metrics serves the latter.
+	Health  bool
+	Metrics http.Handler
+}
+
+// Router serves the requests of all cells. It is safe for concurrent use.
+type Router struct {
+	Options
+
+	problems *problem.Catalogue
+}
+
+// New returns a router.
+func New(o Options) *Router {
+	return &Router{o, problem.New(render.New(time.Now, 0))} //nolint:forbidigo // of what the router refuses, which shows no attempt
+}
+
+// ServeHTTP implements http.Handler.
+func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
+	switch path := req.URL.Path; {
+	case r.Health && path == "/readyz":
+		r.ready(w, req)
+	case r.Health && path == "/metrics" && r.Metrics != nil:
+		r.Metrics.ServeHTTP(w, req)
+	case path == "/v1/events" && reads:
+		r.feed(w, req)
+	default:
+		r.lead(w, req)
+	}
+}
+
+// lead has the cell serve a request that what it names is in.
+func (r *Router) lead(w http.ResponseWriter, req *http.Request) {
+	n, named := r.named(req)
+	if named {
+		r.cell(n).ServeHTTP(w, req)
+		return
+	}
+	n, chosen, err := r.chosen(req)
+	switch {
+	case err != nil:
+		r.refuse(w, err)
+	case chosen && isConsole(req):
+		choose(w, req, n)
+	default:
+		r.cell(n).ServeHTTP(w, without(req, parameter))
+	}
+}
+
+// named returns the cell of what the address of a request names.
+func (r *Router) named(req *http.Request) (cell.Number, bool) {
+	parts := strings.Split(strings.TrimPrefix(req.URL.EscapedPath(), "/"), "/")
+	for i, part := range parts {
+		parts[i], _ = url.PathUnescape(part)
+	}
+	switch {
+	case len(parts) == 2 && parts[0] == "webhooks":
+		return r.To.CellOf(parts[1]), true
+	case len(parts) >= 3 && parts[0] == "v1" && parts[1] == "orders":
+		return r.To.CellOfOrder(parts[2]), true
+	case req.URL.Path == "/support/orders" && req.URL.Query().Has("id"):
+		return r.To.CellOfOrder(req.URL.Query().Get("id")), true
+	}
+	i := slices.IndexFunc(parts, func(part string) bool { return uuid.Validate(part) == nil })
+	if i < 0 {
+		return cell.Only, false
+	}
+	return r.To.CellOfID(parts[i]), true
+}
+
+// parameter chooses a cell in a request that names nothing, and in the console for all that follow.
+const parameter = "cell"
+
+// chosen returns the cell of the request's parameter, and true, or that of the console's cookie.
+func (r *Router) chosen(req *http.Request) (cell.Number, bool, error) {
+	if query := req.URL.Query(); query.Has(parameter) {
+		n, found := r.number(query.Get(parameter))
+		if !found {
+			return 0, false, payment.Invalid(parameter, "must be the number of a cell: "+strings.Join(r.numbers(), ", "))
+		}
+		return n, true, nil
+	}
+	if kept, err := req.Cookie(cookie); err == nil && isConsole(req) {
+		if n, found := r.number(kept.Value); found {
+			return n, false, nil
+		}
+	}
+	return r.Cells[0].Number, false, nil
+}
+
+func (r *Router) number(text string) (cell.Number, bool) {
+	for _, c := range r.Cells {
+		if strconv.Itoa(int(c.Number)) == text {
+			return c.Number, true
+		}
+	}
+	return 0, false
+}
+
+func (r *Router) numbers() []string {
+	all := make([]string, 0, len(r.Cells))
+	for _, c := range r.Cells {
+		all = append(all, strconv.Itoa(int(c.Number)))
+	}
+	return all
+}
+
+func (r *Router) cell(n cell.Number) http.Handler {
+	for _, c := range r.Cells {
+		if c.Number == n {
+			return c.API
+		}
+	}
+	return r.Cells[0].API
+}
+
+// cookie keeps the cell that a person looks at in the console. It grants nothing.
+const cookie = "paylatch_cell"
+
+func isConsole(req *http.Request) bool {
+	return req.Method == http.MethodGet && (req.URL.Path == "/support" || strings.HasPrefix(req.URL.Path, "/support/")) ||
+		req.Method == http.MethodPost && strings.HasPrefix(req.URL.Path, "/support/")
+}
+
+// choose keeps the cell, and leads to the same page without the parameter.
+func choose(w http.ResponseWriter, req *http.Request, n cell.Number) {
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it grants nothing, and the console of a machine of one's own has no TLS
+		Name: cookie, Value: strconv.Itoa(int(n)), Path: "/support", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: req.TLS != nil,
+	})
+	http.Redirect(w, req, without(req, parameter).URL.RequestURI(), http.StatusSeeOther)
+}
+
+// without is a request without a parameter.
+func without(req *http.Request, name string) *http.Request {
+	query := req.URL.Query()
+	if !query.Has(name) {
+		return req
+	}
+	query.Del(name)
+	other := req.Clone(req.Context())
+	other.URL.RawQuery = query.Encode()
+	return other
+}
+
+func (r *Router) refuse(w http.ResponseWriter, err error) {
+	d := r.problems.Document("", err)
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	write(w, d.Status, d)
+}

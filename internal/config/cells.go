@@ -1,0 +1,89 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/cell"
+)
+
+// Numbers lists the cells, that of database_url first.
+func (c *Config) Numbers() []cell.Number {
+	all := []cell.Number{cell.Only}
+	for _, of := range c.Cells {
+		all = append(all, cell.Number(of.Number)) //nolint:gosec // checked when it was read
+	}
+	return all
+}
+
+// In returns the configuration of one cell, as of a service that has no other: its database, its accounts, and a folder of its own
+// for what is kept on this machine.
+func (c *Config) In(n cell.Number) *Config {
+	in := *c
+	in.Cell = n
+	in.Accounts = slices.DeleteFunc(slices.Clone(c.Accounts), func(a Account) bool { return a.Cell != int(n) })
+	for _, of := range c.Cells {
+		if of.Number != int(n) {
+			continue
+		}
+		in.DatabaseURL, in.Database.DirectURL, in.Database.ReadURL = of.DatabaseURL, of.DirectURL, of.ReadURL
+		in.DefaultAccount = of.DefaultAccount
+		in.DataDir = filepath.Join(c.DataDir, "cell-"+strconv.Itoa(of.Number))
+	}
+	return &in
+}
+
+// CellOf returns the cell of an account, of 0 if it is not configured.
+func (c *Config) CellOf(account string) cell.Number {
+	for _, a := range c.Accounts {
+		if a.Name == account {
+			return cell.Number(a.Cell) //nolint:gosec // checked when it was read
+		}
+	}
+	return cell.Only
+}
+
+// CellOfOrder returns the cell of an order: the one that its id bears where paylatch made it, else that of its prefix.
+func (c *Config) CellOfOrder(id string) cell.Number {
+	if ours, is := strings.CutPrefix(id, ourPrefix); is {
+		return c.CellOfID(ours)
+	}
+	for _, of := range c.Cells {
+		if slices.ContainsFunc(of.OrderPrefixes, func(p string) bool { return strings.HasPrefix(id, p) }) {
+			return cell.Number(of.Number) //nolint:gosec // checked when it was read
+		}
+	}
+	return cell.Only
+}
+
+// CellOfID returns the cell that an id of ours bears, 0 for what is none or bears one that is not configured.
+func (c *Config) CellOfID(text string) cell.Number {
+	id, err := uuid.Parse(text)
+	if n := cell.Of(id); err == nil && slices.Contains(c.Numbers(), n) {
+		return n
+	}
+	return cell.Only
+}
+
+// CellOfArgs returns the cell of what a command line names: the account of --account, an order of --order, or an id of ours.
+func (c *Config) CellOfArgs(args []string) cell.Number {
+	for i, arg := range args {
+		name, value, given := strings.Cut(arg, "=")
+		if !given && i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch {
+		case name == "--account":
+			return c.CellOf(value)
+		case name == "--order":
+			return c.CellOfOrder(value)
+		case uuid.Validate(arg) == nil:
+			return c.CellOfID(arg)
+		}
+	}
+	return cell.Only
+}

@@ -1,0 +1,77 @@
+package lists
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
+)
+
+// Union is a store of what several have, none of which has an item of another. A cursor is a place in all of them. Where one does not
+// respond a list fails, since it would pass over what that has; a list of one account needs only the store of that.
+type Union struct {
+	// Of returns the store of an account.
+	Of     func(account string) Store
+	Stores []Store
+}
+
+// Orders implements Store.
+func (u Union) Orders(ctx context.Context, q Query) ([]payment.Order, error) {
+	return together(ctx, u, q, Store.Orders, newest(placeOfOrder))
+}
+
+// Attempts implements Store.
+func (u Union) Attempts(ctx context.Context, q Query) ([]payment.View, error) {
+	return together(ctx, u, q, Store.Attempts, newest(placeOfAttempt))
+}
+
+// Refunds implements Store.
+func (u Union) Refunds(ctx context.Context, q Query) ([]refund.Refund, error) {
+	return together(ctx, u, q, Store.Refunds, newest(placeOfRefund))
+}
+
+// Disputes implements Store.
+func (u Union) Disputes(ctx context.Context, q Query) ([]payment.Dispute, error) {
+	return together(ctx, u, q, Store.Disputes, newest(placeOfDispute))
+}
+
+// DisputesDue implements Store.
+func (u Union) DisputesDue(ctx context.Context, q Query) ([]payment.Dispute, error) {
+	return together(ctx, u, q, Store.DisputesDue, func(a, b payment.Dispute) int { return placeOfDue(a).compare(placeOfDue(b)) })
+}
+
+func newest[T any](place func(T) Place) func(a, b T) int {
+	return func(a, b T) int { return place(b).compare(place(a)) }
+}
+
+func (p Place) compare(other Place) int {
+	return cmp.Or(p.At.Compare(other.At), cmp.Compare(p.ID, other.ID))
+}
+
+// together reads the same page of each store at once, and returns the first items of all.
+func together[T any](
+	ctx context.Context, u Union, q Query, read func(Store, context.Context, Query) ([]T, error), order func(a, b T) int,
+) ([]T, error) {
+	stores := u.Stores
+	if q.Account != "" {
+		stores = []Store{u.Of(q.Account)}
+	}
+	pages := make([][]T, len(stores))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, s := range stores {
+		group.Go(func() (err error) {
+			pages[i], err = read(s, ctx, q)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err //nolint:wrapcheck // that of the one store
+	}
+	all := slices.Concat(pages...)
+	slices.SortStableFunc(all, order)
+	return all[:min(len(all), q.Limit)], nil
+}
