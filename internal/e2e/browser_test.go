@@ -104,20 +104,21 @@ func (b *tab) open(address string) {
 // a page that comes back from the cache.
 func (b *tab) click(selector string, count ...int) {
 	b.t.Helper()
-	element := "document.querySelector(" + quote(selector) + ")"
-	b.until(`document.readyState === "complete" && ` + element + `?.checkVisibility()`)
-	for _, n := range append([]int{1}, count...) {
-		b.press(element, n)
+	x, y := b.press("document.querySelector(" + quote(selector) + ")")
+	for _, n := range count { // at once, and so perhaps on a button that is busy by then
+		b.do(chromedp.MouseClickXY(x, y, chromedp.ClickCount(n)))
 	}
 }
 
-// press presses once, again where the element moved away from under the mouse and is still there. Whether it did is reported by the
-// page itself, as far as its scripts run.
-func (b *tab) press(element string, count int) {
+// press presses what is there and enabled, again where it moved away from under the mouse or was taken away meanwhile. Whether the
+// mouse met it is reported by the page itself, as far as its scripts run.
+func (b *tab) press(element string) (x, y float64) {
 	b.t.Helper()
 	for range 5 {
+		b.until(`document.readyState === "complete" && ` + element + `?.checkVisibility() && ` + element + `.getAttribute("aria-disabled") !== "true"`)
 		at := eval[struct{ X, Y float64 }](b, `(() => {
 			const e = `+element+`;
+			if (!e) return { X: 0, Y: 0 };
 			e.scrollIntoView({ block: "center", behavior: "instant" });
 			window.missed = false;
 			document.addEventListener("listening", () => { window.missed = true }, { once: true });
@@ -126,12 +127,13 @@ func (b *tab) press(element string, count int) {
 			const r = e.getBoundingClientRect();
 			return { X: r.x + r.width / 2, Y: r.y + r.height / 2 };
 		})()`)
-		b.do(chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(count)))
-		if !eval[bool](b, "window.missed === true && Boolean("+element+"?.checkVisibility())") {
-			return
+		b.do(chromedp.MouseClickXY(at.X, at.Y))
+		if !eval[bool](b, "window.missed === true") {
+			return at.X, at.Y
 		}
 	}
 	require.Fail(b.t, "the mouse never met "+element)
+	return 0, 0
 }
 
 // doubleClick is two presses so close that the browser takes them for one.

@@ -12,7 +12,7 @@ import (
 func proofCounted(b *tab, s *demoShop) {
 	order := s.checkout(b, heldMethod)
 	b.proves("0", "0", "0 ×")
-	b.doubleClick("#pay")
+	b.click("#twice")
 	s.reached(b.t, order)
 	b.until(`document.getElementById("presses").innerText === "2" && document.getElementById("requests").innerText !== "0"`)
 	require.Equal(b.t, "0 ×", eval[string](b, `document.getElementById("charged").innerText`), "the provider has not heard of it yet")

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -41,9 +42,24 @@ func (s *shop) completeReturn(r *http.Request, c checkout) bool {
 		return false
 	}
 	sum := sha256.Sum256(details)
-	a, err := s.sendStep(r.Context(), c.Attempt.ID, "return:"+hex.EncodeToString(sum[:16]), details)
-	return err == nil && a.ok()
+	for try := 0; ; try++ {
+		a, err := s.sendStep(r.Context(), c.Attempt.ID, "return:"+hex.EncodeToString(sum[:16]), details)
+		if err != nil || a.code() != "request-in-progress" || try == stepTries {
+			return err == nil && a.ok()
+		}
+		select {
+		case <-r.Context().Done():
+			return false
+		case <-time.After(stepPause):
+		}
+	}
 }
+
+// A step that comes while the attempt is looked up is sent again: its customer has no script that would.
+const (
+	stepTries = 20
+	stepPause = 250 * time.Millisecond
+)
 
 func (s *shop) sendStep(ctx context.Context, attempt, key string, details json.RawMessage) (response, error) {
 	return s.backend.call(ctx, http.MethodPost, "/v1/payment-attempts/"+url.PathEscape(attempt)+"/complete",
