@@ -22,6 +22,7 @@ type sandboxCmd struct {
 	Listen        string  `default:"${dev_sandbox}" placeholder:"HOST:PORT" help:"Where it listens (${default})."`
 	WebhookURL    string  `name:"webhook-url" placeholder:"URL" help:"Where its webhooks go; none: it sends none."`
 	WebhookSecret string  `placeholder:"whsec_…" help:"What its webhooks are signed with."`
+	APIKey        string  `name:"api-key" placeholder:"KEY" help:"What its callers have to send as Authorization: Bearer; none: anybody may call."`
 	PublicURL     string  `name:"public-url" placeholder:"URL" help:"Where browsers find its pages, if not where its callers do."`
 	Lose          float64 `placeholder:"SHARE" help:"Which share of its webhooks is never delivered, 0 to 1."`
 	Seed          uint64  `help:"Decides which those are."`
@@ -61,7 +62,7 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 
 func (c *sandboxCmd) options(cfg *config.Config, log zerolog.Logger) sandbox.Options {
 	o := sandbox.Options{
-		StateFile: c.State, WebhookURL: c.WebhookURL, WebhookSecret: c.WebhookSecret, PublicURL: c.PublicURL,
+		StateFile: c.State, WebhookURL: c.WebhookURL, WebhookSecret: c.WebhookSecret, APIKey: c.APIKey, PublicURL: c.PublicURL,
 		Lose: c.Lose, Seed: c.Seed,
 		Log: sandboxLog(log),
 	}

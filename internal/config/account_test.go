@@ -82,7 +82,7 @@ func TestDefaultAccount(t *testing.T) {
 	two := base + "- {name: shop, kind: stripe, api_key: k}\n- {name: b, kind: stripe, api_key: k}\n- {name: in, kind: standard, webhook_secrets: [" + webhook + "]}\n"
 	require.Equal(t, config.ValidationErrors{"default_account: several accounts can charge; name one of shop, b"}, validationErrors(t, two))
 	require.Equal(t, config.ValidationErrors{"default_account: is not among the accounts (shop, b, in); did you mean shop?"}, validationErrors(t, two+"default_account: shp"))
-	require.Equal(t, config.ValidationErrors{"default_account: the account can't charge: it needs webhook_secrets to take webhooks"}, validationErrors(t, two+"default_account: in"))
+	require.Equal(t, config.ValidationErrors{"default_account: the account can't charge: it needs webhook_secrets to take webhooks, base_url and api_key to charge"}, validationErrors(t, two+"default_account: in"))
 	wrong := validationErrors(t, two+"- {name: c, kind: nothing}\ndefault_account: shp")
 	require.Len(t, wrong, 2, "the account and the default")
 	require.Contains(t, wrong, "default_account: is not among the accounts (shop, b, in, c); did you mean shop?")
@@ -106,6 +106,7 @@ func TestWhatAnAccountCanDo(t *testing.T) {
 		"stripe, both":   {config.Account{Kind: "stripe", Fields: map[string]config.Secret{"api_key": "k"}, WebhookSecrets: []config.Secret{"s"}}, true, true},
 		"stripe, polled": {config.Account{Kind: "stripe", Fields: map[string]config.Secret{"api_key": "k"}}, true, false},
 		"standard":       {config.Account{Kind: "standard", WebhookSecrets: []config.Secret{"s"}}, false, true},
+		"standard, both": {config.Account{Kind: "standard", BaseURL: "https://x", Fields: map[string]config.Secret{"api_key": "k"}, WebhookSecrets: []config.Secret{"s"}}, true, true},
 		"yookassa":       {config.Account{Kind: "yookassa", Fields: map[string]config.Secret{"api_key": "k", "shop_id": "1"}}, true, true},
 		"mollie classic": {config.Account{Kind: "mollie", Fields: map[string]config.Secret{"api_key": "k"}}, true, true},
 		"unknown":        {config.Account{Kind: "x", Fields: map[string]config.Secret{"api_key": "k"}}, false, false},
@@ -144,7 +145,7 @@ func TestWebhooksConfig(t *testing.T) {
 func complete() map[string]string {
 	return map[string]string{
 		"sandbox":       "base_url: 'http://127.0.0.1:9090', webhook_secrets: [" + webhook + "]",
-		"standard":      "webhook_secrets: [" + webhook + "]",
+		"standard":      "base_url: 'http://127.0.0.1:9091', api_key: k, webhook_secrets: [" + webhook + "]",
 		"stripe":        "api_key: k, webhook_secrets: [whsec_x]",
 		"adyen":         "api_key: k, merchant_account: M, webhook_secrets: [44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056], basic_auth: {user: u, password: p}",
 		"paypal":        "client_id: c, client_secret: s, webhook_id: 1JE4291016473214C",
@@ -173,7 +174,7 @@ func TestEveryKindCanBeConfigured(t *testing.T) {
 			c, err := config.Load(write(t, base+"- {name: a, kind: "+kind+", "+fields+"}"), nil)
 			require.NoError(t, err)
 			require.True(t, c.Accounts[0].TakesWebhooks())
-			require.Equal(t, kind != "standard" && kind != "lemonsqueezy", c.Accounts[0].CanCharge())
+			require.Equal(t, kind != "lemonsqueezy", c.Accounts[0].CanCharge())
 
 			m := validationErrors(t, base+"- {name: a, kind: "+kind+"}")
 			require.Contains(t, m[0], "accounts[0]: is of no use as it is: the kind "+kind+" needs ")

@@ -65,6 +65,9 @@ func TestServeNeedsItsDatabaseAndRealAccounts(t *testing.T) {
 		"square":        {"kind: square, api_key: EAAAl1", "kind: square, api_key: EAAAl1, base_url: 'https://connect.squareupsandbox.com'", "base_url"},
 		"plain":         {"kind: square, api_key: k, base_url: 'https://127.0.0.1'", "kind: square, api_key: k, base_url: 'HTTP://127.0.0.1'", "base_url"},
 		"plain public":  {"kind: square, api_key: k, public_url: 'https://pay.example', webhook_secrets: [s]", "kind: square, api_key: k, public_url: 'http://pay.example', webhook_secrets: [s]", "public_url"},
+		"standard":      {"kind: standard, api_key: k, base_url: 'https://pay.example'", "kind: standard, api_key: k, base_url: 'https://localhost:9091'", "base_url"},
+		"standard ip":   {"kind: standard, api_key: k, base_url: 'https://10.0.0.1'", "kind: standard, api_key: k, base_url: 'https://[::1]:9091'", "base_url"},
+		"standard key":  {"kind: standard, api_key: live_k, base_url: 'https://pay.example'", "kind: standard, api_key: live_k, base_url: 'http://pay.example'", "base_url"},
 		"sandbox":       {"kind: standard, webhook_secrets: [" + webhook + "]", "kind: sandbox, webhook_secrets: [" + webhook + "]", "kind"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -73,7 +73,7 @@ func kindAccounts() map[string]kindAccount {
 		"robokassa":     of("password2", "merchant_login", "shop"),
 		"sandbox":       of(hook),
 		"square":        square,
-		"standard":      of(hook),
+		"standard":      of(hook, "api_key", "test_key"),
 		"stripe":        of("whsec_of_stripe", "api_key", "sk_test_key"),
 		"tbank":         of("terminal-password", "terminal_key", "1321054611234DEMO"),
 		"yookassa":      of("", "shop_id", "shop", "api_key", "test_key"),

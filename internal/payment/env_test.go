@@ -150,7 +150,7 @@ func startSandbox(t *testing.T, with setup, service *atomic.Pointer[service]) (s
 		transport.CloseIdleConnections()
 		server.Close()
 	})
-	return server.URL, provider.New(server.URL, &http.Client{Transport: transport})
+	return server.URL, provider.New(server.URL, "", &http.Client{Transport: transport})
 }
 
 var customer = authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}

@@ -46,7 +46,7 @@ func (r *env) freeze(t *testing.T, before bool) *frozen {
 	f := &frozen{asleep: make(chan payment.AttemptID, 1), thaw: make(chan struct{}), answer: make(chan commands.Reply, 1)}
 	transport := &http.Transport{DialContext: f.dial}
 	t.Cleanup(transport.CloseIdleConnections)
-	p := &spy{Provider: provider.New(r.box, &http.Client{Transport: transport})}
+	p := &spy{Provider: provider.New(r.box, "", &http.Client{Transport: transport})}
 	p.charge = func(_ context.Context, c gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error) {
 		if before {
 			f.sleep(c.Attempt)

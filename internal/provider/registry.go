@@ -26,6 +26,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/razorpay"
 	"github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/provider/square"
+	"github.com/paylatch/paylatch/internal/provider/standard"
 	"github.com/paylatch/paylatch/internal/provider/stripe"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
@@ -50,6 +51,7 @@ func Adapters() map[string]descriptor.Adapter {
 		"razorpay":      razorpay.Adapter(),
 		"sandbox":       sandbox.Adapter(),
 		"square":        square.Adapter(),
+		"standard":      standard.Adapter(),
 		"stripe":        stripe.Adapter(),
 		"tbank":         tbank.Adapter(),
 		"yookassa":      yookassa.Adapter(),

@@ -19,7 +19,7 @@ import (
 func TestEveryKindHasAnAdapter(t *testing.T) {
 	t.Parallel()
 	require.Subset(t, provider.Callable(), []string{
-		"adyen", "checkout", "cloudpayments", "comgate", "gocardless", "gopay", "mollie", "paypal", "razorpay", "sandbox", "square", "stripe", "tbank", "yookassa",
+		"adyen", "checkout", "cloudpayments", "comgate", "gocardless", "gopay", "mollie", "paypal", "razorpay", "sandbox", "square", "standard", "stripe", "tbank", "yookassa",
 	})
 	for _, kind := range provider.Callable() {
 		p, err := provider.New(kind, descriptor.Settings{
@@ -70,6 +70,7 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		"paypal":        {6 * time.Hour, payment.Capabilities{Complete: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
 		"razorpay":      {181 * 24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
 		"square":        {2 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, CancelByReference: true, LookupRefund: true, ShowsRefunds: true}},
+		"standard":      {24 * time.Hour, payment.Capabilities{Find: true, FindConsistent: true, Complete: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"stripe":        {24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"tbank":         {0, payment.Capabilities{Find: true, FindConsistent: true, Cancel: true, RefundsConsistent: true}},
 		"yookassa":      {24 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},

@@ -103,7 +103,7 @@ func (e *env) wire(t *testing.T) {
 	t.Cleanup(transport.CloseIdleConnections)
 	e.notes = activity.NewNotes(e.store, time.Now)
 	rules := changeset.Rules{
-		Accounts: current.Of(map[string]gateway.Account{"sandbox": {Provider: provider.New(e.box, &http.Client{Transport: transport})}}),
+		Accounts: current.Of(map[string]gateway.Account{"sandbox": {Provider: provider.New(e.box, "", &http.Client{Transport: transport})}}),
 		Schedule: schedule.Schedule{First: 10 * time.Second, Lease: 30 * time.Second},
 	}
 	e.Runner = runner.New(runner.Options{Store: e.store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now})

@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/subtle"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
@@ -52,11 +54,31 @@ func (rec *chargeRecord) back(do step) string {
 	return to.String()
 }
 
-type completeRequest struct {
+// challengeResult is what the script gives the page.
+type challengeResult struct {
 	Result string `json:"result"`
 }
 
-func (in completeRequest) checked() (completeRequest, *apiError) { return in, nil }
+// completeRequest has the challenge's result: alone, or among what the script returned or the page's address has.
+type completeRequest struct {
+	Result  string          `json:"result"`
+	Details json.RawMessage `json:"details,omitempty"`
+}
+
+func (in completeRequest) checked() (completeRequest, *apiError) {
+	if in.Details == nil {
+		return in, nil
+	}
+	var details struct {
+		Result string `json:"result"`
+		Page   string `json:"sandbox_result"`
+	}
+	if err := json.Unmarshal(in.Details, &details); err != nil {
+		return in, invalid("details must be an object with a result.")
+	}
+	in.Result = cmp.Or(in.Result, details.Result, details.Page)
+	return in, nil
+}
 
 // completeCharge is the second call of a charge with a challenge. A charge that is not pending any more
 // is shown as it is.
@@ -110,7 +132,7 @@ func (s *Server) challengeByScript(w http.ResponseWriter, r *http.Request) {
 	if in.Approve {
 		do = stepApprove
 	}
-	write(w, jsonReply(http.StatusOK, completeRequest{rec.Challenge.result(do)}))
+	write(w, jsonReply(http.StatusOK, challengeResult{rec.Challenge.result(do)}))
 }
 
 // voucher is shown to the customer, who pays it on the hosted page.

@@ -17,6 +17,8 @@ type Options struct {
 	WebhookURL string
 	// WebhookSecret (whsec_…) signs the webhooks; required with WebhookURL.
 	WebhookSecret string
+	// APIKey is what calls must bear as Authorization: Bearer; empty: none is looked for. Pages and the drop-in need none.
+	APIKey string
 	// PublicURL is the address of this server for a browser, for the links to hosted
 	// pages. Empty: the address that the caller of the charge used.
 	PublicURL string

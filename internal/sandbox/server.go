@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -112,7 +113,21 @@ func (s *Server) routes() {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
+	if !s.authenticated(r) {
+		refused := unauthenticated()
+		refused.Message = "Send the API key as Authorization: Bearer."
+		write(w, errorReply(refused))
+		return
+	}
 	s.mux.ServeHTTP(w, r)
+}
+
+// authenticated reports whether a call bears the API key, where it needs one. The drop-in's calls are a browser's.
+func (s *Server) authenticated(r *http.Request) bool {
+	if s.opts.APIKey == "" || !strings.HasPrefix(r.URL.Path, "/v1/") || strings.HasPrefix(r.URL.Path, "/v1/dropin") {
+		return true
+	}
+	return same(r.Header.Get("Authorization"), "Bearer "+s.opts.APIKey)
 }
 
 // Close ends the calls that hang and closes the state file; later calls get a 500. It

@@ -70,7 +70,7 @@ func newEnv(t *testing.T) *env {
 	require.NoError(t, err)
 	server := httptest.NewServer(box)
 	transport := &http.Transport{}
-	client := provider.New(server.URL, &http.Client{Transport: transport})
+	client := provider.New(server.URL, "", &http.Client{Transport: transport})
 	notes := activity.NewNotes(store, time.Now)
 	rules := changeset.Rules{
 		Accounts: current.Of(notes.Providers(map[string]gateway.Account{"sandbox": {Provider: client}})),

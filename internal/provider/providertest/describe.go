@@ -21,6 +21,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
+	"go.yaml.in/yaml/v3"
 )
 
 // Described returns the fake with every request to it, and every answer of it,
@@ -100,7 +101,7 @@ func load(path, prefix string) (routers.Router, error) {
 	d, _ := kept.(*described)
 	d.once.Do(func() {
 		var raw []byte
-		if raw, d.err = os.ReadFile(path); d.err != nil { //nolint:gosec // see Described
+		if raw, d.err = readJSON(path); d.err != nil {
 			return
 		}
 		// Choices of some descriptions overlap: what fits two of them fits.
@@ -111,6 +112,19 @@ func load(path, prefix string) (routers.Router, error) {
 		d.router, d.err = routed(raw, prefix)
 	})
 	return d.router, d.err
+}
+
+// readJSON reads a description as JSON, be it written in YAML.
+func readJSON(path string) ([]byte, error) {
+	raw, err := os.ReadFile(path) //nolint:gosec // see Described
+	if err != nil || filepath.Ext(path) != ".yaml" {
+		return raw, err //nolint:wrapcheck // the caller names the file
+	}
+	var document any
+	if err := yaml.Unmarshal(raw, &document); err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the file
+	}
+	return json.Marshal(document) //nolint:wrapcheck // the caller names the file
 }
 
 // plain turns a description of version 3.1 into one of 3.0, which says the same of
@@ -126,7 +140,9 @@ func plain(raw []byte) ([]byte, error) {
 	doc["openapi"] = "3.0.3"
 	if info, ok := doc["info"].(map[string]any); ok {
 		delete(info, "license")
+		delete(info, "summary")
 	}
+	delete(doc, "webhooks") // nothing here is one
 	single(doc)
 	return json.Marshal(doc) //nolint:wrapcheck // what was read as JSON can be written
 }

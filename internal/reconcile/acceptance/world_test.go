@@ -128,7 +128,7 @@ func (w *world) wire(t *testing.T, look func(gateway.Provider) gateway.Provider)
 	t.Helper()
 	server := httptest.NewServer(w.box)
 	t.Cleanup(server.Close)
-	at := client.New(server.URL, server.Client())
+	at := client.New(server.URL, "", server.Client())
 	provider := gateway.Provider(at)
 	if look != nil {
 		provider = look(provider)

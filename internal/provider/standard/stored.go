@@ -1,4 +1,4 @@
-package sandbox
+package standard
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider: tok_save stores a card_… .
+// TokenKind implements gateway.Provider: by the contract a stored payment method is a card_… .
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if strings.HasPrefix(token, "card_") {
 		return gateway.TokenStored

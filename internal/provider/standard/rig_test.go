@@ -1,4 +1,4 @@
-package sandbox_test
+package standard_test
 
 import (
 	"context"
@@ -15,11 +15,14 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	client "github.com/paylatch/paylatch/internal/provider/sandbox"
+	client "github.com/paylatch/paylatch/internal/provider/standard"
 	"github.com/paylatch/paylatch/internal/sandbox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// apiKey is the account's at the running sandbox.
+const apiKey = "key_of_the_account"
 
 // rig is a client of a running sandbox.
 type rig struct {
@@ -29,7 +32,7 @@ type rig struct {
 
 func start(t *testing.T) rig {
 	t.Helper()
-	s, err := sandbox.New(sandbox.Options{Delays: sandbox.Delays{Async: 20 * time.Millisecond, Late: 20 * time.Millisecond}})
+	s, err := sandbox.New(sandbox.Options{APIKey: apiKey, Delays: sandbox.Delays{Async: 20 * time.Millisecond, Late: 20 * time.Millisecond}})
 	require.NoError(t, err)
 	running(t, s)
 	return serve(t, s)
@@ -52,7 +55,7 @@ func serve(t *testing.T, h http.Handler) rig {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	return rig{client.New(server.URL+"/", server.Client()), server.URL}
+	return rig{client.New(server.URL+"/", apiKey, server.Client()), server.URL}
 }
 
 // says is a client of a provider that answers everything in one way.
@@ -103,6 +106,7 @@ func (r rig) ledger(t *testing.T) []movement {
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/v1/ledger", http.NoBody)
 	require.NoError(t, err)
 	req.Close = true
+	req.Header.Set("Authorization", "Bearer "+apiKey)
 	res, err := (&http.Client{Transport: &http.Transport{}}).Do(req)
 	require.NoError(t, err)
 	defer res.Body.Close()

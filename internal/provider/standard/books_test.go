@@ -1,4 +1,4 @@
-package sandbox_test
+package standard_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
-	client "github.com/paylatch/paylatch/internal/provider/sandbox"
+	client "github.com/paylatch/paylatch/internal/provider/standard"
 	"github.com/paylatch/paylatch/internal/sandbox"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/standard"
@@ -29,8 +29,8 @@ const hookSecret = "whsec_c2FuZGJveC10ZXN0LXNlY3JldC0wMTIzNDU2Nzg5"
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	providertest.Books(t, providertest.BooksSuite{
-		New:      func(_ *testing.T, base string, c *http.Client) gateway.Books { return client.New(base, c) },
-		Provider: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return client.New(base, c) },
+		New:      func(_ *testing.T, base string, c *http.Client) gateway.Books { return client.New(base, "", c) },
+		Provider: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return client.New(base, "", c) },
 		Booked: func(t *testing.T) providertest.Booked {
 			t.Helper()
 			h := play(t)
@@ -46,7 +46,7 @@ func TestBooks(t *testing.T) {
 func TestEventLog(t *testing.T) {
 	t.Parallel()
 	providertest.EventLog(t, providertest.EventLogSuite{
-		New:    func(_ *testing.T, base string, c *http.Client) gateway.EventLog { return client.New(base, c) },
+		New:    func(_ *testing.T, base string, c *http.Client) gateway.EventLog { return client.New(base, "", c) },
 		Reader: verifier(t),
 		Listed: func(t *testing.T) providertest.Listed {
 			t.Helper()

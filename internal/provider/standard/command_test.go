@@ -1,4 +1,4 @@
-package sandbox_test
+package standard_test
 
 import (
 	"testing"

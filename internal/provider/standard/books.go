@@ -1,4 +1,4 @@
-package sandbox
+package standard
 
 import (
 	"cmp"
@@ -14,9 +14,9 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-var errNoList = errors.New("the sandbox's answer has no page of a list")
+var errNoList = errors.New("the provider's answer has no page of a list")
 
-// entry is the sandbox's own view of a movement in its books.
+// entry is the provider's own view of a movement in its books.
 type entry struct {
 	EntryID   string    `json:"entry_id"`
 	Kind      string    `json:"kind"`

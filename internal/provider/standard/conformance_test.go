@@ -1,9 +1,10 @@
-package sandbox_test
+package standard_test
 
 import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,32 +12,49 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
-	client "github.com/paylatch/paylatch/internal/provider/sandbox"
+	box "github.com/paylatch/paylatch/internal/provider/sandbox"
+	client "github.com/paylatch/paylatch/internal/provider/standard"
 	"github.com/paylatch/paylatch/internal/sandbox"
 )
 
+// TestConformance has each request of the adapter and each response of the sandbox held against the contract's description.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	providertest.Run(t, suite())
+	providertest.RunDescribed(t, suite(), providertest.Document{File: contract(t), Paths: "/v1/"})
+}
+
+// contract is where the description of the contract is.
+func contract(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "..", "api", "standard-provider.yaml"))
+	require.NoError(t, err)
+	require.FileExists(t, path)
+	return path
 }
 
 func TestCarries(t *testing.T) {
 	t.Parallel()
-	providertest.Carries(t, suite(), client.Adapter(),
-		func(c *gateway.Charge) { c.Token, c.Save = "tok_success", true },
-		func(c *gateway.Charge) {
-			c.Token, c.Stored, c.Unattended = "card_00000000000000000000000000000000", true, true
-		},
-	)
+	for kind, a := range map[string]descriptor.Adapter{"standard": client.Adapter(), "sandbox": box.Adapter()} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			providertest.Carries(t, suite(), a,
+				func(c *gateway.Charge) { c.Token, c.Save = "tok_success", true },
+				func(c *gateway.Charge) {
+					c.Token, c.Stored, c.Unattended = "card_00000000000000000000000000000000", true, true
+				},
+			)
+		})
+	}
 }
 
 func suite() providertest.Suite {
 	return providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return client.New(base, c) },
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return client.New(base, apiKey, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
-			s, err := sandbox.New(sandbox.Options{})
+			s, err := sandbox.New(sandbox.Options{APIKey: apiKey})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
 			return s

@@ -1,4 +1,4 @@
-package sandbox_test
+package standard_test
 
 import (
 	"net/http"
@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	client "github.com/paylatch/paylatch/internal/provider/sandbox"
+	client "github.com/paylatch/paylatch/internal/provider/standard"
 )
 
 var _ gateway.Provider = (*client.Client)(nil)

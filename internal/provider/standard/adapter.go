@@ -1,0 +1,57 @@
+package standard
+
+import (
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// The values of the account's key lists.
+const (
+	listEvents  = "events"
+	listBalance = "balance"
+	listBoth    = "both"
+)
+
+// Adapter describes the adapter to the configuration. An account without base_url and api_key only takes webhooks. Its money counts as
+// real unless it is at this machine: a loopback address is refused in live.
+func Adapter() descriptor.Adapter {
+	api, lists := descriptor.APIKey(), webhooks.Key{
+		Name: "lists", OneOf: []string{listEvents, listBalance, listBoth}, Optional: true,
+		Doc: "which of its lists the provider has, to find what no webhook brought: events, balance or both; absent: none",
+	}
+	return descriptor.Adapter{
+		Keys:      []webhooks.Key{{Name: "base_url"}, api, lists},
+		TestHosts: []string{"localhost", "127.0.0.1", "::1"},
+		Carries: []descriptor.Carried{
+			{Member: "return_url", As: "return_url"},
+			{Member: "save_payment_method", As: "save_payment_method", When: "stores a `card_…` of the customer"},
+			{Member: "initiator", As: "initiator"},
+			{Member: "statement_descriptor", As: "statement_descriptor"},
+			{Member: "customer.reference", As: "customer"},
+			{Member: "customer.email", As: "email"},
+			{Member: "customer.billing_address", As: "billing_address.line1"},
+			{Member: "lines", As: "lines[].description"},
+		},
+		SecondStep: "what the provider's page or script returned, whatever its members: they are sent as `details`",
+		New: func(s descriptor.Settings) (gateway.Provider, error) {
+			return of(s), nil
+		},
+		Books: func(s descriptor.Settings) (gateway.Books, error) {
+			if s.Params["lists"] == listBalance || s.Params["lists"] == listBoth {
+				return of(s), nil
+			}
+			return nil, nil //nolint:nilnil // this account's provider has none
+		},
+		Events: func(s descriptor.Settings) (gateway.EventLog, error) {
+			if s.Params["lists"] == listEvents || s.Params["lists"] == listBoth {
+				return of(s), nil
+			}
+			return nil, nil //nolint:nilnil // this account's provider has none
+		},
+	}
+}
+
+func of(s descriptor.Settings) *Client {
+	return New(s.BaseURL, s.Params["api_key"], s.Client)
+}

@@ -1,0 +1,36 @@
+package standard
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+)
+
+// Capture implements gateway.Provider.
+func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
+	return c.command(ctx, cp.ProviderPaymentID, "capture", cp.IdempotencyKey, cp.Permit, CaptureRequest{cp.Money.Minor})
+}
+
+// Cancel implements gateway.Provider.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	return c.command(ctx, cl.ProviderPaymentID, "cancel", cl.IdempotencyKey, cl.Permit, struct{}{})
+}
+
+// command sends a command. After a refusal the charge is looked up: its state counts.
+func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body any) (gateway.Outcome, error) {
+	var moved Charge
+	refused, err := c.api.Post(ctx, "/v1/charges/"+url.PathEscape(id)+"/"+verb, keyed(key), l, body, &moved)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case refused == nil:
+		return outcome(moved)
+	case refused.Status == http.StatusNotFound:
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	}
+	now, err := c.Lookup(ctx, id)
+	now.Refused = true
+	return now, err
+}

@@ -1,0 +1,204 @@
+package standard_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	client "github.com/paylatch/paylatch/internal/provider/standard"
+)
+
+// A conflict that is about the key leaves open what became of the call that has it, whichever command it is.
+func TestAKeyInUseIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"request_in_progress", "idempotency_key_reused"} {
+		r := says(t, http.StatusConflict, `{"error":{"code":"`+code+`"}}`)
+		for name, do := range map[string]func() error{
+			"charge":  func() error { _, err := r.Charge(t.Context(), charge("tok_success")); return err },
+			"capture": func() error { _, err := r.Capture(t.Context(), capture("ch_1", 1)); return err },
+			"cancel":  func() error { _, err := r.Cancel(t.Context(), cancel("ch_1")); return err },
+			"refund": func() error {
+				_, err := r.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "ch_1", Money: euro(1), IdempotencyKey: "r", Permit: permit()})
+				return err
+			},
+			"complete": func() error {
+				_, err := r.Complete(t.Context(), gateway.Completion{ProviderPaymentID: "ch_1", Details: json.RawMessage(`{}`), IdempotencyKey: "c", Permit: permit()})
+				return err
+			},
+		} {
+			err := do()
+			require.Error(t, err, name)
+			require.NotErrorIs(t, err, gateway.ErrNotSent, name)
+			require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, name)
+		}
+	}
+}
+
+// What a provider does not offer it refuses when it is called for: the call has failed for good.
+func TestNotSupported(t *testing.T) {
+	t.Parallel()
+	r := says(t, http.StatusUnprocessableEntity, `{"error":{"code":"not_supported"}}`)
+	o, err := r.Charge(t.Context(), manual("tok_success"))
+	require.NoError(t, err)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "not_supported")}, o)
+	back, err := r.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "ch_1", Money: euro(1), IdempotencyKey: "r", Permit: permit()})
+	require.NoError(t, err)
+	require.Equal(t, gateway.RefusedRefund("not_supported"), back)
+}
+
+func TestAmountsOfACharge(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]*payment.Money{
+		`"amount":1999,"currency":"EUR"`:                         new(euro(1999)),
+		`"amount":1999,"amount_captured":null,"currency":"EUR"`:  new(euro(1999)),
+		`"amount":1999,"amount_captured":500,"currency":"EUR"`:   new(euro(500)),
+		`"amount":1999,"amount_captured":0,"currency":"EUR"`:     nil,
+		`"amount":-1999,"amount_captured":-5,"currency":"EUR"`:   nil,
+		`"amount":1999,"currency":"eur"`:                         nil,
+		`"amount":1999,"currency":"EURO"`:                        nil,
+		`"amount":1999`:                                          nil,
+		`"amount":19.99,"currency":"EUR"`:                        nil,
+		`"amount":1999,"amount_captured":"500","currency":"EUR"`: nil,
+	} {
+		o, err := says(t, http.StatusOK, `{"id":"ch_1","status":"succeeded",`+body+`}`).Lookup(t.Context(), "ch_1")
+		if want == nil {
+			require.Error(t, err, body)
+			require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, body)
+			continue
+		}
+		require.NoError(t, err, body)
+		require.Equal(t, want, o.Money, body)
+	}
+}
+
+func TestARefundThatFailed(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]fsm.News{"succeeded": fsm.NewsSucceeded, "failed": fsm.NewsFailed, "pending": fsm.NewsProcessing, "simmering": fsm.NewsProcessing} {
+		o, err := says(t, http.StatusOK, `{"id":"re_1","status":"`+status+`","amount":5,"currency":"EUR","failure_code":"account_closed"}`).
+			LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "re_1"})
+		require.NoError(t, err)
+		require.Equal(t, want, o.News, status)
+		if want == fsm.NewsFailed {
+			require.Equal(t, payment.NewFailure("provider_rejected", "account_closed"), o.Failure)
+		} else {
+			require.Nil(t, o.Failure)
+		}
+	}
+}
+
+// What the page returned is sent as it is, and nothing that is no object.
+func TestCompleteSendsTheDetails(t *testing.T) {
+	t.Parallel()
+	bodies := make(chan string, 1)
+	r := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- string(body)
+		_, _ = io.WriteString(w, `{"id":"ch_1","status":"succeeded","amount":1999,"currency":"EUR"}`)
+	}))
+	c := gateway.Completion{ProviderPaymentID: "ch_1", Details: json.RawMessage(`{"MD":"1","nested":{"a":[1]}}`), IdempotencyKey: "c", Permit: permit()}
+	o, err := r.Complete(t.Context(), c)
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.JSONEq(t, `{"details":{"MD":"1","nested":{"a":[1]}}}`, <-bodies)
+	for _, details := range []string{``, `null`, `[]`, `"x"`, `{`, `{}x`} {
+		c.Details = json.RawMessage(details)
+		_, err := r.Complete(t.Context(), c)
+		require.ErrorIs(t, err, gateway.ErrUnfit, details)
+	}
+	require.Empty(t, bodies)
+}
+
+func TestTheAPIKey(t *testing.T) {
+	t.Parallel()
+	headers := make(chan []string, 1)
+	r := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		headers <- r.Header.Values("Authorization")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"error":{"code":"unauthenticated"}}`)
+	}))
+	o, err := r.Charge(t.Context(), charge("tok_success"))
+	require.NoError(t, err)
+	require.True(t, o.Refused)
+	require.Equal(t, []string{"Bearer " + apiKey}, <-headers)
+	_, err = r.Lookup(t.Context(), "ch_1")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+	require.NotContains(t, err.Error(), apiKey)
+	<-headers
+	_, _ = client.New(r.url, "", http.DefaultClient).Lookup(t.Context(), "ch_1")
+	require.Empty(t, <-headers)
+}
+
+// The lists of a provider are read only where the account names them.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	for lists, want := range map[string][2]bool{"": {false, false}, "balance": {true, false}, "events": {false, true}, "both": {true, true}} {
+		s := descriptor.Settings{BaseURL: "https://pay.example", Params: map[string]string{"api_key": "k", "lists": lists}}
+		books, err := client.Adapter().Books(s)
+		require.NoError(t, err)
+		events, err := client.Adapter().Events(s)
+		require.NoError(t, err)
+		require.Equal(t, want, [2]bool{books != nil, events != nil}, lists)
+	}
+}
+
+// A provider at this machine is one for tests, any other one counts as live.
+func TestTestHosts(t *testing.T) {
+	t.Parallel()
+	for address, tests := range map[string]bool{
+		"http://127.0.0.1:9091": true, "http://localhost": true, "https://LOCALHOST:1": true, "http://[::1]:9091": true,
+		"https://pay.example": false, "https://localhost.example": false, "https://10.0.0.1": false, "": false,
+	} {
+		require.Equal(t, tests, client.Adapter().Tests(descriptor.Settings{BaseURL: address}), address)
+	}
+}
+
+// A next action leads a customer's browser: what is no address of the web, or of no type of the contract, is left out, and the payment is
+// under way.
+func TestNextActions(t *testing.T) {
+	t.Parallel()
+	for action, want := range map[string]bool{
+		`{"type":"redirect","url":"https://pay.example/1"}`:                    true,
+		`{"type":"post_form","url":"http://127.0.0.1:1/x","fields":{"a":"b"}}`: true,
+		`{"type":"sdk","data":{"client_secret":"s"}}`:                          true,
+		`{"type":"display","data":{"reference":"1"}}`:                          true,
+		`{"type":"redirect","url":"javascript:alert(1)"}`:                      false,
+		`{"type":"redirect","url":"/pay/1"}`:                                   false,
+		`{"type":"redirect","url":"data:text/html,x"}`:                         false,
+		`{"type":"redirect"}`:                                                  false,
+		`{"type":"post_form","url":"ftp://pay.example"}`:                       false,
+		`{"type":"teleport","url":"https://pay.example/1"}`:                    false,
+		`null`: false,
+	} {
+		o, err := says(t, http.StatusOK, `{"id":"ch_1","status":"pending","amount":1,"currency":"EUR","next_action":`+action+`}`).Lookup(t.Context(), "ch_1")
+		require.NoError(t, err, action)
+		if want {
+			require.Equal(t, fsm.NewsActionRequired, o.News, action)
+			require.NotNil(t, o.NextAction, action)
+			continue
+		}
+		require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "ch_1"}, o, action)
+	}
+}
+
+// A dispute of a status that is not of the contract hides neither the payment nor what the dispute took.
+func TestADisputeOfAnUnknownStatus(t *testing.T) {
+	t.Parallel()
+	dispute := func(status string) string {
+		return `{"id":"dp_1","status":"` + status + `","reason":"fraud","amount":1999,"currency":"EUR","movements":[{"entry_id":"le_1","kind":"chargeback","amount":1999}]}`
+	}
+	for status, disputes := range map[string]int{"lost": 1, "escalated": 0} {
+		o, err := says(t, http.StatusOK, `{"id":"ch_1","status":"succeeded","amount":1999,"currency":"EUR","disputes":[`+dispute(status)+`]}`).Lookup(t.Context(), "ch_1")
+		require.NoError(t, err)
+		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Len(t, o.Disputes, disputes, status)
+		require.Equal(t, []payment.Told{{Kind: payment.MovementChargeback, ID: "le_1", Money: euro(1999)}}, o.Movements)
+	}
+}
