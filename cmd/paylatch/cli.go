@@ -33,6 +33,7 @@ type cli struct {
 	Listen      listenCmd      `cmd:"" help:"Forward events to a program on this machine."`
 	Endpoint    endpointCmd    `cmd:"" help:"Look at deliveries of events, and have them made again."`
 	Sandbox     sandboxCmd     `cmd:"" help:"Run the payment provider that misbehaves on request."`
+	Conformance conformanceCmd `cmd:"" help:"Check a provider of the kind standard from outside. Exit code 1 if a check has failed."`
 	Healthcheck healthcheckCmd `cmd:"" help:"Ask the service on this machine whether it is alive."`
 }
 

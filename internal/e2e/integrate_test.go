@@ -36,7 +36,8 @@ func printedIn(t *testing.T, page string) []printed {
 				p.wants = append(p.wants, strings.TrimSpace(want))
 			}
 		}
-		calls := strings.Contains(p.commands, "curl ") || strings.Contains(p.commands, "post /") || strings.Contains(p.commands, "paylatch import")
+		calls := strings.Contains(p.commands, "curl ") || strings.Contains(p.commands, "post /") || strings.Contains(p.commands, "paylatch import") ||
+			strings.Contains(p.commands, "paylatch conformance")
 		require.Equal(t, calls, len(p.wants) > 0, "say what comes back: %s", p.commands)
 		blocks = append(blocks, p)
 	}
@@ -60,6 +61,12 @@ func TestAdoptAsPrinted(t *testing.T) {
 func TestOperateAsPrinted(t *testing.T) {
 	t.Parallel()
 	asPrinted(t, "../../docs/operate.md", 1)
+}
+
+// TestStandardProviderAsPrinted does the same with docs/standard-provider.md.
+func TestStandardProviderAsPrinted(t *testing.T) {
+	t.Parallel()
+	asPrinted(t, "../../docs/standard-provider.md", 2)
 }
 
 func asPrinted(t *testing.T, page string, least int) {

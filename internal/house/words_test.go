@@ -43,6 +43,7 @@ func packages() []string {
 		"internal/changeset",
 		"internal/commands",
 		"internal/config",
+		"internal/conformance",
 		"internal/console",
 		"internal/console/course",
 		"internal/console/chart",

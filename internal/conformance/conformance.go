@@ -1,0 +1,87 @@
+// Package conformance checks from outside, over HTTP, whether a provider keeps the contract of docs/standard-provider.md.
+//
+//	Run ─► checks, one after the other ─► a Result each
+//	         └─ session: calls as the adapter makes them, and such as it never makes
+//	receiver ◄─ the provider's webhooks, if it is given a listener
+//
+// The checks begin charges, capture, cancel and refund: run them only at a provider that moves no real money for the tokens they are
+// given. What the provider refuses as not_supported is skipped, and so is what a failed check leaves nothing to go on with.
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Options are a provider and how it is checked.
+type Options struct {
+	// URL is the provider's address, below which /v1 is; APIKey is sent as a bearer token. Without a key no check of credentials runs.
+	URL, APIKey string
+	Tokens      Tokens
+	// Currency is that of the charges.
+	Currency string
+	// Listener is where the provider's webhooks arrive, which Verifier verifies. Nil: no webhook is checked. Run closes it.
+	Listener net.Listener
+	Verifier webhooks.Verifier
+	// Timeout bounds a call, Wait what the contract allows to come later: the end of a charge that is under way, webhooks.
+	Timeout, Wait time.Duration
+	// Client must follow no redirects.
+	Client *http.Client
+	Now    func() time.Time
+}
+
+// Tokens are payment methods by which the provider does as their names are. Decline and Redirect are empty where it has none.
+type Tokens struct{ Success, Decline, Redirect string }
+
+// Outcome is what became of a check.
+type Outcome string
+
+// The outcomes.
+const (
+	Passed  Outcome = "ok"
+	Failed  Outcome = "failed"
+	Skipped Outcome = "skipped"
+)
+
+// Result is a check that has ended.
+type Result struct {
+	Check   string  `json:"check"`
+	Outcome Outcome `json:"result"`
+	// Expected, Got and Remedy are those of a failure; Got is what came.
+	Expected string `json:"expected,omitempty"`
+	Got      string `json:"got,omitempty"`
+	Remedy   string `json:"to_do,omitempty"`
+	// Note is why a check was skipped, or what one has found.
+	Note string `json:"note,omitempty"`
+}
+
+// ErrUnreachable is returned when nothing answers at the address: no check has run.
+var ErrUnreachable = errors.New("the provider can't be reached")
+
+// Run checks a provider and calls done after each check. It returns an error if it can't begin.
+func Run(ctx context.Context, o Options, done func(Result)) error {
+	s := newSession(o)
+	if _, err := s.send(ctx, call{method: http.MethodGet, path: "/v1/charges?reference=" + s.reference()}); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	if o.Listener != nil {
+		s.received = listen(o)
+		defer s.received.close()
+	}
+	outcomes := map[string]Outcome{}
+	for _, c := range checks() {
+		r := c.run(ctx, s, outcomes)
+		if ctx.Err() != nil {
+			return ctx.Err() //nolint:wrapcheck // the caller has ended it
+		}
+		outcomes[c.name] = r.Outcome
+		done(r)
+	}
+	return nil
+}
