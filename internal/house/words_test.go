@@ -21,6 +21,7 @@ func packages() []string {
 		"client",
 		"cmd/paylatch",
 		"examples/go-shop",
+		"examples/provider",
 		"fsm",
 		"idempotency",
 		"idempotency/echoidempotency",
