@@ -95,6 +95,7 @@ func packages() []string {
 		"internal/postgres/supportstore",
 		"internal/provider",
 		"internal/provider/adyen",
+		"internal/provider/braintree",
 		"internal/provider/call",
 		"internal/provider/checkout",
 		"internal/provider/cloudpayments",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/adyen"
+	"github.com/paylatch/paylatch/internal/provider/braintree"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
 	"github.com/paylatch/paylatch/internal/provider/comgate"
@@ -40,6 +41,7 @@ func Adapters() map[string]descriptor.Adapter {
 	adapters := planned()
 	maps.Copy(adapters, map[string]descriptor.Adapter{
 		"adyen":         adyen.Adapter(),
+		"braintree":     braintree.Adapter(),
 		"checkout":      checkout.Adapter(),
 		"cloudpayments": cloudpayments.Adapter(),
 		"comgate":       comgate.Adapter(),

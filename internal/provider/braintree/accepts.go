@@ -1,0 +1,36 @@
+package braintree
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// descriptorForm is that which the text of error 92201 has: a name of 3, 7 or 12 characters, an asterisk and a product,
+// 22 together (https://github.com/angelleye/paypal-woocommerce/issues/724 repeats it).
+var descriptorForm = regexp.MustCompile(`^([A-Za-z0-9. ]{3}\*[A-Za-z0-9. ]{1,18}|[A-Za-z0-9. ]{7}\*[A-Za-z0-9. ]{1,14}|[A-Za-z0-9. ]{12}\*[A-Za-z0-9. ]{1,9})$`)
+
+// customerForm is that of a customer's id, by errors 91610 (letters, digits, - and _) and 91612 (36 at the most), the
+// two limits from memory.
+var customerForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,36}$`)
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details, providerData()...)
+	given, err := optionsOf(ch.Details)
+	n.If(err != nil, "provider_data.options", "must be an object")
+	if name := unknownOption(given); name != "" {
+		n.If(true, "provider_data.options."+name, fmt.Sprintf("is not passed on to this account's provider, which takes %v", optional()))
+	}
+	n.If(c.Currency == "", "amount", "can't be charged: the account has no currency")
+	n.If(c.Currency != "" && ch.Money.Currency != c.Currency, "amount", "is of another currency than the account's merchant account")
+	n.If(ch.StatementDescriptor != "" && !descriptorForm.MatchString(ch.StatementDescriptor), "statement_descriptor",
+		"must be a name of 3, 7 or 12 characters, * and a product, with 22 characters at most")
+	n.If(ch.Save && ch.Stored, "save_payment_method", "is for a nonce: a payment method in the vault is stored")
+	n.If(ch.Save && !customerForm.MatchString(ch.Customer.Reference), "customer.reference",
+		"is needed to store a payment method, with letters, digits, - and _, 36 at the most")
+	return n.Err()
+}

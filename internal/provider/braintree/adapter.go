@@ -1,0 +1,71 @@
+package braintree
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Adapter describes the adapter to the configuration.
+func Adapter() descriptor.Adapter {
+	return descriptor.Adapter{
+		Dashboard: dashboard(),
+		Keys: []webhooks.Key{
+			{Name: "merchant_id", Doc: "Braintree's merchant"},
+			{Name: "public_key", Doc: "Braintree's public key"},
+			webhooks.SecretsKey(), webhooks.CurrencyKey(),
+			{Name: "merchant_account_id", Optional: true, Doc: "Braintree's merchant account of this account's currency; absent: the merchant's default one"},
+			{Name: "api_request_keys", Optional: true, OneOf: []string{on, off}, Doc: "off for a merchant whose requests Braintree refuses with error 915231: a charge is then sent once, and looked for"},
+		},
+		TestHosts: []string{"sandbox.braintreegateway.com"},
+		Carries:   carries(), ProviderData: providerData(),
+		New: func(s descriptor.Settings) (gateway.Provider, error) { return of(s) },
+	}
+}
+
+const on, off = "on", "off"
+
+// of is the client of an account. The API's private key is the first secret of its webhooks, and the public key that
+// belongs to it the first of a list.
+func of(s descriptor.Settings) (*Client, error) {
+	public, _, _ := strings.Cut(s.Params["public_key"], ",")
+	c := New(s.BaseURL, s.Params["merchant_id"], strings.TrimSpace(public), s.Params["webhook_secret"], s.Client)
+	c.Currency, c.MerchantAccount = payment.Currency(s.Params["currency"]), s.Params["merchant_account_id"]
+	switch keys := s.Params["api_request_keys"]; keys {
+	case "", on:
+	case off:
+		c.Keyless = true
+	default:
+		return nil, fmt.Errorf("%w: api_request_keys %q is neither on nor off", webhooks.ErrConfig, keys)
+	}
+	return c, nil
+}
+
+func carries() []descriptor.Carried {
+	const fresh = "of a nonce that is not stored"
+	return []descriptor.Carried{
+		{Member: "save_payment_method", As: "transaction.options.store_in_vault_on_success", When: "with a nonce; needs `customer.reference`, and makes that customer in the vault"},
+		{Member: "initiator", As: "transaction.transaction_source", When: "as `unscheduled`, unless provider_data has another"},
+		{Member: "statement_descriptor", As: "transaction.descriptor.name", When: "in Braintree's form: `SHOP123*TICKET`"},
+		{Member: "customer.reference", As: "transaction.customer_id", When: "with a vaulted method, and with save_payment_method"},
+		{Member: "customer.email", As: "transaction.customer.email", When: fresh + "; else of the customer that is made in the vault"},
+		{Member: "customer.phone", As: "transaction.customer.phone", When: fresh + "; else of the customer that is made in the vault"},
+		{Member: "customer.ip", As: "transaction.risk_data.customer_ip"},
+		{Member: "browser", As: "transaction.risk_data.customer_browser", When: "the user agent alone"},
+		{Member: "customer.billing_address", As: "transaction.billing.street_address"},
+		{Member: "customer.shipping_address", As: "transaction.shipping.street_address"},
+	}
+}
+
+// dashboard is the address that Braintree's plugin of WooCommerce links (get_transaction_url).
+func dashboard() descriptor.Dashboard {
+	return descriptor.Dashboard{
+		Live: "https://www.braintreegateway.com/merchants/{merchant_id}/transactions/{id}",
+		Test: "https://sandbox.braintreegateway.com/merchants/{merchant_id}/transactions/{id}",
+		Form: idForm,
+	}
+}

@@ -1,0 +1,115 @@
+package braintree
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// idForm is that of transactions. A local payment has another (PAY-…) and can't be looked up before its transaction
+// is made.
+var idForm = regexp.MustCompile(`^[a-z0-9]+$`)
+
+// Lookup implements gateway.Provider ("Transaction: Find"). Each refund is a transaction of its own, and takes a
+// call.
+func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	if !idForm.MatchString(id) {
+		return gateway.Outcome{}, fmt.Errorf("%w: not the id of a transaction", gateway.ErrNotTold)
+	}
+	found, err := c.transaction(ctx, id, nil)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	return c.standing(ctx, found)
+}
+
+// standing is how a payment stands, with its refunds and disputes.
+func (c *Client) standing(ctx context.Context, t transaction) (gateway.Outcome, error) {
+	o, err := t.outcome()
+	if err != nil || o.News != fsm.NewsSucceeded {
+		return o, err
+	}
+	refunds, err := c.refunds(ctx, t)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	for _, r := range refunds {
+		one, err := r.refund()
+		if err != nil {
+			return gateway.Outcome{}, err
+		}
+		o.Refunds = append(o.Refunds, one)
+	}
+	return o, t.withDisputes(&o)
+}
+
+var errListed = errors.New("braintree lists a transaction and does not have it")
+
+// maxFound bounds the transactions that are looked up for one attempt.
+const maxFound = 10
+
+// Find implements gateway.Provider ("Transaction: Search" by order_id). Only ids are taken from the search, which may
+// lag. A duplicate that was rejected has the same order_id: the transaction that went furthest counts.
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
+	ids, err := c.search(ctx, id.String())
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	var best transaction
+	near := -1
+	for _, one := range ids[:min(len(ids), maxFound)] {
+		t, err := c.transaction(ctx, one, nil)
+		switch {
+		case errors.Is(err, gateway.ErrNoSuchPayment):
+			return gateway.Outcome{}, errListed
+		case err != nil:
+			return gateway.Outcome{}, err
+		case t.OrderID == id.String() && t.Type == sale && t.rank() > near:
+			best, near = t, t.rank()
+		}
+	}
+	if near < 0 {
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	}
+	return c.standing(ctx, best)
+}
+
+// search returns the ids of the transactions of an order_id (braintree_python, braintree/transaction_gateway.py). A
+// search that took too long is answered without results.
+func (c *Client) search(ctx context.Context, order string) ([]string, error) {
+	query := map[string]any{"search": map[string]any{"order_id": map[string]string{"is": order}}}
+	a, err := c.send(ctx, call.Request{Method: http.MethodPost, URL: "/transactions/advanced_search_ids", Question: true}, query)
+	if err != nil {
+		return nil, err
+	}
+	var found struct {
+		XMLName xml.Name `xml:"search-results"`
+		IDs     *struct {
+			Items []string `xml:"item"`
+		} `xml:"ids"`
+	}
+	refused, err := read(a, &found)
+	switch {
+	case err != nil:
+		return nil, err
+	case refused != nil:
+		return nil, refused
+	case found.IDs == nil:
+		return nil, errNameless
+	}
+	return found.IDs.Items, nil
+}
+
+// rank returns how near a transaction is to captured money.
+func (t transaction) rank() int {
+	return slices.Index([]fsm.News{fsm.NewsFailed, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded}, t.news())
+}

@@ -1,0 +1,130 @@
+package braintree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+var errUnsettled = fmt.Errorf("%w: braintree refunds nothing before it settles", gateway.ErrNotTold)
+
+// Refund implements gateway.Provider ("Transaction: Refund"). The refund's order_id is its id here, by which it is
+// looked for among the payment's refunds before it is sent: one that is there is returned. A payment that has not begun
+// to settle can't be refunded (error 91506), so nothing is sent. There is no field for a reason.
+func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
+	amount, err := c.amount(r.Money)
+	if err != nil {
+		return gateway.RefundOutcome{}, err
+	}
+	of, err := c.transaction(ctx, r.ProviderPaymentID, &r.Permit)
+	if err != nil {
+		return gateway.RefundOutcome{}, call.NotSent(err)
+	}
+	switch made, err := c.named(ctx, of, r.Refund); {
+	case err == nil:
+		return made.refund()
+	case !errors.Is(err, gateway.ErrNoSuchPayment):
+		return gateway.RefundOutcome{}, call.NotSent(err)
+	case of.Status == "submitted_for_settlement":
+		return gateway.RefundOutcome{}, call.NotSent(errUnsettled)
+	}
+	made, refused, err := c.command(ctx, http.MethodPost, transactionPath(r.ProviderPaymentID)+"/refund", r.Permit,
+		body{change{Amount: amount, OrderID: r.Refund.String(), Key: c.key(r.IdempotencyKey)}})
+	switch {
+	case err != nil:
+		return gateway.RefundOutcome{}, err
+	case refused.open():
+		return gateway.RefundOutcome{}, refused
+	case refused != nil && refused.transaction == nil:
+		return gateway.RefusedRefund(refused.code()), nil
+	case refused != nil:
+		return refused.transaction.refund()
+	}
+	return made.refund()
+}
+
+// LookupRefund implements gateway.Provider: by its own id, or by ours among the refunds of its payment.
+func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
+	var found transaction
+	var err error
+	switch {
+	case r.ProviderRefundID != "":
+		found, err = c.transaction(ctx, r.ProviderRefundID, nil)
+	case r.ProviderPaymentID == "":
+		err = gateway.ErrNoSuchPayment
+	default:
+		found, err = c.byReference(ctx, r)
+	}
+	if err != nil {
+		return gateway.RefundOutcome{}, err
+	}
+	return found.refund()
+}
+
+// byReference looks a refund up by our id. That the payment is not there is no proof that it was not refunded.
+func (c *Client) byReference(ctx context.Context, r gateway.RefundRef) (transaction, error) {
+	of, err := c.transaction(ctx, r.ProviderPaymentID, nil)
+	if err != nil {
+		return transaction{}, err
+	}
+	return c.named(ctx, of, r.Refund)
+}
+
+// named is the refund of a payment that bears our id; gateway.ErrNoSuchPayment without one.
+func (c *Client) named(ctx context.Context, of transaction, id payment.RefundID) (transaction, error) {
+	refunds, err := c.refunds(ctx, of)
+	if err != nil {
+		return transaction{}, err
+	}
+	for _, r := range refunds {
+		if r.OrderID == id.String() {
+			return r, nil
+		}
+	}
+	return transaction{}, gateway.ErrNoSuchPayment
+}
+
+// refunds are those of a payment, which has their ids alone.
+func (c *Client) refunds(ctx context.Context, of transaction) ([]transaction, error) {
+	if of.ID == "" {
+		return nil, errNameless
+	}
+	var all []transaction
+	for _, id := range of.Refunds {
+		r, err := c.transaction(ctx, id, nil)
+		switch {
+		case errors.Is(err, gateway.ErrNoSuchPayment):
+			return nil, errListed
+		case err != nil:
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// refund maps a refund, which is a transaction of its own: its money is back once it is settled. One that is declined
+// then has failed (refund_failed).
+func (t transaction) refund() (gateway.RefundOutcome, error) {
+	if t.ID == "" || t.Status == "" || t.Type != credit || t.Refunded == "" {
+		return gateway.RefundOutcome{}, errNameless
+	}
+	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: t.ID, ProviderPaymentID: t.Refunded, Reference: t.OrderID}
+	switch t.Status {
+	case "settled", "settlement_confirmed":
+		o.News = fsm.NewsSucceeded
+	default:
+		if t.news() == fsm.NewsFailed {
+			o.News, o.Failure = fsm.NewsFailed, t.failure()
+		}
+	}
+	var err error
+	o.Money, err = call.ReadDecimal(t.Amount, t.Currency)
+	return o, err
+}
