@@ -68,6 +68,7 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		"gocardless":    {0, payment.Capabilities{LookupOnly: true, OneID: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"gopay":         {0, payment.Capabilities{LookupOnly: true, OneID: true, ShowsRefunds: true}},
 		"mollie":        {time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
+		"paddle":        {0, payment.Capabilities{Find: true, FindConsistent: true, OneID: true, Cancel: true, LookupRefund: true, RefundAlone: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"paypal":        {6 * time.Hour, payment.Capabilities{Complete: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
 		"razorpay":      {181 * 24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
 		"square":        {2 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, CancelByReference: true, LookupRefund: true, ShowsRefunds: true}},

@@ -1,5 +1,7 @@
-// Package paddle reads the events of Paddle Billing (https://developer.paddle.com/api-reference/). It calls
-// nothing about a payment: those are made by Paddle's own checkout.
+// Package paddle calls Paddle Billing (https://developer.paddle.com/api-reference/), a merchant of record: a transaction
+// is made of items that are in no catalogue, and its customer pays it in Paddle's checkout.
+//
+// A charge is never made twice: it is sent once, and a transaction takes no money before its customer pays it.
 package paddle
 
 import (
@@ -14,13 +16,25 @@ import (
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Dashboard: dashboard(),
-		Keys:      []webhooks.Key{descriptor.APIKey()},
-		TestKey:   "api_key", TestForm: regexp.MustCompile(`^pdl_sdbx_`),
-		TestHosts: []string{"sandbox-api.paddle.com"},
-		Events: func(s descriptor.Settings) (gateway.EventLog, error) {
-			return New(s.BaseURL, s.Params["api_key"], s.Client), nil
+		Keys: []webhooks.Key{
+			descriptor.APIKey(),
+			{Name: "tax_category", Optional: true, Doc: "Paddle's tax category of what is sold, which must be enabled there; absent: standard"},
 		},
+		TestKey: "api_key", TestForm: regexp.MustCompile(`^pdl_sdbx_`),
+		TestHosts: []string{"sandbox-api.paddle.com"},
+		Carries: []descriptor.Carried{
+			{Member: "lines", As: "items[].price.product.name", When: "with their amounts, where none is below 0 and they add up to the amount"},
+		},
+		ProviderData: providerData(),
+		New:          func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
+		Events:       func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
 	}
+}
+
+func of(s descriptor.Settings) *Client {
+	c := New(s.BaseURL, s.Params["api_key"], s.Client)
+	c.TaxCategory = s.Params["tax_category"]
+	return c
 }
 
 // dashboard is the address that the dashboard has for a transaction's details (https://developer.paddle.com/build/transactions/create-transaction/).

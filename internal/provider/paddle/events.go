@@ -6,34 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
-
-// Client is one seller at Paddle. It implements gateway.EventLog.
-type Client struct {
-	base, key string
-	http      *http.Client
-}
-
-const (
-	address = "https://api.paddle.com"
-	sandbox = "https://sandbox-api.paddle.com"
-)
-
-// New returns the client of an API key, which may read notifications. One of the sandbox calls that;
-// base replaces either address.
-func New(base, key string, client *http.Client) *Client {
-	if base == "" && strings.HasPrefix(key, "pdl_sdbx_") {
-		base = sandbox
-	}
-	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), key: key, http: client}
-}
 
 const (
 	// pageSize keeps a page of events, each with its whole transaction, below what a response may have;
@@ -103,22 +81,9 @@ func (e listed) passed(body []byte, in gateway.Span) ([]gateway.ListedEvent, err
 	return []gateway.ListedEvent{{Body: body, At: e.OccurredAt.UTC()}}, nil
 }
 
-// version is that of the API (https://developer.paddle.com/api-reference/about/versioning).
-const version = "1"
-
 // page reads one page, and whether there are more
 // (https://developer.paddle.com/api-reference/about/pagination).
 func (c *Client) page(ctx context.Context, query url.Values) (events []json.RawMessage, more bool, err error) {
-	a, err := call.Do(ctx, c.http, call.Request{
-		Method: http.MethodGet, URL: c.base + "/events?" + query.Encode(),
-		Header: http.Header{"Authorization": {"Bearer " + c.key}, "Paddle-Version": {version}, "Accept": {"application/json"}},
-	})
-	switch {
-	case err != nil:
-		return nil, false, err
-	case a.Status != http.StatusOK:
-		return nil, false, fmt.Errorf("not an answer of Paddle's: %d", a.Status)
-	}
 	var said struct {
 		Data []json.RawMessage `json:"data"`
 		Meta *struct {
@@ -127,8 +92,8 @@ func (c *Client) page(ctx context.Context, query url.Values) (events []json.RawM
 			} `json:"pagination"`
 		} `json:"meta"`
 	}
-	if err := a.Read(&said); err != nil {
-		return nil, false, err
+	if err := c.api.Get(ctx, "/events?"+query.Encode(), nil, &said); err != nil {
+		return nil, false, unlisted(err)
 	}
 	if said.Data == nil || said.Meta == nil {
 		return nil, false, errNameless

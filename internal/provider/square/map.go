@@ -85,7 +85,7 @@ func refundOutcome(r *refund) (gateway.RefundOutcome, error) {
 	if r == nil || r.ID == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: reference(r.Reason), News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: call.Reference(r.Reason), News: fsm.NewsProcessing}
 	switch r.Status {
 	case "COMPLETED":
 		o.News = fsm.NewsSucceeded

@@ -7,9 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 // refund is a PaymentRefund
@@ -31,7 +30,7 @@ type refundRequest struct {
 // Refund implements gateway.Provider.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	got, refused, err := c.command(ctx, http.MethodPost, "/v2/refunds", r.Permit, refundRequest{
-		IdempotencyKey: r.IdempotencyKey, PaymentID: r.ProviderPaymentID, Amount: moneyOf(r.Money), Reason: reason(r),
+		IdempotencyKey: r.IdempotencyKey, PaymentID: r.ProviderPaymentID, Amount: moneyOf(r.Money), Reason: call.Reason(r, maxReason),
 	})
 	switch {
 	case err != nil:
@@ -44,27 +43,6 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 
 // maxReason is the maximum length of a reason, in characters.
 const maxReason = 192
-
-// reason returns our reason followed by the refund's id, which has no field of its own
-// at Square.
-func reason(r gateway.RefundCall) string {
-	id := r.Refund.String()
-	if r.Reason == "" {
-		return id
-	}
-	text, room := []rune(r.Reason), maxReason-len(id)-len(" ()")
-	return string(text[:min(len(text), room)]) + " (" + id + ")"
-}
-
-// reference is the refund's id that a reason ends with, empty if it is none of ours.
-func reference(reason string) string {
-	reason = strings.TrimSuffix(reason, ")")
-	id := reason[max(0, len(reason)-len(uuid.UUID{}.String())):]
-	if _, err := uuid.Parse(id); err != nil {
-		return ""
-	}
-	return id
-}
 
 // LookupRefund implements gateway.Provider. A refund without a recorded id is searched
 // among those of its payment.

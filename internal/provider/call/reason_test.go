@@ -1,0 +1,27 @@
+package call_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// The refund's id is read from any reason that it was written into, however long that was.
+func TestReason(t *testing.T) {
+	t.Parallel()
+	id := payment.RefundID(uuid.Must(uuid.NewV7()))
+	for _, reason := range []string{"", "He shouted.", strings.Repeat("щ", 300)} {
+		text := call.Reason(gateway.RefundCall{Refund: id, Reason: reason}, 192)
+		require.LessOrEqual(t, len([]rune(text)), 192)
+		require.Equal(t, id.String(), call.Reference(text))
+	}
+	for _, none := range []string{"", "by hand", "(made_by_hand)", id.String()[1:]} {
+		require.Empty(t, call.Reference(none))
+	}
+}

@@ -1,0 +1,62 @@
+package paddle
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Cancel implements gateway.Provider. A transaction that is ready or billed can be cancelled; a draft can't
+// (https://developer.paddle.com/errors/transactions/transaction_invalid_status_change.md). It is given up without a
+// command: what is paid then, on a page that is still open, is a late success.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	now, err := c.transaction(ctx, cl.ProviderPaymentID, &cl.Permit)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	o, err := now.outcome()
+	switch {
+	case err != nil, o.News == fsm.NewsFailed:
+		return o, err
+	case o.News == fsm.NewsSucceeded:
+		o.Refused = true
+		return o, nil
+	case now.Status == draft:
+		return givenUp(o), nil
+	}
+	return c.cancel(ctx, cl)
+}
+
+// givenUp is the outcome of a draft for which nothing is waited any more.
+func givenUp(o gateway.Outcome) gateway.Outcome {
+	o.News, o.NextAction, o.Failure = fsm.NewsFailed, nil, payment.NewFailure("canceled", "")
+	return o
+}
+
+// cancel sends the command. After a refusal the transaction is looked up: it may have been paid, or be paid just then.
+func (c *Client) cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	var over struct {
+		Data transaction `json:"data"`
+	}
+	refused, err := c.api.Do(ctx, call.Request{Method: http.MethodPatch, URL: transactionPath(cl.ProviderPaymentID), Permit: &cl.Permit},
+		map[string]string{"status": canceled}, &over)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case refused == nil:
+		return over.Data.outcome()
+	case refused.Missing():
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	}
+	now, err := c.transaction(ctx, cl.ProviderPaymentID, nil)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	o, err := now.outcome()
+	o.Refused = o.News != fsm.NewsFailed
+	return o, err
+}

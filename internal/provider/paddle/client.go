@@ -1,0 +1,110 @@
+package paddle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/httpjson"
+)
+
+// Client is one seller at Paddle. It implements gateway.Provider and gateway.EventLog.
+type Client struct {
+	call.OneStep
+
+	// TaxCategory is that of what is sold; empty for Paddle's standard one
+	// (https://developer.paddle.com/api-reference/transactions/create-transaction.md, "tax_category").
+	TaxCategory string
+
+	api *httpjson.API[*refusal]
+}
+
+const (
+	address = "https://api.paddle.com"
+	sandbox = "https://sandbox-api.paddle.com"
+	// version is that of the API (https://developer.paddle.com/api-reference/about/versioning).
+	version = "1"
+	// findLag is ours: how soon a list shows a transaction is not documented
+	// (https://developer.paddle.com/api-reference/transactions/list-transactions).
+	findLag = time.Minute
+)
+
+// New returns the client of an API key. One of the sandbox calls that; base replaces either address.
+func New(base, key string, client *http.Client) *Client {
+	if base == "" && strings.HasPrefix(key, "pdl_sdbx_") {
+		base = sandbox
+	}
+	return &Client{api: &httpjson.API[*refusal]{
+		Name: "Paddle", Base: strings.TrimRight(cmp.Or(base, address), "/"), HTTP: client, Done: []int{http.StatusOK, http.StatusCreated},
+		Header: func() http.Header {
+			return http.Header{"Authorization": {"Bearer " + key}, "Paddle-Version": {version}, "Accept": {"application/json"}}
+		},
+		Read: readRefusal,
+	}}
+}
+
+// Capabilities implements gateway.Provider: the operations of transactions and adjustments below
+// https://developer.paddle.com/api-reference. Money is taken at once; nothing is held.
+//
+// There are no idempotency keys, so nothing is sent twice. A transaction takes no money before its customer pays it:
+// of two that were made for one attempt that one counts of which the link was given out, and after a lost answer none
+// was. So that a list does not show it is as good as a proof.
+func (c *Client) Capabilities() payment.Capabilities {
+	return payment.Capabilities{
+		Find: true, FindLag: findLag, FindConsistent: true, OneID: true, Cancel: true,
+		Refund: true, PartialRefund: true, LookupRefund: true, RefundAlone: true, ShowsRefunds: true, ShowsDisputes: true,
+	}
+}
+
+func transactionPath(id string) string { return "/transactions/" + url.PathEscape(id) }
+
+// transaction looks a transaction up; the first lookup of a command has the command's permit.
+func (c *Client) transaction(ctx context.Context, id string, l *gateway.Permit) (transaction, error) {
+	var found struct {
+		Data transaction `json:"data"`
+	}
+	err := c.api.Get(ctx, transactionPath(id), l, &found)
+	return found.Data, err
+}
+
+// refusal is Paddle's error object (https://developer.paddle.com/api-reference/about/errors.md). Its detail is left
+// out, as it may quote the request.
+type refusal struct {
+	Status int    `json:"-"`
+	Type   string `json:"type"`
+	Code   string `json:"code"`
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return fmt.Sprintf("paddle answers %d %s", r.Status, r.Code) }
+
+// Missing implements httpjson.Refusal.
+func (r *refusal) Missing() bool { return r.Status == http.StatusNotFound }
+
+// readRefusal returns a definitive error as a refusal. 409 may be about another request, 429 and 5xx are transient, and
+// a response of another form may come from a proxy: none refuses anything.
+func readRefusal(a call.Answer) (*refusal, error) {
+	var said struct {
+		Error *refusal `json:"error"`
+	}
+	err := a.Read(&said)
+	if err != nil || said.Error == nil || said.Error.Type != "request_error" || said.Error.Code == "" {
+		return nil, fmt.Errorf("not an error of Paddle: %d", a.Status)
+	}
+	said.Error.Status = a.Status
+	switch a.Status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
+		return said.Error, nil
+	}
+	return nil, said.Error
+}
+
+var errNoObject = errors.New("the answer names no object")

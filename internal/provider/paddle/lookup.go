@@ -1,0 +1,128 @@
+package paddle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Lookup implements gateway.Provider. What moved after the payment is in its adjustments, which take a call.
+func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	found, err := c.transaction(ctx, id, nil)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	return c.standing(ctx, found)
+}
+
+func (c *Client) standing(ctx context.Context, t transaction) (gateway.Outcome, error) {
+	o, err := t.outcome()
+	if err != nil || o.News != fsm.NewsSucceeded {
+		return o, err
+	}
+	all, err := c.adjustments(ctx, url.Values{"transaction_id": {t.ID}})
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	for _, a := range all {
+		if a.TransactionID != t.ID {
+			return gateway.Outcome{}, errNoObject
+		}
+		if err := a.add(&o); err != nil {
+			return gateway.Outcome{}, err
+		}
+	}
+	return o, nil
+}
+
+const (
+	// clocks bounds the difference between our clock and Paddle's.
+	clocks = 2 * time.Minute
+	// pages bounds how many pages of 30 transactions, the maximum, are searched for one.
+	pages    = 20
+	pageOf30 = "30"
+)
+
+// Find implements gateway.Provider. The list has no filter by custom_data
+// (https://developer.paddle.com/api-reference/transactions/list-transactions): the transactions since the attempt was
+// made, a time that its id contains, are searched, oldest first. Of several, as the renewals of a subscription have the
+// same custom_data, the first of those that went furthest counts.
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
+	query := url.Values{"order_by": {"created_at[ASC]"}, "per_page": {pageOf30}}
+	if uuid.UUID(id).Version() == 7 {
+		made := time.Unix(uuid.UUID(id).Time().UnixTime()).UTC()
+		query.Set("created_at[GTE]", made.Add(-clocks).Format(time.RFC3339))
+	}
+	var best transaction
+	near := -1
+	err := eachPage(ctx, c, "/transactions", query, pages, func(t transaction) string {
+		if t.custom(attemptMember) == id.String() && t.rank() > near {
+			best, near = t, t.rank()
+		}
+		return t.ID
+	})
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case near < 0:
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	}
+	return c.standing(ctx, best)
+}
+
+// rank returns how near a transaction is to paid money.
+func (t transaction) rank() int {
+	return slices.Index([]fsm.News{fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsSucceeded}, t.state())
+}
+
+// eachPage passes the objects of a list to take, which returns their ids, page by page
+// (https://developer.paddle.com/api-reference/about/pagination). A list of more pages is an error.
+func eachPage[T any](ctx context.Context, c *Client, path string, query url.Values, most int, take func(T) string) error {
+	for range most {
+		var got struct {
+			Data []T `json:"data"`
+			Meta *struct {
+				Pagination struct {
+					HasMore bool `json:"has_more"`
+				} `json:"pagination"`
+			} `json:"meta"`
+		}
+		switch err := c.api.Get(ctx, path+"?"+query.Encode(), nil, &got); {
+		case err != nil:
+			return unlisted(err)
+		case got.Data == nil || got.Meta == nil:
+			return errNoObject
+		}
+		last := ""
+		for _, one := range got.Data {
+			if last = take(one); last == "" {
+				return errNoObject
+			}
+		}
+		switch {
+		case !got.Meta.Pagination.HasMore:
+			return nil
+		case last == "" || last == query.Get("after"):
+			return errNoObject
+		}
+		query.Set("after", last)
+	}
+	return fmt.Errorf("%w: more than %d pages", gateway.ErrNotTold, most)
+}
+
+// unlisted is the error of a list that could not be read: it is no missing payment.
+func unlisted(err error) error {
+	if errors.Is(err, gateway.ErrNoSuchPayment) {
+		return errNoObject
+	}
+	return err
+}

@@ -1,0 +1,114 @@
+package paddle
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// transaction is Paddle's view of a payment (https://developer.paddle.com/api-reference/transactions/overview).
+type transaction struct {
+	ID         string          `json:"id"`
+	Status     string          `json:"status"`
+	CustomData json.RawMessage `json:"custom_data"`
+	Currency   string          `json:"currency_code"`
+	Checkout   struct {
+		URL string `json:"url"`
+	} `json:"checkout"`
+	Details struct {
+		Totals struct {
+			GrandTotal string `json:"grand_total"`
+		} `json:"totals"`
+		LineItems []lineItem `json:"line_items"`
+	} `json:"details"`
+}
+
+// lineItem is an item with what the customer pays for it.
+type lineItem struct {
+	ID     string `json:"id"`
+	Totals struct {
+		Total string `json:"total"`
+	} `json:"totals"`
+}
+
+// The members of custom_data: the attempt's id, which webhooks read, and the token of the pay.
+const attemptMember, tokenMember = "payment_attempt_id", "payment_method"
+
+// custom is a member of custom_data, empty for none.
+func (t transaction) custom(name string) string {
+	var members map[string]any
+	_ = json.Unmarshal(t.CustomData, &members) // what is no object has no members
+	text, _ := members[name].(string)
+	return text
+}
+
+const (
+	draft, ready, billed = "draft", "ready", "billed"
+	paid, completed      = "paid", "completed"
+	canceled, pastDue    = "canceled", "past_due"
+)
+
+// state maps a status (https://developer.paddle.com/api-reference/transactions/create-transaction.md): a transaction is a
+// draft until its customer has given an address, and ready until the customer pays, however often that is tried. An
+// unrecognised status is processing.
+func (t transaction) state() fsm.News {
+	switch t.Status {
+	case draft, ready:
+		return fsm.NewsActionRequired
+	case paid, completed:
+		return fsm.NewsSucceeded
+	case canceled:
+		return fsm.NewsFailed
+	case pastDue:
+		return fsm.NewsSoftFailed
+	}
+	return fsm.NewsProcessing
+}
+
+func (t transaction) outcome() (gateway.Outcome, error) {
+	if t.ID == "" || t.Status == "" {
+		return gateway.Outcome{}, errNoObject
+	}
+	o := gateway.Outcome{ProviderPaymentID: t.ID, News: t.state()}
+	if ours := t.custom(attemptMember); ours != "" {
+		o.References = []string{ours}
+	}
+	var err error
+	switch t.Status {
+	case draft, ready:
+		o.NextAction = t.action()
+	case paid, completed:
+		o.Money, err = amount(t.Details.Totals.GrandTotal, t.Currency)
+	case canceled:
+		o.Failure = payment.NewFailure("canceled", "")
+	case pastDue:
+		o.Failure = payment.NewFailure("provider_rejected", pastDue)
+	}
+	return o, err
+}
+
+// action is how the customer pays: by Paddle.js, which opens the transaction
+// (https://developer.paddle.com/build/transactions/pass-transaction-checkout/), or on the page that opens it. Without
+// a default payment link the account has no page.
+func (t transaction) action() *payment.NextAction {
+	if t.custom(tokenMember) != script && t.Checkout.URL != "" {
+		return payment.Redirect(t.Checkout.URL)
+	}
+	data, err := json.Marshal(map[string]string{"transactionId": t.ID})
+	if err != nil {
+		return nil
+	}
+	return &payment.NextAction{Type: payment.ActionSDK, Data: data}
+}
+
+// amount reads a text of minor units.
+func amount(text, currency string) (*payment.Money, error) {
+	units, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil, errNoObject
+	}
+	return digits.Money(units, currency)
+}
