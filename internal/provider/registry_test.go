@@ -61,7 +61,7 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		can  payment.Capabilities
 	}{
 		"adyen":         {7 * 24 * time.Hour, payment.Capabilities{Blind: true, Complete: true, Cancel: true, CancelByReference: true}},
-		"braintree":     {30 * 24 * time.Hour, payment.Capabilities{Find: true, Cancel: true, LookupRefund: true, RefundAlone: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
+		"braintree":     {30 * 24 * time.Hour, payment.Capabilities{Find: true, FindFirst: true, Cancel: true, LookupRefund: true, RefundAlone: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"checkout":      {0, payment.Capabilities{Find: true, FindFirst: true, CaptureUnseen: true, OneID: true, Cancel: true, LookupRefund: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"cloudpayments": {time.Hour, payment.Capabilities{Find: true, FindConsistent: true, Transactions: true, Complete: true, Cancel: true}},
 		"comgate":       {0, payment.Capabilities{LookupOnly: true, OneID: true}},

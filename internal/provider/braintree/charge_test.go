@@ -169,7 +169,8 @@ func TestALostAnswerIsNoSecondTransaction(t *testing.T) {
 		lost, _ := serve(t, losing(f, "POST "+base+"/transactions"))
 		c, _ := serve(t, f)
 		lost.Keyless, c.Keyless = keyless, keyless
-		require.Equal(t, keyless, c.Capabilities().KeyLife == 0)
+		can := c.Capabilities()
+		require.Equal(t, []bool{keyless, !keyless}, []bool{can.KeyLife == 0, can.FindFirst})
 		ch := charge(once)
 		_, err := lost.Charge(t.Context(), ch)
 		require.Error(t, err)

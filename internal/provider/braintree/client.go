@@ -8,7 +8,8 @@
 // Cards have no webhook: what becomes of a payment shows in lookups.
 //
 // A charge is never made twice. It bears an api_request_key, by which Braintree returns the transaction of an earlier
-// request as it then is; a nonce is consumed by its first use; and a rejection as a duplicate is no decline
+// request as it then is; it is looked for before it is sent again; a nonce is consumed by its first use; and a rejection
+// as a duplicate is no decline
 // (https://developer.paypal.com/braintree/articles/control-panel/transactions/duplicate-checking). Without keys
 // (Client.Keyless) a charge is sent once, and then looked for by its order_id.
 package braintree
@@ -75,18 +76,19 @@ func New(base, merchant, public, private string, client *http.Client) *Client {
 //
 // The keys are those of "At-Most-Once Processing" (https://developer.paypal.com/braintree/graphql/integration_guides/idempotency),
 // which this API takes as well (braintree_python, tests/integration/test_transaction_idempotency.py): the same request
-// with the same key returns the same transaction, in whatever status it then is, and 30 days long.
+// with the same key returns the same transaction, in whatever status it then is, and 30 days long. The page reserves
+// keys to the API by GraphQL, though: so a charge is sent again only once a search has not found it, and once.
 //
 // That a search by order_id does not show a transaction is no proof that there is none, however late. A transaction's
 // refunds are part of the transaction itself, and no search.
 func (c *Client) Capabilities() payment.Capabilities {
 	can := payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindLag: findLag,
+		KeyLife: keyLife, Find: true, FindLag: findLag, FindFirst: true,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
 		LookupRefund: true, RefundAlone: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
 	}
 	if c.Keyless {
-		can.KeyLife = 0
+		can.KeyLife, can.FindFirst = 0, false
 	}
 	return can
 }
