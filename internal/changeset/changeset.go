@@ -230,7 +230,7 @@ func (s *Changeset) advance(c *Change, r payment.Report) fsm.Verdict {
 // payment differ between its channels.
 func (s *Changeset) canonical(c *Change, r payment.Report) payment.Report {
 	known := c.Attempt.ProviderPaymentID
-	if known == "" || r.Payment == "" || r.Payment == known || s.capabilities(c.Attempt).OneID {
+	if known == "" || r.Payment == "" || r.Payment == known || gateway.Separates(s.capabilities(c.Attempt), known, r.Payment) {
 		return r
 	}
 	r.References = append(slices.Clip(r.References), r.Payment)

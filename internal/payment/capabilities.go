@@ -1,8 +1,6 @@
 package payment
 
-import (
-	"time"
-)
+import "time"
 
 // Capabilities are what a provider can do, as its adapter declares it from the documentation.
 type Capabilities struct {
@@ -38,8 +36,11 @@ type Capabilities struct {
 	Transactions bool
 	// OneID is set if all responses and webhooks name a payment by one id: money under another id
 	// is that of another payment.
-	OneID  bool
-	Cancel bool
+	OneID bool
+	// Precursor begins the ids of what a payment is made of later (GoCardless's billing requests), by which
+	// it is named until then; empty for none.
+	Precursor string
+	Cancel    bool
 	// CancelByReference is set if a payment that the provider has not named yet can be cancelled by
 	// our reference.
 	CancelByReference bool

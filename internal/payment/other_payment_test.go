@@ -32,6 +32,7 @@ func TestOtherPayment(t *testing.T) {
 	t.Run("opens_a_discrepancy", otherPaymentOpensADiscrepancy)
 	t.Run("whichever_is_first", otherPaymentWhicheverIsFirst)
 	t.Run("named_in_a_resolution", otherPaymentNamedInAResolution)
+	t.Run("of_what_it_is_made_of", otherPaymentOfWhatItIsMadeOf)
 	t.Run("of_each_provider", otherPaymentOfEachProvider)
 }
 
@@ -80,6 +81,26 @@ func otherPaymentOpensADiscrepancy(t *testing.T) {
 	}
 	require.Equal(t, []string{"needs_review second_payment ch_2", "needs_review second_payment ch_3"}, r.about(t, paid.ID))
 	require.Empty(t, r.open(t, paid.ID))
+}
+
+// The id of what a payment is made of, and that of the payment, are of one payment, in either order; two payments are two.
+func otherPaymentOfWhatItIsMadeOf(t *testing.T) {
+	t.Parallel()
+	const precursor = "ch_"
+	r := newEnv(t, setup{silent: true, provider: (&spy{can: func(can *payment.Capabilities) { can.OneID, can.Precursor = true, precursor }}).on})
+	made := r.paid(t, "A-1", "tok_never")
+	require.True(t, strings.HasPrefix(made.ProviderPaymentID, precursor), made.ProviderPaymentID)
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, under(webhooks.KindSucceeded, made.ID, "PM1")))
+	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, under(webhooks.KindSucceeded, made.ID, made.ProviderPaymentID)))
+	require.EqualValues(t, price, r.attempt(t, made.ID).Captured)
+	require.Empty(t, r.about(t, made.ID))
+
+	can := payment.Capabilities{OneID: true, Precursor: precursor}
+	require.True(t, gateway.Separates(can, "PM1", "PM2"))
+	require.False(t, gateway.Separates(can, "PM1", "PM1"))
+	require.False(t, gateway.Separates(can, "PM1", precursor+"1"))
+	require.False(t, gateway.Separates(can, precursor+"1", "PM1"))
+	require.False(t, gateway.Separates(payment.Capabilities{}, "PM1", "PM2"))
 }
 
 // Whichever of the two was reported first, the response to a call included.

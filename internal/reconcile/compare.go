@@ -184,7 +184,7 @@ func (j *job) standing(a *payment.Attempt, e gateway.Entry) standing {
 // separate is the payment that separates the movements of an entry from those of the attempt's first payment.
 func (j *job) separate(a *payment.Attempt, id string) string {
 	p := j.Accounts.Get(j.Account).Provider
-	if id == a.ProviderPaymentID || p == nil || !p.Capabilities().OneID {
+	if p == nil || !gateway.Separates(p.Capabilities(), id, a.ProviderPaymentID) {
 		return ""
 	}
 	return id

@@ -111,12 +111,14 @@ type bank struct {
 	books  []gateway.Entry
 	// unread is what the books return once all was passed.
 	unread error
+	// precursor is that of its capabilities.
+	precursor string
 	// between is called before each entry; nil for nothing.
 	between func(i int) error
 }
 
 func (b *bank) Capabilities() payment.Capabilities {
-	return payment.Capabilities{OneID: true, Refund: true, PartialRefund: true, Cancel: true, FindConsistent: true}
+	return payment.Capabilities{OneID: true, Precursor: b.precursor, Refund: true, PartialRefund: true, Cancel: true, FindConsistent: true}
 }
 
 func (b *bank) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }

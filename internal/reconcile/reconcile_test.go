@@ -21,6 +21,7 @@ import (
 func TestRun(t *testing.T) {
 	t.Parallel()
 	t.Run("agrees", agrees)
+	t.Run("agrees_by_what_it_is_made_of", agreesByWhatItIsMadeOf)
 	t.Run("payout_comes_later", payoutComesLater)
 	t.Run("lost_success", lostSuccess)
 	t.Run("refund_only_there", refundOnlyThere)
@@ -49,6 +50,22 @@ func agrees(t *testing.T) {
 	require.Empty(t, r.open(t))
 	require.Equal(t, []string{"cap_pay_A-1 A-1 capture 1999 59 1940 EUR ", "cap_pay_A-2 A-2 capture 1999 59 1940 EUR "}, r.settlements(t))
 	require.Equal(t, []string{"books cli:test true 3"}, rows(t, r, "SELECT source || ' ' || started_by || ' ' || (finished_at IS NOT NULL)::text || ' ' || (counts->>'agreed') FROM reconciliations"))
+}
+
+// The books have the payment by its own id, the attempt by that of what it was made of. Without such ids it would be another.
+func agreesByWhatItIsMadeOf(t *testing.T) {
+	t.Parallel()
+	for precursor, agreed := range map[string]int{"pay_": 1, "": 0} {
+		r := newEnv(t)
+		r.bank.precursor = precursor
+		a := r.pay(t, "A-1")
+		e := captured("PM1")
+		e.References = []string{a.ID.String()}
+		r.bank.books = []gateway.Entry{e}
+		r.reconcile(t)
+		require.Equal(t, agreed, r.count.Agreed, precursor)
+		require.Equal(t, agreed == 1, len(r.open(t)) == 0, precursor)
+	}
 }
 
 func (r *env) settlements(t *testing.T) []string {
