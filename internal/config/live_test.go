@@ -56,6 +56,7 @@ func TestServeNeedsItsDatabaseAndRealAccounts(t *testing.T) {
 		"checkout host": {"kind: checkout, api_key: sk_1, base_url: 'https://p.api.checkout.com'", "kind: checkout, api_key: sk_1, base_url: 'https://p.api.sandbox.checkout.com'", "base_url"},
 		"paddle":        {"kind: paddle, api_key: pdl_live_1", "kind: paddle, api_key: pdl_sdbx_1", "api_key"},
 		"gocardless":    {"kind: gocardless, api_key: live_1", "kind: gocardless, api_key: sandbox_1", "api_key"},
+		"comgate":       {"kind: comgate, merchant: 1, webhook_secrets: [s]", "kind: comgate, merchant: 1, webhook_secrets: [s], test_payments: true", "test_payments"},
 		"cloudpayments": {"kind: cloudpayments, public_id: pk_1, webhook_secrets: [s]", "kind: cloudpayments, public_id: test_api_1, webhook_secrets: [s]", "public_id"},
 		"tbank":         {"kind: tbank, terminal_key: DEMO12, webhook_secrets: [s]", "kind: tbank, terminal_key: 12DEMO, webhook_secrets: [s]", "terminal_key"},
 		"tbank host":    {"kind: tbank, terminal_key: 1, webhook_secrets: [s], base_url: 'https://securepay.tinkoff.ru'", "kind: tbank, terminal_key: 1, webhook_secrets: [s], base_url: 'https://rest-api-test.tinkoff.ru'", "base_url"},

@@ -64,7 +64,7 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		"braintree":     {30 * 24 * time.Hour, payment.Capabilities{Find: true, FindFirst: true, Cancel: true, LookupRefund: true, RefundAlone: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"checkout":      {0, payment.Capabilities{Find: true, FindFirst: true, CaptureUnseen: true, OneID: true, Cancel: true, LookupRefund: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"cloudpayments": {time.Hour, payment.Capabilities{Find: true, FindConsistent: true, Transactions: true, Complete: true, Cancel: true}},
-		"comgate":       {0, payment.Capabilities{LookupOnly: true, OneID: true}},
+		"comgate":       {0, payment.Capabilities{OneID: true, CaptureUnseen: true, Cancel: true}},
 		"gocardless":    {0, payment.Capabilities{LookupOnly: true, OneID: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"gopay":         {0, payment.Capabilities{LookupOnly: true, OneID: true, ShowsRefunds: true}},
 		"mollie":        {time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},

@@ -23,7 +23,7 @@ func About() webhooks.About {
 			"Use an https address: the secret travels in the body.",
 			"Put the shop's secret into webhook_secrets and its number into merchant.",
 			"Allow the service's address to call Comgate's API there.",
-			"Send the payment attempt's id as refId of the payment.",
+			"Payments that are not made here: send the payment attempt's id as refId of the payment.",
 		},
 		Reference: webhooks.ReferenceForm{
 			Field: "refId",

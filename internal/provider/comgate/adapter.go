@@ -1,6 +1,8 @@
 package comgate
 
 import (
+	"regexp"
+
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/webhooks"
@@ -9,10 +11,31 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
-		Keys:       []webhooks.Key{{Name: "merchant", Doc: "Comgate's merchant"}, webhooks.SecretsKey()},
-		LookupOnly: true,
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			return New(s.BaseURL, s.Params["merchant"], s.Params["webhook_secret"], s.Client), nil
+		Keys: []webhooks.Key{
+			{Name: "merchant", Doc: "Comgate's merchant"},
+			webhooks.SecretsKey(),
+			{Name: "test_payments", Optional: true, OneOf: []string{"true", "false"}, Doc: "true begins payments at Comgate as test payments"},
 		},
+		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
+		Carries: carries(), ProviderData: providerData(),
+		New: func(s descriptor.Settings) (gateway.Provider, error) {
+			c := New(s.BaseURL, s.Params["merchant"], s.Params["webhook_secret"], s.Client)
+			c.Test = s.Params["test_payments"] == "true"
+			return c, nil
+		},
+	}
+}
+
+// carries is the table of what a charge passes on.
+func carries() []descriptor.Carried {
+	const page = "on Comgate's page"
+	return []descriptor.Carried{
+		{Member: "return_url", As: "url_paid", When: page + "; also as url_cancelled and url_pending"},
+		{Member: "save_payment_method", As: "initRecurring", When: page + "; needs a contract for recurring payments"},
+		{Member: "statement_descriptor", As: "label", When: "its first 16 characters; else those of the order's id"},
+		{Member: "customer.reference", As: "payerId", When: "with save_payment_method, which requires it; after `recurring:`"},
+		{Member: "customer.email", As: "email", When: "required"},
+		{Member: "customer.locale", As: "lang", When: page + ", where it is one of Comgate's"},
+		{Member: "customer.billing_address", As: "country", When: "the country alone, unless provider_data has it: it chooses the methods of the page; ALL for one that Comgate does not list"},
 	}
 }

@@ -1,5 +1,13 @@
-// Package comgate looks up payments at Comgate (https://apidoc.comgate.cz, protocol 1.0), whose
-// notifications are not signed. It begins none.
+// Package comgate calls Comgate by protocol 1.0 (https://apidoc.comgate.cz, "API metody platby (1.0)"): a payment is
+// begun in the background and paid by its customer on Comgate's page, or charged by a payment that was marked for
+// recurrence. The facts of that page are cited by the types that public clients made of it: comgate-node (src/types/endpoints
+// of github.com/sebelapetr/comgate-node) and github.com/asitanc/comgate-payment-types.
+//
+// Nothing is idempotent, a refId may be used any number of times (comgate-node, create.ts), and no method finds a payment
+// by it. So no charge and no refund is sent twice. A charge without an answer is named by its notification, which has
+// the refId; until then, and if none comes, it stays open: Comgate mails the payer of each payment a link to its page
+// (https://help.comgate.cz/docs/en/frequently-asked-questions). A capture or cancel that comes again changes nothing:
+// each is for one state of a payment, which is looked up.
 package comgate
 
 import (
@@ -9,6 +17,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -18,7 +27,10 @@ import (
 
 // Client is one shop at Comgate. It implements gateway.Provider.
 type Client struct {
-	call.LookupOnly
+	call.OneStep
+
+	// Test is set if payments are begun, and refunded, as test payments: Comgate has no other address for tests.
+	Test bool
 
 	base, merchant, secret string
 	http                   *http.Client
@@ -32,10 +44,11 @@ func New(base, merchant, secret string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), merchant: merchant, secret: secret, http: client}
 }
 
-// Capabilities implements gateway.Provider. There is no search, and nothing says of a payment
-// that it was refunded.
+// Capabilities implements gateway.Provider. There is no search, and nothing states of a payment that it was refunded. A hold
+// may be captured in part (comgate-node, capturePreauth.ts), but what price its payment then has is not documented: only all
+// of it is captured. When an accepted capture shows is not documented either.
 func (c *Client) Capabilities() payment.Capabilities {
-	return payment.Capabilities{LookupOnly: true, OneID: true}
+	return payment.Capabilities{OneID: true, Capture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true}
 }
 
 const (
@@ -46,27 +59,60 @@ const (
 
 var errNameless = errors.New("the answer names no payment")
 
-// status reads how a payment stands. The answer is a form, whatever its status. It has the
+// answer is the form that a method returns, of which code is 0 for a success.
+type answer url.Values
+
+func (a answer) get(name string) string { return url.Values(a).Get(name) }
+
+func (a answer) ok() bool { return a.get("code") == codeOK }
+
+// refuses reports whether an answer is a definitive no. Errors of Comgate's own (1100 unknown, 1104 unable to load the
+// payment, 1200 database, 1399 unexpected result, 1500 unexpected) leave open what was done.
+func (a answer) refuses() bool {
+	code := a.get("code")
+	open := slices.Contains([]string{"1100", "1104", "1399"}, code)
+	return len(code) == len("1400") && !open && (strings.HasPrefix(code, "11") || strings.HasPrefix(code, "13") || strings.HasPrefix(code, "14"))
+}
+
+// failure is the error that an answer is where it is no outcome. Neither its message nor the secret is in it.
+func (a answer) failure() error { return fmt.Errorf("comgate says %.8s", a.get("code")) }
+
+// command sends what may move money. The permit is spent when its first byte goes out.
+func (c *Client) command(ctx context.Context, method string, form url.Values, l gateway.Permit) (answer, error) {
+	return c.post(ctx, method, form, call.Request{Permit: &l})
+}
+
+// post calls a method. The answer is a form; a success has the status 200, an error that or one below 500. It may have the
 // shop's secret in it, so that no error quotes it.
-func (c *Client) status(ctx context.Context, id string) (url.Values, error) {
-	a, err := call.Do(ctx, c.http, call.Request{
-		Method: http.MethodPost, URL: c.base + "/v1.0/status", Question: true,
-		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
-		Body:   []byte(url.Values{"merchant": {c.merchant}, "secret": {c.secret}, "transId": {id}}.Encode()),
-	})
+func (c *Client) post(ctx context.Context, method string, form url.Values, r call.Request) (answer, error) {
+	form.Set("merchant", c.merchant)
+	form.Set("secret", c.secret)
+	r.Method, r.URL, r.Body = http.MethodPost, c.base+"/v1.0/"+method, []byte(form.Encode())
+	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	a, err := call.Do(ctx, c.http, r)
 	if err != nil {
 		return nil, err
 	}
-	form, err := url.ParseQuery(strings.TrimSpace(string(a.Body)))
-	switch code := form.Get("code"); {
-	case err != nil || code == "":
+	said, err := url.ParseQuery(strings.TrimSpace(string(a.Body)))
+	refusal := a.Status >= http.StatusBadRequest && a.Status < http.StatusInternalServerError && said.Get("code") != codeOK
+	if err != nil || said.Get("code") == "" || a.Status != http.StatusOK && !refusal {
 		return nil, fmt.Errorf("somebody answers %d for Comgate", a.Status)
-	case code == codeMissing:
+	}
+	return answer(said), nil
+}
+
+// status reads how a payment stands. The first read of a command has the command's permit.
+func (c *Client) status(ctx context.Context, id string, l *gateway.Permit) (answer, error) {
+	a, err := c.post(ctx, "status", url.Values{"transId": {id}}, call.Request{Permit: l, Question: l == nil})
+	switch {
+	case err != nil:
+		return nil, err
+	case a.get("code") == codeMissing:
 		return nil, gateway.ErrNoSuchPayment
-	case code != codeOK:
-		return nil, fmt.Errorf("comgate says %.8s", code)
-	case form.Get("transId") != id, form.Get("merchant") != "" && form.Get("merchant") != c.merchant:
+	case !a.ok():
+		return nil, a.failure()
+	case a.get("transId") != id, a.get("merchant") != "" && a.get("merchant") != c.merchant:
 		return nil, errNameless
 	}
-	return form, nil
+	return a, nil
 }

@@ -3,7 +3,6 @@ package comgate
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strconv"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -17,31 +16,36 @@ var digits = call.Digits{} //nolint:gochecknoglobals // a table
 
 // Lookup implements gateway.Provider.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
-	found, err := c.status(ctx, id)
+	found, err := c.status(ctx, id, nil)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
 	return outcome(id, found)
 }
 
+// Find implements gateway.Provider: Comgate has no such method.
+func (c *Client) Find(context.Context, payment.AttemptID) (gateway.Outcome, error) {
+	return gateway.Outcome{}, gateway.ErrUnsupported
+}
+
 // outcome maps a payment by its status. One that is pending waits for its customer, or for the
-// customer's bank. An unrecognized status is processing.
-func outcome(id string, p url.Values) (gateway.Outcome, error) {
+// customer's bank; that of a recurring payment looks the same. An unrecognized status is processing.
+func outcome(id string, p answer) (gateway.Outcome, error) {
 	o := gateway.Outcome{ProviderPaymentID: id, News: fsm.NewsProcessing}
-	if ref := p.Get("refId"); ref != "" {
+	if ref := p.get("refId"); ref != "" {
 		o.References = []string{ref}
 	}
 	var err error
-	switch p.Get("status") {
+	switch p.get("status") {
 	case "":
 		return gateway.Outcome{}, errNameless
 	case "PENDING":
 		o.News = fsm.NewsActionRequired
 	case "AUTHORIZED":
-		o.News = fsm.NewsAuthorized
+		o.News, o.Saved = fsm.NewsAuthorized, saved(id, p)
 		o.Money, err = money(p)
 	case "PAID":
-		o.News = fsm.NewsSucceeded
+		o.News, o.Saved = fsm.NewsSucceeded, saved(id, p)
 		o.Money, err = money(p)
 	case "CANCELLED":
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
@@ -49,10 +53,10 @@ func outcome(id string, p url.Values) (gateway.Outcome, error) {
 	return o, err
 }
 
-func money(p url.Values) (*payment.Money, error) {
-	price, err := strconv.ParseInt(p.Get("price"), 10, 64)
+func money(p answer) (*payment.Money, error) {
+	price, err := strconv.ParseInt(p.get("price"), 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("read the price: %w", err)
 	}
-	return digits.Money(price, p.Get("curr"))
+	return digits.Money(price, p.get("curr"))
 }

@@ -1,0 +1,33 @@
+package comgate
+
+import (
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// providerData are the members of create and recurring that provider_data may have. verification, preauth and
+// initRecurring would change what is taken or kept.
+func providerData() []string {
+	return []string{"account", "applePayPayload", "country", "dynamicExpiration", "expirationTime", "name"}
+}
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details, providerData()...)
+	for _, name := range providerData() {
+		raw, given := ch.ProviderData[name]
+		n.If(given && text(raw) == "", "provider_data."+name, "must be a text, a number, true or false")
+	}
+	_, err := units(ch.Money)
+	n.If(err != nil || !slices.Contains(currencies, ch.Money.Currency), "amount", "must be in a currency of Comgate's, in forints a whole number")
+	n.If(ch.Customer.Email == "", "customer.email", "is required by Comgate")
+	stored := c.TokenKind(ch.Token) == gateway.TokenStored
+	n.If(stored && ch.Capture == payment.CaptureManual, "capture", "must be automatic for a recurring payment")
+	n.If(stored && ch.Save, "save_payment_method", "is for a new payment method")
+	n.If(ch.Save && ch.Customer.Reference == "", "customer.reference", "is needed to store a payment method")
+	return n.Err()
+}

@@ -1,0 +1,65 @@
+package comgate
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strconv"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+)
+
+// Capture implements gateway.Provider (comgate-node, capturePreauth.ts). The payment shows what became of it, also where the
+// answer is a refusal: an earlier call may have captured it.
+func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
+	amount, err := units(cp.Money)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	form := url.Values{"transId": {cp.ProviderPaymentID}, "amount": {strconv.FormatInt(amount, 10)}}
+	a, err := c.command(ctx, "capturePreauth", form, cp.Permit)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case !a.ok() && !a.refuses():
+		return gateway.Outcome{}, a.failure()
+	}
+	now, err := c.Lookup(ctx, cp.ProviderPaymentID)
+	now.Refused = err == nil && !a.ok() && now.News != fsm.NewsSucceeded
+	return now, err
+}
+
+// errMoved is returned for a cancel that the payment's state overtook: the next one looks it up anew.
+var errMoved = errors.New("the payment has changed since it was looked up")
+
+// Cancel implements gateway.Provider: a pending payment is cancelled (comgate-node, cancel.ts), a hold released
+// (cancelPreauth.ts), by the state that the payment has. Neither refunds: a paid one refuses both.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	found, err := c.status(ctx, cl.ProviderPaymentID, &cl.Permit)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	before, err := outcome(cl.ProviderPaymentID, found)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	method := map[fsm.News]string{fsm.NewsActionRequired: "cancel", fsm.NewsAuthorized: "cancelPreauth"}[before.News]
+	if method == "" {
+		before.Refused = before.News != fsm.NewsFailed
+		return before, nil
+	}
+	a, err := c.command(ctx, method, url.Values{"transId": {cl.ProviderPaymentID}}, cl.Permit)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case !a.ok() && !a.refuses():
+		return gateway.Outcome{}, a.failure()
+	}
+	now, err := c.Lookup(ctx, cl.ProviderPaymentID)
+	if err == nil && !a.ok() && now.News != before.News && now.News != fsm.NewsFailed && now.News != fsm.NewsSucceeded {
+		return gateway.Outcome{}, errMoved
+	}
+	now.Refused = err == nil && !a.ok() && now.News != fsm.NewsFailed
+	return now, err
+}

@@ -1,0 +1,149 @@
+package comgate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+const (
+	// page is the token of a payment by any method on Comgate's page. Any other single-use token is the code of a
+	// method, or an expression of several (comgate-node, create.ts, method).
+	page = "redirect"
+	// anyMethod is the code of all methods.
+	anyMethod = "ALL"
+	// maxLabel is in characters.
+	maxLabel = 16
+)
+
+// Charge implements gateway.Provider.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
+	kind := c.TokenKind(ch.Token)
+	if err := ch.Fits(kind); err != nil {
+		return gateway.Outcome{}, err
+	}
+	form, err := c.beginning(ch)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case kind == gateway.TokenStored && ch.Capture == payment.CaptureManual:
+		return gateway.Outcome{}, fmt.Errorf("%w: a recurring payment is not held", gateway.ErrUnfit)
+	case kind == gateway.TokenStored:
+		return c.recur(ctx, ch, form)
+	}
+	return c.create(ctx, ch, form)
+}
+
+// beginning is what both sorts of payments have.
+func (c *Client) beginning(ch gateway.Charge) (url.Values, error) {
+	price, err := units(ch.Money)
+	if err != nil {
+		return nil, err
+	}
+	form := url.Values{
+		"prepareOnly": {"true"}, "price": {strconv.FormatInt(price, 10)}, "curr": {string(ch.Money.Currency)},
+		// The webhooks' adapter reads the refId.
+		"refId": {ch.Attempt.String()}, "label": {call.Short(cmp.Or(ch.StatementDescriptor, string(ch.Order)), maxLabel)},
+	}
+	c.mark(form)
+	set(form, "email", ch.Customer.Email)
+	set(form, "country", countryOf(ch.Customer.Billing))
+	for _, name := range providerData() {
+		set(form, name, text(ch.ProviderData[name]))
+	}
+	return form, nil
+}
+
+// mark has a payment, or the refund of one, be one for tests.
+func (c *Client) mark(form url.Values) {
+	if c.Test {
+		form.Set("test", "true")
+	}
+}
+
+// set leaves out what is empty.
+func set(form url.Values, name, value string) {
+	if value != "" {
+		form.Set(name, value)
+	}
+}
+
+// create begins a payment on Comgate's page (comgate-node, create.ts). Its customer comes back to one address, however
+// it went. The page's address is in this answer only.
+func (c *Client) create(ctx context.Context, ch gateway.Charge, form url.Values) (gateway.Outcome, error) {
+	form.Set("method", ch.Token)
+	if ch.Token == page {
+		form.Set("method", anyMethod)
+	}
+	set(form, "lang", languageOf(ch.Customer.Locale))
+	for _, name := range []string{"url_paid", "url_cancelled", "url_pending"} {
+		set(form, name, ch.ReturnURL)
+	}
+	if ch.Capture == payment.CaptureManual {
+		form.Set("preauth", "true")
+	}
+	if ch.Save {
+		form.Set("initRecurring", "true")
+		form.Set("payerId", payerOf(ch.Customer.Reference))
+	}
+	a, err := c.command(ctx, "create", form, ch.Permit)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case !a.ok():
+		return refused(a)
+	case a.get("transId") == "" || a.get("redirect") == "":
+		return gateway.Outcome{}, errNameless
+	}
+	return gateway.Outcome{
+		News: fsm.NewsActionRequired, ProviderPaymentID: a.get("transId"), References: []string{ch.Attempt.String()},
+		NextAction: payment.Redirect(a.get("redirect")),
+	}, nil
+}
+
+// recur charges by a payment that was marked for recurrence (comgate-node, recurring.ts). The answer has no status, which is
+// looked up; until it shows, no customer is waited for.
+func (c *Client) recur(ctx context.Context, ch gateway.Charge, form url.Values) (gateway.Outcome, error) {
+	form.Set("initRecurringId", ch.Token)
+	a, err := c.command(ctx, "recurring", form, ch.Permit)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case !a.ok():
+		return refused(a)
+	case a.get("transId") == "":
+		return gateway.Outcome{}, errNameless
+	}
+	begun := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: a.get("transId"), References: []string{ch.Attempt.String()}}
+	if now, err := c.Lookup(ctx, begun.ProviderPaymentID); err == nil && now.News != fsm.NewsActionRequired {
+		return now, nil
+	}
+	return begun, nil
+}
+
+// refused is the outcome of a payment that was not begun.
+func refused(a answer) (gateway.Outcome, error) {
+	if !a.refuses() {
+		return gateway.Outcome{}, a.failure()
+	}
+	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", a.get("code"))}, nil
+}
+
+var errWhole = errors.New("comgate takes whole forints only")
+
+// units returns the amount in hundredths, of forints in whole ones (comgate-payment-types, create.ts, price).
+func units(m payment.Money) (int64, error) {
+	price, err := digits.Units(m)
+	if err == nil && m.Currency == "HUF" && price%100 != 0 {
+		err = fmt.Errorf("%w: %w", gateway.ErrUnfit, errWhole)
+	}
+	return price, err
+}

@@ -1,0 +1,133 @@
+package comgate_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+)
+
+// A capture, or a cancel, whose answer was lost is sent again and finds it done: it is carried out once.
+func TestALostCommandIsCarriedOutOnce(t *testing.T) {
+	t.Parallel()
+	for method, want := range map[string]fsm.News{"capturePreauth": fsm.NewsSucceeded, "cancelPreauth": fsm.NewsFailed} {
+		f := newFake(t)
+		c, _ := serve(t, f)
+		lossy, _ := serve(t, losing(f, "/v1.0/"+method))
+		id := held(t, c, f)
+		run := func(client gateway.Provider) (gateway.Outcome, error) {
+			if method == "capturePreauth" {
+				return client.Capture(t.Context(), captureOf(id))
+			}
+			return client.Cancel(t.Context(), cancelOf(id))
+		}
+		_, err := run(lossy)
+		require.Error(t, err)
+		require.NotErrorIs(t, err, gateway.ErrNotSent)
+		o, err := run(c)
+		require.NoError(t, err)
+		require.Equal(t, want, o.News)
+		require.False(t, o.Refused)
+		require.Equal(t, 1, f.count(method))
+	}
+}
+
+// A cancel is the call for the state that the payment has; a paid one is never refunded by it.
+func TestCancelByState(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]struct {
+		path    string
+		refused bool
+	}{
+		"PENDING": {"/v1.0/cancel", false}, "AUTHORIZED": {"/v1.0/cancelPreauth", false}, "PAID": {"", true}, "CANCELLED": {"", false}, "UNHEARD_OF": {"", true},
+	} {
+		f := newFake(t)
+		c, got := serve(t, f)
+		id := charged(t, c, charge("redirect")).ProviderPaymentID
+		f.set(id, status)
+		<-got
+		o, err := c.Cancel(t.Context(), cancelOf(id))
+		require.NoError(t, err, status)
+		require.Equal(t, want.refused, o.Refused, status)
+		require.Equal(t, !want.refused, o.News == fsm.NewsFailed, status)
+		var paths []string
+		for len(got) > 0 {
+			paths = append(paths, (<-got).path)
+		}
+		require.Equal(t, want.path != "", len(paths) == 3, "%s: %s", status, paths)
+		require.Contains(t, strings.Join(paths, " "), want.path)
+		require.Zero(t, f.count("refund"))
+	}
+}
+
+// A customer who pays while a cancel is under way keeps the payment: it is refused, or, if it is on hold now, open, so that the
+// next one releases it.
+func TestCancelThatIsOvertaken(t *testing.T) {
+	t.Parallel()
+	for status, open := range map[string]bool{"PAID": false, "AUTHORIZED": true} {
+		f := newFake(t)
+		var id string
+		c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/v1.0/cancel" {
+				f.set(id, status)
+			}
+			f.ServeHTTP(w, r)
+		}))
+		id = charged(t, c, charge("redirect")).ProviderPaymentID
+		o, err := c.Cancel(t.Context(), cancelOf(id))
+		if !open {
+			require.NoError(t, err)
+			require.True(t, o.Refused)
+			require.Equal(t, fsm.NewsSucceeded, o.News)
+			continue
+		}
+		require.Error(t, err)
+		require.NotErrorIs(t, err, gateway.ErrNotSent)
+		o, err = c.Cancel(t.Context(), cancelOf(id))
+		require.NoError(t, err)
+		require.Equal(t, fsm.NewsFailed, o.News)
+	}
+}
+
+// A refund has our id and its own currency, which would be CZK without it.
+func TestRefund(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, got := serve(t, f)
+	id := charged(t, c, charge("redirect")).ProviderPaymentID
+	f.pay(id)
+	<-got
+	r := refundOf(id, 700)
+	o, err := c.Refund(t.Context(), r)
+	require.NoError(t, err)
+	money := czk(700)
+	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: r.Refund.String(), Reference: r.Refund.String(), Money: &money}, o)
+	form := (<-got).form
+	require.Equal(t, []string{"700", "CZK", r.Refund.String(), id}, []string{form.Get("amount"), form.Get("curr"), form.Get("refId"), form.Get("transId")})
+	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: o.ProviderRefundID})
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
+}
+
+// A refund whose answer was lost, or is an error of Comgate's own, is open: it may have been made.
+func TestRefundThatIsOpen(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, losing(f, "/v1.0/refund"))
+	id := charged(t, c, charge("redirect")).ProviderPaymentID
+	f.pay(id)
+	_, err := c.Refund(t.Context(), refundOf(id, 700))
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
+	require.Equal(t, 1, f.count("refund"))
+	require.Zero(t, c.Capabilities().Resendable(), "a second refund would be another one")
+	for answer, refused := range map[string]bool{"code=1401": true, "code=1402": true, "code=1400": true, "code=1100": false, "code=1200": false, "code=1500": false} {
+		c, _ := serve(t, says(answer))
+		o, err := c.Refund(t.Context(), refundOf(id, 700))
+		require.Equal(t, refused, err == nil && o.Refused, answer)
+		require.Equal(t, refused, err == nil, answer)
+	}
+}

@@ -1,0 +1,232 @@
+package comgate_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// fake is as much of Comgate as its documentation states and a payment needs. It takes the parameters of protocol 1.0 only.
+type fake struct {
+	mu       sync.Mutex
+	payments map[string]*paid
+	serial   int
+	// slow leaves recurring payments pending.
+	slow bool
+	// counts are the commands that were carried out, by their methods.
+	counts map[string]int
+}
+
+type paid struct {
+	status, price, curr, ref, payer, method, test string
+	preauth, recurring                            bool
+	refunded                                      int
+}
+
+const (
+	merchant, secret = "123456", "shop-secret"
+	// initial is a payment that was marked for recurrence for owner.
+	initial, owner = "INIT-0000-0001", "u-7"
+)
+
+func newFake(*testing.T) *fake {
+	return &fake{counts: map[string]int{}, payments: map[string]*paid{
+		initial: {status: "PAID", price: "1000", curr: "EUR", ref: "att_0", payer: "recurring:" + owner, method: "CARD_CZ_CSOB_2", test: "false", recurring: true},
+	}}
+}
+
+// parameters are those of the methods, without merchant, secret and transId.
+var parameters = map[string][]string{
+	"create": {
+		"test", "country", "price", "curr", "label", "refId", "method", "account", "email", "name", "lang", "prepareOnly", "preauth",
+		"initRecurring", "payerId", "applePayPayload", "expirationTime", "dynamicExpiration", "url_paid", "url_cancelled", "url_pending",
+	},
+	"recurring":      {"test", "country", "price", "curr", "label", "refId", "account", "email", "name", "prepareOnly", "initRecurringId"},
+	"refund":         {"amount", "curr", "test", "refId"},
+	"capturePreauth": {"amount"},
+	"cancelPreauth":  {}, "cancel": {}, "status": {},
+}
+
+// ServeHTTP implements http.Handler.
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	raw, _ := io.ReadAll(r.Body)
+	form, err := url.ParseQuery(string(raw))
+	method := r.URL.Path[len("/v1.0/"):]
+	allowed, known := parameters[method]
+	if err != nil || !known || r.Method != http.MethodPost || form.Get("merchant") != merchant || form.Get("secret") != secret {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	for name := range form {
+		if !slices.Contains(append([]string{"merchant", "secret", "transId"}, allowed...), name) {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+	}
+	answer := map[string]func(url.Values) url.Values{
+		"create": f.create, "recurring": f.recur, "status": f.status, "refund": f.refund, "cancel": f.leave("PENDING", "CANCELLED"),
+		"cancelPreauth": f.leave("AUTHORIZED", "CANCELLED"), "capturePreauth": f.capture,
+	}[method](form)
+	if answer.Get("code") == "0" {
+		f.counts[method]++
+	}
+	w.Header().Set("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8")
+	_, _ = io.WriteString(w, answer.Encode())
+}
+
+func code(n int) url.Values {
+	return url.Values{"code": {strconv.Itoa(n)}, "message": {"Not for the customer."}}
+}
+
+func done(pairs ...string) url.Values {
+	v := url.Values{"code": {"0"}, "message": {"OK"}}
+	for pair := range slices.Chunk(pairs, 2) {
+		v.Set(pair[0], pair[1])
+	}
+	return v
+}
+
+func (f *fake) begin(form url.Values) (id string, p *paid, wrong url.Values) {
+	price, err := strconv.Atoi(form.Get("price"))
+	label := []rune(form.Get("label"))
+	switch {
+	case err != nil || price <= 0:
+		return "", nil, code(1309)
+	case len(label) < 1 || len(label) > 16:
+		return "", nil, code(1305)
+	case form.Get("refId") == "" || form.Get("prepareOnly") != "true":
+		return "", nil, code(1400)
+	}
+	f.serial++
+	p = &paid{
+		status: "PENDING", price: form.Get("price"), curr: form.Get("curr"), ref: form.Get("refId"), payer: form.Get("payerId"), test: "false",
+		method: "CARD_CZ_CSOB_2", preauth: form.Get("preauth") == "true", recurring: form.Get("initRecurring") == "true",
+	}
+	if form.Get("test") == "true" {
+		p.test = "true"
+	}
+	id = fmt.Sprintf("FAKE-0000-%04d", f.serial)
+	f.payments[id] = p
+	return id, p, nil
+}
+
+func (f *fake) create(form url.Values) url.Values {
+	if method := form.Get("method"); method != "ALL" && method != "CARD_ALL" {
+		return code(1103)
+	}
+	id, _, wrong := f.begin(form)
+	if wrong != nil {
+		return wrong
+	}
+	return done("transId", id, "redirect", "https://payments.comgate.cz/client/instructions/index?id="+id)
+}
+
+func (f *fake) recur(form url.Values) url.Values {
+	first := f.payments[form.Get("initRecurringId")]
+	if first == nil || !first.recurring || first.status != "PAID" {
+		return code(1318)
+	}
+	id, p, wrong := f.begin(form)
+	if wrong != nil {
+		return wrong
+	}
+	if !f.slow {
+		p.status = "PAID"
+	}
+	return done("transId", id)
+}
+
+func (f *fake) status(form url.Values) url.Values {
+	id := form.Get("transId")
+	p := f.payments[id]
+	if p == nil {
+		return code(1400)
+	}
+	v := done("merchant", merchant, "test", p.test, "price", p.price, "curr", p.curr, "label", "Order", "refId", p.ref, "email", "a@shop.example",
+		"method", p.method, "transId", id, "secret", secret, "status", p.status)
+	if p.payer != "" {
+		v.Set("payerId", p.payer)
+	}
+	return v
+}
+
+// leave moves a payment from one status to another.
+func (f *fake) leave(from, to string) func(url.Values) url.Values {
+	return func(form url.Values) url.Values {
+		p := f.payments[form.Get("transId")]
+		if p == nil || p.status != from {
+			return code(1400)
+		}
+		p.status = to
+		return done()
+	}
+}
+
+func (f *fake) capture(form url.Values) url.Values {
+	p := f.payments[form.Get("transId")]
+	if p == nil || p.status != "AUTHORIZED" || form.Get("amount") != p.price {
+		return code(1400)
+	}
+	p.status = "PAID"
+	return done()
+}
+
+func (f *fake) refund(form url.Values) url.Values {
+	p := f.payments[form.Get("transId")]
+	amount, err := strconv.Atoi(form.Get("amount"))
+	switch {
+	case err != nil, p == nil, p.curr != form.Get("curr"), (p.test == "true") != (form.Get("test") == "true"):
+		return code(1400)
+	case p.status == "CANCELLED":
+		return code(1401)
+	}
+	price, _ := strconv.Atoi(p.price)
+	if p.status != "PAID" || p.refunded+amount > price {
+		return code(1402)
+	}
+	p.refunded += amount
+	return done()
+}
+
+// pay is a customer who pays on the page.
+func (f *fake) pay(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.payments[id].status = "PAID"
+	if f.payments[id].preauth {
+		f.payments[id].status = "AUTHORIZED"
+	}
+}
+
+// set changes how a payment stands.
+func (f *fake) set(id, status string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.payments[id].status = status
+}
+
+// count is how often a command was carried out.
+func (f *fake) count(method string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.counts[method]
+}
+
+// named is the id of the payment with a refId; empty for none.
+func (f *fake) named(ref string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, p := range f.payments {
+		if p.ref == ref {
+			return id
+		}
+	}
+	return ""
+}
