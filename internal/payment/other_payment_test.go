@@ -17,6 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/adyen"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
+	"github.com/paylatch/paylatch/internal/provider/gocardless"
 	"github.com/paylatch/paylatch/internal/provider/mollie"
 	"github.com/paylatch/paylatch/internal/provider/razorpay"
 	"github.com/paylatch/paylatch/internal/provider/square"
@@ -187,6 +188,17 @@ func others() map[string]deals {
 			body:  "id=tr_2",
 			opens: []string{"needs_review second_payment tr_2"},
 		},
+		"gocardless": {
+			kind: "gocardless", config: keys(), token: "MD1",
+			adapter: func(base string, client *http.Client) gateway.Provider { return gocardless.New(base, "token", client) },
+			answers: map[string]string{
+				"GET /mandates/MD1": `{"mandates":{"id":"MD1","metadata":{},"links":{"customer":"MD1"}}}`,
+				"POST /payments":    `{"payments":{"id":"PM1","status":"confirmed","amount":1999,"currency":"EUR","metadata":{}}}`,
+				"GET /payments/PM2": `{"payments":{"id":"PM2","status":"confirmed","amount":1999,"currency":"EUR","metadata":{"payment_attempt_id":"OF"}}}`,
+			},
+			body:  `{"events":[{"id":"EV2","resource_type":"payments","action":"confirmed","links":{"payment":"PM2"}}]}`,
+			opens: []string{"needs_review second_payment PM2"},
+		},
 		"yookassa": {
 			kind: "yookassa", config: webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}, token: "one-time",
 			adapter: func(base string, client *http.Client) gateway.Provider {
@@ -220,6 +232,28 @@ func same() map[string]deals {
 			answers: map[string]string{"POST /v72/payments": `{"pspReference":"PSP1","resultCode":"Authorised","amount":{"value":1999,"currency":"EUR"}}`},
 			body: `{"live":"true","notificationItems":[{"NotificationRequestItem":{"pspReference":"PSP2","merchantReference":"OF","eventCode":"AUTHORISATION",` +
 				`"success":"true","amount":{"value":1999,"currency":"EUR"}}}]}`,
+		},
+		"gocardless, of the billing request's payment": {
+			kind: "gocardless", config: keys(), token: "redirect",
+			adapter: func(base string, client *http.Client) gateway.Provider { return gocardless.New(base, "token", client) },
+			answers: map[string]string{
+				"POST /billing_requests":      `{"billing_requests":{"id":"BRQ1","status":"pending","metadata":{},"links":{}}}`,
+				"POST /billing_request_flows": `{"billing_request_flows":{"id":"BRF1","authorisation_url":"https://pay.gocardless.example/flow"}}`,
+				"GET /payments/PM1":           `{"payments":{"id":"PM1","status":"confirmed","amount":1999,"currency":"EUR","metadata":{"payment_attempt_id":"OF"}}}`,
+			},
+			body: `{"events":[{"id":"EV2","resource_type":"payments","action":"confirmed","links":{"payment":"PM1"}}]}`,
+		},
+		"gocardless, of the billing request": {
+			kind: "gocardless", config: keys(), token: "redirect",
+			adapter: func(base string, client *http.Client) gateway.Provider { return gocardless.New(base, "token", client) },
+			answers: map[string]string{
+				"POST /billing_requests":      `{"billing_requests":{"id":"BRQ1","status":"pending","metadata":{},"links":{}}}`,
+				"POST /billing_request_flows": `{"billing_request_flows":{"id":"BRF1","authorisation_url":"https://pay.gocardless.example/flow"}}`,
+				"GET /billing_requests/BRQ1":  `{"billing_requests":{"id":"BRQ1","status":"fulfilled","metadata":{},"links":{"payment_request_payment":"PM1"}}}`,
+				"GET /payments/PM1":           `{"payments":{"id":"PM1","status":"confirmed","amount":1999,"currency":"EUR","metadata":{}}}`,
+			},
+			body: `{"events":[{"id":"EV2","resource_type":"billing_requests","action":"fulfilled","links":{"billing_request":"BRQ1","payment_request_payment":"PM1"}},` +
+				`{"id":"EV3","resource_type":"payments","action":"confirmed","links":{"payment":"PM1"}}]}`,
 		},
 		"razorpay, of the link's payment": {
 			kind: "razorpay", config: keys(), token: "redirect",

@@ -57,7 +57,7 @@ func TestReferenceFormsMark(t *testing.T) {
 func TestWhatTheDocumentationPromises(t *testing.T) {
 	t.Parallel()
 	for kind, c := range map[string]struct {
-		keys time.Duration // how long the provider keeps them; Square does not say
+		keys time.Duration // how long the provider keeps them; Square and GoCardless do not say
 		can  payment.Capabilities
 	}{
 		"adyen":         {7 * 24 * time.Hour, payment.Capabilities{Blind: true, Complete: true, Cancel: true, CancelByReference: true}},
@@ -65,7 +65,7 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		"checkout":      {0, payment.Capabilities{Find: true, FindFirst: true, CaptureUnseen: true, OneID: true, Cancel: true, LookupRefund: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"cloudpayments": {time.Hour, payment.Capabilities{Find: true, FindConsistent: true, Transactions: true, Complete: true, Cancel: true}},
 		"comgate":       {0, payment.Capabilities{OneID: true, CaptureUnseen: true, Cancel: true}},
-		"gocardless":    {0, payment.Capabilities{LookupOnly: true, OneID: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true}},
+		"gocardless":    {time.Hour, payment.Capabilities{OneID: true, Precursor: "BRQ", Cancel: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"gopay":         {0, payment.Capabilities{LookupOnly: true, OneID: true, ShowsRefunds: true}},
 		"mollie":        {time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"paddle":        {0, payment.Capabilities{Find: true, FindConsistent: true, OneID: true, Cancel: true, LookupRefund: true, RefundAlone: true, ShowsRefunds: true, ShowsDisputes: true}},

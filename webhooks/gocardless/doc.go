@@ -20,13 +20,14 @@ func About() webhooks.About {
 			"The status 498 is documented for a wrong signature; any other refusal does as well.",
 			"failed looks the same before and after the confirmation; only what was known before tells.",
 			"failed with will_attempt_retry is not final: GoCardless collects the same payment again.",
+			"A billing request that is fulfilled names the payment that it has made; its other events are ignored.",
 			"The official Go library refuses some genuine bodies that end in a line feed; here the whole body counts.",
 		},
 		Setup: [5]string{
 			"Dashboard, Developers, Create, Webhook endpoint: the address of the account's endpoint.",
 			"Give it a secret, or take the one that is made, and put it into webhook_secrets.",
-			"Put an access token that may read payments and refunds into api_key.",
-			"Send the payment attempt's id as metadata payment_attempt_id of the payment.",
+			"Put an access token that may read and write into api_key; reading is enough where all payments are begun elsewhere.",
+			"Payments that are not made here: send the payment attempt's id as metadata payment_attempt_id of the payment.",
 			"Send a test webhook from the dashboard: its events are recorded as deferred, and GoCardless has none of the payments that they name.",
 		},
 		Reference: webhooks.ReferenceForm{

@@ -33,7 +33,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 // confirmation, and is then a failure, or after it (a late failure), and is then money taken back; nothing in the event
 // decides which. It is KindFailed: if the payment was confirmed before, it must be taken for KindReversed.
 // late_failure_settled, which comes only after a confirmation, is KindReversed by itself; charged_back,
-// chargeback_settled and chargeback_cancelled are about a chargeback.
+// chargeback_settled and chargeback_cancelled are about a chargeback. fulfilled of a billing request names the payment that
+// it has made.
 func (g *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	index, err := g.mac.Match(d)
 	if err != nil {

@@ -46,6 +46,16 @@ func TestEvent(t *testing.T) {
 		gocardlessPayment+`,"resource_metadata":{"payment_attempt_id":"att_1"}`))))
 }
 
+// A billing request names its payment, too: the events of that are then matched by either.
+func TestFulfilledRequestNamesItsPayment(t *testing.T) {
+	t.Parallel()
+	e := providertest.Parsed(t, newVerifier(t), gocardlessBody(gocardlessItem("EV1", "billing_requests", "fulfilled",
+		`,"links":{"billing_request":"BRQ1","payment_request_payment":"PM1"},"resource_metadata":{"payment_attempt_id":"att_1"}`)))
+	require.Equal(t, []string{"att_1", "BRQ1", "PM1"}, e.References)
+	require.Equal(t, "BRQ1", e.ProviderPaymentID)
+	require.True(t, e.NeedsFetch)
+}
+
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	says := map[string]string{}
@@ -71,6 +81,12 @@ func TestKinds(t *testing.T) {
 	}
 	says[failed(`"cause":"insufficient_funds"`)] = "failed of PM1 for insufficient_funds/insufficient_funds, ask"
 	says[failed(`"cause":"insufficient_funds","will_attempt_retry":true`)] = "soft_failed of PM1 for insufficient_funds/insufficient_funds, ask"
+	request := func(action, links string) string {
+		return gocardlessBody(gocardlessItem("EV1", "billing_requests", action, `,"links":`+links+`,"resource_metadata":{"payment_attempt_id":"att_1"}`))
+	}
+	says[request("fulfilled", `{"billing_request":"BRQ1","payment_request_payment":"PM1"}`)] = "processing of att_1 BRQ1 PM1, ask"
+	says[request("fulfilled", `{"billing_request":"BRQ1","mandate_request_mandate":"MD1"}`)] = "ignored"
+	says[request("flow_visited", `{"billing_request":"BRQ1","payment_request_payment":"PM1"}`)] = "ignored"
 	says[gocardlessBody(gocardlessItem("EV1", "mandates", "cancelled", `,"links":{"mandate":"MD1"}`))] = "ignored"
 	providertest.Says(t, newVerifier(t), says)
 }

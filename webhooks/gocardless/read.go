@@ -15,8 +15,11 @@ type rawEvent struct {
 	ResourceType read.Note       `json:"resource_type"`
 	Action       read.Note       `json:"action"`
 	Links        read.Optional[struct {
-		Payment read.Note `json:"payment"`
-		Refund  read.Note `json:"refund"`
+		Payment        read.Note `json:"payment"`
+		Refund         read.Note `json:"refund"`
+		BillingRequest read.Note `json:"billing_request"`
+		// RequestPayment is the payment that a billing request has made.
+		RequestPayment read.Note `json:"payment_request_payment"`
 	}] `json:"links"`
 	Details read.Optional[struct {
 		Cause            read.Note `json:"cause"`
@@ -65,11 +68,13 @@ func (g rawEvent) event() (webhooks.Event, error) {
 		e.Kind = g.paymentKind()
 	case "refunds":
 		e.Kind = g.refundKind()
+	case requests:
+		e.Kind = g.requestKind()
 	}
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil
 	}
-	if links := g.Links.Value; links.Payment == "" && links.Refund == "" {
+	if links := g.Links.Value; links.Payment == "" && links.Refund == "" && links.RequestPayment == "" {
 		return e, fmt.Errorf("%w: %s names nothing", webhooks.ErrPayload, e.Type)
 	}
 	return g.fill(e), nil
@@ -81,13 +86,29 @@ func (g rawEvent) fill(e webhooks.Event) webhooks.Event {
 	e.NeedsFetch = true
 	e.ProviderPaymentID = string(g.Links.Value.Payment)
 	e.References = read.References(said["payment_attempt_id"], e.ProviderPaymentID)
-	if g.ResourceType == "refunds" {
+	switch g.ResourceType {
+	case "refunds":
 		e.RefundID, e.RefundReference = string(g.Links.Value.Refund), said["refund_id"]
+	case requests:
+		e.ProviderPaymentID = string(g.Links.Value.BillingRequest)
+		e.References = read.References(said["payment_attempt_id"], e.ProviderPaymentID, string(g.Links.Value.RequestPayment))
 	}
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = g.failure(), string(g.Details.Value.Cause)
 	}
 	return e
+}
+
+// requests is the resource of what a payment is made of once its customer has authorised it.
+const requests = "billing_requests"
+
+// requestKind reads the actions on a billing request: the one by which it has made a payment
+// (https://developer.gocardless.com/billing-requests/responding-to-billing-request-events). Events of the payment follow.
+func (g rawEvent) requestKind() webhooks.Kind {
+	if links := g.Links.Value; g.Action == "fulfilled" && links.BillingRequest != "" && links.RequestPayment != "" {
+		return webhooks.KindProcessing
+	}
+	return webhooks.KindIgnored
 }
 
 // paymentKind reads the actions on a payment. chargeback_settled is about the payout: its chargeback was reported

@@ -14,15 +14,33 @@ func Adapter() descriptor.Adapter {
 		Dashboard: dashboard(),
 		Keys:      []webhooks.Key{descriptor.APIKey()},
 		TestKey:   "api_key", TestForm: regexp.MustCompile(`^sandbox_`),
-		TestHosts:  []string{"api-sandbox.gocardless.com"},
-		LookupOnly: true,
-		New:        func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
-		Books:      func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
-		Events:     func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
+		TestHosts: []string{"api-sandbox.gocardless.com"},
+		Carries:   carries(), ProviderData: providerData(),
+		New:    func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
+		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Events: func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
 	}
 }
 
 func of(s descriptor.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
+
+// carries is the table of what a charge passes on.
+func carries() []descriptor.Carried {
+	const page, shown = "without a mandate", "without a mandate; GoCardless's page shows it, and the customer may change it"
+	const person = "billing_request_flows.prefilled_customer."
+	return []descriptor.Carried{
+		{Member: "return_url", As: "billing_request_flows.redirect_uri", When: page + "; also as exit_uri"},
+		{Member: "save_payment_method", As: "billing_requests.mandate_request.currency", When: page + ": a mandate is made beside the payment"},
+		{Member: "statement_descriptor", As: "payments.description", When: "else the order's id"},
+		{Member: "statement_descriptor", As: "billing_requests.payment_request.description", When: page + "; else the order's id"},
+		{Member: "customer.reference", As: "billing_requests.mandate_request.metadata.customer_reference", When: "with save_payment_method, which requires it"},
+		{Member: "customer.reference", As: "billing_requests.links.customer", When: page + ", if it is a customer of GoCardless (`CU…`)"},
+		{Member: "customer.email", As: person + "email", When: shown},
+		{Member: "customer.name", As: person + "family_name", When: shown + "; with a blank: GoCardless takes a given name and a family name"},
+		{Member: "customer.locale", As: "billing_request_flows.language", When: "without a mandate, where it is one of GoCardless's"},
+		{Member: "customer.billing_address", As: person + "address_line1", When: shown},
+	}
+}
 
 // dashboard is the address that GoCardless's plugin of WooCommerce links (get_transaction_url_format,
 // https://github.com/gocardless/woocommerce-gateway-gocardless).

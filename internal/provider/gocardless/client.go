@@ -1,6 +1,10 @@
-// Package gocardless looks up payments and refunds at GoCardless
-// (https://developer.gocardless.com/api-reference/), whose events carry no amounts. It begins
-// none: a direct debit needs a mandate, which the shop sets up with its customer.
+// Package gocardless calls GoCardless (https://developer.gocardless.com/api-reference/): a payment is collected by a mandate
+// (MD…), or begun as a billing request (BRQ…), which its customer authorises on GoCardless's page and of which GoCardless then
+// makes the payment (PM…).
+//
+// What creates carries an idempotency key: one that was used is answered 409 with the id of what it has made
+// (https://gocardless.com/blog/idempotency-keys), which is read and is the result. For how long keys are kept is not
+// published. A refund is also looked for in its payment's list before it is sent. A cancel moves no money.
 package gocardless
 
 import (
@@ -10,80 +14,160 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/httpjson"
 )
 
 // Client is one creditor at GoCardless. It implements gateway.Provider.
 type Client struct {
-	call.LookupOnly
+	call.OneStep
 
-	base, key string
-	http      *http.Client
+	api *httpjson.API[*refusal]
 }
 
 const (
 	address = "https://api.gocardless.com"
 	sandbox = "https://api-sandbox.gocardless.com"
+	// version is that of the API, which every request names
+	// (https://developer.gocardless.com/api-reference/#making-requests-versions).
+	version = "2015-07-06"
 )
 
-// New returns the client of an access token, which may read payments and refunds. One that
-// begins with sandbox_ calls the sandbox; base replaces either address.
+// New returns the client of an access token; lookups need one that reads, all else one that writes. One that begins
+// with sandbox_ calls the sandbox; base replaces either address.
 func New(base, key string, client *http.Client) *Client {
 	if base == "" && strings.HasPrefix(key, "sandbox_") {
 		base = sandbox
 	}
-	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), key: key, http: client}
+	return &Client{api: &httpjson.API[*refusal]{
+		Name: "GoCardless", Base: strings.TrimRight(cmp.Or(base, address), "/"), HTTP: client, Done: []int{http.StatusOK, http.StatusCreated},
+		Header: func() http.Header {
+			return http.Header{"Authorization": {"Bearer " + key}, "Gocardless-Version": {version}, "Accept": {"application/json"}}
+		},
+		Read: readRefusal,
+	}}
 }
 
-// Capabilities implements gateway.Provider. The list of payments has no filter by metadata.
+// keyLife is what is counted on: no time is published.
+const keyLife = 50 * time.Minute
+
+// requestPrefix is that of the ids of billing requests.
+const requestPrefix = "BRQ"
+
+// Capabilities implements gateway.Provider. The lists of payments and of billing requests have no filter by metadata.
+// Nothing is held and captured later. A payment is named by its billing request until that has made it.
 func (c *Client) Capabilities() payment.Capabilities {
-	return payment.Capabilities{LookupOnly: true, OneID: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true}
+	return payment.Capabilities{
+		KeyLife: keyLife, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true, RefundAlone: true,
+		OneID: true, Precursor: requestPrefix, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true,
+	}
 }
-
-// version is that of the API, which every request names
-// (https://developer.gocardless.com/api-reference/#making-requests-versions).
-const version = "2015-07-06"
 
 // get reads an object, which GoCardless wraps in its collection's name.
-func (c *Client) get(ctx context.Context, collection, id string, out any) error {
-	return c.read(ctx, collection+"/"+url.PathEscape(id), out)
+func (c *Client) get(ctx context.Context, collection, id string, l *gateway.Permit, out any) error {
+	return c.api.Get(ctx, "/"+collection+"/"+url.PathEscape(id), l, out)
 }
 
-func (c *Client) read(ctx context.Context, path string, out any) error {
-	a, err := call.Do(ctx, c.http, call.Request{
-		Method: http.MethodGet, URL: c.base + "/" + path,
-		Header: http.Header{"Authorization": {"Bearer " + c.key}, "Gocardless-Version": {version}, "Accept": {"application/json"}},
-	})
-	switch {
-	case err != nil:
-		return err
-	case a.Status == http.StatusOK:
-		return a.Read(out)
+// create makes an object of a collection, or reads the one that the key has made before.
+func (c *Client) create(ctx context.Context, collection, key string, l gateway.Permit, body, out any) (*refusal, error) {
+	refused, err := c.api.Post(ctx, "/"+collection, http.Header{"Idempotency-Key": {key}}, l, map[string]any{collection: body}, out)
+	if err != nil || refused == nil || !refused.has(reasonConflict) {
+		return refused, err
 	}
-	return refused(a)
+	made := refused.conflicting()
+	if made == "" {
+		return nil, refused
+	}
+	if err = c.get(ctx, collection, made, nil, out); errors.Is(err, gateway.ErrNoSuchPayment) {
+		err = errMade
+	}
+	return nil, err
 }
 
-var errNameless = errors.New("the answer names no object")
+var (
+	errNameless = errors.New("the answer names no object")
+	// errMade is returned for what a key has made and what can't be read: as a missing object it would be taken for
+	// one that was never made.
+	errMade = errors.New("what the key has made is not there")
+)
 
-// refused reads GoCardless's error
-// (https://developer.gocardless.com/api-reference/#api-usage-errors). A response that is not in
-// its format may come from a proxy: it says nothing of a payment.
-func refused(a call.Answer) error {
+// reasonConflict is that of a key that was used.
+const reasonConflict = "idempotent_creation_conflict"
+
+// refusal is GoCardless's error object (https://developer.gocardless.com/api-reference/#api-usage-errors). Its messages
+// are left out: they may quote the request.
+type refusal struct {
+	Type   string `json:"type"`
+	Code   int    `json:"code"`
+	Errors []struct {
+		Reason string `json:"reason"`
+		Field  string `json:"field"`
+		Links  struct {
+			// ConflictingResourceID is of a key that was used (ErrorLinks of GoCardless's Go client, gc.go).
+			ConflictingResourceID string `json:"conflicting_resource_id"`
+		} `json:"links"`
+	} `json:"errors"`
+}
+
+// code returns the most specific part: the reason, the field that is wrong, or the sort of error.
+func (r *refusal) code() string {
+	for _, one := range r.Errors {
+		if text := cmp.Or(one.Reason, one.Field); text != "" {
+			return text
+		}
+	}
+	return r.Type
+}
+
+func (r *refusal) has(reason string) bool {
+	for _, one := range r.Errors {
+		if one.Reason == reason {
+			return true
+		}
+	}
+	return false
+}
+
+// conflicting is the id of what the request's key has made; empty if it is not in the error.
+func (r *refusal) conflicting() string {
+	for _, one := range r.Errors {
+		if id := one.Links.ConflictingResourceID; id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return fmt.Sprintf("gocardless says %d %s", r.Code, r.code()) }
+
+// Missing implements httpjson.Refusal.
+func (r *refusal) Missing() bool { return r.Code == http.StatusNotFound }
+
+// readRefusal returns a definitive error as a refusal, and any other as an error. A response that is not in
+// GoCardless's format may come from a proxy: it states nothing of a payment.
+func readRefusal(a call.Answer) (*refusal, error) {
 	var said struct {
-		Error struct {
-			Type string `json:"type"`
-			Code int    `json:"code"`
-		} `json:"error"`
+		Error refusal `json:"error"`
 	}
 	if err := a.Read(&said); err != nil || said.Error.Code != a.Status || said.Error.Type == "" {
-		return fmt.Errorf("somebody answers %d for GoCardless", a.Status)
+		return nil, fmt.Errorf("somebody answers %d for GoCardless", a.Status)
 	}
-	if a.Status == http.StatusNotFound {
-		return gateway.ErrNoSuchPayment
+	if !slices.Contains(definitive(), a.Status) {
+		return nil, &said.Error
 	}
-	return fmt.Errorf("gocardless says %d %s", a.Status, said.Error.Type)
+	return &said.Error, nil
+}
+
+// definitive are the statuses of errors about the request as such; 429 and 5xx are transient.
+func definitive() []int {
+	return []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity,
+	}
 }

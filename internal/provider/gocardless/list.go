@@ -19,7 +19,7 @@ func each(ctx context.Context, c *Client, collection string, query url.Values, t
 	query.Set("limit", pageSize)
 	for {
 		var page map[string]json.RawMessage
-		if err := c.read(ctx, collection+"?"+query.Encode(), &page); err != nil {
+		if err := c.api.Get(ctx, "/"+collection+"?"+query.Encode(), nil, &page); err != nil {
 			return err
 		}
 		var items []json.RawMessage

@@ -30,7 +30,7 @@ func outcome(p debit) (gateway.Outcome, error) {
 		return gateway.Outcome{}, errNameless
 	}
 	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
-	if ours := p.Metadata["payment_attempt_id"]; ours != "" {
+	if ours := p.Metadata[attemptName]; ours != "" {
 		o.References = []string{ours}
 	}
 	var err error
@@ -81,7 +81,7 @@ func refundOutcome(r refund) (gateway.RefundOutcome, error) {
 		return gateway.RefundOutcome{}, errNameless
 	}
 	o := gateway.RefundOutcome{
-		ProviderRefundID: r.ID, ProviderPaymentID: r.Links.Payment, Reference: r.Metadata["refund_id"], News: fsm.NewsProcessing,
+		ProviderRefundID: r.ID, ProviderPaymentID: r.Links.Payment, Reference: r.Metadata[refundName], News: fsm.NewsProcessing,
 	}
 	switch r.Status {
 	case "paid":

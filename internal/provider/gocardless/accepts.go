@@ -1,0 +1,44 @@
+package gocardless
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// The members of GoCardless's own requests that provider_data may have: of a payment by a mandate, of the payment of a
+// billing request, and of the billing request itself (PaymentCreateParams and BillingRequestCreateParams of its Go client).
+// Metadata and links are not among them: by those payments are found, and customers told apart.
+func mandateData() []string {
+	return []string{"app_fee", "charge_date", "faster_ach", "reference", "retry_if_possible"}
+}
+
+func payData() []string { return []string{"app_fee", "funds_settlement", "reference"} }
+
+func requestData() []string { return []string{"fallback_enabled", "purpose_code"} }
+
+func providerData() []string {
+	all := slices.Concat(mandateData(), payData(), requestData())
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.If(ch.Capture == payment.CaptureManual, "capture", "must be automatic: GoCardless holds no money")
+	if c.TokenKind(ch.Token) == gateway.TokenStored {
+		n.Data(ch.Details, mandateData()...)
+		n.If(ch.Save, "save_payment_method", "is for a new payment method: a mandate is stored")
+		return n.Err()
+	}
+	n.Data(ch.Details, slices.Concat(payData(), requestData())...)
+	n.If(!isPage(ch.Token), "payment_method.token", "must be a mandate (MD…), redirect or one of "+strings.Join(schemes(), ", "))
+	// BillingRequestPaymentRequest.Currency in GoCardless's .NET client.
+	n.If(!slices.Contains([]payment.Currency{"EUR", "GBP"}, ch.Money.Currency), "amount", "must be in EUR or GBP without a mandate")
+	n.If(ch.Save && ch.Customer.Reference == "", "customer.reference", "is needed to store a mandate for the customer")
+	return n.Err()
+}

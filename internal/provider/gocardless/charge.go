@@ -1,0 +1,213 @@
+package gocardless
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// page is the token of a payment that its customer authorises on GoCardless's page, by the scheme of its currency. The
+// name of one of schemes is a token of the same with that scheme.
+const page = "redirect"
+
+// schemes are those of payment requests (BillingRequestPaymentRequest.Scheme in GoCardless's .NET client).
+func schemes() []string {
+	return []string{"faster_payments", "sepa_credit_transfer", "sepa_instant_credit_transfer"}
+}
+
+// collection makes a payment by a mandate (https://developer.gocardless.com/api-reference/#payments-create-a-payment).
+type collection struct {
+	Amount      int64             `json:"amount"`
+	Currency    string            `json:"currency"`
+	Description string            `json:"description"`
+	Metadata    map[string]string `json:"metadata"`
+	Links       links             `json:"links"`
+}
+
+type links struct {
+	Mandate        string `json:"mandate,omitempty"`
+	Customer       string `json:"customer,omitempty"`
+	BillingRequest string `json:"billing_request,omitempty"`
+	Payment        string `json:"payment,omitempty"`
+}
+
+// Charge implements gateway.Provider. A mandate is charged without its customer; the payment is submitted to the bank later
+// and confirmed after days. Without one a billing request is made, and a page for it.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
+	kind := c.TokenKind(ch.Token)
+	if err := ch.Fits(kind); err != nil {
+		return gateway.Outcome{}, err
+	}
+	amount, err := digits.Units(ch.Money)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case ch.Capture == payment.CaptureManual:
+		return gateway.Outcome{}, fmt.Errorf("%w: GoCardless holds no money", gateway.ErrUnfit)
+	case kind == gateway.TokenStored:
+		return c.collect(ctx, ch, amount)
+	}
+	return c.request(ctx, ch, amount)
+}
+
+func (c *Client) collect(ctx context.Context, ch gateway.Charge, amount int64) (gateway.Outcome, error) {
+	body, err := call.Extend(collection{
+		Amount: amount, Currency: string(ch.Money.Currency), Description: described(ch), Metadata: marks(ch), Links: links{Mandate: ch.Token},
+	}, ch.Details, mandateData())
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	var made struct {
+		Payment debit `json:"payments"`
+	}
+	refused, err := c.create(ctx, "payments", ch.IdempotencyKey, ch.Permit, body, &made)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case refused != nil:
+		return refusedCharge(refused), nil
+	case another(made.Payment.Metadata, ch):
+		return gateway.Outcome{}, errOther
+	}
+	return outcome(made.Payment)
+}
+
+// errOther is returned for an object that a key has made for another attempt.
+var errOther = errors.New("the answer is about another attempt")
+
+// another reports whether metadata are those of another attempt.
+func another(metadata map[string]string, ch gateway.Charge) bool {
+	of := metadata[attemptName]
+	return of != "" && of != ch.Attempt.String()
+}
+
+func refusedCharge(r *refusal) gateway.Outcome {
+	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.code())}
+}
+
+// described is what GoCardless shows to the payer.
+func described(ch gateway.Charge) string { return cmp.Or(ch.StatementDescriptor, string(ch.Order)) }
+
+// marks are read by the webhooks' adapter. GoCardless keeps three keys at most; those of a payment request are stored on its
+// payment (the adapter of payfanout).
+func marks(ch gateway.Charge) map[string]string {
+	return map[string]string{attemptName: ch.Attempt.String(), orderName: string(ch.Order)}
+}
+
+// asked makes a billing request (https://developer.gocardless.com/api-reference/#billing-requests-create-a-billing-request).
+type asked struct {
+	Payment  any               `json:"payment_request"`
+	Mandate  *mandateAsked     `json:"mandate_request,omitempty"`
+	Metadata map[string]string `json:"metadata"`
+	Links    *links            `json:"links,omitempty"`
+}
+
+type paymentAsked struct {
+	Amount      int64             `json:"amount"`
+	Currency    string            `json:"currency"`
+	Description string            `json:"description"`
+	Scheme      string            `json:"scheme,omitempty"`
+	Metadata    map[string]string `json:"metadata"`
+}
+
+type mandateAsked struct {
+	Currency string            `json:"currency"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// request makes a billing request and a page for it. GoCardless makes its payment once, when it is fulfilled, however many
+// pages there were; pages are not deduplicated by a key (packages/adapter-gocardless-server/src/adapter.ts of
+// github.com/donapulse/payfanout, which was run against the sandbox). Without a page nothing can be paid: a billing request
+// of which the page was refused is to be cancelled.
+func (c *Client) request(ctx context.Context, ch gateway.Charge, amount int64) (gateway.Outcome, error) {
+	body, err := c.requestOf(ch, amount)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	var made struct {
+		Request billing `json:"billing_requests"`
+	}
+	refused, err := c.create(ctx, "billing_requests", ch.IdempotencyKey, ch.Permit, body, &made)
+	b := made.Request
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case refused != nil:
+		return refusedCharge(refused), nil
+	case b.ID == "" || b.Status == "":
+		return gateway.Outcome{}, errNameless
+	case another(b.Metadata, ch):
+		return gateway.Outcome{}, errOther
+	}
+	o, err := c.requested(ctx, b)
+	if err != nil || o.News != fsm.NewsActionRequired {
+		return o, err
+	}
+	return c.withPage(ctx, ch, o)
+}
+
+func (c *Client) requestOf(ch gateway.Charge, amount int64) (any, error) {
+	ask := paymentAsked{Amount: amount, Currency: string(ch.Money.Currency), Description: described(ch), Metadata: marks(ch)}
+	if ch.Token != page {
+		ask.Scheme = ch.Token
+	}
+	pay, err := call.Extend(ask, ch.Details, payData())
+	if err != nil {
+		return nil, err
+	}
+	r := asked{Payment: pay, Metadata: marks(ch)}
+	if ch.Save {
+		r.Mandate = &mandateAsked{Currency: string(ch.Money.Currency), Metadata: map[string]string{customerName: ch.Customer.Reference}}
+	}
+	if strings.HasPrefix(ch.Customer.Reference, customerPrefix) {
+		r.Links = &links{Customer: ch.Customer.Reference}
+	}
+	return call.Extend(r, ch.Details, requestData())
+}
+
+// flow makes a page (https://developer.gocardless.com/api-reference/#billing-request-flows-create-a-billing-request-flow).
+type flow struct {
+	RedirectURI string  `json:"redirect_uri,omitempty"`
+	ExitURI     string  `json:"exit_uri,omitempty"`
+	Language    string  `json:"language,omitempty"`
+	Prefilled   *person `json:"prefilled_customer,omitempty"`
+	Links       links   `json:"links"`
+}
+
+// withPage adds the address of a new page. An error after which there may be none leaves the charge open: the same key
+// finds the billing request again.
+func (c *Client) withPage(ctx context.Context, ch gateway.Charge, o gateway.Outcome) (gateway.Outcome, error) {
+	var made struct {
+		Flow struct {
+			URL string `json:"authorisation_url"`
+		} `json:"billing_request_flows"`
+	}
+	body := map[string]flow{"billing_request_flows": {
+		RedirectURI: ch.ReturnURL, ExitURI: ch.ReturnURL, Language: languageOf(ch.Customer.Locale), Prefilled: prefilled(ch.Customer),
+		Links: links{BillingRequest: o.ProviderPaymentID},
+	}}
+	refused, err := c.api.Post(ctx, "/billing_request_flows", nil, ch.Permit, body, &made)
+	switch {
+	case err != nil:
+		// The billing request was sent: the error must not be one of ErrNotSent.
+		return gateway.Outcome{}, fmt.Errorf("page of %s: %s", o.ProviderPaymentID, err.Error())
+	case refused != nil:
+		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("provider_rejected", refused.code())
+		return o, nil
+	case made.Flow.URL == "":
+		return gateway.Outcome{}, errNameless
+	}
+	o.NextAction = payment.Redirect(made.Flow.URL)
+	return o, nil
+}
+
+// isPage reports whether a token leads to GoCardless's page.
+func isPage(token string) bool { return token == page || slices.Contains(schemes(), token) }

@@ -1,0 +1,319 @@
+package gocardless_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/gocardless"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+)
+
+func TestCarries(t *testing.T) {
+	t.Parallel()
+	s := suite()
+	s.Aside = nil
+	providertest.Carries(t, s, gocardless.Adapter(),
+		func(c *gateway.Charge) { c.Token, c.Save = "redirect", true },
+		func(c *gateway.Charge) { c.Token, c.Customer.Reference = "faster_payments", owner },
+		func(c *gateway.Charge) { c.Token, c.Stored, c.Unattended = mandate, true, true },
+	)
+}
+
+// A mandate is charged without its customer; the bank has days for it.
+func TestCollectsByAMandate(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, got := serve(t, f)
+	ch := charge(mandate)
+	ch.Unattended = true
+	ch.ProviderData = map[string]json.RawMessage{"retry_if_possible": json.RawMessage(`true`), "reference": json.RawMessage(`"WINEBOX001"`)}
+	require.NoError(t, c.Accepts(ch))
+	o := charged(t, c, ch)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}}, o)
+	request := <-got
+	require.Equal(t, []string{"POST /payments", ch.IdempotencyKey}, []string{request.line, request.key})
+	providertest.RequireMembers(t, map[string]string{
+		"amount": "1999", "currency": `"EUR"`, "description": `"A-1"`, "links": `{"mandate":"` + mandate + `"}`, "retry_if_possible": "true", "reference": `"WINEBOX001"`,
+		"metadata": `{"payment_attempt_id":"` + ch.Attempt.String() + `","order_id":"A-1"}`,
+	}, request.body)
+	f.set(o.ProviderPaymentID, "confirmed")
+	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, now.News)
+
+	ch = charge("MD0DEAD")
+	ch.Stored = true
+	o = charged(t, c, ch)
+	require.True(t, o.Refused)
+	require.Equal(t, payment.NewFailure("provider_rejected", "mandate_is_inactive"), o.Failure)
+}
+
+// A billing request has a page; its mandate is stored beside the payment, for the customer whose reference it bears.
+func TestABillingRequestStoresAMandate(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, got := serve(t, f)
+	ch := charge("redirect")
+	ch.Save, ch.Customer = true, gateway.Customer{Reference: "u-7", Name: "Jane Mary Doe", Locale: "de-DE"}
+	ch.ProviderData = map[string]json.RawMessage{"fallback_enabled": json.RawMessage(`true`), "app_fee": json.RawMessage(`7`)}
+	require.NoError(t, c.Accepts(ch))
+	o := charged(t, c, ch)
+	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, payment.ActionRedirect, o.NextAction.Type)
+	marks := `{"payment_attempt_id":"` + ch.Attempt.String() + `","order_id":"A-1"}`
+	request, page := <-got, <-got
+	providertest.RequireMembers(t, map[string]string{
+		"payment_request": `{"amount":1999,"app_fee":7,"currency":"EUR","description":"A-1","metadata":` + marks + `}`, "metadata": marks, "links": "",
+		"mandate_request": `{"currency":"EUR","metadata":{"customer_reference":"u-7"}}`, "fallback_enabled": "true",
+	}, request.body)
+	providertest.RequireMembers(t, map[string]string{
+		"redirect_uri": `"https://shop.example/back"`, "exit_uri": `"https://shop.example/back"`, "language": `"de"`,
+		"prefilled_customer": `{"given_name":"Jane Mary","family_name":"Doe"}`, "links": `{"billing_request":"` + o.ProviderPaymentID + `"}`,
+	}, page.body)
+
+	made := f.authorise(o.ProviderPaymentID)
+	paid, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+	require.NoError(t, err)
+	require.Equal(t, []string{ch.Attempt.String(), made}, paid.References)
+	require.Equal(t, "sepa_core", paid.Saved.Type)
+	require.Equal(t, "BARCLAYS BANK PLC •••• 11", paid.Saved.Display)
+	require.Equal(t, gateway.TokenStored, c.TokenKind(paid.Saved.Token))
+	require.NoError(t, c.CheckOwner(t.Context(), paid.Saved.Token, "u-7"))
+	require.NoError(t, c.CheckOwner(t.Context(), paid.Saved.Token, "CU0002"))
+	require.ErrorIs(t, c.CheckOwner(t.Context(), paid.Saved.Token, "u-8"), payment.ErrMethodNotYours)
+	require.ErrorIs(t, c.CheckOwner(t.Context(), mandate, ""), payment.ErrMethodNotYours, "nobody's reference is in no metadata")
+}
+
+// A lost answer makes no second payment: the key is answered with what it has made.
+func TestALostChargeIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	for token, line := range map[string]string{mandate: "POST /payments", "redirect": "POST /billing_requests"} {
+		f := newFake(t)
+		lossy, _ := serve(t, losing(f, line))
+		c, _ := serve(t, f)
+		ch := charge(token)
+		_, err := lossy.Charge(t.Context(), ch)
+		require.Error(t, err)
+		require.NotErrorIs(t, err, gateway.ErrNotSent)
+		o := charged(t, c, ch)
+		require.Equal(t, 1, f.count("PM")+f.count("BRQ"))
+		require.Equal(t, []string{ch.Attempt.String()}, o.References)
+
+		other := charge(token)
+		other.IdempotencyKey = ch.IdempotencyKey
+		_, err = c.Charge(t.Context(), other)
+		require.Error(t, err, "the key is another attempt's")
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+	}
+}
+
+// What a key has made and can't be read is no payment that was never made; an answer whose parts disagree is none, nor is
+// one about the moment.
+func TestAConflictThatLeadsNowhere(t *testing.T) {
+	t.Parallel()
+	for answer, status := range map[string]int{
+		`{"error":{"type":"invalid_state","code":409,"errors":[{"reason":"idempotent_creation_conflict","links":{"conflicting_resource_id":"PM9"}}]}}`: http.StatusConflict,
+		`{"error":{"type":"invalid_state","code":409,"errors":[{"reason":"idempotent_creation_conflict"}]}}`:                                           http.StatusConflict,
+		`{"error":{"type":"validation_failed","code":422,"errors":[]}}`:                                                                                http.StatusBadRequest,
+		`{"error":{"type":"invalid_api_usage","code":429,"errors":[]}}`:                                                                                http.StatusTooManyRequests,
+		`{"error":{"type":"gocardless","code":500,"errors":[]}}`:                                                                                       http.StatusInternalServerError,
+	} {
+		f := newFake(t)
+		c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				f.ServeHTTP(w, r)
+				return
+			}
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, answer)
+		}))
+		_, err := c.Charge(t.Context(), charge(mandate))
+		require.Error(t, err, answer)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+		require.NotErrorIs(t, err, gateway.ErrNotSent)
+	}
+}
+
+// The token may be the scheme.
+func TestAScheme(t *testing.T) {
+	t.Parallel()
+	for token, scheme := range map[string]string{"redirect": "", "sepa_credit_transfer": `"sepa_credit_transfer"`} {
+		c, got := serve(t, newFake(t))
+		charged(t, c, charge(token))
+		var pay map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal((<-got).body["payment_request"], &pay))
+		providertest.RequireMembers(t, map[string]string{"scheme": scheme}, pay)
+	}
+}
+
+// Without the answer about its page a billing request is open, and found again by its key; one whose page is refused
+// can't be paid, and is to be cancelled.
+func TestTheRequestForAPageIsLost(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	lossy, _ := serve(t, losing(f, "POST /billing_request_flows"))
+	c, _ := serve(t, f)
+	ch := charge("redirect")
+	_, err := lossy.Charge(t.Context(), ch)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
+	require.NotNil(t, charged(t, c, ch).NextAction)
+	require.Equal(t, 1, f.count("BRQ"))
+
+	ch = charge("redirect")
+	ch.ReturnURL = "nowhere"
+	o := charged(t, c, ch)
+	require.Equal(t, fsm.NewsSoftFailed, o.News)
+	over, err := c.Cancel(t.Context(), cancelOf(o.ProviderPaymentID))
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsFailed, over.News)
+	require.False(t, over.Refused)
+}
+
+// A permit that ends between the two requests leaves the charge open: the first was sent.
+func TestAPermitEndsBeforeThePage(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, f)
+	ch := charge("redirect")
+	ch.Permit = endsAfterOne()
+	_, err := c.Charge(t.Context(), ch)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
+	require.Equal(t, []int{1, 0}, []int{f.count("BRQ"), f.pages})
+}
+
+func TestAccepts(t *testing.T) {
+	t.Parallel()
+	data := func(token, name string) func(*gateway.Charge) {
+		return func(c *gateway.Charge) {
+			c.Token, c.Stored, c.ProviderData = token, token == mandate, map[string]json.RawMessage{name: json.RawMessage(`"x"`)}
+		}
+	}
+	c := gocardless.New("", "token", nil)
+	for name, tt := range map[string]struct {
+		change func(*gateway.Charge)
+		field  string
+	}{
+		"money on hold":                  {func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, "capture"},
+		"a currency that needs mandates": {func(c *gateway.Charge) { c.Money.Currency = "SEK" }, "amount"},
+		"another token":                  {func(c *gateway.Charge) { c.Token = "BRQ1" }, "payment_method.token"},
+		"what is stored already":         {func(c *gateway.Charge) { c.Token, c.Stored, c.Save = mandate, true, true }, "save_payment_method"},
+		"stored for nobody":              {func(c *gateway.Charge) { c.Save, c.Customer.Reference = true, "" }, "customer.reference"},
+		"our marks":                      {data("redirect", "metadata"), "provider_data.metadata"},
+		"another mandate":                {data(mandate, "links"), "provider_data.links"},
+		"what only mandates have":        {data("redirect", "charge_date"), "provider_data.charge_date"},
+		"what only pages have":           {data(mandate, "fallback_enabled"), "provider_data.fallback_enabled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ch := charge("redirect")
+			tt.change(&ch)
+			var invalid *payment.ValidationError
+			require.ErrorAs(t, c.Accepts(ch), &invalid)
+			require.Len(t, invalid.Fields, 1)
+			require.Equal(t, tt.field, invalid.Fields[0].Field)
+		})
+	}
+	ch := charge(mandate)
+	ch.Money.Currency = "SEK"
+	require.NoError(t, c.Accepts(ch), "a mandate has a currency of its own")
+	ch.Capture = payment.CaptureManual
+	_, err := c.Charge(t.Context(), ch)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+}
+
+// TestFakeFitsTheSamples: the objects of the fake have no member that those of GoCardless's own client have not, where its
+// published samples are at hand.
+func TestFakeFitsTheSamples(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "specs", "gocardless-samples.json"))
+	if err != nil {
+		t.Skipf("no published samples: %v", err)
+	}
+	var samples map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(raw, &samples))
+	f := newFake(t)
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		heard := &recorder{ResponseWriter: w}
+		f.ServeHTTP(heard, r)
+		fits(t, samples, heard.body)
+	}))
+	ch := charge("redirect")
+	ch.Save = true
+	o := charged(t, c, ch)
+	f.authorise(o.ProviderPaymentID)
+	_, err = c.Refund(t.Context(), refundOf(o.ProviderPaymentID, 700))
+	require.NoError(t, err)
+	charged(t, c, charge(mandate))
+	require.NoError(t, c.CheckOwner(t.Context(), mandate, owner))
+	_, err = c.Lookup(t.Context(), o.ProviderPaymentID)
+	require.NoError(t, err)
+}
+
+type recorder struct {
+	http.ResponseWriter
+	body []byte
+}
+
+// Write implements io.Writer.
+func (r *recorder) Write(b []byte) (int, error) {
+	r.body = append(r.body, b...)
+	return r.ResponseWriter.Write(b)
+}
+
+var _ io.Writer = (*recorder)(nil)
+
+// fits compares an object, or a list of them, with the sample of its collection.
+func fits(t *testing.T, samples map[string]json.RawMessage, body []byte) {
+	t.Helper()
+	var answer map[string]any
+	if err := json.Unmarshal(body, &answer); err != nil {
+		t.Error(err)
+	}
+	for collection, got := range answer {
+		var calls map[string]struct {
+			Body map[string]any `json:"body"`
+		}
+		if json.Unmarshal(samples[collection], &calls) != nil { // meta, error
+			continue
+		}
+		items, list := got.([]any)
+		if !list {
+			items = []any{got}
+		}
+		for _, item := range items {
+			within(t, collection, calls["create"].Body[collection], item)
+		}
+	}
+}
+
+func within(t *testing.T, path string, sample, got any) {
+	t.Helper()
+	members, is := got.(map[string]any)
+	if !is {
+		return
+	}
+	known, is := sample.(map[string]any)
+	if !is {
+		t.Errorf("%s is no object in the sample", path)
+		return
+	}
+	for name, value := range members {
+		if _, there := known[name]; !there {
+			t.Errorf("%s.%s is not in the sample", path, name)
+		}
+		if name != "metadata" { // it is the caller's
+			within(t, path+"."+name, known[name], value)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package gocardless_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// A payment is cancelled until it is submitted; what is further goes on, and is told as it stands.
+func TestCancelOfAPayment(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]struct {
+		news fsm.News
+		sent bool
+	}{
+		"pending_submission": {fsm.NewsFailed, true}, "pending_customer_approval": {fsm.NewsActionRequired, false}, "submitted": {fsm.NewsProcessing, false},
+		"confirmed": {fsm.NewsSucceeded, false}, "cancelled": {fsm.NewsFailed, false}, "of_the_future": {fsm.NewsProcessing, false},
+	} {
+		f := newFake(t)
+		c, got := serve(t, f)
+		id := charged(t, c, charge(mandate)).ProviderPaymentID
+		<-got
+		f.set(id, status)
+		o, err := c.Cancel(t.Context(), cancelOf(id))
+		require.NoError(t, err, status)
+		require.Equal(t, want.news, o.News, status)
+		require.Equal(t, want.news != fsm.NewsFailed, o.Refused, status)
+		require.Equal(t, want.sent, len(got) == 1, status)
+	}
+}
+
+// A customer who authorises while a cancel is under way keeps the payment.
+func TestCancelThatIsOvertaken(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	var id string
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/billing_requests/"+id+"/actions/cancel" {
+			f.authorise(id)
+		}
+		f.ServeHTTP(w, r)
+	}))
+	id = charged(t, c, charge("redirect")).ProviderPaymentID
+	o, err := c.Cancel(t.Context(), cancelOf(id))
+	require.NoError(t, err)
+	require.True(t, o.Refused)
+	require.Equal(t, fsm.NewsSucceeded, o.News)
+}
+
+// A late failure takes the money of a confirmed payment back, and a chargeback too, however the payment is named.
+func TestLateFailures(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, f)
+	request := charged(t, c, charge("redirect")).ProviderPaymentID
+	made := f.authorise(request)
+	for _, id := range []string{request, made} {
+		f.set(made, "failed")
+		o, err := c.Lookup(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, id, o.ProviderPaymentID)
+		require.Equal(t, fsm.NewsFailed, o.News)
+		require.True(t, o.Undoes)
+		f.set(made, "charged_back")
+		o, err = c.Lookup(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Equal(t, []payment.Told{{Kind: payment.MovementChargeback, Money: euros(1999)}}, o.Movements)
+	}
+}
+
+// Each status of a billing request that has made no payment.
+func TestLookupOfABillingRequest(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]fsm.News{
+		"pending": fsm.NewsActionRequired, "ready_to_fulfil": fsm.NewsActionRequired, "fulfilling": fsm.NewsProcessing, "fulfilled": fsm.NewsProcessing,
+		"cancelled": fsm.NewsFailed, "of_the_future": fsm.NewsProcessing,
+	} {
+		c := answering(t, map[string]string{"/billing_requests/BRQ1": `{"billing_requests":{"id":"BRQ1","status":"` + status + `","metadata":{"payment_attempt_id":"att_1"},"links":{}}}`})
+		o, err := c.Lookup(t.Context(), "BRQ1")
+		require.NoError(t, err)
+		require.Equal(t, want, o.News, status)
+		require.Equal(t, []string{"att_1"}, o.References)
+	}
+	c := answering(t, map[string]string{"/billing_requests/BRQ1": `{"billing_requests":{"id":"BRQ1","status":"fulfilled","links":{"payment_request_payment":"PM1"}}}`})
+	_, err := c.Lookup(t.Context(), "BRQ1")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, "the payment was made")
+}
+
+// A refund whose answer was lost is found by our id in its payment's list, whatever key comes with it.
+func TestALostRefundIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, got := serve(t, f)
+	lossy, _ := serve(t, losing(f, "POST /refunds"))
+	id := charged(t, c, charge("redirect")).ProviderPaymentID
+	f.authorise(id)
+	r := refundOf(id, 700)
+	_, err := lossy.Refund(t.Context(), r)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
+	for len(got) > 0 {
+		<-got
+	}
+	r.IdempotencyKey = "another"
+	o, err := c.Refund(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, r.Refund.String(), o.Reference)
+	require.Empty(t, got, "nothing is sent")
+	require.Equal(t, 1, f.count("RF"))
+	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: id})
+	require.NoError(t, err)
+	require.Equal(t, o, found)
+	other := charged(t, c, charge("redirect")).ProviderPaymentID
+	f.authorise(other)
+	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: other})
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "it is another payment's")
+	for _, missing := range []string{missingID, "BRQ0NONE"} {
+		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderPaymentID: missing})
+		require.ErrorIs(t, err, gateway.ErrNotTold, "that is no evidence about its refunds")
+		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: missing})
+		require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "it is another payment's")
+	}
+}
+
+// Two refunds at once: the second has a total that is no longer true, is refused, and left open for its next try.
+func TestRefundsBesideEachOther(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	var id string
+	raced := false
+	plain, _ := serve(t, f)
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method+r.URL.Path == "POST/refunds" && !raced {
+			raced = true
+			if _, err := plain.Refund(r.Context(), refundOf(id, 500)); err != nil {
+				t.Error(err)
+			}
+		}
+		f.ServeHTTP(w, r)
+	}))
+	id = charged(t, c, charge("redirect")).ProviderPaymentID
+	f.authorise(id)
+	r := refundOf(id, 700)
+	_, err := c.Refund(t.Context(), r)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
+	o, err := c.Refund(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, euros(700), *o.Money)
+	require.Equal(t, 2, f.count("RF"))
+
+	r.Money.Currency = "USD"
+	_, err = c.Refund(t.Context(), r)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+}

@@ -1,0 +1,305 @@
+package gocardless_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// fake is as much of GoCardless as its documentation states and a payment needs. It takes the documented members only,
+// and its objects have members of the published samples (TestFakeFitsTheSamples).
+type fake struct {
+	*http.ServeMux
+
+	mu      sync.Mutex
+	objects map[string]object
+	refunds []object
+	// keys are the ids of what was made, by collection and key; pages are how many flows there are.
+	keys   map[string]string
+	serial int
+	pages  int
+}
+
+const (
+	mandate, owner = "MD0001", "CU0001"
+	missingID      = "PM0NONE"
+)
+
+func newFake(*testing.T) *fake {
+	f := &fake{ServeMux: http.NewServeMux(), keys: map[string]string{}, objects: map[string]object{
+		mandate:   {"id": mandate, "status": "active", "scheme": "sepa_core", "metadata": object{}, "links": object{"customer": owner}},
+		"MD0DEAD": {"id": "MD0DEAD", "status": "cancelled", "scheme": "sepa_core", "metadata": object{}, "links": object{"customer": owner}},
+	}}
+	for path, run := range map[string]func(*http.Request, *posted) (int, any){
+		"/billing_requests": f.ask, "/billing_request_flows": f.flow, "/payments": f.collect, "/refunds": f.refund,
+		"/billing_requests/{id}/actions/cancel": f.cancel("pending"), "/payments/{id}/actions/cancel": f.cancel("pending_submission"),
+	} {
+		f.HandleFunc("POST "+path, f.command(run))
+	}
+	f.HandleFunc("GET /refunds", f.answer(func(r *http.Request) (int, any) { return http.StatusOK, f.refundsOf(r.URL.Query().Get("payment"), r) }))
+	f.HandleFunc("GET /{collection}/{id}", f.answer(func(r *http.Request) (int, any) {
+		return f.shown(r.PathValue("collection"), r.PathValue("id"), http.StatusOK)
+	}))
+	return f
+}
+
+// posted is the union of the bodies that there are.
+type posted struct {
+	Payments *ordered `json:"payments"`
+	Requests *struct {
+		Payment  *ordered       `json:"payment_request"`
+		Mandate  *ordered       `json:"mandate_request"`
+		Metadata map[string]any `json:"metadata"`
+		Links    linked         `json:"links"`
+		Fallback bool           `json:"fallback_enabled"`
+		Purpose  string         `json:"purpose_code"`
+	} `json:"billing_requests"`
+	Flows *struct {
+		Redirect  string            `json:"redirect_uri"`
+		Exit      string            `json:"exit_uri"`
+		Language  string            `json:"language"`
+		Prefilled map[string]string `json:"prefilled_customer"`
+		Links     linked            `json:"links"`
+	} `json:"billing_request_flows"`
+	Refunds *ordered `json:"refunds"`
+}
+
+type ordered struct {
+	Amount      int64          `json:"amount"`
+	Total       int64          `json:"total_amount_confirmation"`
+	Currency    string         `json:"currency"`
+	Description string         `json:"description"`
+	Reference   string         `json:"reference"`
+	Scheme      string         `json:"scheme"`
+	AppFee      int64          `json:"app_fee"`
+	Retry       bool           `json:"retry_if_possible"`
+	Metadata    map[string]any `json:"metadata"`
+	Links       linked         `json:"links"`
+}
+
+type linked struct {
+	Mandate  string `json:"mandate"`
+	Customer string `json:"customer"`
+	Payment  string `json:"payment"`
+	Request  string `json:"billing_request"`
+}
+
+func (f *fake) answer(run func(*http.Request) (int, any)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		status, said := problem(http.StatusUnauthorized, "invalid_api_usage", "access_token_not_found")
+		var body any = said
+		if r.Header.Get("Authorization") == "Bearer token" && r.Header.Get("Gocardless-Version") == "2015-07-06" {
+			status, body = run(r)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		if err := json.NewEncoder(w).Encode(body); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// command runs an operation; one that creates is run once for each key.
+func (f *fake) command(run func(*http.Request, *posted) (int, any)) http.HandlerFunc {
+	return f.answer(func(r *http.Request) (int, any) {
+		raw, _ := io.ReadAll(r.Body)
+		in := &posted{}
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.DisallowUnknownFields()
+		if err := d.Decode(in); err != nil {
+			return problem(http.StatusBadRequest, "invalid_api_usage", "invalid_document_structure")
+		}
+		key := r.URL.Path + " " + r.Header.Get("Idempotency-Key")
+		if made := f.keys[key]; made != "" {
+			status, body := problem(http.StatusConflict, "invalid_state", "idempotent_creation_conflict")
+			body["error"].(object)["errors"].([]object)[0]["links"] = object{"conflicting_resource_id": made}
+			return status, body
+		}
+		status, body := run(r, in)
+		if status == http.StatusCreated && r.URL.Path != "/billing_request_flows" { // which has no keys
+			for _, made := range body.(object) {
+				f.keys[key], _ = made.(object)["id"].(string)
+			}
+		}
+		return status, body
+	})
+}
+
+func problem(status int, kind, reason string) (int, object) {
+	return status, object{"error": object{"type": kind, "code": status, "message": "Not for the customer.", "errors": []object{{"reason": reason, "message": "x"}}}}
+}
+
+func invalid(reason string) (int, any) {
+	return problem(http.StatusUnprocessableEntity, "validation_failed", reason)
+}
+
+func (f *fake) id(prefix string) string {
+	f.serial++
+	return fmt.Sprintf("%s%04d", prefix, f.serial)
+}
+
+// shown is an object as a collection has it.
+func (f *fake) shown(collection, id string, status int) (int, any) {
+	o, there := f.objects[id]
+	prefix := map[string]string{"payments": "PM", "billing_requests": "BRQ", "mandates": "MD", "refunds": "RF"}[collection]
+	if !there || prefix == "" || !strings.HasPrefix(id, prefix) {
+		return problem(http.StatusNotFound, "invalid_api_usage", "resource_not_found")
+	}
+	return status, object{collection: o}
+}
+
+// keep stores an object and shows it as created.
+func (f *fake) keep(collection string, o object) (int, any) {
+	id, _ := o["id"].(string)
+	f.objects[id] = o
+	return f.shown(collection, id, http.StatusCreated)
+}
+
+func (f *fake) collect(_ *http.Request, in *posted) (int, any) {
+	p := in.Payments
+	of, there := f.objects[p.Links.Mandate]
+	switch {
+	case !there || of["status"] == "cancelled":
+		return invalid("mandate_is_inactive")
+	case p.Amount <= 0 || len(p.Currency) != 3 || len(p.Metadata) > 3:
+		return invalid("invalid_amount")
+	}
+	return f.keep("payments", f.payment(p.Amount, p.Currency, p.Metadata, "pending_submission"))
+}
+
+func (f *fake) payment(amount int64, currency string, metadata map[string]any, status string) object {
+	return object{
+		"id": f.id("PM"), "status": status, "amount": amount, "amount_refunded": int64(0), "currency": currency, "metadata": metadata, "retry_if_possible": false,
+	}
+}
+
+func (f *fake) ask(_ *http.Request, in *posted) (int, any) {
+	r := in.Requests
+	switch {
+	case r.Payment == nil || r.Payment.Description == "" || r.Payment.Currency != "EUR" && r.Payment.Currency != "GBP":
+		return invalid("blank")
+	case len(r.Metadata) > 3 || len(r.Payment.Metadata) > 3:
+		return invalid("metadata")
+	}
+	o := object{
+		"id": f.id("BRQ"), "status": "pending", "metadata": r.Metadata, "links": object{}, "resources": object{},
+		"payment_request": object{"amount": r.Payment.Amount, "currency": r.Payment.Currency, "metadata": r.Payment.Metadata},
+	}
+	if r.Mandate != nil {
+		o["mandate_request"] = object{"currency": r.Mandate.Currency, "scheme": "sepa_core", "metadata": r.Mandate.Metadata}
+	}
+	return f.keep("billing_requests", o)
+}
+
+func (f *fake) flow(_ *http.Request, in *posted) (int, any) {
+	b, there := f.objects[in.Flows.Links.Request]
+	if !there || b["status"] != "pending" || in.Flows.Redirect == "nowhere" {
+		return invalid("billing_request_not_pending")
+	}
+	f.pages++
+	id := f.id("BRF")
+	return http.StatusCreated, object{"billing_request_flows": object{
+		"id": id, "authorisation_url": "https://pay.gocardless.com/billing/static/flow?id=" + id, "redirect_uri": in.Flows.Redirect,
+		"links": object{"billing_request": in.Flows.Links.Request},
+	}}
+}
+
+func (f *fake) cancel(from string) func(*http.Request, *posted) (int, any) {
+	return func(r *http.Request, _ *posted) (int, any) {
+		o, there := f.objects[r.PathValue("id")]
+		switch {
+		case !there:
+			return problem(http.StatusNotFound, "invalid_api_usage", "resource_not_found")
+		case o["status"] != from:
+			return problem(http.StatusUnprocessableEntity, "invalid_state", "cancellation_failed")
+		}
+		o["status"] = "cancelled"
+		return f.shown(strings.Split(r.URL.Path, "/")[1], r.PathValue("id"), http.StatusOK)
+	}
+}
+
+func (f *fake) refund(_ *http.Request, in *posted) (int, any) {
+	r := in.Refunds
+	p, there := f.objects[r.Links.Payment]
+	if !there || p["status"] != "confirmed" {
+		return invalid("payment_not_refundable")
+	}
+	before, _ := p["amount_refunded"].(int64)
+	amount, _ := p["amount"].(int64)
+	switch {
+	case r.Total != before+r.Amount:
+		return invalid("total_amount_confirmation_invalid")
+	case r.Total > amount:
+		return invalid("refund_payment_invalid_amount")
+	}
+	p["amount_refunded"] = r.Total
+	o := object{"id": f.id("RF"), "status": "submitted", "amount": r.Amount, "currency": p["currency"], "metadata": r.Metadata, "links": object{"payment": r.Links.Payment}}
+	f.refunds = append(f.refunds, o)
+	return f.keep("refunds", o)
+}
+
+// refundsOf is a page of the refunds of a payment, two at most.
+func (f *fake) refundsOf(id string, r *http.Request) object {
+	found, after := []object{}, r.URL.Query().Get("after") == ""
+	for _, o := range f.refunds {
+		if links, _ := o["links"].(object); after && links["payment"] == id {
+			found = append(found, o)
+		}
+		after = after || o["id"] == r.URL.Query().Get("after")
+	}
+	cursors := object{"before": nil, "after": nil}
+	if len(found) > 2 {
+		found = found[:2]
+		cursors["after"] = found[1]["id"]
+	}
+	return object{"refunds": found, "meta": object{"cursors": cursors, "limit": 500}}
+}
+
+// authorise is a customer who authorises a billing request on its page: GoCardless makes its payment, and a mandate.
+func (f *fake) authorise(id string) (made string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b := f.objects[id]
+	ask, _ := b["payment_request"].(object)
+	amount, _ := ask["amount"].(int64)
+	currency, _ := ask["currency"].(string)
+	metadata, _ := ask["metadata"].(map[string]any)
+	p := f.payment(amount, currency, metadata, "confirmed")
+	made, _ = p["id"].(string)
+	f.objects[made] = p
+	links := object{"payment_request_payment": made}
+	if m, there := b["mandate_request"].(object); there {
+		id := f.id("MD")
+		f.objects[id] = object{"id": id, "status": "active", "scheme": "sepa_core", "metadata": m["metadata"], "links": object{"customer": "CU0002"}}
+		links["mandate_request_mandate"] = id
+		b["resources"] = object{"customer_bank_account": object{"bank_name": "BARCLAYS BANK PLC", "account_number_ending": "11"}}
+	}
+	b["status"], b["links"] = "fulfilled", links
+	return made
+}
+
+// set changes the status of an object.
+func (f *fake) set(id, status string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.objects[id]["status"] = status
+}
+
+// count is how many objects have ids of a prefix.
+func (f *fake) count(prefix string) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id := range f.objects {
+		if strings.HasPrefix(id, prefix) {
+			n++
+		}
+	}
+	return n
+}
