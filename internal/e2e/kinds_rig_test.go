@@ -70,7 +70,7 @@ func kindAccounts() map[string]kindAccount {
 		"paddle":        of("pdl_ntfset_key", "api_key", "pdl_sdbx_key"),
 		"paypal":        of("", "client_id", "id", "client_secret", "secret", "webhook_id", paypalWebhook),
 		"razorpay":      of("webhook-secret", "key_id", "rzp_test_key", "key_secret", "secret"),
-		"robokassa":     of("password2", "merchant_login", "shop"),
+		"robokassa":     of("password2", "merchant_login", "shop", "password1", "password1", "password3", "password3", "test_payments", "true"),
 		"sandbox":       of(hook),
 		"square":        square,
 		"standard":      of(hook, "api_key", "test_key"),

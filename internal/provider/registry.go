@@ -7,7 +7,6 @@ package provider
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"time"
@@ -25,6 +24,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/paddle"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 	"github.com/paylatch/paylatch/internal/provider/razorpay"
+	"github.com/paylatch/paylatch/internal/provider/robokassa"
 	"github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/provider/square"
 	"github.com/paylatch/paylatch/internal/provider/standard"
@@ -38,8 +38,7 @@ var ErrNoAdapter = errors.New("no adapter calls this kind of provider")
 
 // Adapters returns the descriptors of the adapters by kind.
 func Adapters() map[string]descriptor.Adapter {
-	adapters := planned()
-	maps.Copy(adapters, map[string]descriptor.Adapter{
+	return map[string]descriptor.Adapter{
 		"adyen":         adyen.Adapter(),
 		"braintree":     braintree.Adapter(),
 		"checkout":      checkout.Adapter(),
@@ -51,14 +50,14 @@ func Adapters() map[string]descriptor.Adapter {
 		"paddle":        paddle.Adapter(),
 		"paypal":        paypal.Adapter(),
 		"razorpay":      razorpay.Adapter(),
+		"robokassa":     robokassa.Adapter(),
 		"sandbox":       sandbox.Adapter(),
 		"square":        square.Adapter(),
 		"standard":      standard.Adapter(),
 		"stripe":        stripe.Adapter(),
 		"tbank":         tbank.Adapter(),
 		"yookassa":      yookassa.Adapter(),
-	})
-	return adapters
+	}
 }
 
 // New returns the client of an account, or ErrNoAdapter.

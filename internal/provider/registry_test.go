@@ -19,7 +19,7 @@ import (
 func TestEveryKindHasAnAdapter(t *testing.T) {
 	t.Parallel()
 	require.Subset(t, provider.Callable(), []string{
-		"adyen", "checkout", "cloudpayments", "comgate", "gocardless", "gopay", "mollie", "paypal", "razorpay", "sandbox", "square", "standard", "stripe", "tbank", "yookassa",
+		"adyen", "checkout", "cloudpayments", "comgate", "gocardless", "gopay", "mollie", "paypal", "razorpay", "robokassa", "sandbox", "square", "standard", "stripe", "tbank", "yookassa",
 	})
 	for _, kind := range provider.Callable() {
 		p, err := provider.New(kind, descriptor.Settings{
@@ -66,11 +66,12 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		"cloudpayments": {time.Hour, payment.Capabilities{Find: true, FindConsistent: true, Transactions: true, Complete: true, Cancel: true}},
 		"comgate":       {0, payment.Capabilities{OneID: true, CaptureUnseen: true, Cancel: true}},
 		"gocardless":    {time.Hour, payment.Capabilities{OneID: true, Precursor: "BRQ", Cancel: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true}},
-		"gopay":         {0, payment.Capabilities{LookupOnly: true, OneID: true, ShowsRefunds: true}},
+		"gopay":         {0, payment.Capabilities{CaptureUnseen: true, OneID: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
 		"mollie":        {time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"paddle":        {0, payment.Capabilities{Find: true, FindConsistent: true, OneID: true, Cancel: true, LookupRefund: true, RefundAlone: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"paypal":        {6 * time.Hour, payment.Capabilities{Complete: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
 		"razorpay":      {181 * 24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
+		"robokassa":     {0, payment.Capabilities{Find: true, FindConsistent: true, FindFirst: true, CaptureUnseen: true, OneID: true, Cancel: true, LookupRefund: true}},
 		"square":        {2 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, CancelByReference: true, LookupRefund: true, ShowsRefunds: true}},
 		"standard":      {24 * time.Hour, payment.Capabilities{Find: true, FindConsistent: true, Complete: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"stripe":        {24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},

@@ -21,7 +21,7 @@ func About() webhooks.About {
 		Setup: [5]string{
 			"Ask GoPay for the client id and secret of the shop, and its GoID.",
 			"Put them into client_id, client_secret and goid.",
-			"Set callback.notification_url of each payment to the address of the account's endpoint.",
+			"Put the address of the account's endpoint into public_url; of payments begun elsewhere, into callback.notification_url of each.",
 			"Let GET through to that address, with its query.",
 			"If your contract names GoPay's addresses, put them into allowed_ips.",
 		},

@@ -30,8 +30,8 @@ func About() webhooks.About {
 		Setup: [5]string{
 			"Cabinet, My shops, Technical settings: set ResultURL to the address of the account's endpoint, method POST.",
 			"Choose the hash there (sha256 is better than md5) and put its name into hash.",
-			"Put Password2 into webhook_secrets, and the test Password2 beside it while testing.",
-			"Put the shop's identifier into merchant_login.",
+			"Put Password2 into webhook_secrets, or the test Password2 while testing; calls use the first.",
+			"Put the shop's identifier into merchant_login, and Password1 (for refunds Password3, too) into password1 and password3.",
 			"Make a test payment: Robokassa shows an error if it is not answered OK and the InvId.",
 		},
 		Reference: webhooks.ReferenceForm{

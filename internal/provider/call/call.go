@@ -15,6 +15,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
+	"strings"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 )
@@ -62,6 +64,9 @@ func Do(ctx context.Context, client *http.Client, r Request) (Answer, error) {
 	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := direct.Do(req)
 	if err != nil {
+		if at, ok := errors.AsType[*url.Error](err); ok {
+			at.URL, _, _ = strings.Cut(at.URL, "?") // a query may have a signature
+		}
 		return Answer{}, gate.explain(err)
 	}
 	defer func() { _ = resp.Body.Close() }()

@@ -9,11 +9,29 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
-		Keys:       append(descriptor.OAuth(), webhooks.Key{Name: "goid", Doc: "GoPay's merchant"}),
-		TestHosts:  []string{"gw.sandbox.gopay.com"},
-		LookupOnly: true,
+		Keys:      append(descriptor.OAuth(), webhooks.Key{Name: "goid", Doc: "GoPay's merchant"}),
+		TestHosts: []string{"gw.sandbox.gopay.com"},
+		Carries:   carried(), ProviderData: providerData(),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			return New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Params["goid"], s.Client, s.Now), nil
+			c := New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Params["goid"], s.Client, s.Now)
+			c.Notify = s.Params["public_url"]
+			return c, nil
 		},
+	}
+}
+
+func carried() []descriptor.Carried {
+	const onPage = "on GoPay's page"
+	return []descriptor.Carried{
+		{Member: "save_payment_method", As: "recurrence.recurrence_cycle", When: "as ON_DEMAND, of a card; needs `customer.reference`"},
+		{Member: "return_url", As: "callback.return_url", When: "required but for a saved card"},
+		{Member: "statement_descriptor", As: "order_description", When: "else the order's id"},
+		{Member: "customer.reference", As: "additional_params[].value", When: "to save a card, whose owner it is"},
+		{Member: "customer.email", As: "payer.contact.email", When: "required but for a saved card"},
+		{Member: "customer.name", As: "payer.contact.last_name", When: onPage},
+		{Member: "customer.phone", As: "payer.contact.phone_number", When: onPage},
+		{Member: "customer.locale", As: "lang", When: onPage + ", where it is one of its languages"},
+		{Member: "customer.billing_address", As: "payer.contact.street", When: onPage + ", without the country"},
+		{Member: "lines", As: "items[].name", When: "else the order's id"},
 	}
 }

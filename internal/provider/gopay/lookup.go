@@ -3,48 +3,59 @@ package gopay
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 // Lookup implements gateway.Provider (https://doc.gopay.com, "Payment status" and "Payment
-// refunds"). The refunds of a payment are listed apart, once its state says that there are any.
+// refunds"). The refunds of a payment are listed apart, once its state shows that there are any.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
-	a, err := c.get(ctx, paymentPath(id))
+	found, err := c.find(ctx, id)
 	if err != nil {
-		return gateway.Outcome{}, err
-	}
-	var found object
-	if err := a.Read(&found); err != nil {
 		return gateway.Outcome{}, err
 	}
 	o, err := c.outcome(found)
 	if err != nil || !found.refunded() {
 		return o, err
 	}
-	o.Refunds, err = c.refunds(ctx, id, found.Currency)
+	o.Refunds, err = c.refunds(ctx, id, found.Currency, nil)
 	return o, err
 }
 
-func (c *Client) refunds(ctx context.Context, id, currency string) ([]gateway.RefundOutcome, error) {
-	a, err := c.get(ctx, paymentPath(id)+"/refunds")
-	switch {
-	case errors.Is(err, gateway.ErrNoSuchPayment):
-		return nil, errNameless // the payment is there
-	case err != nil:
+// find reads a payment, of this shop.
+func (c *Client) find(ctx context.Context, id string) (object, error) {
+	var found object
+	if err := c.api.Get(ctx, paymentPath(id), nil, &found); err != nil {
+		return object{}, err
+	}
+	return found, c.owns(found)
+}
+
+// list reads a list of refunds.
+func (c *Client) list(ctx context.Context, path string, l *gateway.Permit) ([]refund, error) {
+	a, err := c.send(ctx, call.Request{Method: http.MethodGet, URL: c.api.Base + path, Header: c.api.Header(), Permit: l}, nil)
+	if err != nil {
 		return nil, err
+	}
+	if a.Status != http.StatusOK {
+		refused, err := readRefusal(a)
+		switch {
+		case err != nil:
+			return nil, err
+		case refused.Missing():
+			return nil, gateway.ErrNoSuchPayment
+		}
+		return nil, refused
 	}
 	var listed []refund
 	if err := json.Unmarshal(a.Body, &listed); err != nil {
 		return nil, fmt.Errorf("read the refunds of a payment: %w", err)
 	}
-	all := make([]gateway.RefundOutcome, len(listed))
-	for i, r := range listed {
-		if all[i], err = r.outcome(currency); err != nil {
-			return nil, err
-		}
+	if listed == nil {
+		return nil, errNameless
 	}
-	return all, nil
+	return listed, nil
 }

@@ -103,6 +103,14 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// A card that was saved for nobody can't be charged: whose it is does not show.
+func TestACardOfNobody(t *testing.T) {
+	t.Parallel()
+	got, err := answering(t, map[string]string{path: found("PAID", `,"recurrence":{"recurrence_cycle":"ON_DEMAND","recurrence_state":"STARTED"}`)}).Lookup(t.Context(), "3000006529")
+	require.NoError(t, err)
+	require.Nil(t, got.Saved)
+}
+
 func TestRefundsAreListed(t *testing.T) {
 	t.Parallel()
 	for _, state := range []string{"PARTIALLY_REFUNDED", "REFUNDED"} {
@@ -142,6 +150,8 @@ func TestNothingIsMadeOfOtherAnswers(t *testing.T) {
 	of := `{"id":1,"state":"PAID","amount":1,"currency":"CZK","target":{"goid":8000000000}}`
 	_, err = answering(t, map[string]string{"/api/payments/payment/1": of}).Lookup(t.Context(), "1")
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "it is of another shop")
+	_, err = answering(t, map[string]string{"/api/payments/payment/1": `{"id":1,"state":"REFUNDED","amount":1,"currency":"CZK"}`, "/api/payments/payment/1/refunds": "null"}).Lookup(t.Context(), "1")
+	require.Error(t, err, "it is no list")
 	for _, answer := range []string{"", "<html>", "null", "{}", `{"id":1}`, `{"id":1,"state":"PAID","amount":-1,"currency":"CZK"}`, `{"id":1,"state":"REFUNDED","amount":1,"currency":"CZK"}`} {
 		_, err := answering(t, map[string]string{"/api/payments/payment/1": answer, "/api/payments/payment/1/refunds": "{}"}).Lookup(t.Context(), "1")
 		require.Error(t, err, answer)

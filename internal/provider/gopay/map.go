@@ -16,29 +16,44 @@ var digits = call.Digits{} //nolint:gochecknoglobals // a table
 
 // object is GoPay's view of a payment.
 type object struct {
-	ID          json.Number `json:"id"`
+	ID json.Number `json:"id"`
+	// ParentID is the payment of which this one is a recurrence.
+	ParentID    json.Number `json:"parent_id"`
 	OrderNumber string      `json:"order_number"`
 	State       string      `json:"state"`
+	SubState    string      `json:"sub_state"`
 	Amount      int64       `json:"amount"`
 	Currency    string      `json:"currency"`
+	Address     string      `json:"gw_url"`
+	Instrument  string      `json:"payment_instrument"`
+	Recurrence  *recurrence `json:"recurrence"`
 	Target      struct {
 		GoID json.Number `json:"goid"`
 	} `json:"target"`
-	AdditionalParams []struct {
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	} `json:"additional_params"`
+	Payer struct {
+		Card struct {
+			Number     string `json:"card_number"`
+			Expiration string `json:"card_expiration"`
+			Brand      string `json:"card_brand"`
+		} `json:"payment_card"`
+	} `json:"payer"`
+	AdditionalParams []param `json:"additional_params"`
+}
+
+// params are the values of a parameter that are not empty.
+func (p object) params(name string) (values []string) {
+	for _, one := range p.AdditionalParams {
+		if one.Name == name && one.Value != "" {
+			values = append(values, one.Value)
+		}
+	}
+	return values
 }
 
 // references are the marks of ours that the payment bears: notifications prove nothing of whose
 // it is. The shop's own order number is none.
 func (p object) references() []string {
-	var names []string
-	for _, param := range p.AdditionalParams {
-		if param.Name == "payment_attempt_id" && param.Value != "" {
-			names = append(names, param.Value)
-		}
-	}
+	names := p.params(attemptParam)
 	if _, ours := payment.OwnAttemptID(p.OrderNumber); ours {
 		names = append(names, p.OrderNumber)
 	}
@@ -47,30 +62,37 @@ func (p object) references() []string {
 
 func (p object) refunded() bool { return p.State == "REFUNDED" || p.State == "PARTIALLY_REFUNDED" }
 
+// owns returns gateway.ErrNoSuchPayment for a payment of another shop.
+func (c *Client) owns(p object) error {
+	if goid := p.Target.GoID.String(); goid != "" && goid != c.goid {
+		return fmt.Errorf("%w: the payment is of another shop", gateway.ErrNoSuchPayment)
+	}
+	return nil
+}
+
 // outcome maps a payment by its state. Until it is paid it waits for its customer, who may
-// choose another method. An unrecognized state is processing.
+// choose another method; a recurrence waits for nobody. An unrecognized state is processing.
 func (c *Client) outcome(p object) (gateway.Outcome, error) {
 	if p.ID == "" || p.State == "" {
 		return gateway.Outcome{}, errNameless
-	}
-	if goid := p.Target.GoID.String(); goid != "" && goid != c.goid {
-		return gateway.Outcome{}, fmt.Errorf("%w: the payment is of another shop", gateway.ErrNoSuchPayment)
 	}
 	o := gateway.Outcome{ProviderPaymentID: p.ID.String(), News: fsm.NewsProcessing, References: p.references()}
 	var err error
 	switch p.State {
 	case "CREATED", "PAYMENT_METHOD_CHOSEN":
-		o.News = fsm.NewsActionRequired
+		if p.ParentID == "" {
+			o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(p.Address)
+		}
 	case "AUTHORIZED":
-		o.News = fsm.NewsAuthorized
+		o.News, o.Saved = fsm.NewsAuthorized, p.saved()
 		o.Money, err = digits.Money(p.Amount, p.Currency)
 	case "PAID", "REFUNDED", "PARTIALLY_REFUNDED":
-		o.News = fsm.NewsSucceeded
+		o.News, o.Saved = fsm.NewsSucceeded, p.saved()
 		o.Money, err = digits.Money(p.Amount, p.Currency)
 	case "CANCELED":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", p.SubState)
 	case "TIMEOUTED":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", p.SubState)
 	}
 	return o, err
 }

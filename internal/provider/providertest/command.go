@@ -164,10 +164,15 @@ func refundCall(r *rig) {
 		return
 	}
 	for i, c := range back {
-		for _, ref := range []gateway.RefundRef{
-			{Refund: c.Refund, ProviderPaymentID: c.ProviderPaymentID},
-			{Refund: c.Refund, ProviderPaymentID: c.ProviderPaymentID, ProviderRefundID: made[i].ProviderRefundID},
-		} {
+		nameless := gateway.RefundRef{Refund: c.Refund, ProviderPaymentID: c.ProviderPaymentID}
+		named := nameless
+		named.ProviderRefundID = made[i].ProviderRefundID
+		all := []gateway.RefundRef{nameless, named}
+		if r.Unmarked {
+			r.untold(nameless)
+			all = all[1:]
+		}
+		for _, ref := range all {
 			found, err := r.LookupRefund(r.Context(), ref)
 			require.NoError(r, err)
 			require.Equal(r, made[i], found)
@@ -195,8 +200,21 @@ func refundRefused(r *rig) {
 	require.Equal(r, "provider_rejected", o.Failure.Code)
 	require.NotEmpty(r, o.Failure.Message)
 	require.Empty(r, o.ProviderRefundID)
-	if r.can.LookupRefund {
-		_, err = r.LookupRefund(r.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID})
+	nameless := gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID}
+	switch {
+	case r.can.LookupRefund && r.Unmarked:
+		r.untold(nameless)
+	case r.can.LookupRefund:
+		_, err = r.LookupRefund(r.Context(), nameless)
 		require.ErrorIs(r, err, gateway.ErrNoSuchPayment)
 	}
+}
+
+// untold asserts that a refund without the provider's id is not looked up.
+func (r *rig) untold(nameless gateway.RefundRef) {
+	r.Helper()
+	before := len(r.requests())
+	_, err := r.LookupRefund(r.Context(), nameless)
+	require.ErrorIs(r, err, gateway.ErrNotTold)
+	require.Len(r, r.requests(), before)
 }

@@ -146,14 +146,22 @@ type call struct {
 	do   func(ctx context.Context) error
 }
 
-// commands are those that move money, each with this permit.
-func (r *rig) commands(id string, l gateway.Permit) []call {
-	all := []call{{"charge", func(ctx context.Context) error {
+// charges is the call that begins a payment, but for one that is no call.
+func (r *rig) charges(l gateway.Permit) []call {
+	if r.Links {
+		return nil
+	}
+	return []call{{"charge", func(ctx context.Context) error {
 		c := charge(r.Tokens.Success)
 		c.Permit = l
 		_, err := r.Charge(ctx, c)
 		return err
 	}}}
+}
+
+// commands are those that move money, each with this permit.
+func (r *rig) commands(id string, l gateway.Permit) []call {
+	all := r.charges(l)
 	if r.can.Capture {
 		all = append(all, call{"capture", func(ctx context.Context) error {
 			c := captureOf(id, price)
@@ -208,7 +216,10 @@ func (r *rig) searches(id string) []call {
 		all = append(all, call{"lookup refund", func(ctx context.Context) error {
 			_, err := r.LookupRefund(ctx, gateway.RefundRef{ProviderRefundID: r.NoRefund, ProviderPaymentID: id})
 			return err
-		}}, call{"find refund", func(ctx context.Context) error {
+		}})
+	}
+	if r.can.LookupRefund && !r.Unmarked {
+		all = append(all, call{"find refund", func(ctx context.Context) error {
 			_, err := r.LookupRefund(ctx, gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: id})
 			return err
 		}})

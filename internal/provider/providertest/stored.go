@@ -38,7 +38,11 @@ func (r *rig) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, er
 			c.Customer.Reference = r.Stored.OwnerOf(c.Token)
 		}
 	}
-	return r.Provider.Charge(ctx, c)
+	o, err := r.Provider.Charge(ctx, c)
+	if r.Links && err == nil {
+		r.visit(o.NextAction)
+	}
+	return o, err
 }
 
 // What A has stored B can't pay with: it is refused before any call that moves money

@@ -46,6 +46,12 @@ type Suite struct {
 	// provider takes nothing for it unless it is asked again: a lookup goes on to
 	// say that it waits.
 	Abandons bool
+	// Links says that a charge makes no call: the provider has the payment once its customer
+	// opens the address that the charge returned.
+	Links bool
+	// Unmarked says that the provider keeps no mark of ours with a refund, which is looked up by
+	// the provider's id alone.
+	Unmarked bool
 	// Customer pays on the provider's page, with the method that the token stands
 	// for, where no charge is paid in its answer; nil: they are.
 	Customer func(t *testing.T, fake http.Handler, providerPaymentID, token string)

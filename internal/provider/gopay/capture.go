@@ -1,0 +1,58 @@
+package gopay
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+)
+
+// part is a capture of less than was pre-authorised.
+type part struct {
+	Amount int64  `json:"amount"`
+	Items  []item `json:"items"`
+}
+
+// Capture implements gateway.Provider (https://doc.gopay.com, "Pre-authorized payments"). The uncaptured rest is
+// released. GoPay allows parts on request.
+func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
+	var body any
+	if !cp.Whole {
+		body = part{cp.Money.Minor, []item{{"ITEM", "Captured part", cp.Money.Minor, 1}}}
+	}
+	refused, err := c.command(ctx, cp.ProviderPaymentID, "capture", url.Values{}, body, cp.Permit)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	now, err := c.stands(ctx, cp.ProviderPaymentID, refused, fsm.NewsSucceeded)
+	if refused == nil && now.News == fsm.NewsSucceeded {
+		// Whether the payment shows the captured amount or that of the order is not documented.
+		now.Money = &cp.Money
+	}
+	return now, err
+}
+
+// Cancel implements gateway.Provider (https://doc.gopay.com, "Void authorization"): it releases a hold. GoPay
+// refuses it of a payment that waits for its customer, which times out.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	refused, err := c.command(ctx, cl.ProviderPaymentID, "void-authorization", url.Values{}, nil, cl.Permit)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	return c.stands(ctx, cl.ProviderPaymentID, refused, fsm.NewsFailed)
+}
+
+// stands looks up a payment after a command. What was accepted and does not show yet is processing. Refused is
+// not set if the payment has the wanted state: an earlier call did it.
+func (c *Client) stands(ctx context.Context, id string, refused *refusal, wanted fsm.News) (gateway.Outcome, error) {
+	now, err := c.Lookup(ctx, id)
+	switch {
+	case refused != nil:
+		now.Refused = now.News != wanted
+		return now, err
+	case err != nil, now.News == fsm.NewsAuthorized: // it was accepted all the same
+		now = gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
+	}
+	return now, nil
+}

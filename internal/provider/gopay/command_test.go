@@ -1,0 +1,119 @@
+package gopay_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/gopay"
+)
+
+// paidBy is the id of a payment that its customer has made, with this capture.
+func paidBy(t *testing.T, c *gopay.Client, g *gate, capture payment.CaptureMode) string {
+	t.Helper()
+	ch := charge("redirect")
+	ch.Capture = capture
+	id := charged(t, c, ch).ProviderPaymentID
+	g.pay(id)
+	return id
+}
+
+// TestWhatIsAcceptedMayShowLater: the response to a command is no result.
+func TestWhatIsAcceptedMayShowLater(t *testing.T) {
+	t.Parallel()
+	c, g := opened(t)
+	id := paidBy(t, c, g, payment.CaptureManual)
+	g.lags = true
+	want := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
+	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: id, Money: czk(1999), Whole: true, Permit: permit()})
+	require.NoError(t, err)
+	require.Equal(t, want, o)
+	o, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: id, Permit: permit()})
+	require.NoError(t, err)
+	require.Equal(t, want, o)
+}
+
+// TestAPartHasAnItem: all that is held is captured by an empty form.
+func TestAPartHasAnItem(t *testing.T) {
+	t.Parallel()
+	c, g := opened(t)
+	id := paidBy(t, c, g, payment.CaptureManual)
+	_, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: id, Money: czk(500), Permit: permit()})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"amount": 500, "items": [{"type": "ITEM", "name": "Captured part", "amount": 500, "count": 1}]}`, g.bodies[1])
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: paidBy(t, c, g, payment.CaptureManual), Money: czk(1999), Whole: true, Permit: permit()})
+	require.NoError(t, err)
+	require.Empty(t, g.bodies[3])
+}
+
+// TestFailedResults: a command that GoPay accepts as a request and fails is refused.
+func TestFailedResults(t *testing.T) {
+	t.Parallel()
+	failed := says(t, http.StatusOK, `{"id":1,"result":"FAILED","state":"AUTHORIZED","amount":1999,"currency":"CZK"}`)
+	o, err := failed.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: czk(1999), Whole: true, Permit: permit()})
+	require.NoError(t, err)
+	require.True(t, o.Refused)
+	require.Equal(t, fsm.NewsAuthorized, o.News)
+	_, err = says(t, http.StatusOK, `{"id":1,"result":"LATER"}`).Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "1", Permit: permit()})
+	require.Error(t, err)
+}
+
+// TestARefundIsNamedByItsList: the response to a refund has no id of it.
+func TestARefundIsNamedByItsList(t *testing.T) {
+	t.Parallel()
+	c, g := opened(t)
+	id := paidBy(t, c, g, payment.CaptureAutomatic)
+	back := gateway.RefundCall{ProviderPaymentID: id, Money: czk(500), Permit: permit()}
+	first, err := c.Refund(t.Context(), back)
+	require.NoError(t, err)
+	second, err := c.Refund(t.Context(), back)
+	require.NoError(t, err)
+	require.NotEmpty(t, first.ProviderRefundID)
+	require.NotEmpty(t, second.ProviderRefundID)
+	require.NotEqual(t, first.ProviderRefundID, second.ProviderRefundID)
+
+	g.silent = true
+	third, err := c.Refund(t.Context(), back)
+	require.NoError(t, err)
+	money := czk(500)
+	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsProcessing, Money: &money}, third)
+	g.silent, g.unlisted = false, true
+	back.Money = czk(1)
+	fourth, err := c.Refund(t.Context(), back)
+	require.NoError(t, err)
+	require.Empty(t, fourth.ProviderRefundID, "a payment without refunds may have no list")
+	require.Len(t, g.payments[id].refunds, 4)
+}
+
+// TestOtherRefundsOfTheAmount: a refund that was made in the dashboard at the same time may be either.
+func TestOtherRefundsOfTheAmount(t *testing.T) {
+	t.Parallel()
+	c, g := opened(t)
+	id := paidBy(t, c, g, payment.CaptureAutomatic)
+	other := 7
+	over := overtaking(t, g, func() {
+		other++
+		g.payments[id].refunds = append(g.payments[id].refunds, object{"id": other, "state": "SUCCESS", "amount": int64(500), "currency": "CZK"})
+	})
+	named, err := over.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: id, Money: czk(300), Permit: permit()})
+	require.NoError(t, err)
+	require.NotEmpty(t, named.ProviderRefundID, "the one in between is of another amount")
+	o, err := over.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: id, Money: czk(500), Permit: permit()})
+	require.NoError(t, err)
+	require.Empty(t, o.ProviderRefundID)
+	require.Equal(t, fsm.NewsProcessing, o.News)
+}
+
+// TestARefundLooksFirst: where the refunds are not listed nothing is paid back.
+func TestARefundLooksFirst(t *testing.T) {
+	t.Parallel()
+	_, err := says(t, http.StatusBadGateway, "").Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: czk(1), Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrNotSent)
+	_, err = says(t, http.StatusNotFound, `{"errors":[{"error_code":304}]}`).LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "1", ProviderRefundID: "2"})
+	require.ErrorIs(t, err, gateway.ErrNotTold, "a payment that is not found shows nothing of its refunds")
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+}

@@ -1,0 +1,59 @@
+package gopay
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// refusal is the first of GoPay's list of errors (https://doc.gopay.com, "Errors"). Its message is left out: it
+// may quote the request.
+type refusal struct {
+	status, number int
+	name           string
+}
+
+// Numbers of errors: systemError is GoPay's own failure, recurrenceFailed that of a saved card.
+const systemError, recurrenceFailed = 100, 340
+
+// code is the name of the error, or its number.
+func (r *refusal) code() string { return cmp.Or(r.name, strconv.Itoa(r.number)) }
+
+// Error implements error.
+func (r *refusal) Error() string { return fmt.Sprintf("gopay says %d %s", r.status, r.code()) }
+
+// Missing implements httpjson.Refusal.
+func (r *refusal) Missing() bool { return r.status == http.StatusNotFound }
+
+// readRefusal returns a definitive error as a refusal, and any other as an error. A response that is not in
+// GoPay's format may come from a proxy: it refuses nothing.
+func readRefusal(a call.Answer) (*refusal, error) {
+	var said struct {
+		Errors []struct {
+			Number int    `json:"error_code"`
+			Name   string `json:"error_name"`
+		} `json:"errors"`
+	}
+	if err := json.Unmarshal(a.Body, &said); err != nil || len(said.Errors) == 0 || said.Errors[0].Number == 0 && said.Errors[0].Name == "" {
+		return nil, fmt.Errorf("somebody answers %d for GoPay", a.Status)
+	}
+	r := &refusal{status: a.Status, number: said.Errors[0].Number, name: said.Errors[0].Name}
+	if !r.definitive() {
+		return nil, r
+	}
+	return r, nil
+}
+
+// definitive reports whether an error is about the request as such: GoPay's errors about fields and states come
+// with 409.
+func (r *refusal) definitive() bool {
+	switch r.status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
+		return r.number != systemError
+	}
+	return false
+}

@@ -1,0 +1,47 @@
+package providertest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// visit opens a link, or posts its form, as the browser of a customer does: at the fake, whatever happens to
+// the adapter's requests, among which it is counted.
+func (r *rig) visit(to *payment.NextAction) {
+	r.Helper()
+	require.NotNil(r, to)
+	method, form := http.MethodGet, url.Values{}
+	for name, value := range to.Fields {
+		form.Set(name, value)
+	}
+	if to.Type == payment.ActionPostForm {
+		method = http.MethodPost
+	}
+	request := httptest.NewRequestWithContext(r.Context(), method, to.URL, strings.NewReader(form.Encode()))
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	seen, page := received(request), httptest.NewRecorder()
+	r.mu.Lock()
+	r.seen = append(r.seen, seen)
+	r.mu.Unlock()
+	r.fake.ServeHTTP(page, request)
+	require.Equal(r, http.StatusOK, page.Code, page.Body.String())
+}
+
+// unvisited is a payment whose link nobody has opened: it waits, and nothing is sent for it.
+func (r *rig) unvisited() {
+	before := len(r.commanded())
+	waits, err := r.Lookup(r.Context(), r.NoPayment)
+	require.NoError(r, err)
+	require.Equal(r, fsm.NewsActionRequired, waits.News)
+	for _, c := range r.commands(r.NoPayment, permit()) {
+		_ = c.do(r.Context()) // what matters is what was sent
+	}
+	require.Len(r, r.commanded(), before)
+}

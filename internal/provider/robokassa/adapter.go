@@ -1,0 +1,44 @@
+package robokassa
+
+import (
+	"regexp"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Adapter describes the adapter to the configuration.
+func Adapter() descriptor.Adapter {
+	return descriptor.Adapter{
+		Keys: []webhooks.Key{
+			{Name: "merchant_login", Doc: "Robokassa's shop"},
+			{Name: "password1", Secret: true, Doc: "Robokassa's Password1, which signs links and captures"},
+			webhooks.SecretsKey(),
+			{Name: "password3", Optional: true, Secret: true, Doc: "Robokassa's Password3, which refunds need"},
+			{Name: "taxation", Optional: true, Doc: "the shop's tax system (osn, usn_income, usn_income_outcome, esn or patent), which fiscal receipts need"},
+			{Name: "test_payments", Optional: true, OneOf: []string{"true", "false"}, Doc: "true for payments that take no money: Comgate's test payments; Robokassa's, if the passwords are those for them"},
+		},
+		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
+		Carries: carried(), ProviderData: allowed(),
+		New: func(s descriptor.Settings) (gateway.Provider, error) {
+			return New(s.BaseURL, Shop{
+				Login: s.Params["merchant_login"], Password1: s.Params["password1"], Password2: s.Params["webhook_secret"], Password3: s.Params["password3"],
+				Hash: s.Params["hash"], Currency: payment.Currency(s.Params["currency"]), Taxation: s.Params["taxation"],
+				Test: s.Params["test_payments"] == "true",
+			}, s.Client)
+		},
+	}
+}
+
+func carried() []descriptor.Carried {
+	const receipts = "with a receipt"
+	return []descriptor.Carried{
+		{Member: "return_url", As: "SuccessUrl2", When: "and as FailUrl2"},
+		{Member: "customer.email", As: "Email", When: receipts},
+		{Member: "customer.locale", As: "Culture", When: "Russian or English"},
+		{Member: "lines", As: "Receipt", When: receipts + ", which takes the customer to the page by a form"},
+		{Member: "lines.receipt", As: "Receipt"},
+	}
+}

@@ -1,0 +1,108 @@
+package robokassa
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Capture implements gateway.Provider (https://docs.robokassa.ru/ru/holding, "Confirm"). The uncaptured rest is
+// released. A hold is confirmed once: so the payment is looked up first.
+func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
+	id := cp.ProviderPaymentID
+	sum, err := c.sum(cp.Money)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	on, err := c.receiptOf(cp.Receipt)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	now, err := c.standing(ctx, id, &cp.Permit)
+	if err != nil || now.News != fsm.NewsAuthorized {
+		now.Refused = err == nil && now.News != fsm.NewsSucceeded
+		return now, err
+	}
+	form := url.Values{"OutSum": {sum}}
+	signed := []string{c.shop.Login, sum, id}
+	if on != "" {
+		form.Set("Receipt", on)
+		signed = append(signed, on)
+	}
+	now, accepted, err := c.command(ctx, "Confirm", id, form, append(signed, c.shop.Password1), cp.Permit)
+	if accepted && now.News == fsm.NewsSucceeded {
+		// Whether the state has the captured amount or that of the order is not documented.
+		now.Money = &cp.Money
+	}
+	return now, err
+}
+
+// pageLife is how long after a cancel a customer may still be on the page, or at a bank from there. Robokassa
+// documents no time.
+const pageLife = 15 * time.Minute
+
+// Cancel implements gateway.Provider (https://docs.robokassa.ru/ru/holding, "Cancel") of a hold. Nothing cancels
+// a link: it is over when its customer was given the time to end a payment that was begun. What is paid later
+// is late money.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	id := cl.ProviderPaymentID
+	now, err := c.standing(ctx, id, &cl.Permit)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	switch {
+	case now.News == fsm.NewsAuthorized:
+		now, _, err = c.command(ctx, "Cancel", id, url.Values{}, []string{c.shop.Login, "", id, c.shop.Password1}, cl.Permit)
+		return now, err
+	case now.News != fsm.NewsActionRequired && now.News != fsm.NewsSoftFailed:
+		now.Refused = now.News != fsm.NewsFailed
+	case cl.Quiet >= pageLife:
+		now.News, now.PageOpen, now.Failure = fsm.NewsFailed, false, payment.NewFailure("canceled", "")
+	}
+	return now, nil
+}
+
+// command sends what is to be done with a hold and looks the payment up. A response only accepts it: what the
+// payment does not show yet is processing.
+func (c *Client) command(ctx context.Context, verb, id string, form url.Values, signed []string, l gateway.Permit) (now gateway.Outcome, accepted bool, err error) {
+	form.Set("MerchantLogin", c.shop.Login)
+	form.Set("InvoiceID", id)
+	form.Set("SignatureValue", c.sign(signed...))
+	a, err := c.send(ctx, posted(c.base+"/Merchant/Payment/"+verb, form, l), http.StatusOK)
+	if err != nil {
+		return gateway.Outcome{}, false, err
+	}
+	if accepted, err = verdict(a); err != nil {
+		return gateway.Outcome{}, false, err
+	}
+	now, err = c.standing(ctx, id, nil)
+	switch {
+	case !accepted:
+		now.Refused = now.News == fsm.NewsAuthorized
+		return now, false, err
+	case err != nil, now.News == fsm.NewsAuthorized: // it was accepted all the same
+		now = gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
+	}
+	return now, true, nil
+}
+
+// verdict reads the response to a command, a text such as "success: true", as JSON or bare
+// (https://docs.robokassa.ru/ru/holding). Anything else leaves the outcome unknown.
+func verdict(a call.Answer) (accepted bool, err error) {
+	said := string(a.Body)
+	_ = json.Unmarshal(a.Body, &said) // what is no JSON is read as it is
+	switch said {
+	case "success: true":
+		return true, nil
+	case "success: false":
+		return false, nil
+	}
+	return false, errUnclear
+}

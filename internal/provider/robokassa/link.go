@@ -1,0 +1,160 @@
+package robokassa
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+const (
+	// page is the token of a choice on Robokassa's page. Any other is the label of a method, such as
+	// BankCard, with which the page begins.
+	page = "redirect"
+	// mark is the shop's own parameter that names the attempt, in notifications and lookups.
+	mark = "Shp_payment_attempt_id"
+	// maxDescription is in characters.
+	maxDescription = 100
+	// linkLife is how long after the attempt began its link can be opened, unless provider_data has
+	// another end; it is ours.
+	linkLife = 24 * time.Hour
+)
+
+// Charge implements gateway.Provider (https://docs.robokassa.ru/ru/pay-interface). It makes no call: the
+// customer's browser takes the link, signed, to Robokassa.
+func (c *Client) Charge(_ context.Context, ch gateway.Charge) (gateway.Outcome, error) {
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return gateway.Outcome{}, err
+	}
+	if ch.Stored {
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, gateway.ErrUnsupported)
+	}
+	form, err := c.link(ch)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	if err := ch.Permit.Check(); err != nil {
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrNotSent, err)
+	}
+	return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: form.Get("InvId"), NextAction: c.opens(form)}, nil
+}
+
+// invoice is the InvId of an attempt, made of its id: a number from 1 to 9223372036854775807
+// (https://docs.robokassa.ru/ru/pay-interface, "InvId").
+func invoice(id payment.AttemptID) string {
+	sum := sha256.Sum256(id[:])
+	return strconv.FormatUint(max(binary.BigEndian.Uint64(sum[:8])>>1, 1), 10)
+}
+
+// link returns the parameters of a payment's page, with their signature.
+func (c *Client) link(ch gateway.Charge) (url.Values, error) {
+	sum, err := c.sum(ch.Money)
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := c.receiptOf(gateway.ReceiptOf(ch.Details))
+	if err != nil {
+		return nil, err
+	}
+	form := url.Values{
+		"MerchantLogin": {c.shop.Login}, "OutSum": {sum}, "InvId": {invoice(ch.Attempt)}, "Encoding": {"utf-8"}, mark: {ch.Attempt.String()},
+		"Description": {call.Short(string(ch.Order), maxDescription)},
+	}
+	add(form, "Culture", language(ch.Customer.Locale))
+	add(form, "ExpirationDate", ends(ch.Attempt))
+	if ch.Token != page {
+		form.Set("IncCurrLabel", ch.Token)
+	}
+	if c.shop.Test {
+		form.Set("IsTest", "1")
+	}
+	for _, name := range allowed() {
+		add(form, name, text(ch.ProviderData[name]))
+	}
+	signed := []string{c.shop.Login, sum, form.Get("InvId")}
+	if receipt != "" {
+		form.Set("Email", ch.Customer.Email)
+		form.Set("Receipt", receipt)
+		signed = append(signed, receipt)
+	}
+	if ch.Capture == payment.CaptureManual {
+		form.Set("StepByStep", "true")
+		signed = append(signed, "true")
+	}
+	signed = append(signed, returns(form, ch.ReturnURL)...)
+	form.Set("SignatureValue", c.sign(append(signed, c.shop.Password1, mark+"="+ch.Attempt.String())...))
+	return form, nil
+}
+
+// returns adds where the customer comes back to, in place of the shop's addresses, and returns what is signed
+// of it (https://docs.robokassa.ru/ru/pay-interface, "SuccessUrl2").
+func returns(form url.Values, address string) []string {
+	if address == "" {
+		return nil
+	}
+	var signed []string
+	for _, name := range []string{"SuccessUrl2", "FailUrl2"} {
+		form.Set(name, address)
+		form.Set(name+"Method", "GET")
+		signed = append(signed, address, "GET")
+	}
+	return signed
+}
+
+// opens is how the customer gets to the page: by the link, or with a receipt, which may be too long for an
+// address, by a form (https://docs.robokassa.ru/ru/fiscalization).
+func (c *Client) opens(form url.Values) *payment.NextAction {
+	to := c.base + "/Merchant/Index.aspx"
+	if !form.Has("Receipt") {
+		return payment.Redirect(to + "?" + form.Encode())
+	}
+	fields := make(map[string]string, len(form))
+	for name := range form {
+		fields[name] = form.Get(name)
+	}
+	return &payment.NextAction{Type: payment.ActionPostForm, URL: to, Fields: fields}
+}
+
+func add(form url.Values, name, value string) {
+	if value != "" {
+		form.Set(name, value)
+	}
+}
+
+// text is a member of provider_data that is a text; empty for none.
+func text(raw json.RawMessage) string {
+	var value string
+	_ = json.Unmarshal(raw, &value) // none is none
+	return value
+}
+
+// language is one of the two of the page; empty for any other.
+func language(tag string) string {
+	first, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	if first == "ru" || first == "en" {
+		return first
+	}
+	return ""
+}
+
+// ends is the ExpirationDate of an attempt's link, by the time that is in the attempt's id, so that it is the
+// same each time; empty for an id without one.
+func ends(id payment.AttemptID) string {
+	if uuid.UUID(id).Version() != 7 {
+		return ""
+	}
+	began := time.Unix(uuid.UUID(id).Time().UnixTime())
+	return began.Add(linkLife).In(time.FixedZone("", 3*60*60)).Format("2006-01-02T15:04:05.0000000-07:00")
+}
