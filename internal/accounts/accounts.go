@@ -95,7 +95,7 @@ func settings(a config.Account, client *http.Client, now func() time.Time) descr
 func Begun(cfg *config.Config) (names []string) {
 	adapters := provider.Adapters()
 	for _, a := range cfg.Accounts {
-		if adapter := adapters[a.Kind]; a.CanCharge() && adapter.New != nil && !adapter.LookupOnly {
+		if a.CanCharge() && adapters[a.Kind].New != nil {
 			names = append(names, a.Name)
 		}
 	}

@@ -32,16 +32,6 @@ func (s *Changeset) Abandon(c *Change, origin payment.Origin, f *payment.Failure
 	s.Apply(c, payment.Report{Says: fsm.NewsFailed, Failure: f, Ends: payment.HoldsAll, Cause: cause})
 }
 
-// EndUncancelled ends a payment that was begun elsewhere, of which its caller, or its expiry, says that it
-// is over, and its provider that it waits for its customer: nobody but that can cancel it.
-func (s *Changeset) EndUncancelled(c *Change) {
-	f := c.Attempt.Failure
-	if f == nil {
-		f = payment.NewFailure("canceled", "")
-	}
-	s.Apply(c, payment.Report{Says: fsm.NewsFailed, Failure: f, Ends: payment.HoldsAll, Cause: payment.Cause{Kind: payment.CauseCheck, ID: "uncancelled"}})
-}
-
 // Until makes an operation due when the payment, which was begun elsewhere, expires, or before: where
 // it can't be looked up, only then.
 func (s *Changeset) Until(c *Change, o *payment.Operation) {

@@ -121,9 +121,9 @@ func unseen(actor authz.Actor, err error) error {
 	return idempotency.Refused(err)
 }
 
-// callable refuses a command on an attempt of a provider that can't be called, or only for lookups.
+// callable refuses a command on an attempt of a provider that can't be called.
 func (c *Commands) callable(a payment.Attempt) error {
-	if account, ok := c.Runner.Account(a.Account); ok && !account.Provider.Capabilities().LookupOnly {
+	if _, ok := c.Runner.Account(a.Account); ok {
 		return nil
 	}
 	if a.Begun != payment.BegunHere {

@@ -95,7 +95,7 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	if actor.ActsAs() == payment.RoleCustomer && !account.Offered && cmd.Account != c.DefaultAccount {
 		return Reply{}, payment.ErrAccountNotOffered
 	}
-	if !ok || account.Provider == nil || account.Provider.Capabilities().LookupOnly {
+	if !ok || account.Provider == nil {
 		return Reply{}, payment.Invalid("account", "name a configured account that can be charged")
 	}
 	if account.Paused {

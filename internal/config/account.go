@@ -77,8 +77,7 @@ func (a Account) CanCharge() bool {
 
 // uncalled reports whether there is no adapter for the account's kind that begins payments.
 func (a Account) uncalled() bool {
-	adapter := provider.Kinds()[a.Kind].Adapter
-	return adapter.New == nil || adapter.LookupOnly
+	return provider.Kinds()[a.Kind].Adapter.New == nil
 }
 
 // ReviewsForeign reports whether foreign events are for review. By default they are counted: our calls put

@@ -8,9 +8,6 @@ type Capabilities struct {
 	// none of a request that it answered with an error and may have carried out all the same. Then
 	// no charge and no refund is ever sent twice.
 	KeyLife time.Duration
-	// LookupOnly is set if nothing but lookups can be called: payments are begun elsewhere, and
-	// captured, cancelled and refunded there.
-	LookupOnly bool
 	// Blind is set if payments can't be looked up. The response to a capture or a cancel only
 	// confirms its receipt; webhooks report the rest.
 	Blind bool

@@ -24,7 +24,6 @@ func TestExternal(t *testing.T) {
 	t.Run("expires where nobody can be asked", externalExpiresUnasked)
 	t.Run("is looked up and cancelled before it expires", externalExpiresAsked)
 	t.Run("is reported as over", externalIsReportedOver)
-	t.Run("ends uncancelled where nothing but a lookup can be called", externalEndsUncancelled)
 	t.Run("without a name ends where a search finds nothing", externalIsNotFound)
 	t.Run("gains names by a report", externalGainsNames)
 	t.Run("is superseded", externalIsSuperseded)
@@ -179,46 +178,6 @@ func externalIsReportedOver(t *testing.T) {
 	require.EqualValues(t, 1, p.cancels.Load())
 	require.Equal(t, "canceled", reply.Failure.Code)
 	require.Empty(t, r.verify(t))
-}
-
-// Of some providers nothing but lookups can be called. A payment that waits for its customer there is over once the
-// shop, or the time, says so; one that the provider works at goes on.
-func externalEndsUncancelled(t *testing.T) {
-	t.Parallel()
-	for _, says := range []fsm.News{fsm.NewsActionRequired, fsm.NewsProcessing} {
-		p := &answering{
-			lookup: func() (gateway.Outcome, error) { return gateway.Outcome{News: says}, nil },
-			can:    func(c *payment.Capabilities) { *c = payment.Capabilities{LookupOnly: true, OneID: true} },
-		}
-		r := newEnv(t, setup{silent: true, provider: p.on})
-		r.order(t, "A-1")
-		var invalid *payment.ValidationError
-		_, err := r.Pay(t.Context(), customer, request("pay", "first-key", ""), commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic})
-		require.ErrorAs(t, err, &invalid)
-		require.Equal(t, "account", invalid.Fields[0].Field)
-
-		id := r.register(t, commands.External{OrderID: "A-1", ProviderPaymentID: "ch_80"}).ID
-		_, err = r.Cancel(t.Context(), shop, request("cancel", "second-key", ""), id)
-		require.ErrorAs(t, err, &invalid)
-		_, err = r.report(t, commands.Report{AttemptID: id, Outcome: commands.Abandoned})
-		require.NoError(t, err)
-		r.order(t, "A-2")
-		late := r.register(t, commands.External{OrderID: "A-2", ProviderPaymentID: "ch_81"}).ID
-		r.lateNow(t, late)
-		r.recheck(t, late)
-		r.recheck(t, late)
-		for attempt, code := range map[payment.AttemptID]string{id: "canceled", late: "expired"} {
-			a := r.attempt(t, attempt)
-			require.Equal(t, says == fsm.NewsActionRequired, a.Failed(), says)
-			if a.Failed() {
-				require.Equal(t, code, a.Failure.Code)
-			}
-		}
-		require.Zero(t, p.cancels.Load())
-		require.Positive(t, p.lookups.Load())
-		require.Empty(t, r.discrepancies(t, id))
-		require.Empty(t, r.verify(t))
-	}
 }
 
 // Most registrations that nobody finishes have no name, and most searches are no proof (Stripe's).

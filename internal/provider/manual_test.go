@@ -81,7 +81,7 @@ func carries() string {
 	var b strings.Builder
 	adapters := provider.Adapters()
 	for _, kind := range slices.Sorted(maps.Keys(adapters)) {
-		if a := adapters[kind]; a.New != nil && !a.LookupOnly {
+		if a := adapters[kind]; a.New != nil {
 			fmt.Fprintf(&b, "#### `%s`\n\n%s", kind, table(a))
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
@@ -27,7 +26,6 @@ func TestEveryKindHasAnAdapter(t *testing.T) {
 		})
 		require.NoError(t, err, kind)
 		require.NotNil(t, p, kind)
-		require.Equal(t, provider.Adapters()[kind].LookupOnly, p.Capabilities().LookupOnly, kind)
 	}
 	_, err := provider.New("nobody", descriptor.Settings{})
 	require.ErrorIs(t, err, provider.ErrNoAdapter)
@@ -86,32 +84,6 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		got.KeyLife, got.FindLag = 0, 0
 		got.Capture, got.PartialCapture, got.Refund, got.PartialRefund = false, false, false, false // only the suite reads them
 		require.Equal(t, c.can, got, kind)
-	}
-}
-
-// TestLookupOnly: an adapter that only looks payments up sends nothing else, whoever calls it.
-func TestLookupOnly(t *testing.T) {
-	t.Parallel()
-	for _, kind := range provider.Callable() {
-		if !provider.Adapters()[kind].LookupOnly {
-			continue
-		}
-		p, err := provider.New(kind, descriptor.Settings{BaseURL: "http://127.0.0.1:1", Client: provider.NewHTTPClient()})
-		require.NoError(t, err)
-		ctx := t.Context()
-		calls := map[string]func() error{
-			"charge":      func() error { _, err := p.Charge(ctx, gateway.Charge{}); return err },
-			"capture":     func() error { _, err := p.Capture(ctx, gateway.Capture{}); return err },
-			"cancel":      func() error { _, err := p.Cancel(ctx, gateway.Cancel{}); return err },
-			"refund":      func() error { _, err := p.Refund(ctx, gateway.RefundCall{}); return err },
-			"find":        func() error { _, err := p.Find(ctx, payment.AttemptID{}); return err },
-			"check owner": func() error { return p.CheckOwner(ctx, "token", "customer") },
-			"nameless":    func() error { _, err := p.LookupRefund(ctx, gateway.RefundRef{}); return err },
-		}
-		for name, call := range calls {
-			require.ErrorIs(t, call(), gateway.ErrUnsupported, "%s of %s", name, kind)
-		}
-		require.Equal(t, gateway.TokenSingleUse, p.TokenKind("token"))
 	}
 }
 

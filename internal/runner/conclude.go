@@ -101,10 +101,6 @@ func (r *Runner) cancelRefused(s *changeset.Changeset, c *changeset.Change, rec 
 	if says == fsm.NewsFailed || says == fsm.NewsSucceeded {
 		return // the reports end it
 	}
-	if waits := says == fsm.NewsActionRequired && c.Attempt.Begun == payment.BegunElsewhere; waits && r.capabilities(c.Attempt).LookupOnly {
-		s.EndUncancelled(c)
-		return
-	}
 	if op.Tries++; r.givenUp(op, rec.result, s.Now()) && !c.Attempt.Failed() {
 		notCancelled(s, c)
 	}

@@ -86,7 +86,7 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 func (r *Runner) expire(s *changeset.Changeset, c *changeset.Change, rec *recording) bool {
 	can := r.capabilities(c.Attempt)
 	looked := len(rec.result.Reports) > 0 || can.Blind
-	if r.Reachable(c.Attempt) && (!looked || !can.Cancel && !can.LookupOnly) {
+	if r.Reachable(c.Attempt) && (!looked || !can.Cancel) {
 		return false
 	}
 	s.Abandon(c, payment.OriginExpiry, payment.NewFailure("expired", ""), payment.Cause{Kind: payment.CauseCheck, ID: "expired"})

@@ -30,8 +30,6 @@ type Adapter struct {
 	ProviderData []string
 	// SecondStep says what complete takes; empty if no payment has a second step.
 	SecondStep string
-	// LookupOnly is set if the adapter only looks payments up: none can be begun here.
-	LookupOnly bool
 	// New creates the client of an account; nil if there is none yet: the account then accepts webhooks, and has what records of its
 	// provider's are read below.
 	New func(Settings) (gateway.Provider, error)
