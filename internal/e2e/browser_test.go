@@ -171,6 +171,13 @@ func (b *tab) until(expression string) {
 	}
 }
 
+// width is that of the page, once its styles are there.
+func (b *tab) width() int {
+	b.t.Helper()
+	b.until(`document.readyState === "complete"`)
+	return eval[int](b, `document.documentElement.scrollWidth`)
+}
+
 func (b *tab) choose(method string) {
 	b.t.Helper()
 	require.True(b.t, eval[bool](b, `(() => { const s = document.getElementById("method"); s.value = `+quote(method)+`; return s.value === `+quote(method)+` })()`))

@@ -173,7 +173,7 @@ func TestEverybodyCanUseRefundRequests(t *testing.T) {
 	} {
 		b.open(s.base + path)
 		b.accessible(name)
-		require.LessOrEqual(t, eval[int](b, `document.documentElement.scrollWidth`), 360, "%s: nothing sticks out", name)
+		require.LessOrEqual(t, b.width(), 360, "%s: nothing sticks out", name)
 		b.picture(name + "-phone-dark")
 	}
 	b.do(chromedp.EmulateViewport(1280, 900))

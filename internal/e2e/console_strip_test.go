@@ -39,7 +39,7 @@ func TestPicturesOfAPayment(t *testing.T) {
 		b.until(`document.readyState === "complete" && document.querySelector(".local")`)
 		require.Empty(t, eval[[]string](b, labels), name)
 		b.accessible(name)
-		require.LessOrEqual(t, eval[int](b, `document.documentElement.scrollWidth`), 360, "%s: the strip scrolls in its box", name)
+		require.LessOrEqual(t, b.width(), 360, "%s: the strip scrolls in its box", name)
 		b.picture(name + "-phone-dark")
 		b.dark(false)
 		b.picture(name + "-phone-light")

@@ -18,7 +18,7 @@ func TestSitePages(t *testing.T) {
 			b := newTab(t)
 			b.open(s.base + path)
 			b.accessible(name)
-			require.LessOrEqual(t, eval[int](b, `document.documentElement.scrollWidth`), 360, "nothing sticks out to the side")
+			require.LessOrEqual(t, b.width(), 360, "nothing sticks out to the side")
 			b.dark(false)
 			b.view(name, 360, 780)
 			b.view(name+"-wide", 1280, 900)
@@ -87,7 +87,7 @@ func docsPlain(b *tab, s *demoShop) {
 	require.True(b.t, eval[bool](b, `document.getElementById("find").hidden`))
 	require.True(b.t, eval[bool](b, `[...document.querySelectorAll(".sample")].every((e) => e.checkVisibility())`))
 	require.Greater(b.t, eval[int](b, `document.querySelectorAll(".sample").length`), 120)
-	require.LessOrEqual(b.t, eval[int](b, `document.documentElement.scrollWidth`), 360)
+	require.LessOrEqual(b.t, b.width(), 360)
 	b.click("#contents summary")
 	b.until(`document.querySelector('#contents a[href="#pay"]').checkVisibility()`)
 }

@@ -38,7 +38,7 @@ func everybodyCanUse(show func(b *tab, s *demoShop)) func(b *tab, s *demoShop) {
 		b.t.Helper()
 		show(b, s)
 		b.accessible("the screen")
-		require.LessOrEqual(b.t, eval[int](b, `document.documentElement.scrollWidth`), 360, "nothing sticks out to the side")
+		require.LessOrEqual(b.t, b.width(), 360, "nothing sticks out to the side")
 		b.picture("dark")
 		b.dark(false)
 		b.picture("light")

@@ -11,7 +11,7 @@ func failedIsRed(b *tab, s *demoShop) {
 	b.until(`location.pathname.startsWith("/pay/") && document.readyState === "complete"`)
 	hosted := eval[string](b, `location.href`)
 	b.accessible("the provider's page")
-	require.LessOrEqual(b.t, eval[int](b, `document.documentElement.scrollWidth`), 360)
+	require.LessOrEqual(b.t, b.width(), 360)
 	b.picture("asked")
 	b.click("button[value=decline]")
 	b.shows("failed", "The payment failed")

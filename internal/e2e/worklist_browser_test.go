@@ -53,7 +53,7 @@ func TestTheWorklistShowsWhatOthersDo(t *testing.T) {
 	b.until(`document.querySelector("#d-` + ids[2] + ` .assign button").innerText.startsWith("Give back")`)
 	b.click("#d-" + ids[2] + " summary")
 	b.picture("worklist-phone-dark")
-	require.LessOrEqual(t, eval[int](b, `document.documentElement.scrollWidth`), 360, "nothing sticks out")
+	require.LessOrEqual(t, b.width(), 360, "nothing sticks out")
 	b.open(s.base + "/support/discrepancies/" + ids[2])
 	b.accessible("one")
 	b.picture("one-phone-dark")
