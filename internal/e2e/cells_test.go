@@ -294,3 +294,26 @@ func (l *load) paidSoFar() int {
 	defer l.mu.Unlock()
 	return len(l.paid)
 }
+
+// TestCellsInTheConsole: a person chooses a cell beside the menu, and sees it until another is chosen.
+func TestCellsInTheConsole(t *testing.T) {
+	t.Parallel()
+	b := newTab(t)
+	s := openConsole(t, fmt.Sprintf("PAYLATCH_CELLS=[{number: 1, database_url: %q, order_prefixes: [eu-]}]", testdb.New(t)))
+	b.signIn(s.base, token("ada", "admin"))
+	b.open(s.base + "/support")
+	shown := `document.querySelector('nav[aria-label="Cells"] [aria-current]')?.innerText`
+	b.until(shown + ` === "Cell 0"`)
+	b.accessible("with cells")
+	require.LessOrEqual(t, b.width(), 360)
+	b.picture("cells")
+	b.click(`nav[aria-label="Cells"] a[href="/support?cell=1"]`)
+	b.until(shown + ` === "Cell 1"`)
+	require.Empty(t, eval[string](b, "location.search"))
+	b.click(`nav a[href="/support/audit"]`)
+	b.until(`location.pathname === "/support/audit"`)
+	b.until(shown + ` === "Cell 1"`)
+	require.Equal(t, 1, strings.Count(eval[string](b, `document.getElementById("main").innerText`), "overview.view"), "cell 1 was looked at once, before this")
+	b.open(s.base + "/support/payments")
+	b.until(shown + ` === "Cell 1"`)
+}
