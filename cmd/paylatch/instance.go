@@ -145,6 +145,7 @@ func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
 		Added: counted.Ended, Now: time.Now,
 	})
 	in.metrics = counted
+	counted.Reloaded(true, time.Now())
 	in.workers = worker.New(in.log, in.loops(in.how, counted)...)
 	jobs, open := bulk.New(in.cfg.Cell, in.store.Jobs(), desk), worklistOf(in.store, desk, in.rooms)
 	found := finder.New(in.of.finder(in.store), desk, time.Now)
@@ -234,7 +235,9 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 	working.Go(func() { _ = in.workers.Run(workers) })
 	working.Go(func() { _ = in.auth.Run(workers) })
 	working.Go(func() { _ = in.hub.Run(workers) })
-	working.Go(func() { in.accounts.ReloadOn(workers, hangups, in.reload, in.log) })
+	working.Go(func() {
+		in.accounts.ReloadOn(workers, hangups, in.reload, func(taken bool) { in.metrics.Reloaded(taken, time.Now()) }, in.log)
+	})
 	working.Go(func() { in.events.Run(workers, in.role != roleAPI) })
 	if in.role != roleAPI {
 		working.Go(func() { publisher.Notices(in.cfg, in.store.Notices(), time.Now, in.log).Run(workers) })

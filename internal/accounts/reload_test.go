@@ -203,6 +203,7 @@ func TestReloadOn(t *testing.T) {
 	changed.Listen = "elsewhere"
 	mistakes := config.ValidationErrors{"accounts[0].kind: one", "listen: two"}
 	var after []gateway.Account
+	var taken []bool
 	var log bytes.Buffer
 	ctx, end := context.WithCancel(t.Context())
 	signals := make(chan os.Signal, 1)
@@ -218,7 +219,8 @@ func TestReloadOn(t *testing.T) {
 		}
 		end()
 		return nil, errors.New("the file is gone")
-	}, zerolog.New(&log))
+	}, func(ok bool) { taken = append(taken, ok) }, zerolog.New(&log))
+	require.Equal(t, []bool{false, true, false}, taken)
 	require.Equal(t, before, after[1], "a configuration with mistakes changes nothing")
 	require.True(t, after[2].Offered)
 	require.True(t, s.Charged.Get("shop").Offered)

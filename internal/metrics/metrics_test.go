@@ -252,3 +252,18 @@ func scrape(t *testing.T, m *metrics.Metrics) string {
 	require.Equal(t, http.StatusOK, w.Code)
 	return w.Body.String()
 }
+
+func TestReloaded(t *testing.T) {
+	t.Parallel()
+	m := metrics.New(metrics.Options{Now: time.Now, Keys: func(context.Context) (int64, error) { return 0, nil }})
+	m.Reloaded(true, time.UnixMilli(1_700_000_000_500))
+	m.Reloaded(false, time.UnixMilli(1_800_000_000_000))
+	require.NoError(t, testutil.GatherAndCompare(m.Gatherer(), strings.NewReader(`
+# HELP paylatch_config_last_reload_success_timestamp_seconds When the configuration was last taken, at the start or at a SIGHUP; Unix time.
+# TYPE paylatch_config_last_reload_success_timestamp_seconds gauge
+paylatch_config_last_reload_success_timestamp_seconds 1.7000000005e+09
+# HELP paylatch_config_last_reload_successful 1 if the configuration was taken when it was last read, 0 if it had mistakes.
+# TYPE paylatch_config_last_reload_successful gauge
+paylatch_config_last_reload_successful 0
+`), "paylatch_config_last_reload_success_timestamp_seconds", "paylatch_config_last_reload_successful"))
+}

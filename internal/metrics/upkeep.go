@@ -19,10 +19,18 @@ type upkeep struct {
 	entries, unreconciled    *prometheus.CounterVec
 
 	rejectedDropped, rejectedRecovered *prometheus.CounterVec
+
+	reloadTaken, reloadAt prometheus.Gauge
 }
 
 func newUpkeep() upkeep {
 	return upkeep{
+		reloadTaken: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "paylatch_config_last_reload_successful", Help: "1 if the configuration was taken when it was last read, 0 if it had mistakes.",
+		}),
+		reloadAt: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "paylatch_config_last_reload_success_timestamp_seconds", Help: "When the configuration was last taken, at the start or at a SIGHUP; Unix time.",
+		}),
 		verified: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "paylatch_verify_attempts_total", Help: "Attempts derived from their logs again.",
 		}),
@@ -68,7 +76,16 @@ func newUpkeep() upkeep {
 func (u *upkeep) all() []prometheus.Collector {
 	return []prometheus.Collector{
 		u.verified, u.differences, u.stale, u.foreign, u.calls, u.finals, u.endpointLost, u.streamLost, u.entries, u.unreconciled,
-		u.rejectedDropped, u.rejectedRecovered,
+		u.rejectedDropped, u.rejectedRecovered, u.reloadTaken, u.reloadAt,
+	}
+}
+
+// Reloaded keeps whether the configuration was taken when it was read, and when the last one was.
+func (m *Metrics) Reloaded(taken bool, at time.Time) {
+	m.reloadTaken.Set(0)
+	if taken {
+		m.reloadTaken.Set(1)
+		m.reloadAt.Set(float64(at.UnixMilli()) / 1000)
 	}
 }
 
