@@ -126,6 +126,8 @@ type RefundRef struct {
 	Age time.Duration
 	// Money is the refund's amount, Taken what the payment had captured; zero if not recorded.
 	Money, Taken payment.Money
+	// Transactions are as those of Capture.
+	Transactions []string
 }
 
 // Outcome is what a response states about a payment.

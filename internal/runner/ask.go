@@ -139,7 +139,8 @@ func (r *Runner) lookups(ctx context.Context, a payment.Attempt, refunds []refun
 		call, end := context.WithTimeout(ctx, r.ProviderTimeout)
 		out, err := p.LookupRefund(call, gateway.RefundRef{
 			Refund: one.ID, ProviderRefundID: one.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID, Age: a.ReadAt.Sub(one.UpdatedAt),
-			Money: one.Money, Taken: payment.Money{Minor: a.Sums(payment.MovementCapture), Currency: a.Money.Currency},
+			Transactions: a.Transactions(),
+			Money:        one.Money, Taken: payment.Money{Minor: a.Sums(payment.MovementCapture), Currency: a.Money.Currency},
 		})
 		end()
 		switch {

@@ -329,7 +329,7 @@ func (r *Runner) askRefund(ctx context.Context, p gateway.Provider, t Task, perm
 	a, can := t.Attempt, p.Capabilities()
 	age := t.Operation.Age(a.ReadAt)
 	out, err := p.LookupRefund(call, gateway.RefundRef{
-		Refund: t.Refund.ID, ProviderRefundID: t.Refund.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID, Age: age,
+		Refund: t.Refund.ID, ProviderRefundID: t.Refund.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID, Age: age, Transactions: a.Transactions(),
 		Money: t.Refund.Money, Taken: payment.Money{Minor: a.Sums(payment.MovementCapture), Currency: a.Money.Currency},
 	})
 	switch {

@@ -18,13 +18,14 @@ func About() webhooks.About {
 			"After some three minutes of downtime nothing comes again: what was missed must be asked for.",
 			"The header X-Event-Name is not signed; the name in the body counts.",
 			"refunded_amount is the total so far.",
+			"A link can be paid more than once, until it expires: each time makes an order with the same mark. A failed order leaves the page open (https://docs.lemonsqueezy.com/guides/developer-guide/taking-payments).",
 			"Amounts are integers called cents; what that means for currencies without cents is not documented.",
 		},
 		Setup: [5]string{
 			"Settings, Webhooks: add the address of the account's endpoint.",
 			"Make up a signing secret of 6 to 40 characters and put it into webhook_secrets.",
 			"Choose order_created, order_refunded and subscription_payment_*.",
-			"Send the payment attempt's id as checkout[custom][payment_attempt_id].",
+			"Put an API key, the store's and a variant's ids and the store's currency into api_key, store_id, variant_id and store_currency. Of payments begun elsewhere, send the attempt's id as checkout[custom][payment_attempt_id].",
 			"Make an order in test mode, or send a simulated event.",
 		},
 		Reference: webhooks.ReferenceForm{

@@ -61,11 +61,13 @@ func parse(body []byte) (webhooks.Event, error) {
 	return object.fill(event, envelope)
 }
 
+const orderCreated = "order_created"
+
 // kind reads an event. order_created comes with whatever status the order has then; a failed payment of a subscription
 // is tried again by Lemon Squeezy.
 func (l attributes) kind(eventName string) webhooks.Kind {
 	switch eventName {
-	case "order_created":
+	case orderCreated:
 		return l.orderKind()
 	case "order_refunded", "subscription_payment_refunded":
 		return webhooks.KindRefundSucceeded
@@ -91,11 +93,16 @@ func (l attributes) orderKind() webhooks.Kind {
 	}
 }
 
+// fill reads the names and the amount. A checkout's link makes an order each time that it is paid, all with one mark: each
+// order is a transaction, and a failed one leaves the page open.
 func (l attributes) fill(e webhooks.Event, envelope rawEvent) (webhooks.Event, error) {
 	e.ProviderPaymentID = string(envelope.Data.Value.ID)
 	e.References = read.References(
 		read.TextMembers(envelope.Meta.Value.CustomData)["payment_attempt_id"], e.ProviderPaymentID, string(l.Identifier),
 	)
+	if e.Type == orderCreated {
+		e.Transaction, e.PageOpen = e.ProviderPaymentID, e.Kind == webhooks.KindSoftFailed
+	}
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = webhooks.CodeProviderRejected, l.Status
 	}

@@ -1,0 +1,59 @@
+package runner_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
+	"github.com/paylatch/paylatch/internal/runner"
+	"github.com/paylatch/paylatch/internal/schedule"
+)
+
+// ledger is a provider at which refunds are looked up.
+type ledger struct {
+	gateway.Provider
+
+	refs []gateway.RefundRef
+}
+
+func (*ledger) Capabilities() payment.Capabilities { return payment.Capabilities{Transactions: true} }
+
+func (l *ledger) LookupRefund(_ context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
+	l.refs = append(l.refs, r)
+	return gateway.RefundOutcome{}, gateway.ErrNotTold
+}
+
+// TestARefundIsLookedUpByItsTransactions: the id of a payment may be that of the page on which it was made.
+func TestARefundIsLookedUpByItsTransactions(t *testing.T) {
+	t.Parallel()
+	p := &ledger{}
+	r := runner.New(runner.Options{
+		ProviderTimeout: time.Minute, Now: time.Now,
+		Rules: changeset.Rules{
+			Schedule: schedule.Schedule{Lease: time.Minute}, Accounts: current.Of(map[string]gateway.Account{"": {Provider: p}}),
+		},
+	})
+	a := payment.Attempt{
+		ID: payment.AttemptID(uuid.New()), ProviderPaymentID: "page", State: fsm.Succeeded, ReadAt: time.Now(),
+		Movements: []payment.Movement{
+			{Kind: payment.MovementCapture, Source: payment.MovementNamed, ProviderID: "5001", Money: payment.Money{Minor: 1999, Currency: "EUR"}},
+		},
+	}
+	o := a.NewOperation(payment.OperationRefund, payment.OriginRequest, a.ReadAt)
+	o.RefundID = payment.RefundID(uuid.New())
+	task := runner.TaskOf(a, o, payment.Ask, "")
+	task.Refund = &refund.Refund{ID: o.RefundID, Money: payment.Money{Minor: 700, Currency: "EUR"}}
+	r.Send(t.Context(), task, r.Permit(), payment.Cause{})
+	require.Len(t, p.refs, 1)
+	require.Equal(t, "page", p.refs[0].ProviderPaymentID)
+	require.Equal(t, []string{"5001"}, p.refs[0].Transactions)
+}
