@@ -65,7 +65,7 @@ func kindAccounts() map[string]kindAccount {
 		"comgate":       of("shop-secret", "merchant", "123456"),
 		"gocardless":    of("endpoint-secret", "api_key", "sandbox_key"),
 		"gopay":         of("", "client_id", "id", "client_secret", "secret", "goid", "8123456789"),
-		"lemonsqueezy":  of("signing-secret"),
+		"lemonsqueezy":  of("signing-secret", "api_key", "key", "store_id", "101", "variant_id", "2002", "store_currency", "EUR", "test_payments", "true"),
 		"mollie":        of("mollie-secret", "api_key", "test_key"),
 		"paddle":        of("pdl_ntfset_key", "api_key", "pdl_sdbx_key"),
 		"paypal":        of("", "client_id", "id", "client_secret", "secret", "webhook_id", paypalWebhook),

@@ -20,6 +20,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/internal/provider/gocardless"
 	"github.com/paylatch/paylatch/internal/provider/gopay"
+	"github.com/paylatch/paylatch/internal/provider/lemonsqueezy"
 	"github.com/paylatch/paylatch/internal/provider/mollie"
 	"github.com/paylatch/paylatch/internal/provider/paddle"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
@@ -46,6 +47,7 @@ func Adapters() map[string]descriptor.Adapter {
 		"comgate":       comgate.Adapter(),
 		"gocardless":    gocardless.Adapter(),
 		"gopay":         gopay.Adapter(),
+		"lemonsqueezy":  lemonsqueezy.Adapter(),
 		"mollie":        mollie.Adapter(),
 		"paddle":        paddle.Adapter(),
 		"paypal":        paypal.Adapter(),

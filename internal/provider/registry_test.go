@@ -18,7 +18,7 @@ import (
 func TestEveryKindHasAnAdapter(t *testing.T) {
 	t.Parallel()
 	require.Subset(t, provider.Callable(), []string{
-		"adyen", "checkout", "cloudpayments", "comgate", "gocardless", "gopay", "mollie", "paypal", "razorpay", "robokassa", "sandbox", "square", "standard", "stripe", "tbank", "yookassa",
+		"adyen", "checkout", "cloudpayments", "comgate", "gocardless", "gopay", "lemonsqueezy", "mollie", "paypal", "razorpay", "robokassa", "sandbox", "square", "standard", "stripe", "tbank", "yookassa",
 	})
 	for _, kind := range provider.Callable() {
 		p, err := provider.New(kind, descriptor.Settings{
@@ -65,6 +65,7 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		"comgate":       {0, payment.Capabilities{OneID: true, CaptureUnseen: true, Cancel: true}},
 		"gocardless":    {time.Hour, payment.Capabilities{OneID: true, Precursor: "BRQ", Cancel: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"gopay":         {0, payment.Capabilities{CaptureUnseen: true, OneID: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
+		"lemonsqueezy":  {0, payment.Capabilities{Find: true, FindConsistent: true, Transactions: true, Cancel: true}},
 		"mollie":        {time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"paddle":        {0, payment.Capabilities{Find: true, FindConsistent: true, OneID: true, Cancel: true, LookupRefund: true, RefundAlone: true, ShowsRefunds: true, ShowsDisputes: true}},
 		"paypal":        {6 * time.Hour, payment.Capabilities{Complete: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},

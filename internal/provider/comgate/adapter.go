@@ -14,7 +14,7 @@ func Adapter() descriptor.Adapter {
 		Keys: []webhooks.Key{
 			{Name: "merchant", Doc: "Comgate's merchant"},
 			webhooks.SecretsKey(),
-			{Name: "test_payments", Optional: true, OneOf: []string{"true", "false"}, Doc: "true for payments that take no money: Comgate's test payments; Robokassa's, if the passwords are those for them"},
+			descriptor.TestPayments(),
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
 		Carries: carries(), ProviderData: providerData(),

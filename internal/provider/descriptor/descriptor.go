@@ -82,3 +82,8 @@ func OAuth() []webhooks.Key {
 		{Name: "client_id", Doc: "OAuth client"}, {Name: "client_secret", Secret: true, Doc: "OAuth secret"},
 	}
 }
+
+// TestPayments returns the key of the kinds at which the configuration decides whether payments are tests.
+func TestPayments() webhooks.Key {
+	return webhooks.Key{Name: "test_payments", Optional: true, OneOf: []string{"true", "false"}, Doc: "true for payments that take no money: Comgate's and Lemon Squeezy's test payments; Robokassa's, if the passwords are those for them"}
+}

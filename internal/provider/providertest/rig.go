@@ -90,10 +90,18 @@ func (r *rig) charged(c gateway.Charge) gateway.Outcome {
 	require.NotEmpty(r, o.ProviderPaymentID)
 	if r.Customer != nil && c.Token != r.Tokens.Redirect && o.News == fsm.NewsActionRequired {
 		r.Customer(r.T, r.fake, o.ProviderPaymentID, c.Token)
-		o, err = r.Lookup(r.Context(), o.ProviderPaymentID)
+		o, err = r.Lookup(r.Context(), r.ordered(o.ProviderPaymentID))
 		require.NoError(r, err)
 	}
 	return r.settled(c, o)
+}
+
+// ordered is the id by which a payment that its customer has made is shown.
+func (r *rig) ordered(id string) string {
+	if r.Order == nil {
+		return id
+	}
+	return r.Order(r.T, r.fake, id)
 }
 
 // settled is the payment when its money was taken.

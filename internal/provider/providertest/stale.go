@@ -25,7 +25,7 @@ func staleFetch(r *rig) {
 
 	change()
 	asked := len(r.requests())
-	after, err := r.Lookup(r.Context(), o.ProviderPaymentID)
+	after, err := r.Lookup(r.Context(), r.ordered(o.ProviderPaymentID))
 	require.NoError(r, err)
 	require.Greater(r, len(r.requests()), asked, "the provider is asked each time")
 	require.NotEqual(r, before.News, after.News)

@@ -55,6 +55,9 @@ type Suite struct {
 	// Customer pays on the provider's page, with the method that the token stands
 	// for, where no charge is paid in its answer; nil: they are.
 	Customer func(t *testing.T, fake http.Handler, providerPaymentID, token string)
+	// Order is the id of what the customer made by paying on the page, where the provider shows a payment by
+	// that alone, and by the id that the charge returned only that it waits; nil: the charge's id shows all.
+	Order func(t *testing.T, fake http.Handler, providerPaymentID string) string
 	// NoPayment and NoRefund have the form of the provider's ids and are none.
 	NoPayment, NoRefund string
 	// Key finds the idempotency key of a request; nil: in Idempotency-Key. It is

@@ -18,7 +18,7 @@ func Adapter() descriptor.Adapter {
 			webhooks.SecretsKey(),
 			{Name: "password3", Optional: true, Secret: true, Doc: "Robokassa's Password3, which refunds need"},
 			{Name: "taxation", Optional: true, Doc: "the shop's tax system (osn, usn_income, usn_income_outcome, esn or patent), which fiscal receipts need"},
-			{Name: "test_payments", Optional: true, OneOf: []string{"true", "false"}, Doc: "true for payments that take no money: Comgate's test payments; Robokassa's, if the passwords are those for them"},
+			descriptor.TestPayments(),
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
 		Carries: carried(), ProviderData: allowed(),

@@ -1,0 +1,63 @@
+// Package lemonsqueezy calls Lemon Squeezy (https://docs.lemonsqueezy.com/api), a merchant of record: a checkout is made of
+// a variant with a price of its own, and its customer pays it on Lemon Squeezy's page, which makes an order.
+//
+// A charge is never made twice: it is sent once, and a checkout takes no money before its customer pays it. The API has
+// no way from a checkout to its orders, nor from an order to our mark: that a checkout was paid is in webhooks alone,
+// which name the order and carry the mark of the checkout. The attempt keeps the id of its checkout; the order is the
+// transaction that has captured its money, by which it is looked up and refunded.
+package lemonsqueezy
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Adapter describes the adapter to the configuration.
+func Adapter() descriptor.Adapter {
+	return descriptor.Adapter{
+		Keys: []webhooks.Key{
+			descriptor.APIKey(),
+			{Name: "store_id", Doc: "the store at Lemon Squeezy, a number"},
+			{Name: "variant_id", Doc: "the variant at Lemon Squeezy whose price each checkout replaces, a number; of a product that is paid once"},
+			{Name: "store_currency", Doc: "the currency of the store at Lemon Squeezy, in which all its prices are"},
+			{Name: "link_life", Optional: true, Doc: "how long a checkout of Lemon Squeezy can be opened, best as long as expiry.awaiting_customer; 1h if absent"},
+			descriptor.TestPayments(),
+		},
+		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
+		Carries: []descriptor.Carried{
+			{Member: "return_url", As: "data.attributes.product_options.redirect_url"},
+			{Member: "customer.email", As: "data.attributes.checkout_data.email", When: "the customer can change it"},
+			{Member: "customer.name", As: "data.attributes.checkout_data.name", When: "the customer can change it"},
+			{Member: "customer.billing_address", As: "data.attributes.checkout_data.billing_address.country", When: "the country and the postal code alone"},
+		},
+		New: func(s descriptor.Settings) (gateway.Provider, error) { return of(s) },
+	}
+}
+
+var digits = regexp.MustCompile(`^[0-9]{1,18}$`)
+
+// of is the client of an account. It wraps webhooks.ErrConfig for ids that are no numbers, and a time that is none.
+func of(s descriptor.Settings) (gateway.Provider, error) {
+	store := Store{
+		ID: s.Params["store_id"], Variant: s.Params["variant_id"], Currency: payment.Currency(s.Params["store_currency"]),
+		Test: s.Params["test_payments"] == "true",
+	}
+	for _, name := range []string{"store_id", "variant_id"} {
+		if id := s.Params[name]; id != "" && !digits.MatchString(id) {
+			return nil, fmt.Errorf("%w: %s is no number", webhooks.ErrConfig, name)
+		}
+	}
+	if life := s.Params["link_life"]; life != "" {
+		var err error
+		if store.LinkLife, err = time.ParseDuration(life); err != nil || store.LinkLife <= 0 {
+			return nil, fmt.Errorf("%w: link_life %q is no time", webhooks.ErrConfig, life)
+		}
+	}
+	return New(s.BaseURL, s.Params["api_key"], store, s.Client, s.Now), nil
+}

@@ -1,0 +1,25 @@
+package lemonsqueezy
+
+import (
+	"context"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Cancel implements gateway.Provider. Nothing cancels a checkout
+// (https://docs.lemonsqueezy.com/api/checkouts has no such operation): it is given up without a command, and can be
+// opened until it expires. What is paid then is a late success. An order is what its status shows.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	o, err := c.standing(ctx, cl.ProviderPaymentID, &cl.Permit)
+	switch {
+	case err != nil, o.News == fsm.NewsFailed:
+		return o, err
+	case o.News == fsm.NewsSucceeded, o.News == fsm.NewsProcessing:
+		o.Refused = true
+		return o, nil
+	}
+	o.News, o.PageOpen, o.NextAction, o.Failure = fsm.NewsFailed, false, nil, payment.NewFailure("canceled", "")
+	return o, nil
+}

@@ -1,0 +1,174 @@
+package lemonsqueezy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// page is the token of a pay: Lemon Squeezy's page.
+const page = "redirect"
+
+// attemptMember is the member of the custom data that webhooks read.
+const attemptMember = "payment_attempt_id"
+
+// document is a JSON:API document of one object.
+type document[A any] struct {
+	Data object[A] `json:"data"`
+}
+
+type object[A any] struct {
+	Type          string          `json:"type"`
+	ID            string          `json:"id,omitempty"`
+	Attributes    A               `json:"attributes"`
+	Relationships map[string]link `json:"relationships,omitempty"`
+}
+
+type link struct {
+	Data struct {
+		Type string `json:"type"`
+		ID   string `json:"id"`
+	} `json:"data"`
+}
+
+func to(kind, id string) (l link) {
+	l.Data.Type, l.Data.ID = kind, id
+	return l
+}
+
+// request has the attributes of POST /v1/checkouts that a charge needs
+// (https://docs.lemonsqueezy.com/api/checkouts/create-checkout). Only the one variant can be bought, and no code for a
+// discount be entered: either would change the amount. The preview shows the store's currency.
+type request struct {
+	CustomPrice int64           `json:"custom_price"`
+	Product     productOptions  `json:"product_options"`
+	Options     checkoutOptions `json:"checkout_options"`
+	Data        checkoutData    `json:"checkout_data"`
+	ExpiresAt   string          `json:"expires_at"`
+	Preview     bool            `json:"preview"`
+	TestMode    bool            `json:"test_mode,omitempty"`
+}
+
+type productOptions struct {
+	Name        string        `json:"name"`
+	RedirectURL string        `json:"redirect_url,omitempty"`
+	Variants    []json.Number `json:"enabled_variants"`
+}
+
+type checkoutOptions struct {
+	Discount bool `json:"discount"`
+}
+
+type checkoutData struct {
+	Email   string            `json:"email,omitempty"`
+	Name    string            `json:"name,omitempty"`
+	Billing *billingAddress   `json:"billing_address,omitempty"`
+	Custom  map[string]string `json:"custom"`
+}
+
+type billingAddress struct {
+	Country string `json:"country,omitempty"`
+	Zip     string `json:"zip,omitempty"`
+}
+
+// maxName is ours: Lemon Squeezy documents no length.
+const maxName = 200
+
+func (c *Client) requestOf(ch gateway.Charge) document[request] {
+	r := request{
+		CustomPrice: ch.Money.Minor, Preview: true, TestMode: c.store.Test, ExpiresAt: c.now().Add(c.store.LinkLife).UTC().Format(time.RFC3339),
+		Product: productOptions{
+			Name: call.Short("Order "+string(ch.Order), maxName), RedirectURL: ch.ReturnURL, Variants: []json.Number{json.Number(c.store.Variant)},
+		},
+		Data: checkoutData{
+			Email: ch.Customer.Email, Name: ch.Customer.Name,
+			Custom: map[string]string{attemptMember: ch.Attempt.String(), "order_id": string(ch.Order)},
+		},
+	}
+	if a := ch.Customer.Billing; a != nil {
+		r.Data.Billing = &billingAddress{Country: a.Country, Zip: a.PostalCode}
+	}
+	return document[request]{object[request]{
+		Type: checkouts, Attributes: r, Relationships: map[string]link{"store": to("stores", c.store.ID), "variant": to("variants", c.store.Variant)},
+	}}
+}
+
+// Charge implements gateway.Provider: it makes the checkout, which its customer then pays on Lemon Squeezy's page. One that
+// turns out to be in another currency is refused here: its link is not given out.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
+	if err := c.unfit(ch); err != nil {
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+	}
+	var made document[checkout]
+	refused, err := c.api.Post(ctx, "/checkouts", nil, ch.Permit, c.requestOf(ch), &made)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case refused != nil:
+		return rejected(refused.code()), nil
+	}
+	o, err := outcomeOf(made.Data)
+	if shown := made.Data.Attributes.currency(); err == nil && shown != "" && shown != string(c.store.Currency) {
+		return rejected("store_currency"), nil
+	}
+	return o, err
+}
+
+func rejected(code string) gateway.Outcome {
+	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}
+}
+
+var (
+	errStored   = errors.New("Lemon Squeezy charges no stored method, and holds nothing") //nolint:staticcheck // a name
+	errCurrency = errors.New("not the store's currency, or one without cents")
+)
+
+// unfit is why a charge is never sent. Prices are in cents; what that means for a currency without cents is not
+// documented, so that none is charged.
+func (c *Client) unfit(ch gateway.Charge) error {
+	amount, err := call.Decimal(ch.Money)
+	_, cents, _ := strings.Cut(amount, ".")
+	switch {
+	case ch.Stored || ch.Token != page || ch.Capture == payment.CaptureManual:
+		return errStored
+	case err != nil:
+		return err
+	case ch.Money.Currency != c.store.Currency || len(cents) != len("00"):
+		return errCurrency
+	}
+	return nil
+}
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details)
+	n.If(ch.Token != page, "payment_method.token", "must be redirect")
+	n.If(ch.Capture == payment.CaptureManual, "capture", "must be automatic: Lemon Squeezy holds nothing")
+	n.If(ch.Save, "save_payment_method", "is not passed on to Lemon Squeezy, which keeps no method for the shop")
+	return n.Err()
+}
+
+// TokenKind implements gateway.Provider: any other token might be that of a method that is kept.
+func (c *Client) TokenKind(token string) gateway.TokenKind {
+	if token == page {
+		return gateway.TokenSingleUse
+	}
+	return gateway.TokenStored
+}
+
+// CheckOwner implements gateway.Provider: no stored method is charged.
+func (c *Client) CheckOwner(context.Context, string, string) error { return gateway.ErrUnsupported }
+
+// Capture implements gateway.Provider.
+func (c *Client) Capture(context.Context, gateway.Capture) (gateway.Outcome, error) {
+	return gateway.Outcome{}, gateway.ErrUnsupported
+}

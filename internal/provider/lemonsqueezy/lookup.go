@@ -1,0 +1,113 @@
+package lemonsqueezy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Lookup implements gateway.Provider: of an order (https://docs.lemonsqueezy.com/api/orders/retrieve-order), or of the
+// checkout that no order is known of yet (https://docs.lemonsqueezy.com/api/checkouts/retrieve-checkout).
+func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	return c.standing(ctx, id, nil)
+}
+
+// standing looks a payment up; the first lookup of a command has the command's permit.
+func (c *Client) standing(ctx context.Context, id string, l *gateway.Permit) (gateway.Outcome, error) {
+	if orderForm.MatchString(id) {
+		found, err := c.order(ctx, id, l)
+		if err != nil {
+			return gateway.Outcome{}, err
+		}
+		return outcome(found)
+	}
+	if !checkoutForm.MatchString(id) {
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	}
+	var found document[checkout]
+	if err := c.api.Get(ctx, "/checkouts/"+id, l, &found); err != nil {
+		return gateway.Outcome{}, err
+	}
+	return outcomeOf(found.Data)
+}
+
+func (c *Client) order(ctx context.Context, id string, l *gateway.Permit) (object[order], error) {
+	var found document[order]
+	err := c.api.Get(ctx, "/orders/"+id, l, &found)
+	if err == nil && (!valid(found.Data) || found.Data.ID != id) {
+		err = errNoObject
+	}
+	return found.Data, err
+}
+
+const (
+	// clocks bounds the difference between our clock and Lemon Squeezy's.
+	clocks = 2 * time.Minute
+	// pages bounds how many pages of 100 checkouts, the maximum, are searched for one.
+	pages     = 20
+	pageOf100 = "100"
+)
+
+// Find implements gateway.Provider. The list of checkouts has no filter by custom data
+// (https://docs.lemonsqueezy.com/api/checkouts/list-all-checkouts): those of the variant are searched, the newest first,
+// back to when the attempt was made, a time that its id contains. The checkout of a payment that was begun elsewhere by
+// the link of a product is in no list. A checkout that is there twice, because the list moved on between two pages, is
+// one.
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
+	query := url.Values{"filter[store_id]": {c.store.ID}, "filter[variant_id]": {c.store.Variant}, "page[size]": {pageOf100}}
+	made := madeAt(id)
+	for number := 1; number <= pages; number++ {
+		query.Set("page[number]", strconv.Itoa(number))
+		listed, last, err := c.page(ctx, query)
+		if err != nil {
+			return gateway.Outcome{}, err
+		}
+		for _, one := range listed {
+			switch {
+			case one.Attributes.attempt() == id.String():
+				return outcomeOf(one)
+			case !one.Attributes.CreatedAt.IsZero() && one.Attributes.CreatedAt.Before(made):
+				return gateway.Outcome{}, gateway.ErrNoSuchPayment
+			}
+		}
+		if number >= last {
+			return gateway.Outcome{}, gateway.ErrNoSuchPayment
+		}
+	}
+	return gateway.Outcome{}, fmt.Errorf("%w: more than %d pages", gateway.ErrNotTold, pages)
+}
+
+// madeAt is when an attempt was made, at the earliest; the zero time if its id does not show it.
+func madeAt(id payment.AttemptID) time.Time {
+	if uuid.UUID(id).Version() != 7 {
+		return time.Time{}
+	}
+	return time.Unix(uuid.UUID(id).Time().UnixTime()).Add(-clocks)
+}
+
+// page reads one page of checkouts, and the number of the last one
+// (https://docs.lemonsqueezy.com/api/getting-started/requests, "Pagination"). A list that is not there is no list
+// without a checkout.
+func (c *Client) page(ctx context.Context, query url.Values) (listed []object[checkout], last int, err error) {
+	var got struct {
+		Data []object[checkout] `json:"data"`
+		Meta struct {
+			Page struct {
+				Last int `json:"lastPage"`
+			} `json:"page"`
+		} `json:"meta"`
+	}
+	err = c.api.Get(ctx, "/checkouts?"+query.Encode(), nil, &got)
+	if errors.Is(err, gateway.ErrNoSuchPayment) || err == nil && (got.Data == nil || got.Meta.Page.Last == 0) {
+		err = errNoObject
+	}
+	return got.Data, got.Meta.Page.Last, err
+}

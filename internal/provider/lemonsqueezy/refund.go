@@ -1,0 +1,107 @@
+package lemonsqueezy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// refunded has the attribute of POST /v1/orders/:id/refund (https://docs.lemonsqueezy.com/api/orders/issue-refund).
+type refunded struct {
+	Amount int64 `json:"amount"`
+}
+
+var (
+	errNoOrder = errors.New("no order of the payment is known: no webhook has named one")
+	errMoved   = fmt.Errorf("%w: the order shows a refund that is not recorded", gateway.ErrNotTold)
+	errOther   = errors.New("the order is in another currency")
+)
+
+// Refund implements gateway.Provider. A refund has neither an id nor a place for ours: it is named by our id here, and the
+// order only shows how much was refunded in all. The order is looked up first, and nothing is sent where that is more than
+// is recorded: what was refunded may be this very refund, of which the answer was lost.
+func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
+	before, err := c.paid(ctx, r.ProviderPaymentID, r.Transactions, r.Money.Minor, &r.Permit)
+	switch {
+	case err != nil:
+		return gateway.RefundOutcome{}, call.NotSent(err)
+	case before.Attributes.Currency != string(r.Money.Currency):
+		return gateway.RefundOutcome{}, call.NotSent(errOther)
+	case len(r.Transactions) < 2 && before.Attributes.left() < r.Left.Minor:
+		return gateway.RefundOutcome{}, call.NotSent(errMoved)
+	}
+	var after document[order]
+	refused, err := c.api.Post(ctx, "/orders/"+before.ID+"/refund", nil, r.Permit, document[refunded]{object[refunded]{
+		Type: orders, ID: before.ID, Attributes: refunded{r.Money.Minor},
+	}}, &after)
+	switch {
+	case err != nil:
+		return gateway.RefundOutcome{}, err
+	case refused != nil:
+		return gateway.RefusedRefund(refused.code()), nil
+	case !valid(after.Data) || after.Data.ID != before.ID:
+		return gateway.RefundOutcome{}, errNoObject
+	}
+	o := named(r.Refund)
+	o.Money = &r.Money
+	if after.Data.Attributes.RefundedAmount < before.Attributes.RefundedAmount+r.Money.Minor {
+		o.News = fsm.NewsProcessing
+	}
+	return o, nil
+}
+
+// named is a refund that was made, by our id.
+func named(id payment.RefundID) gateway.RefundOutcome {
+	return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: id.String(), Reference: id.String()}
+}
+
+// paid is the order of a payment that has so much left, of several the first; the last one if none has.
+func (c *Client) paid(ctx context.Context, id string, transactions []string, units int64, l *gateway.Permit) (object[order], error) {
+	ids := transactions
+	if len(ids) == 0 {
+		ids = []string{id}
+	}
+	var found object[order]
+	for _, one := range ids {
+		if !orderForm.MatchString(one) {
+			return object[order]{}, fmt.Errorf("%w: %w", gateway.ErrNotTold, errNoOrder)
+		}
+		var err error
+		if found, err = c.order(ctx, one, l); err != nil {
+			return object[order]{}, err
+		}
+		if found.Attributes.left() >= units {
+			return found, nil
+		}
+	}
+	return found, nil
+}
+
+// LookupRefund implements gateway.Provider as far as its order is unambiguous: all was refunded, or nothing was, or as
+// much as this refund at least. A refund can't be looked up by itself, see Capabilities; how soon an order shows one is
+// not documented, so that "nothing" is no proof.
+func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
+	found, err := c.paid(ctx, r.ProviderPaymentID, r.Transactions, 0, nil)
+	switch {
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return gateway.RefundOutcome{}, fmt.Errorf("%w: there is no such order", gateway.ErrNotTold)
+	case err != nil:
+		return gateway.RefundOutcome{}, err
+	}
+	a, o := found.Attributes, named(r.Refund)
+	switch {
+	case len(r.Transactions) > 1:
+		return gateway.RefundOutcome{}, fmt.Errorf("%w: the payment has several orders", gateway.ErrNotTold)
+	case a.RefundedAmount == 0 && r.ProviderRefundID == "":
+		return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
+	case a.RefundedAmount == 0, a.RefundedAmount < r.Money.Minor:
+		return gateway.RefundOutcome{}, fmt.Errorf("%w: less was refunded", gateway.ErrNotTold)
+	}
+	o.Unnamed = a.left() > 0
+	return o, nil
+}
