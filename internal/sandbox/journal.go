@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/paylatch/paylatch/internal/datadir"
+	"github.com/paylatch/paylatch/internal/filelock"
 )
 
 // journal is an append-only file of lines. A written line survives the end of the
@@ -47,7 +48,7 @@ func openJournal(path string, read func(line []byte) error) (*journal, error) {
 }
 
 func (j *journal) load(read func(line []byte) error) error {
-	if err := lockFile(j.file); err != nil {
+	if err := filelock.Lock(j.file); err != nil {
 		return fmt.Errorf("lock (is another sandbox running?): %w", err)
 	}
 	in := bufio.NewReader(j.file)

@@ -1,6 +1,7 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package sandbox
+// Package filelock keeps two processes from writing one file.
+package filelock
 
 import (
 	"fmt"
@@ -14,9 +15,9 @@ const (
 	lockPause = 50 * time.Millisecond
 )
 
-// lockFile keeps a second process from writing between our lines. It tries for two
+// Lock keeps a second process from writing between our lines, until the file is closed. It tries for two
 // seconds: a killed predecessor may still be exiting.
-func lockFile(file *os.File) error {
+func Lock(file *os.File) error {
 	pause := time.NewTicker(lockPause)
 	defer pause.Stop()
 	var err error
