@@ -18,11 +18,11 @@ func webhookChecks() []check {
 		},
 		{
 			name: "webhook of a decline", after: "decline", needs: needsListener, do: webhookOfDecline,
-			expects: "charge.failed, signed, with charge_id and reference, within --wait", remedy: sign,
+			expects: "charge.failed, signed, with charge_id, reference, amount and currency, within --wait", remedy: sign,
 		},
 		{
 			name: "webhook of a refund", after: checkRefund, needs: needsListener, do: webhookOfRefund,
-			expects: "refund.succeeded, signed, with refund_id, charge_id and amount, within --wait", remedy: sign,
+			expects: "refund.succeeded, signed, with refund_id, charge_id, amount and currency, within --wait", remedy: sign,
 		},
 		{
 			name: "webhook again", after: "webhook of a charge", needs: needsListener, do: webhookAgain,

@@ -1,6 +1,7 @@
 package standard_test
 
 import (
+	"io"
 	"net/http"
 	"testing"
 
@@ -37,6 +38,7 @@ func TestAnswersThatSayNothingAreUnknown(t *testing.T) {
 		"a proxy's refusal": {403, "<html>Forbidden</html>"},
 		"a wrong address":   {404, "404 page not found"},
 		"a gateway's":       {403, `{"message":"Forbidden"}`},
+		"another 404":       {404, `{"error":{"code":"no_such_address"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,6 +76,78 @@ func TestAListWithoutItemsIsNoAnswer(t *testing.T) {
 		_, err = r.LookupRefund(t.Context(), gateway.RefundRef{})
 		require.Error(t, err, body)
 		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, body)
+	}
+}
+
+// A list is empty only where the provider has it: an address that it does not have is no proof that nothing was charged or refunded.
+func TestAListThatTheProviderDoesNotHaveIsNoProof(t *testing.T) {
+	t.Parallel()
+	r := says(t, http.StatusNotFound, `{"error":{"code":"not_found"}}`)
+	_, err := r.Find(t.Context(), payment.AttemptID(uuid.New()))
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+	_, err = r.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New())})
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+}
+
+// A list that does not look at the reference, or has it twice, shows no payment and no refund of ours.
+func TestAnObjectOfAnotherReferenceIsNotOurs(t *testing.T) {
+	t.Parallel()
+	attempt, refund := payment.AttemptID(uuid.New()), payment.RefundID(uuid.New())
+	one := func(id, reference string) string {
+		return `{"id":"` + id + `","reference":"` + reference + `","status":"succeeded","amount":1999,"currency":"EUR"}`
+	}
+	for name, test := range map[string]struct {
+		charges, refunds string
+		fits             bool
+	}{
+		"ours":       {one("ch_1", attempt.String()), one("re_1", refund.String()), true},
+		"another's":  {one("ch_1", uuid.NewString()), one("re_1", uuid.NewString()), false},
+		"unnamed":    {one("ch_1", ""), one("re_1", ""), false},
+		"ours twice": {one("ch_1", attempt.String()) + "," + one("ch_2", attempt.String()), one("re_1", refund.String()) + "," + one("re_2", refund.String()), false},
+	} {
+		_, err := says(t, http.StatusOK, `{"items":[`+test.charges+`]}`).Find(t.Context(), attempt)
+		require.Equal(t, test.fits, err == nil, name)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, name)
+		_, err = says(t, http.StatusOK, `{"items":[`+test.refunds+`]}`).LookupRefund(t.Context(), gateway.RefundRef{Refund: refund})
+		require.Equal(t, test.fits, err == nil, name)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, name)
+	}
+}
+
+// A second step that comes too late fails no payment: what became of it shows in a lookup.
+func TestASecondStepOfAChargeThatIsOver(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]fsm.News{"succeeded": fsm.NewsSucceeded, "authorized": fsm.NewsAuthorized, "failed": fsm.NewsFailed, "pending": fsm.NewsFailed} {
+		r := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				w.WriteHeader(http.StatusConflict)
+				_, _ = io.WriteString(w, `{"error":{"code":"charge_not_completable","charge_status":"`+status+`"}}`)
+				return
+			}
+			_, _ = io.WriteString(w, `{"id":"ch_1","status":"`+status+`","amount":1999,"currency":"EUR"}`)
+		}))
+		o, err := r.Complete(t.Context(), gateway.Completion{ProviderPaymentID: "ch_1", Details: []byte(`{"a":1}`), IdempotencyKey: "k", Permit: permit()})
+		require.NoError(t, err, status)
+		require.Equal(t, want, o.News, status)
+		require.Equal(t, status == "pending", o.Refused, status)
+	}
+}
+
+// What a dispute moved counts by its id, and with money of the contract's form.
+func TestADisputeThatCannotBeReadLeavesThePaymentOpen(t *testing.T) {
+	t.Parallel()
+	dispute := func(id, currency, entry, amount string) string {
+		return `{"id":"ch_1","status":"succeeded","amount":1999,"currency":"EUR","disputes":[{"id":"` + id + `","status":"open","amount":1999,"currency":"` + currency +
+			`","movements":[{"entry_id":"` + entry + `","kind":"chargeback","amount":` + amount + `}]}]}`
+	}
+	for body, fits := range map[string]bool{
+		dispute("dp_1", "EUR", "e_1", "1999"): true, dispute("", "EUR", "e_1", "1999"): false, dispute("dp_1", "eur", "e_1", "1999"): false,
+		dispute("dp_1", "EUR", "", "1999"): false, dispute("dp_1", "EUR", "e_1", "-5"): false, dispute("dp_1", "EUR", "e_1", "0"): false,
+	} {
+		_, err := says(t, http.StatusOK, body).Lookup(t.Context(), "ch_1")
+		require.Equal(t, fits, err == nil, body)
 	}
 }
 

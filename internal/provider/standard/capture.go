@@ -2,7 +2,6 @@ package standard
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -27,7 +26,7 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Pe
 		return gateway.Outcome{}, err
 	case refused == nil:
 		return outcome(moved)
-	case refused.Status == http.StatusNotFound:
+	case refused.Missing():
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	now, err := c.Lookup(ctx, id)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 
@@ -33,29 +34,36 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if ch.Unattended {
 		request.Initiator = "merchant"
 	}
-	return c.send(ctx, "/v1/charges", ch.IdempotencyKey, ch.Permit, request)
+	o, _, err := c.send(ctx, "/v1/charges", ch.IdempotencyKey, ch.Permit, request)
+	return o, err
 }
 
-// Complete implements gateway.Provider: what the page or script returned is sent as it is.
+// Complete implements gateway.Provider: what the page or script returned is sent as it is. A charge that is refused for not being pending any
+// more is looked up: its customer may have paid it in the meantime.
 func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
 	details := bytes.TrimSpace(cp.Details)
 	if !bytes.HasPrefix(details, []byte("{")) || !json.Valid(details) {
 		return gateway.Outcome{}, fmt.Errorf("%w: what the page returned is no JSON object", gateway.ErrUnfit)
 	}
-	return c.send(ctx, "/v1/charges/"+url.PathEscape(cp.ProviderPaymentID)+"/complete", cp.IdempotencyKey, cp.Permit, CompleteRequest{details})
+	o, refused, err := c.send(ctx, "/v1/charges/"+url.PathEscape(cp.ProviderPaymentID)+"/complete", cp.IdempotencyKey, cp.Permit, CompleteRequest{details})
+	if refused != nil && refused.ChargeStatus != "" && refused.ChargeStatus != Pending {
+		return c.Lookup(ctx, cp.ProviderPaymentID)
+	}
+	return o, err
 }
 
-// send makes a call that takes or holds money.
-func (c *Client) send(ctx context.Context, path, key string, l gateway.Permit, body any) (gateway.Outcome, error) {
+// send makes a call that takes or holds money. A refusal is returned beside the outcome that it is.
+func (c *Client) send(ctx context.Context, path, key string, l gateway.Permit, body any) (gateway.Outcome, *RefusalError, error) {
 	var made Charge
 	refused, err := c.api.Post(ctx, path, keyed(key), l, body, &made)
 	switch {
 	case err != nil:
-		return gateway.Outcome{}, err
+		return gateway.Outcome{}, nil, err
 	case refused == nil:
-		return outcome(made)
+		o, err := outcome(made)
+		return o, nil, err
 	}
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
+	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, refused, nil
 }
 
 // Lookup implements gateway.Provider.
@@ -69,27 +77,33 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 
 // Find implements gateway.Provider.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
-	found, err := first[Charge](ctx, c, "/v1/charges", id.String())
+	found, err := only(ctx, c, "/v1/charges", id.String(), func(c Charge) string { return c.Reference })
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
 	return outcome(found)
 }
 
-// first is the first object that a list has by a reference. Only an empty list shows that there is none: a response without one shows
-// nothing.
-func first[T any](ctx context.Context, c *Client, path, reference string) (one T, err error) {
+var errOthers = errors.New("the provider lists several objects for one reference, or one of another reference")
+
+// only is the one object that a list has by a reference. Only an empty list shows that there is none: a response without one, or a
+// provider without the list, shows nothing.
+func only[T any](ctx context.Context, c *Client, path, reference string, of func(T) string) (one T, err error) {
 	var list struct {
 		Items []T `json:"items"`
 	}
-	if err := c.api.Get(ctx, path+"?"+url.Values{"reference": {reference}}.Encode(), nil, &list); err != nil {
-		return one, err
-	}
+	err = c.api.Get(ctx, path+"?"+url.Values{"reference": {reference}}.Encode(), nil, &list)
 	switch {
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return one, errNoList
+	case err != nil:
+		return one, err
 	case list.Items == nil:
 		return one, errNameless
 	case len(list.Items) == 0:
 		return one, gateway.ErrNoSuchPayment
+	case len(list.Items) > 1, of(list.Items[0]) != reference:
+		return one, errOthers
 	}
 	return list.Items[0], nil
 }

@@ -74,17 +74,20 @@ func keyed(key string) http.Header { return http.Header{"Idempotency-Key": {key}
 // errKeyInUse is a conflict that is about the key: what became of the call that has it is not in this response.
 var errKeyInUse = errors.New("another call to the provider has this idempotency key")
 
-// readRefusal reads a 4xx, except those that mean "later" and those about the key of another call.
+// readRefusal reads a 4xx, except those that mean "later", those about the key of another call, and a 404 that does not have the contract's
+// code: that may be of an address that the provider does not have.
 func readRefusal(a call.Answer) (*RefusalError, error) {
 	if later(a.Status) {
 		return nil, fmt.Errorf("the provider answers %d", a.Status)
 	}
 	refused, err := RefusalOf(a.Status, a.Body)
-	if err == nil && refused.Status == http.StatusConflict && refused.ChargeStatus == "" {
-		err = errKeyInUse
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case refused.Status == http.StatusConflict && refused.ChargeStatus == "":
+		return nil, errKeyInUse
+	case refused.Status == http.StatusNotFound && !refused.Missing():
+		return nil, fmt.Errorf("the provider answers %d %s", a.Status, refused.Code)
 	}
 	return refused, nil
 }

@@ -24,7 +24,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 // LookupRefund implements gateway.Provider.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID == "" {
-		found, err := first[Refund](ctx, c, "/v1/refunds", r.Refund.String())
+		found, err := only(ctx, c, "/v1/refunds", r.Refund.String(), func(r Refund) string { return r.Reference })
 		if err != nil {
 			return gateway.RefundOutcome{}, err
 		}

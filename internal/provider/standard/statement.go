@@ -93,24 +93,44 @@ func withLater(o gateway.Outcome, c Charge) (gateway.Outcome, error) {
 		o.Refunds = append(o.Refunds, refunded)
 	}
 	for _, d := range c.Disputes {
-		disputed := payment.Money{Minor: d.Amount, Currency: payment.Currency(d.Currency)}
+		disputed, err := money(d.Amount, d.Currency)
+		if err == nil && d.ID == "" {
+			err = errNameless
+		}
+		if err != nil {
+			return gateway.Outcome{}, err
+		}
 		// Of a status that is not of the contract only the movements count.
 		if slices.Contains(fsm.DisputeStates(), fsm.DisputeState(d.Status)) {
 			o.Disputes = append(o.Disputes, payment.DisputeTold{
-				ProviderID: d.ID, Status: fsm.DisputeState(d.Status), Reason: d.Reason, Money: &disputed, DueBy: d.DueBy, At: d.Updated,
+				ProviderID: d.ID, Status: fsm.DisputeState(d.Status), Reason: d.Reason, Money: disputed, DueBy: d.DueBy, At: d.Updated,
 			})
 		}
 		for _, m := range d.Movements {
-			kind, err := movementKind(m.Kind)
+			told, err := m.told(d.Currency)
 			if err != nil {
 				return gateway.Outcome{}, err
 			}
-			o.Movements = append(o.Movements, payment.Told{
-				Kind: kind, ID: m.EntryID, Money: payment.Money{Minor: m.Amount, Currency: disputed.Currency}, At: m.At,
-			})
+			o.Movements = append(o.Movements, told)
 		}
 	}
 	return o, nil
+}
+
+// told is what a dispute has moved. One without an id would be taken for the total of its kind, one below 1 for money that came back.
+func (m DisputeMovement) told(currency string) (payment.Told, error) {
+	kind, err := movementKind(m.Kind)
+	if err == nil && m.EntryID == "" {
+		err = errNameless
+	}
+	if err != nil {
+		return payment.Told{}, err
+	}
+	moved, err := money(m.Amount, currency)
+	if err != nil {
+		return payment.Told{}, err
+	}
+	return payment.Told{Kind: kind, ID: m.EntryID, Money: *moved, At: m.At}, nil
 }
 
 func movementKind(kind string) (payment.MovementKind, error) {

@@ -81,17 +81,20 @@ type Refund struct {
 
 // Dispute is a dispute as the provider shows it. Each movement is named by its entry of the provider's books, as in webhooks.
 type Dispute struct {
-	ID        string    `json:"id"`
-	Status    string    `json:"status"`
-	Reason    string    `json:"reason"`
-	Amount    int64     `json:"amount"`
-	Currency  string    `json:"currency"`
-	DueBy     time.Time `json:"due_by"`
-	Updated   time.Time `json:"updated"`
-	Movements []struct {
-		EntryID string    `json:"entry_id"`
-		Kind    string    `json:"kind"`
-		Amount  int64     `json:"amount"`
-		At      time.Time `json:"at"`
-	} `json:"movements"`
+	ID        string            `json:"id"`
+	Status    string            `json:"status"`
+	Reason    string            `json:"reason"`
+	Amount    int64             `json:"amount"`
+	Currency  string            `json:"currency"`
+	DueBy     time.Time         `json:"due_by"`
+	Updated   time.Time         `json:"updated"`
+	Movements []DisputeMovement `json:"movements"`
+}
+
+// DisputeMovement is what a dispute has moved, in its currency.
+type DisputeMovement struct {
+	EntryID string    `json:"entry_id"`
+	Kind    string    `json:"kind"`
+	Amount  int64     `json:"amount"`
+	At      time.Time `json:"at"`
 }
