@@ -84,6 +84,7 @@ func TestKinds(t *testing.T) {
 		adjusted("refund", "rejected"):                     "refund_failed 500 JPY of txn_1 by adj_1/ for provider_rejected/rejected",
 		adjusted("refund", "reversed"):                     "refund_failed 500 JPY of txn_1 by adj_1/ for provider_rejected/reversed",
 		adjusted("chargeback", "approved"):                 "chargeback 500 JPY of txn_1 moving adj_1",
+		adjusted("chargeback", "reversed"):                 "chargeback 500 JPY of txn_1 moving adj_1",
 		adjusted("chargeback_warning", "approved"):         "disputed 500 JPY of txn_1",
 		adjusted("chargeback_warning", "pending_approval"): "disputed 500 JPY of txn_1",
 		adjusted("chargeback", "pending_approval"):         "disputed 500 JPY of txn_1",

@@ -149,7 +149,7 @@ func (p transactionData) failure() (code, providerCode string) {
 }
 
 // kind reads an adjustment. A chargeback takes the money when it is approved, and its reversal, an adjustment of its
-// own, returns it; a warning puts it at stake; credits move no money.
+// own, returns it, so that one with the status reversed has taken it; a warning puts it at stake; credits move no money.
 func (p adjustmentData) kind() webhooks.Kind {
 	switch p.Action + " " + p.Status {
 	case "refund pending_approval":
@@ -158,7 +158,7 @@ func (p adjustmentData) kind() webhooks.Kind {
 		return webhooks.KindRefundSucceeded
 	case "refund rejected", "refund reversed":
 		return webhooks.KindRefundFailed
-	case "chargeback approved":
+	case "chargeback approved", "chargeback reversed":
 		return webhooks.KindChargeback
 	case "chargeback_reverse approved":
 		return webhooks.KindChargebackReversed

@@ -48,7 +48,8 @@ func (c *Client) adjustments(ctx context.Context, query url.Values) (all []adjus
 }
 
 // add adds an adjustment of a payment, named as its webhooks name it. Credits and warnings move nothing; a chargeback
-// takes the money once it is approved.
+// takes the money once it is approved. One that is reversed has taken it all the same: what returns it is an adjustment
+// of its own (https://docs.rs/paddle-rust-sdk/latest/paddle_rust_sdk/enums/enum.AdjustmentStatus.html).
 func (a adjustment) add(o *gateway.Outcome) error {
 	kind := payment.MovementChargeback
 	switch a.Action {
@@ -62,7 +63,7 @@ func (a adjustment) add(o *gateway.Outcome) error {
 	default:
 		return nil
 	}
-	if a.Status != approved {
+	if a.Status != approved && (a.Action != chargebackAction || a.Status != reversed) {
 		return nil
 	}
 	moved, err := amount(a.Totals.Total, a.Currency)
@@ -137,7 +138,10 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		return gateway.RefundOutcome{}, call.NotSent(errUnprocessed)
 	}
 	request := adjust{Action: refundAction, Type: full, TransactionID: r.ProviderPaymentID, Reason: call.Reason(r, maxReason)}
-	if request.Items = share(of, before, units); request.Items != nil {
+	if request.Items, err = share(of, before, units); err != nil {
+		return gateway.RefundOutcome{}, call.NotSent(err)
+	}
+	if request.Items != nil {
 		request.Type = partial
 	}
 	var made struct {

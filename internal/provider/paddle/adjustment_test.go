@@ -1,7 +1,9 @@
 package paddle_test
 
 import (
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,6 +71,21 @@ func TestARefundOfMoreThanIsLeftIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, gateway.RefusedRefund("adjustment_total_amount_above_remaining_allowed"), o)
 	require.Len(t, f.adjustments, 1)
+}
+
+// A refund without items is one of everything: of a transaction that shows none no part is refunded.
+func TestAPartIsNeverRefundedAsAWhole(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/adjustments") {
+			_, _ = io.WriteString(w, `{"data":[],"meta":{"pagination":{"has_more":false}}}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"data":{"id":"txn_1","status":"completed","currency_code":"EUR","details":{"totals":{"grand_total":"1999"},"line_items":[]}}}`)
+	}))
+	_, err := c.Refund(t.Context(), refundOf("txn_1", 700))
+	require.ErrorIs(t, err, gateway.ErrNotSent)
+	require.Equal(t, []string{"GET /transactions/txn_1", "GET /adjustments"}, lines(got))
 }
 
 // A refund whose answer was lost is looked for among the adjustments before it is sent again: it is made once.
@@ -149,21 +166,23 @@ func TestHowARefundStands(t *testing.T) {
 	}
 }
 
-// Chargebacks and their reversals are adjustments of their own; what is only at stake, and credits, move nothing.
+// Chargebacks and their reversals are adjustments of their own, so one that was reversed counts as well; what is only at stake, and credits, move nothing.
 func TestChargebacksOfALookup(t *testing.T) {
 	t.Parallel()
 	f := payments()
 	c, _ := serve(t, f)
 	id := paidFor(t, c, f, 1999)
 	for i, kind := range [][2]string{
-		{"chargeback", "approved"}, {"chargeback_reverse", "approved"}, {"chargeback", "pending_approval"}, {"chargeback_warning", "approved"}, {"credit", "approved"},
+		{"chargeback", "reversed"}, {"chargeback_reverse", "approved"}, {"chargeback", "approved"}, {"chargeback", "pending_approval"}, {"chargeback_warning", "approved"}, {"credit", "approved"},
 	} {
 		f.adjustments = append(f.adjustments, &adjustment{id: string(rune('a' + i)), action: kind[0], status: kind[1], transaction: id, currency: "EUR", total: int64(100 + i)})
 	}
 	o, err := c.Lookup(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, []payment.Told{
-		{Kind: payment.MovementChargeback, ID: "a", Money: euro(100)}, {Kind: payment.MovementChargebackReversal, ID: "b", Money: euro(101)},
+		{Kind: payment.MovementChargeback, ID: "a", Money: euro(100)},
+		{Kind: payment.MovementChargebackReversal, ID: "b", Money: euro(101)},
+		{Kind: payment.MovementChargeback, ID: "c", Money: euro(102)},
 	}, o.Movements)
 	require.Empty(t, o.Refunds)
 	f.adjustments = []*adjustment{{id: "a", action: "refund", status: "approved", transaction: "txn_other", currency: "EUR", total: 1}}

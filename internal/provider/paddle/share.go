@@ -1,16 +1,20 @@
 package paddle
 
-import "strconv"
+import (
+	"errors"
+	"strconv"
+)
+
+var errNoItems = errors.New("no items of the transaction are shown to refund a part of")
 
 // share divides a refund among the items of a transaction, from the first one on, each up to what its earlier refunds
-// have left of it. It is nil for all of a transaction of which nothing was refunded. What is more than is left stays in
-// the last item, for Paddle to refuse.
-func share(t transaction, before []adjustment, units int64) []adjustItem {
+// have left of it. It is nil for all of a transaction of which nothing was refunded, and never for a part: a refund
+// without items is one of all that is left. What is more than is left stays in the last item, for Paddle to refuse.
+func share(t transaction, before []adjustment, units int64) (items []adjustItem, err error) {
 	left, untouched := remaining(t, before)
 	if total, err := strconv.ParseInt(t.Details.Totals.GrandTotal, 10, 64); untouched && err == nil && total == units {
-		return nil
+		return nil, nil
 	}
-	var items []adjustItem
 	for i, has := range left {
 		part := min(has, units)
 		if i == len(left)-1 {
@@ -22,7 +26,10 @@ func share(t transaction, before []adjustment, units int64) []adjustItem {
 		units -= part
 		items = append(items, adjustItem{ItemID: t.Details.LineItems[i].ID, Type: partial, Amount: strconv.FormatInt(part, 10)})
 	}
-	return items
+	if len(items) == 0 {
+		return nil, errNoItems
+	}
+	return items, nil
 }
 
 // remaining is what refunds and chargebacks have left of each item, and whether there were none.
