@@ -206,6 +206,40 @@ func TestADuplicateIsNoDecline(t *testing.T) {
 	require.Equal(t, made, found)
 }
 
+// A search that lags may show the rejected duplicate alone, or beside a decline: there is another transaction.
+func TestADuplicateThatIsFoundAloneIsNoDecline(t *testing.T) {
+	t.Parallel()
+	for _, others := range [][]string{nil, {"processor_declined"}} {
+		f := serving()
+		c, _ := serve(t, f)
+		attempt := payment.AttemptID(uuid.New())
+		for _, status := range others {
+			f.made(&transaction{kind: "sale", status: status, order: attempt.String(), amount: 1999})
+		}
+		f.made(&transaction{kind: "sale", status: "gateway_rejected", rejection: "duplicate", order: attempt.String(), amount: 1999})
+		_, err := c.Find(t.Context(), attempt)
+		require.ErrorContains(t, err, "duplicate")
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+	}
+}
+
+// Of more transactions than are looked up none counts: one that is left out may have taken the money.
+func TestFindLeavesNoTransactionOut(t *testing.T) {
+	t.Parallel()
+	f := serving()
+	c, _ := serve(t, f)
+	attempt := payment.AttemptID(uuid.New())
+	for range 10 {
+		f.made(&transaction{kind: "sale", status: "processor_declined", order: attempt.String(), amount: 1999})
+	}
+	found, err := c.Find(t.Context(), attempt)
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsFailed, found.News)
+	f.made(&transaction{kind: "sale", status: "settled", order: attempt.String(), amount: 1999})
+	_, err = c.Find(t.Context(), attempt)
+	require.ErrorIs(t, err, gateway.ErrNotTold)
+}
+
 // What Braintree refuses about a key leaves open what became of the request that had it first.
 func TestErrorsAboutAKeyLeaveTheOutcomeOpen(t *testing.T) {
 	t.Parallel()

@@ -173,6 +173,15 @@ func TestALostRefundIsNotMadeAgain(t *testing.T) {
 	}
 }
 
+// A payment that Braintree does not have, as with the keys of another merchant, is no proof that it was not refunded.
+func TestARefundOfAPaymentThatIsMissingIsOpen(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, serving())
+	_, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "bt000009"})
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+}
+
 // Braintree refunds nothing before it begins to settle: nothing is sent, so that it can be tried again.
 func TestNothingIsRefundedBeforeItSettles(t *testing.T) {
 	t.Parallel()

@@ -58,26 +58,36 @@ var errListed = errors.New("braintree lists a transaction and does not have it")
 const maxFound = 10
 
 // Find implements gateway.Provider ("Transaction: Search" by order_id). Only ids are taken from the search, which may
-// lag. A duplicate that was rejected has the same order_id: the transaction that went furthest counts.
+// lag. Of several the transaction that went furthest counts. A duplicate that was rejected has the same order_id and is
+// no decline: it shows that there is another transaction, so without one that was not declined the outcome is open.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	ids, err := c.search(ctx, id.String())
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
+	if len(ids) > maxFound {
+		return gateway.Outcome{}, fmt.Errorf("%w: more than %d transactions of one order_id", gateway.ErrNotTold, maxFound)
+	}
 	var best transaction
-	near := -1
-	for _, one := range ids[:min(len(ids), maxFound)] {
+	near, rejected := -1, false
+	for _, one := range ids {
 		t, err := c.transaction(ctx, one, nil)
 		switch {
 		case errors.Is(err, gateway.ErrNoSuchPayment):
 			return gateway.Outcome{}, errListed
 		case err != nil:
 			return gateway.Outcome{}, err
-		case t.OrderID == id.String() && t.Type == sale && t.rank() > near:
+		case t.OrderID != id.String() || t.Type != sale:
+		case t.Rejection == duplicate:
+			rejected = true
+		case t.rank() > near:
 			best, near = t, t.rank()
 		}
 	}
-	if near < 0 {
+	switch {
+	case rejected && best.news() == fsm.NewsFailed, rejected && near < 0:
+		return gateway.Outcome{}, errDuplicate
+	case near < 0:
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	return c.standing(ctx, best)

@@ -67,10 +67,15 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return found.refund()
 }
 
+var errNoSale = errors.New("braintree does not have the payment of a refund")
+
 // byReference looks a refund up by our id. That the payment is not there is no proof that it was not refunded.
 func (c *Client) byReference(ctx context.Context, r gateway.RefundRef) (transaction, error) {
 	of, err := c.transaction(ctx, r.ProviderPaymentID, nil)
-	if err != nil {
+	switch {
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return transaction{}, errNoSale
+	case err != nil:
 		return transaction{}, err
 	}
 	return c.named(ctx, of, r.Refund)
