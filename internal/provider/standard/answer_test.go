@@ -138,9 +138,10 @@ func TestASecondStepOfAChargeThatIsOver(t *testing.T) {
 // What a dispute moved counts by its id, and with money of the contract's form.
 func TestADisputeThatCannotBeReadLeavesThePaymentOpen(t *testing.T) {
 	t.Parallel()
+	kind := "chargeback"
 	dispute := func(id, currency, entry, amount string) string {
 		return `{"id":"ch_1","status":"succeeded","amount":1999,"currency":"EUR","disputes":[{"id":"` + id + `","status":"open","amount":1999,"currency":"` + currency +
-			`","movements":[{"entry_id":"` + entry + `","kind":"chargeback","amount":` + amount + `}]}]}`
+			`","movements":[{"entry_id":"` + entry + `","kind":"` + kind + `","amount":` + amount + `}]}]}`
 	}
 	for body, fits := range map[string]bool{
 		dispute("dp_1", "EUR", "e_1", "1999"): true, dispute("", "EUR", "e_1", "1999"): false, dispute("dp_1", "eur", "e_1", "1999"): false,
@@ -148,6 +149,10 @@ func TestADisputeThatCannotBeReadLeavesThePaymentOpen(t *testing.T) {
 	} {
 		_, err := says(t, http.StatusOK, body).Lookup(t.Context(), "ch_1")
 		require.Equal(t, fits, err == nil, body)
+	}
+	for _, kind = range []string{"charge", "refund", "credit"} {
+		_, err := says(t, http.StatusOK, dispute("dp_1", "EUR", "e_1", "1999")).Lookup(t.Context(), "ch_1")
+		require.Error(t, err, kind)
 	}
 }
 

@@ -1,7 +1,6 @@
 package standard
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,27 +36,41 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	return pages(ctx, c, "/v1/balance", in, func(e entry, _ json.RawMessage) ([]gateway.Entry, error) { return e.booked() }, take)
 }
 
-// booked names the movement as lookups and webhooks do: a charge is captured once, which they report as
-// a total; a refund has its id, and what a dispute moved that of its entry.
+// booked is the entry, if it can be counted.
 func (e entry) booked() ([]gateway.Entry, error) {
-	kind, err := movementKind(e.Kind)
-	if err == nil && (e.EntryID == "" || e.ChargeID == "") {
-		err = errNameless
-	}
+	told, err := e.told()
 	if err != nil {
 		return nil, fmt.Errorf("entry %s: %w", e.EntryID, err)
 	}
-	money := func(minor int64) *payment.Money {
-		return &payment.Money{Minor: minor, Currency: payment.Currency(e.Currency)}
-	}
-	told := payment.Told{Kind: kind, ID: cmp.Or(e.RefundID, e.EntryID), Money: *money(e.Amount), At: e.At}
-	if kind == payment.MovementCapture {
-		told.ID = ""
-	}
+	balance := func(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: told.Money.Currency} }
 	return []gateway.Entry{{
 		ID: e.EntryID, Payment: e.ChargeID, References: []string{e.Reference}, Order: payment.OrderID(e.OrderID), Movement: told,
-		Fee: money(e.Fee), Net: money(e.Net), Payout: e.PayoutID,
+		Fee: balance(e.Fee), Net: balance(e.Net), Payout: e.PayoutID,
 	}}, nil
+}
+
+// told names the movement as lookups and webhooks do, so that it counts once: a charge is captured once, which they
+// report as a total; a refund has its id, and what a dispute moved that of its entry.
+func (e entry) told() (payment.Told, error) {
+	kind, err := movementKind(e.Kind)
+	if err != nil {
+		return payment.Told{}, err
+	}
+	moved, err := money(e.Amount, e.Currency)
+	if err == nil && (e.EntryID == "" || e.ChargeID == "" || kind == payment.MovementRefund && e.RefundID == "") {
+		err = errNameless
+	}
+	if err != nil {
+		return payment.Told{}, err
+	}
+	told := payment.Told{Kind: kind, ID: e.EntryID, Money: *moved, At: e.At}
+	switch e.Kind {
+	case "charge":
+		told.ID = ""
+	case "refund":
+		told.ID = e.RefundID
+	}
+	return told, nil
 }
 
 // Events implements gateway.EventLog.

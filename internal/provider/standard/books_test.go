@@ -43,6 +43,31 @@ func TestBooks(t *testing.T) {
 	})
 }
 
+// An entry with money of another form, or of a refund that it does not name, is not counted: lookups would name it otherwise.
+func TestAnEntryThatCannotBeCountedIsUnread(t *testing.T) {
+	t.Parallel()
+	entry := func(kind, refund, amount, currency string) string {
+		return `{"items":[{"entry_id":"e_1","kind":"` + kind + `","charge_id":"ch_1","refund_id":"` + refund + `","amount":` + amount + `,"currency":"` + currency + `","at":"2026-03-14T18:00:00Z"}]}`
+	}
+	for body, want := range map[string]string{
+		entry("charge", "", "5", "EUR"): "capture ", entry("refund", "re_1", "5", "EUR"): "refund re_1", entry("chargeback", "re_1", "5", "EUR"): "chargeback e_1",
+		entry("refund", "", "5", "EUR"): "", entry("chargeback", "", "-5", "EUR"): "", entry("chargeback", "", "0", "EUR"): "", entry("charge", "", "5", "eur"): "",
+	} {
+		var got []string
+		err := says(t, http.StatusOK, body).Entries(t.Context(), gateway.Span{}, func(e gateway.Entry) error {
+			got = append(got, string(e.Movement.Kind)+" "+e.Movement.ID)
+			return nil
+		})
+		if want == "" {
+			require.ErrorIs(t, err, gateway.ErrUnreadable, body)
+			require.Empty(t, got, body)
+			continue
+		}
+		require.NoError(t, err, body)
+		require.Equal(t, []string{want}, got, body)
+	}
+}
+
 func TestEventLog(t *testing.T) {
 	t.Parallel()
 	providertest.EventLog(t, providertest.EventLogSuite{

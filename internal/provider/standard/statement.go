@@ -120,11 +120,11 @@ func withLater(o gateway.Outcome, c Charge) (gateway.Outcome, error) {
 // told is what a dispute has moved. One without an id would be taken for the total of its kind, one below 1 for money that came back.
 func (m DisputeMovement) told(currency string) (payment.Told, error) {
 	kind, err := movementKind(m.Kind)
-	if err == nil && m.EntryID == "" {
-		err = errNameless
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return payment.Told{}, err
+	case m.EntryID == "", kind != payment.MovementChargeback && kind != payment.MovementChargebackReversal:
+		return payment.Told{}, errNameless
 	}
 	moved, err := money(m.Amount, currency)
 	if err != nil {
