@@ -55,7 +55,8 @@ const (
 // Find implements gateway.Provider. The list has no filter by custom_data
 // (https://developer.paddle.com/api-reference/transactions/list-transactions): the transactions since the attempt was
 // made, a time that its id contains, are searched, oldest first. Of several, as the renewals of a subscription have the
-// same custom_data, the first of those that went furthest counts.
+// same custom_data, the first of those that went furthest counts. A list that is too long shows what was found on it, but
+// neither that there is none nor that it failed.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	query := url.Values{"order_by": {"created_at[ASC]"}, "per_page": {pageOf30}}
 	if uuid.UUID(id).Version() == 7 {
@@ -71,6 +72,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 		return t.ID
 	})
 	switch {
+	case errors.Is(err, errLong) && best.goesOn():
 	case err != nil:
 		return gateway.Outcome{}, err
 	case near < 0:
@@ -79,10 +81,17 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	return c.standing(ctx, best)
 }
 
+// goesOn reports whether a transaction is paid, or may be.
+func (t transaction) goesOn() bool {
+	return t.ID != "" && t.state() != fsm.NewsFailed && t.state() != fsm.NewsSoftFailed
+}
+
 // rank returns how near a transaction is to paid money.
 func (t transaction) rank() int {
 	return slices.Index([]fsm.News{fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsSucceeded}, t.state())
 }
+
+var errLong = fmt.Errorf("%w: Paddle lists too many pages", gateway.ErrNotTold)
 
 // eachPage passes the objects of a list to take, which returns their ids, page by page
 // (https://developer.paddle.com/api-reference/about/pagination). A list of more pages is an error.
@@ -116,7 +125,7 @@ func eachPage[T any](ctx context.Context, c *Client, path string, query url.Valu
 		}
 		query.Set("after", last)
 	}
-	return fmt.Errorf("%w: more than %d pages", gateway.ErrNotTold, most)
+	return fmt.Errorf("%w: more than %d", errLong, most)
 }
 
 // unlisted is the error of a list that could not be read: it is no missing payment.

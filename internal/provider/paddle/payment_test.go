@@ -164,6 +164,35 @@ func TestAListThatIsNotReadToItsEndIsNoProof(t *testing.T) {
 	}
 }
 
+// What a list that is too long has shown counts, unless a later one of the same attempt might be paid.
+func TestAListThatIsTooLongHidesNoPayment(t *testing.T) {
+	t.Parallel()
+	attempt := payment.AttemptID(uuid.New())
+	for status, want := range map[string]fsm.News{"draft": fsm.NewsActionRequired, "completed": fsm.NewsSucceeded, "canceled": "", "past_due": ""} {
+		pages := 0
+		c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/adjustments" {
+				_, _ = io.WriteString(w, `{"data":[],"meta":{"pagination":{"has_more":false}}}`)
+				return
+			}
+			pages++
+			mark := "another"
+			if pages == 1 {
+				mark = attempt.String()
+			}
+			_, _ = fmt.Fprintf(w, `{"data":[{"id":"txn_%d","status":%q,"currency_code":"EUR","custom_data":{"payment_attempt_id":%q},"details":{"totals":{"grand_total":"1999"}}}],`+
+				`"meta":{"pagination":{"has_more":true}}}`, pages, status, mark)
+		}))
+		found, err := c.Find(t.Context(), attempt)
+		if want == "" {
+			require.ErrorIs(t, err, gateway.ErrNotTold)
+			continue
+		}
+		require.NoError(t, err, status)
+		require.Equal(t, []any{want, "txn_1"}, []any{found.News, found.ProviderPaymentID})
+	}
+}
+
 func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]gateway.Outcome{
