@@ -89,6 +89,9 @@ func TestAListThatTheProviderDoesNotHaveIsNoProof(t *testing.T) {
 	_, err = r.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New())})
 	require.Error(t, err)
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+	err = r.Entries(t.Context(), gateway.Span{}, func(gateway.Entry) error { return nil })
+	require.ErrorContains(t, err, "lists")
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // A list that does not look at the reference, or has it twice, shows no payment and no refund of ours.

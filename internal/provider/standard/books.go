@@ -13,7 +13,11 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-var errNoList = errors.New("the provider's answer has no page of a list")
+var (
+	errNoList = errors.New("the provider's answer has no page of a list")
+	// errLacking is that of a list which the account has by its configuration.
+	errLacking = errors.New("the provider does not have this list: the account's lists must name only those that it has")
+)
 
 // entry is the provider's own view of a movement in its books.
 type entry struct {
@@ -102,7 +106,10 @@ func pages[T, E any](
 			Items []json.RawMessage `json:"items"`
 			Next  string            `json:"next_cursor"`
 		}
-		if err := c.api.Get(ctx, path+"?"+query.Encode(), nil, &page); err != nil {
+		switch err := c.api.Get(ctx, path+"?"+query.Encode(), nil, &page); {
+		case errors.Is(err, gateway.ErrNoSuchPayment):
+			return errLacking
+		case err != nil:
 			return err
 		}
 		if page.Items == nil || page.Next != "" && page.Next == query.Get("cursor") {
