@@ -42,7 +42,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 
 // booked is the entry, if it can be counted.
 func (e entry) booked() ([]gateway.Entry, error) {
-	told, err := e.told()
+	told, err := e.movement()
 	if err != nil {
 		return nil, fmt.Errorf("entry %s: %w", e.EntryID, err)
 	}
@@ -53,9 +53,9 @@ func (e entry) booked() ([]gateway.Entry, error) {
 	}}, nil
 }
 
-// told names the movement as lookups and webhooks do, so that it counts once: a charge is captured once, which they
+// movement names what was moved as lookups and webhooks do, so that it counts once: a charge is captured once, which they
 // report as a total; a refund has its id, and what a dispute moved that of its entry.
-func (e entry) told() (payment.Told, error) {
+func (e entry) movement() (payment.Told, error) {
 	kind, err := movementKind(e.Kind)
 	if err != nil {
 		return payment.Told{}, err

@@ -42,7 +42,7 @@ func New(base, key string, client *http.Client) *Client {
 	}}
 }
 
-// Capabilities implements gateway.Provider by what the contract asks of every provider. What one does not offer it refuses as not_supported when it
+// Capabilities implements gateway.Provider by what the contract requires of every provider. What one does not offer it refuses as not_supported when it
 // is called for: no capability is fetched.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{

@@ -107,18 +107,18 @@ func withLater(o gateway.Outcome, c Charge) (gateway.Outcome, error) {
 			})
 		}
 		for _, m := range d.Movements {
-			told, err := m.told(d.Currency)
+			moved, err := m.movement(d.Currency)
 			if err != nil {
 				return gateway.Outcome{}, err
 			}
-			o.Movements = append(o.Movements, told)
+			o.Movements = append(o.Movements, moved)
 		}
 	}
 	return o, nil
 }
 
-// told is what a dispute has moved. One without an id would be taken for the total of its kind, one below 1 for money that came back.
-func (m DisputeMovement) told(currency string) (payment.Told, error) {
+// movement is what a dispute has moved. One without an id would be taken for the total of its kind, and a negative amount would add to it.
+func (m DisputeMovement) movement(currency string) (payment.Told, error) {
 	kind, err := movementKind(m.Kind)
 	switch {
 	case err != nil:
