@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/comgate"
+	"github.com/paylatch/paylatch/internal/provider/comgate/comgatetest"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/webhooks"
@@ -21,13 +22,13 @@ func TestCarries(t *testing.T) {
 	t.Parallel()
 	providertest.Carries(t, suite(), comgate.Adapter(),
 		func(c *gateway.Charge) { c.Token, c.Save = "redirect", true },
-		func(c *gateway.Charge) { c.Token, c.Stored, c.Unattended = initial, true, true },
+		func(c *gateway.Charge) { c.Token, c.Stored, c.Unattended = comgatetest.Initial, true, true },
 	)
 }
 
 func TestBeginsAPayment(t *testing.T) {
 	t.Parallel()
-	c, got := serve(t, newFake(t))
+	c, got := serve(t, comgatetest.New())
 	ch := charge("redirect")
 	ch.StatementDescriptor, ch.Capture = "Ještě delší než šestnáct znaků", payment.CaptureManual
 	ch.Customer.Locale, ch.Customer.Billing = "en-GB", &gateway.Address{Country: "GR"}
@@ -51,17 +52,17 @@ func TestBeginsAPayment(t *testing.T) {
 // A payment that was marked is charged again for its customer, without it.
 func TestRecurrence(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := comgatetest.New()
 	c, got := serve(t, f)
 	first := charge("CARD_ALL")
 	first.Save = true
 	id := charged(t, c, first).ProviderPaymentID
 	require.Equal(t, "true", (<-got).form.Get("initRecurring"))
-	f.pay(id)
+	f.Pay(id)
 	paid, err := c.Lookup(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, &payment.SavedMethod{Token: id, Type: "CARD_CZ_CSOB_2"}, paid.Saved)
-	require.NoError(t, c.CheckOwner(t.Context(), paid.Saved.Token, owner))
+	require.NoError(t, c.CheckOwner(t.Context(), paid.Saved.Token, comgatetest.Owner))
 	require.ErrorIs(t, c.CheckOwner(t.Context(), paid.Saved.Token, "u-8"), payment.ErrMethodNotYours)
 	require.ErrorIs(t, c.CheckOwner(t.Context(), paid.Saved.Token, ""), payment.ErrMethodNotYours)
 	for len(got) > 0 {
@@ -84,10 +85,10 @@ func TestRecurrence(t *testing.T) {
 // A payment that a shop's own call has given a payerId is no stored one.
 func TestOthersPayersAreNotStored(t *testing.T) {
 	t.Parallel()
-	got, err := answering(t, found+"&status=PAID&payerId="+owner).Lookup(t.Context(), "AB12-EF34")
+	got, err := answering(t, found+"&status=PAID&payerId="+comgatetest.Owner).Lookup(t.Context(), "AB12-EF34")
 	require.NoError(t, err)
 	require.Nil(t, got.Saved)
-	shown, err := answering(t, found+"&status=PAID&payerId=recurring%3A"+owner+"&method=CARD_ALL&cardNumber=411111******1234").Lookup(t.Context(), "AB12-EF34")
+	shown, err := answering(t, found+"&status=PAID&payerId=recurring%3A"+comgatetest.Owner+"&method=CARD_ALL&cardNumber=411111******1234").Lookup(t.Context(), "AB12-EF34")
 	require.NoError(t, err)
 	require.Equal(t, &payment.SavedMethod{Token: "AB12-EF34", Type: "CARD_ALL", Display: "•••• 1234"}, shown.Saved)
 }
@@ -95,34 +96,34 @@ func TestOthersPayersAreNotStored(t *testing.T) {
 // A recurring payment that is not decided, or can't be looked up, is under way: it has its id, and is not sent again.
 func TestRecurrenceThatIsNotDecided(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
-	f.slow = true
+	f := comgatetest.New()
+	f.Slow = true
 	c, _ := serve(t, f)
 	lost, _ := serve(t, losing(f, "/v1.0/status"))
 	for _, client := range []*comgate.Client{c, lost} {
-		o := charged(t, client, charge(initial))
+		o := charged(t, client, charge(comgatetest.Initial))
 		require.Equal(t, fsm.NewsProcessing, o.News)
 		require.NotEmpty(t, o.ProviderPaymentID)
 		require.Nil(t, o.Money)
 	}
-	ch := charge(initial)
+	ch := charge(comgatetest.Initial)
 	ch.Capture = payment.CaptureManual
 	_, err := c.Charge(t.Context(), ch)
 	require.ErrorIs(t, err, gateway.ErrUnfit)
-	require.Equal(t, 2, f.count("recurring"))
+	require.Equal(t, 2, f.Count("recurring"))
 }
 
 // Neither a key nor a search: a charge whose answer was lost is open, is sent once, and is named by its notification.
 func TestALostChargeIsNamedByItsNotification(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := comgatetest.New()
 	c, _ := serve(t, losing(f, "/v1.0/create", "/v1.0/recurring"))
-	for _, token := range []string{"redirect", initial} {
+	for _, token := range []string{"redirect", comgatetest.Initial} {
 		ch := charge(token)
 		_, err := c.Charge(t.Context(), ch)
 		require.Error(t, err)
 		require.NotErrorIs(t, err, gateway.ErrNotSent)
-		require.NotContains(t, err.Error(), secret)
+		require.NotContains(t, err.Error(), comgatetest.Secret)
 		can := c.Capabilities()
 		require.Zero(t, can.Resendable(), "a second charge would be a second payment")
 		require.False(t, can.Find || can.FindFirst)
@@ -133,17 +134,17 @@ func TestALostChargeIsNamedByItsNotification(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, now.References, ch.Attempt.String())
 	}
-	require.Equal(t, []int{1, 1}, []int{f.count("create"), f.count("recurring")})
+	require.Equal(t, []int{1, 1}, []int{f.Count("create"), f.Count("recurring")})
 }
 
 // notification is what Comgate pushes of the payment with a refId, once it is paid.
-func notification(t *testing.T, f *fake, ref string) webhooks.Event {
+func notification(t *testing.T, f *comgatetest.Fake, ref string) webhooks.Event {
 	t.Helper()
-	v, err := hooks.New(webhooks.Config{Secrets: []string{secret}})
+	v, err := hooks.New(webhooks.Config{Secrets: []string{comgatetest.Secret}})
 	require.NoError(t, err)
-	id := f.named(ref)
+	id := f.Named(ref)
 	require.NotEmpty(t, id, "no payment has the refId")
-	f.pay(id)
+	f.Pay(id)
 	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{}, Body: []byte("transId=" + id + "&status=PAID&price=1999&curr=CZK&refId=" + ref)}
 	require.NoError(t, v.Sign(&d))
 	events, err := v.Verify(t.Context(), d)
@@ -176,12 +177,12 @@ func says(answer string) http.Handler {
 // Test payments are marked, and so are their refunds: Comgate has no other address for them.
 func TestTestPayments(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := comgatetest.New()
 	c, got := serve(t, f)
 	c.Test = true
 	id := charged(t, c, charge("redirect")).ProviderPaymentID
-	charged(t, c, charge(initial))
-	f.pay(id)
+	charged(t, c, charge(comgatetest.Initial))
+	f.Pay(id)
 	_, err := c.Refund(t.Context(), refundOf(id, 1))
 	require.NoError(t, err)
 	for _, path := range []string{"/v1.0/create", "/v1.0/recurring", "/v1.0/status", "/v1.0/refund"} {
@@ -204,16 +205,18 @@ func TestAccepts(t *testing.T) {
 	data := func(name, value string) func(*gateway.Charge) {
 		return func(c *gateway.Charge) { c.ProviderData = map[string]json.RawMessage{name: json.RawMessage(value)} }
 	}
-	c := comgate.New("", merchant, secret, nil)
+	c := comgate.New("", comgatetest.Merchant, comgatetest.Secret, nil)
 	for name, tt := range map[string]struct {
 		change func(*gateway.Charge)
 		field  string
 	}{
-		"a currency of nobody's":        {func(c *gateway.Charge) { c.Money.Currency = "RUB" }, "amount"},
-		"a part of a forint":            {func(c *gateway.Charge) { c.Money = payment.Money{Minor: 10050, Currency: "HUF"} }, "amount"},
-		"no e-mail address":             {func(c *gateway.Charge) { c.Customer.Email = "" }, "customer.email"},
-		"a recurring payment on hold":   {func(c *gateway.Charge) { c.Token, c.Stored, c.Capture = initial, true, payment.CaptureManual }, "capture"},
-		"what is stored already":        {func(c *gateway.Charge) { c.Token, c.Stored, c.Save = initial, true, true }, "save_payment_method"},
+		"a currency of nobody's": {func(c *gateway.Charge) { c.Money.Currency = "RUB" }, "amount"},
+		"a part of a forint":     {func(c *gateway.Charge) { c.Money = payment.Money{Minor: 10050, Currency: "HUF"} }, "amount"},
+		"no e-mail address":      {func(c *gateway.Charge) { c.Customer.Email = "" }, "customer.email"},
+		"a recurring payment on hold": {func(c *gateway.Charge) {
+			c.Token, c.Stored, c.Capture = comgatetest.Initial, true, payment.CaptureManual
+		}, "capture"},
+		"what is stored already":        {func(c *gateway.Charge) { c.Token, c.Stored, c.Save = comgatetest.Initial, true, true }, "save_payment_method"},
 		"stored for nobody":             {func(c *gateway.Charge) { c.Save, c.Customer.Reference = true, "" }, "customer.reference"},
 		"another amount":                {data("price", `"1"`), "provider_data.price"},
 		"a payment that takes nothing":  {data("verification", `true`), "provider_data.verification"},

@@ -9,13 +9,14 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/comgate/comgatetest"
 )
 
 // A capture, or a cancel, whose answer was lost is sent again and finds it done: it is carried out once.
 func TestALostCommandIsCarriedOutOnce(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]fsm.News{"capturePreauth": fsm.NewsSucceeded, "cancelPreauth": fsm.NewsFailed} {
-		f := newFake(t)
+		f := comgatetest.New()
 		c, _ := serve(t, f)
 		lossy, _ := serve(t, losing(f, "/v1.0/"+method))
 		id := held(t, c, f)
@@ -32,7 +33,7 @@ func TestALostCommandIsCarriedOutOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, o.News)
 		require.False(t, o.Refused)
-		require.Equal(t, 1, f.count(method))
+		require.Equal(t, 1, f.Count(method))
 	}
 }
 
@@ -45,10 +46,10 @@ func TestCancelByState(t *testing.T) {
 	}{
 		"PENDING": {"/v1.0/cancel", false}, "AUTHORIZED": {"/v1.0/cancelPreauth", false}, "PAID": {"", true}, "CANCELLED": {"", false}, "UNHEARD_OF": {"", true},
 	} {
-		f := newFake(t)
+		f := comgatetest.New()
 		c, got := serve(t, f)
 		id := charged(t, c, charge("redirect")).ProviderPaymentID
-		f.set(id, status)
+		f.Set(id, status)
 		<-got
 		o, err := c.Cancel(t.Context(), cancelOf(id))
 		require.NoError(t, err, status)
@@ -60,7 +61,7 @@ func TestCancelByState(t *testing.T) {
 		}
 		require.Equal(t, want.path != "", len(paths) == 3, "%s: %s", status, paths)
 		require.Contains(t, strings.Join(paths, " "), want.path)
-		require.Zero(t, f.count("refund"))
+		require.Zero(t, f.Count("refund"))
 	}
 }
 
@@ -69,11 +70,11 @@ func TestCancelByState(t *testing.T) {
 func TestCancelThatIsOvertaken(t *testing.T) {
 	t.Parallel()
 	for status, open := range map[string]bool{"PAID": false, "AUTHORIZED": true} {
-		f := newFake(t)
+		f := comgatetest.New()
 		var id string
 		c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/v1.0/cancel" {
-				f.set(id, status)
+				f.Set(id, status)
 			}
 			f.ServeHTTP(w, r)
 		}))
@@ -96,10 +97,10 @@ func TestCancelThatIsOvertaken(t *testing.T) {
 // A refund has our id and its own currency, which would be CZK without it.
 func TestRefund(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := comgatetest.New()
 	c, got := serve(t, f)
 	id := charged(t, c, charge("redirect")).ProviderPaymentID
-	f.pay(id)
+	f.Pay(id)
 	<-got
 	r := refundOf(id, 700)
 	o, err := c.Refund(t.Context(), r)
@@ -115,14 +116,14 @@ func TestRefund(t *testing.T) {
 // A refund whose answer was lost, or is an error of Comgate's own, is open: it may have been made.
 func TestRefundThatIsOpen(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := comgatetest.New()
 	c, _ := serve(t, losing(f, "/v1.0/refund"))
 	id := charged(t, c, charge("redirect")).ProviderPaymentID
-	f.pay(id)
+	f.Pay(id)
 	_, err := c.Refund(t.Context(), refundOf(id, 700))
 	require.Error(t, err)
 	require.NotErrorIs(t, err, gateway.ErrNotSent)
-	require.Equal(t, 1, f.count("refund"))
+	require.Equal(t, 1, f.Count("refund"))
 	require.Zero(t, c.Capabilities().Resendable(), "a second refund would be another one")
 	for answer, refused := range map[string]bool{"code=1401": true, "code=1402": true, "code=1400": true, "code=1100": false, "code=1200": false, "code=1500": false} {
 		c, _ := serve(t, says(answer))

@@ -16,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/comgate"
+	"github.com/paylatch/paylatch/internal/provider/comgate/comgatetest"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 )
 
@@ -24,20 +25,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func suite() providertest.Suite {
 	return providertest.Suite{
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
-			return comgate.New(base, merchant, secret, c)
+			return comgate.New(base, comgatetest.Merchant, comgatetest.Secret, c)
 		},
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
-			return newFake(t)
+			return comgatetest.New()
 		},
 		Customer: func(t *testing.T, on http.Handler, id, _ string) {
 			t.Helper()
-			f, ok := on.(*fake)
+			f, ok := on.(*comgatetest.Fake)
 			require.True(t, ok)
-			f.pay(id)
+			f.Pay(id)
 		},
 		Tokens:    providertest.Tokens{Success: "CARD_ALL", Redirect: "redirect", None: "NO_SUCH"},
-		Stored:    providertest.Stored{Token: initial, Owner: owner, Forms: []string{"AB12-EF34-IJ56"}},
+		Stored:    providertest.Stored{Token: comgatetest.Initial, Owner: comgatetest.Owner, Forms: []string{"AB12-EF34-IJ56"}},
 		NoPayment: "NONE-0000-0000",
 		Keyless:   func(r providertest.Request) bool { return r.Path != "/v1.0/status" },
 	}
@@ -69,7 +70,7 @@ func serve(t *testing.T, h http.Handler) (*comgate.Client, <-chan sent) {
 		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(s.Close)
-	return comgate.New(s.URL, merchant, secret, s.Client()), got
+	return comgate.New(s.URL, comgatetest.Merchant, comgatetest.Secret, s.Client()), got
 }
 
 // losing carries out what is sent to some paths and drops the answers; all else goes through.
@@ -88,7 +89,7 @@ func losing(fake http.Handler, paths ...string) http.Handler {
 func charge(token string) gateway.Charge {
 	id := payment.AttemptID(uuid.Must(uuid.NewV7()))
 	return gateway.Charge{
-		Details: gateway.Details{Token: token, Stored: token == initial, Customer: gateway.Customer{Reference: owner, Email: "a@shop.example"}, ReturnURL: "https://shop.example/back"},
+		Details: gateway.Details{Token: token, Stored: token == comgatetest.Initial, Customer: gateway.Customer{Reference: comgatetest.Owner, Email: "a@shop.example"}, ReturnURL: "https://shop.example/back"},
 		Attempt: id, Order: "A-1", Money: czk(1999), Capture: payment.CaptureAutomatic, IdempotencyKey: id.String() + "-charge-0", Permit: permit(),
 	}
 }
@@ -105,12 +106,12 @@ func charged(t *testing.T, c *comgate.Client, ch gateway.Charge) gateway.Outcome
 }
 
 // held is a payment that its customer has authorised.
-func held(t *testing.T, c *comgate.Client, f *fake) string {
+func held(t *testing.T, c *comgate.Client, f *comgatetest.Fake) string {
 	t.Helper()
 	ch := charge("redirect")
 	ch.Capture = payment.CaptureManual
 	id := charged(t, c, ch).ProviderPaymentID
-	f.pay(id)
+	f.Pay(id)
 	return id
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/gocardless"
+	"github.com/paylatch/paylatch/internal/provider/gocardless/gocardlesstest"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 )
 
@@ -23,17 +24,17 @@ func TestCarries(t *testing.T) {
 	s.Aside = nil
 	providertest.Carries(t, s, gocardless.Adapter(),
 		func(c *gateway.Charge) { c.Token, c.Save = "redirect", true },
-		func(c *gateway.Charge) { c.Token, c.Customer.Reference = "faster_payments", owner },
-		func(c *gateway.Charge) { c.Token, c.Stored, c.Unattended = mandate, true, true },
+		func(c *gateway.Charge) { c.Token, c.Customer.Reference = "faster_payments", gocardlesstest.Owner },
+		func(c *gateway.Charge) { c.Token, c.Stored, c.Unattended = gocardlesstest.Mandate, true, true },
 	)
 }
 
 // A mandate is charged without its customer; the bank has days for it.
 func TestCollectsByAMandate(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := gocardlesstest.New()
 	c, got := serve(t, f)
-	ch := charge(mandate)
+	ch := charge(gocardlesstest.Mandate)
 	ch.Unattended = true
 	ch.ProviderData = map[string]json.RawMessage{"retry_if_possible": json.RawMessage(`true`), "reference": json.RawMessage(`"WINEBOX001"`)}
 	require.NoError(t, c.Accepts(ch))
@@ -42,10 +43,10 @@ func TestCollectsByAMandate(t *testing.T) {
 	request := <-got
 	require.Equal(t, []string{"POST /payments", ch.IdempotencyKey}, []string{request.line, request.key})
 	providertest.RequireMembers(t, map[string]string{
-		"amount": "1999", "currency": `"EUR"`, "description": `"A-1"`, "links": `{"mandate":"` + mandate + `"}`, "retry_if_possible": "true", "reference": `"WINEBOX001"`,
+		"amount": "1999", "currency": `"EUR"`, "description": `"A-1"`, "links": `{"mandate":"` + gocardlesstest.Mandate + `"}`, "retry_if_possible": "true", "reference": `"WINEBOX001"`,
 		"metadata": `{"payment_attempt_id":"` + ch.Attempt.String() + `","order_id":"A-1"}`,
 	}, request.body)
-	f.set(o.ProviderPaymentID, "confirmed")
+	f.Set(o.ProviderPaymentID, "confirmed")
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, now.News)
@@ -60,7 +61,7 @@ func TestCollectsByAMandate(t *testing.T) {
 // A billing request has a page; its mandate is stored beside the payment, for the customer whose reference it bears.
 func TestABillingRequestStoresAMandate(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := gocardlesstest.New()
 	c, got := serve(t, f)
 	ch := charge("redirect")
 	ch.Save, ch.Customer = true, gateway.Customer{Reference: "u-7", Name: "Jane Mary Doe", Locale: "de-DE"}
@@ -80,7 +81,7 @@ func TestABillingRequestStoresAMandate(t *testing.T) {
 		"prefilled_customer": `{"given_name":"Jane Mary","family_name":"Doe"}`, "links": `{"billing_request":"` + o.ProviderPaymentID + `"}`,
 	}, page.body)
 
-	made := f.authorise(o.ProviderPaymentID)
+	made := f.Authorise(o.ProviderPaymentID)
 	paid, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
 	require.Equal(t, []string{ch.Attempt.String(), made}, paid.References)
@@ -90,14 +91,14 @@ func TestABillingRequestStoresAMandate(t *testing.T) {
 	require.NoError(t, c.CheckOwner(t.Context(), paid.Saved.Token, "u-7"))
 	require.NoError(t, c.CheckOwner(t.Context(), paid.Saved.Token, "CU0002"))
 	require.ErrorIs(t, c.CheckOwner(t.Context(), paid.Saved.Token, "u-8"), payment.ErrMethodNotYours)
-	require.ErrorIs(t, c.CheckOwner(t.Context(), mandate, ""), payment.ErrMethodNotYours, "nobody's reference is in no metadata")
+	require.ErrorIs(t, c.CheckOwner(t.Context(), gocardlesstest.Mandate, ""), payment.ErrMethodNotYours, "nobody's reference is in no metadata")
 }
 
 // A lost answer makes no second payment: the key is answered with what it has made.
 func TestALostChargeIsMadeOnce(t *testing.T) {
 	t.Parallel()
-	for token, line := range map[string]string{mandate: "POST /payments", "redirect": "POST /billing_requests"} {
-		f := newFake(t)
+	for token, line := range map[string]string{gocardlesstest.Mandate: "POST /payments", "redirect": "POST /billing_requests"} {
+		f := gocardlesstest.New()
 		lossy, _ := serve(t, losing(f, line))
 		c, _ := serve(t, f)
 		ch := charge(token)
@@ -105,7 +106,7 @@ func TestALostChargeIsMadeOnce(t *testing.T) {
 		require.Error(t, err)
 		require.NotErrorIs(t, err, gateway.ErrNotSent)
 		o := charged(t, c, ch)
-		require.Equal(t, 1, f.count("PM")+f.count("BRQ"))
+		require.Equal(t, 1, f.Count("PM")+f.Count("BRQ"))
 		require.Equal(t, []string{ch.Attempt.String()}, o.References)
 
 		other := charge(token)
@@ -127,7 +128,7 @@ func TestAConflictThatLeadsNowhere(t *testing.T) {
 		`{"error":{"type":"invalid_api_usage","code":429,"errors":[]}}`:                                                                                http.StatusTooManyRequests,
 		`{"error":{"type":"gocardless","code":500,"errors":[]}}`:                                                                                       http.StatusInternalServerError,
 	} {
-		f := newFake(t)
+		f := gocardlesstest.New()
 		c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet {
 				f.ServeHTTP(w, r)
@@ -136,7 +137,7 @@ func TestAConflictThatLeadsNowhere(t *testing.T) {
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, answer)
 		}))
-		_, err := c.Charge(t.Context(), charge(mandate))
+		_, err := c.Charge(t.Context(), charge(gocardlesstest.Mandate))
 		require.Error(t, err, answer)
 		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 		require.NotErrorIs(t, err, gateway.ErrNotSent)
@@ -147,7 +148,7 @@ func TestAConflictThatLeadsNowhere(t *testing.T) {
 func TestAScheme(t *testing.T) {
 	t.Parallel()
 	for token, scheme := range map[string]string{"redirect": "", "sepa_credit_transfer": `"sepa_credit_transfer"`} {
-		c, got := serve(t, newFake(t))
+		c, got := serve(t, gocardlesstest.New())
 		charged(t, c, charge(token))
 		var pay map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal((<-got).body["payment_request"], &pay))
@@ -159,7 +160,7 @@ func TestAScheme(t *testing.T) {
 // can't be paid, and is to be cancelled.
 func TestTheRequestForAPageIsLost(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := gocardlesstest.New()
 	lossy, _ := serve(t, losing(f, "POST /billing_request_flows"))
 	c, _ := serve(t, f)
 	ch := charge("redirect")
@@ -167,7 +168,7 @@ func TestTheRequestForAPageIsLost(t *testing.T) {
 	require.Error(t, err)
 	require.NotErrorIs(t, err, gateway.ErrNotSent)
 	require.NotNil(t, charged(t, c, ch).NextAction)
-	require.Equal(t, 1, f.count("BRQ"))
+	require.Equal(t, 1, f.Count("BRQ"))
 
 	ch = charge("redirect")
 	ch.ReturnURL = "nowhere"
@@ -182,21 +183,21 @@ func TestTheRequestForAPageIsLost(t *testing.T) {
 // A permit that ends between the two requests leaves the charge open: the first was sent.
 func TestAPermitEndsBeforeThePage(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := gocardlesstest.New()
 	c, _ := serve(t, f)
 	ch := charge("redirect")
 	ch.Permit = endsAfterOne()
 	_, err := c.Charge(t.Context(), ch)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, gateway.ErrNotSent)
-	require.Equal(t, []int{1, 0}, []int{f.count("BRQ"), f.pages})
+	require.Equal(t, []int{1, 0}, []int{f.Count("BRQ"), f.Pages})
 }
 
 func TestAccepts(t *testing.T) {
 	t.Parallel()
 	data := func(token, name string) func(*gateway.Charge) {
 		return func(c *gateway.Charge) {
-			c.Token, c.Stored, c.ProviderData = token, token == mandate, map[string]json.RawMessage{name: json.RawMessage(`"x"`)}
+			c.Token, c.Stored, c.ProviderData = token, token == gocardlesstest.Mandate, map[string]json.RawMessage{name: json.RawMessage(`"x"`)}
 		}
 	}
 	c := gocardless.New("", "token", nil)
@@ -207,12 +208,12 @@ func TestAccepts(t *testing.T) {
 		"money on hold":                  {func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, "capture"},
 		"a currency that needs mandates": {func(c *gateway.Charge) { c.Money.Currency = "SEK" }, "amount"},
 		"another token":                  {func(c *gateway.Charge) { c.Token = "BRQ1" }, "payment_method.token"},
-		"what is stored already":         {func(c *gateway.Charge) { c.Token, c.Stored, c.Save = mandate, true, true }, "save_payment_method"},
+		"what is stored already":         {func(c *gateway.Charge) { c.Token, c.Stored, c.Save = gocardlesstest.Mandate, true, true }, "save_payment_method"},
 		"stored for nobody":              {func(c *gateway.Charge) { c.Save, c.Customer.Reference = true, "" }, "customer.reference"},
 		"our marks":                      {data("redirect", "metadata"), "provider_data.metadata"},
-		"another mandate":                {data(mandate, "links"), "provider_data.links"},
+		"another mandate":                {data(gocardlesstest.Mandate, "links"), "provider_data.links"},
 		"what only mandates have":        {data("redirect", "charge_date"), "provider_data.charge_date"},
-		"what only pages have":           {data(mandate, "fallback_enabled"), "provider_data.fallback_enabled"},
+		"what only pages have":           {data(gocardlesstest.Mandate, "fallback_enabled"), "provider_data.fallback_enabled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -224,7 +225,7 @@ func TestAccepts(t *testing.T) {
 			require.Equal(t, tt.field, invalid.Fields[0].Field)
 		})
 	}
-	ch := charge(mandate)
+	ch := charge(gocardlesstest.Mandate)
 	ch.Money.Currency = "SEK"
 	require.NoError(t, c.Accepts(ch), "a mandate has a currency of its own")
 	ch.Capture = payment.CaptureManual
@@ -242,7 +243,7 @@ func TestFakeFitsTheSamples(t *testing.T) {
 	}
 	var samples map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(raw, &samples))
-	f := newFake(t)
+	f := gocardlesstest.New()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		heard := &recorder{ResponseWriter: w}
 		f.ServeHTTP(heard, r)
@@ -251,11 +252,11 @@ func TestFakeFitsTheSamples(t *testing.T) {
 	ch := charge("redirect")
 	ch.Save = true
 	o := charged(t, c, ch)
-	f.authorise(o.ProviderPaymentID)
+	f.Authorise(o.ProviderPaymentID)
 	_, err = c.Refund(t.Context(), refundOf(o.ProviderPaymentID, 700))
 	require.NoError(t, err)
-	charged(t, c, charge(mandate))
-	require.NoError(t, c.CheckOwner(t.Context(), mandate, owner))
+	charged(t, c, charge(gocardlesstest.Mandate))
+	require.NoError(t, c.CheckOwner(t.Context(), gocardlesstest.Mandate, gocardlesstest.Owner))
 	_, err = c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
 }

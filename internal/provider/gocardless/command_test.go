@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/gocardless/gocardlesstest"
 )
 
 // A payment is cancelled until it is submitted; what is further goes on, and is told as it stands.
@@ -21,11 +22,11 @@ func TestCancelOfAPayment(t *testing.T) {
 		"pending_submission": {fsm.NewsFailed, true}, "pending_customer_approval": {fsm.NewsActionRequired, false}, "submitted": {fsm.NewsProcessing, false},
 		"confirmed": {fsm.NewsSucceeded, false}, "cancelled": {fsm.NewsFailed, false}, "of_the_future": {fsm.NewsProcessing, false},
 	} {
-		f := newFake(t)
+		f := gocardlesstest.New()
 		c, got := serve(t, f)
-		id := charged(t, c, charge(mandate)).ProviderPaymentID
+		id := charged(t, c, charge(gocardlesstest.Mandate)).ProviderPaymentID
 		<-got
-		f.set(id, status)
+		f.Set(id, status)
 		o, err := c.Cancel(t.Context(), cancelOf(id))
 		require.NoError(t, err, status)
 		require.Equal(t, want.news, o.News, status)
@@ -37,11 +38,11 @@ func TestCancelOfAPayment(t *testing.T) {
 // A customer who authorises while a cancel is under way keeps the payment.
 func TestCancelThatIsOvertaken(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := gocardlesstest.New()
 	var id string
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/billing_requests/"+id+"/actions/cancel" {
-			f.authorise(id)
+			f.Authorise(id)
 		}
 		f.ServeHTTP(w, r)
 	}))
@@ -55,18 +56,18 @@ func TestCancelThatIsOvertaken(t *testing.T) {
 // A late failure takes the money of a confirmed payment back, and a chargeback too, however the payment is named.
 func TestLateFailures(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := gocardlesstest.New()
 	c, _ := serve(t, f)
 	request := charged(t, c, charge("redirect")).ProviderPaymentID
-	made := f.authorise(request)
+	made := f.Authorise(request)
 	for _, id := range []string{request, made} {
-		f.set(made, "failed")
+		f.Set(made, "failed")
 		o, err := c.Lookup(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, id, o.ProviderPaymentID)
 		require.Equal(t, fsm.NewsFailed, o.News)
 		require.True(t, o.Undoes)
-		f.set(made, "charged_back")
+		f.Set(made, "charged_back")
 		o, err = c.Lookup(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, fsm.NewsSucceeded, o.News)
@@ -96,11 +97,11 @@ func TestLookupOfABillingRequest(t *testing.T) {
 // A refund whose answer was lost is found by our id in its payment's list, whatever key comes with it.
 func TestALostRefundIsMadeOnce(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := gocardlesstest.New()
 	c, got := serve(t, f)
 	lossy, _ := serve(t, losing(f, "POST /refunds"))
 	id := charged(t, c, charge("redirect")).ProviderPaymentID
-	f.authorise(id)
+	f.Authorise(id)
 	r := refundOf(id, 700)
 	_, err := lossy.Refund(t.Context(), r)
 	require.Error(t, err)
@@ -113,15 +114,15 @@ func TestALostRefundIsMadeOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, r.Refund.String(), o.Reference)
 	require.Empty(t, got, "nothing is sent")
-	require.Equal(t, 1, f.count("RF"))
+	require.Equal(t, 1, f.Count("RF"))
 	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: id})
 	require.NoError(t, err)
 	require.Equal(t, o, found)
 	other := charged(t, c, charge("redirect")).ProviderPaymentID
-	f.authorise(other)
+	f.Authorise(other)
 	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: other})
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "it is another payment's")
-	for _, missing := range []string{missingID, "BRQ0NONE"} {
+	for _, missing := range []string{gocardlesstest.MissingID, "BRQ0NONE"} {
 		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderPaymentID: missing})
 		require.ErrorIs(t, err, gateway.ErrNotTold, "that is no evidence about its refunds")
 		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: missing})
@@ -132,7 +133,7 @@ func TestALostRefundIsMadeOnce(t *testing.T) {
 // Two refunds at once: the second has a total that is no longer true, is refused, and left open for its next try.
 func TestRefundsBesideEachOther(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := gocardlesstest.New()
 	var id string
 	raced := false
 	plain, _ := serve(t, f)
@@ -146,7 +147,7 @@ func TestRefundsBesideEachOther(t *testing.T) {
 		f.ServeHTTP(w, r)
 	}))
 	id = charged(t, c, charge("redirect")).ProviderPaymentID
-	f.authorise(id)
+	f.Authorise(id)
 	r := refundOf(id, 700)
 	_, err := c.Refund(t.Context(), r)
 	require.Error(t, err)
@@ -154,7 +155,7 @@ func TestRefundsBesideEachOther(t *testing.T) {
 	o, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, euros(700), *o.Money)
-	require.Equal(t, 2, f.count("RF"))
+	require.Equal(t, 2, f.Count("RF"))
 
 	r.Money.Currency = "USD"
 	_, err = c.Refund(t.Context(), r)

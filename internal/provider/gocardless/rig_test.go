@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/gocardless"
+	"github.com/paylatch/paylatch/internal/provider/gocardless/gocardlesstest"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 )
 
@@ -25,17 +26,17 @@ func suite() providertest.Suite {
 		},
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
-			return newFake(t)
+			return gocardlesstest.New()
 		},
 		Customer: func(t *testing.T, on http.Handler, id, _ string) {
 			t.Helper()
-			f, ok := on.(*fake)
+			f, ok := on.(*gocardlesstest.Fake)
 			require.True(t, ok)
-			f.authorise(id)
+			f.Authorise(id)
 		},
 		Tokens:    providertest.Tokens{Success: "sepa_instant_credit_transfer", Redirect: "redirect", None: "MD0DEAD"},
-		Stored:    providertest.Stored{Token: mandate, Owner: owner, Forms: []string{"MD000ABC123"}},
-		NoPayment: missingID,
+		Stored:    providertest.Stored{Token: gocardlesstest.Mandate, Owner: gocardlesstest.Owner, Forms: []string{"MD000ABC123"}},
+		NoPayment: gocardlesstest.MissingID,
 		NoRefund:  "RF0NONE",
 		// A page is of no consequence, however many there are; what may happen to its request is in charge_test.go.
 		Aside: func(r providertest.Request) bool { return r.Path == "/billing_request_flows" },
@@ -97,7 +98,7 @@ func losing(fake http.Handler, line string) http.Handler {
 func charge(token string) gateway.Charge {
 	id := payment.AttemptID(uuid.Must(uuid.NewV7()))
 	return gateway.Charge{
-		Details: gateway.Details{Token: token, Stored: token == mandate, Customer: gateway.Customer{Reference: owner}, ReturnURL: "https://shop.example/back"},
+		Details: gateway.Details{Token: token, Stored: token == gocardlesstest.Mandate, Customer: gateway.Customer{Reference: gocardlesstest.Owner}, ReturnURL: "https://shop.example/back"},
 		Attempt: id, Order: "A-1", Money: euros(1999), Capture: payment.CaptureAutomatic, IdempotencyKey: id.String() + "-charge-0", Permit: permit(),
 	}
 }

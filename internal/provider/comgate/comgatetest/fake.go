@@ -1,25 +1,41 @@
-package comgate_test
+// Package comgatetest has Comgate as tests need it: a server for the conformance suite and for whole programs. It keeps books of
+// what was paid and refunded, against which paylatch's are held.
+package comgatetest
 
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"sync"
-	"testing"
 )
 
-// fake is as much of Comgate as its documentation states and a payment needs. It takes the parameters of protocol 1.0 only.
-type fake struct {
+// Fake is as much of Comgate as its documentation states and a payment needs. It takes the parameters of protocol 1.0 only.
+type Fake struct {
 	mu       sync.Mutex
 	payments map[string]*paid
 	serial   int
-	// slow leaves recurring payments pending.
-	slow bool
+	// Slow leaves recurring payments pending.
+	Slow bool
 	// counts are the commands that were carried out, by their methods.
-	counts map[string]int
+	counts  map[string]int
+	refunds []Refund
+	notices []string
+}
+
+// Refund is one that was made, with the refId that it was sent with.
+type Refund struct {
+	Payment, Reference string
+	Amount             int64
+}
+
+// Payment is one that is there.
+type Payment struct {
+	ID, Reference, Status string
+	Price                 int64
 }
 
 type paid struct {
@@ -29,19 +45,25 @@ type paid struct {
 }
 
 const (
-	merchant, secret = "123456", "shop-secret"
-	// initial is a payment that was marked for recurrence for owner.
-	initial, owner = "INIT-0000-0001", "u-7"
+	// Merchant is the shop's number.
+	Merchant = "123456"
+	// Secret is the shop's.
+	Secret = "shop-secret"
+	// Initial is a payment that was marked for recurrence for Owner.
+	Initial = "INIT-0000-0001"
+	// Owner is the customer of Initial.
+	Owner = "u-7"
 )
 
-func newFake(*testing.T) *fake {
-	return &fake{counts: map[string]int{}, payments: map[string]*paid{
-		initial: {status: "PAID", price: "1000", curr: "EUR", ref: "att_0", payer: "recurring:" + owner, method: "CARD_CZ_CSOB_2", test: "false", recurring: true},
+// New returns a shop that has one payment, Initial.
+func New() *Fake {
+	return &Fake{counts: map[string]int{}, payments: map[string]*paid{
+		Initial: {status: "PAID", price: "1000", curr: "EUR", ref: "att_0", payer: "recurring:" + Owner, method: "CARD_CZ_CSOB_2", test: "false", recurring: true},
 	}}
 }
 
 // parameters are those of the methods, without merchant, secret and transId.
-var parameters = map[string][]string{
+var parameters = map[string][]string{ //nolint:gochecknoglobals // a table
 	"create": {
 		"test", "country", "price", "curr", "label", "refId", "method", "account", "email", "name", "lang", "prepareOnly", "preauth",
 		"initRecurring", "payerId", "applePayPayload", "expirationTime", "dynamicExpiration", "url_paid", "url_cancelled", "url_pending",
@@ -53,14 +75,14 @@ var parameters = map[string][]string{
 }
 
 // ServeHTTP implements http.Handler.
-func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	raw, _ := io.ReadAll(r.Body)
 	form, err := url.ParseQuery(string(raw))
 	method := r.URL.Path[len("/v1.0/"):]
 	allowed, known := parameters[method]
-	if err != nil || !known || r.Method != http.MethodPost || form.Get("merchant") != merchant || form.Get("secret") != secret {
+	if err != nil || !known || r.Method != http.MethodPost || form.Get("merchant") != Merchant || form.Get("secret") != Secret {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -93,19 +115,19 @@ func done(pairs ...string) url.Values {
 	return v
 }
 
-func (f *fake) begin(form url.Values) (id string, p *paid, wrong url.Values) {
+func (f *Fake) begin(form url.Values) (id string, wrong url.Values) {
 	price, err := strconv.Atoi(form.Get("price"))
 	label := []rune(form.Get("label"))
 	switch {
 	case err != nil || price <= 0:
-		return "", nil, code(1309)
+		return "", code(1309)
 	case len(label) < 1 || len(label) > 16:
-		return "", nil, code(1305)
+		return "", code(1305)
 	case form.Get("refId") == "" || form.Get("prepareOnly") != "true":
-		return "", nil, code(1400)
+		return "", code(1400)
 	}
 	f.serial++
-	p = &paid{
+	p := &paid{
 		status: "PENDING", price: form.Get("price"), curr: form.Get("curr"), ref: form.Get("refId"), payer: form.Get("payerId"), test: "false",
 		method: "CARD_CZ_CSOB_2", preauth: form.Get("preauth") == "true", recurring: form.Get("initRecurring") == "true",
 	}
@@ -114,43 +136,52 @@ func (f *fake) begin(form url.Values) (id string, p *paid, wrong url.Values) {
 	}
 	id = fmt.Sprintf("FAKE-0000-%04d", f.serial)
 	f.payments[id] = p
-	return id, p, nil
+	return id, nil
 }
 
-func (f *fake) create(form url.Values) url.Values {
+func (f *Fake) create(form url.Values) url.Values {
 	if method := form.Get("method"); method != "ALL" && method != "CARD_ALL" {
 		return code(1103)
 	}
-	id, _, wrong := f.begin(form)
+	id, wrong := f.begin(form)
 	if wrong != nil {
 		return wrong
 	}
 	return done("transId", id, "redirect", "https://payments.comgate.cz/client/instructions/index?id="+id)
 }
 
-func (f *fake) recur(form url.Values) url.Values {
+func (f *Fake) recur(form url.Values) url.Values {
 	first := f.payments[form.Get("initRecurringId")]
 	if first == nil || !first.recurring || first.status != "PAID" {
 		return code(1318)
 	}
-	id, p, wrong := f.begin(form)
+	id, wrong := f.begin(form)
 	if wrong != nil {
 		return wrong
 	}
-	if !f.slow {
-		p.status = "PAID"
+	if !f.Slow {
+		f.moved(id, "PAID")
 	}
 	return done("transId", id)
 }
 
-func (f *fake) status(form url.Values) url.Values {
+func (f *Fake) status(form url.Values) url.Values {
 	id := form.Get("transId")
 	p := f.payments[id]
 	if p == nil {
 		return code(1400)
 	}
-	v := done("merchant", merchant, "test", p.test, "price", p.price, "curr", p.curr, "label", "Order", "refId", p.ref, "email", "a@shop.example",
-		"method", p.method, "transId", id, "secret", secret, "status", p.status)
+	v := done("secret", Secret)
+	maps.Copy(v, p.members(id))
+	return v
+}
+
+// members are those that a status and a notification have alike.
+func (p *paid) members(id string) url.Values {
+	v := url.Values{
+		"merchant": {Merchant}, "test": {p.test}, "price": {p.price}, "curr": {p.curr}, "label": {"Order"}, "refId": {p.ref}, "email": {"a@shop.example"},
+		"method": {p.method}, "transId": {id}, "status": {p.status},
+	}
 	if p.payer != "" {
 		v.Set("payerId", p.payer)
 	}
@@ -158,27 +189,27 @@ func (f *fake) status(form url.Values) url.Values {
 }
 
 // leave moves a payment from one status to another.
-func (f *fake) leave(from, to string) func(url.Values) url.Values {
+func (f *Fake) leave(from, to string) func(url.Values) url.Values {
 	return func(form url.Values) url.Values {
 		p := f.payments[form.Get("transId")]
 		if p == nil || p.status != from {
 			return code(1400)
 		}
-		p.status = to
+		f.moved(form.Get("transId"), to)
 		return done()
 	}
 }
 
-func (f *fake) capture(form url.Values) url.Values {
+func (f *Fake) capture(form url.Values) url.Values {
 	p := f.payments[form.Get("transId")]
 	if p == nil || p.status != "AUTHORIZED" || form.Get("amount") != p.price {
 		return code(1400)
 	}
-	p.status = "PAID"
+	f.moved(form.Get("transId"), "PAID")
 	return done()
 }
 
-func (f *fake) refund(form url.Values) url.Values {
+func (f *Fake) refund(form url.Values) url.Values {
 	p := f.payments[form.Get("transId")]
 	amount, err := strconv.Atoi(form.Get("amount"))
 	switch {
@@ -192,41 +223,6 @@ func (f *fake) refund(form url.Values) url.Values {
 		return code(1402)
 	}
 	p.refunded += amount
+	f.refunds = append(f.refunds, Refund{form.Get("transId"), form.Get("refId"), int64(amount)})
 	return done()
-}
-
-// pay is a customer who pays on the page.
-func (f *fake) pay(id string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.payments[id].status = "PAID"
-	if f.payments[id].preauth {
-		f.payments[id].status = "AUTHORIZED"
-	}
-}
-
-// set changes how a payment stands.
-func (f *fake) set(id, status string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.payments[id].status = status
-}
-
-// count is how often a command was carried out.
-func (f *fake) count(method string) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.counts[method]
-}
-
-// named is the id of the payment with a refId; empty for none.
-func (f *fake) named(ref string) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for id, p := range f.payments {
-		if p.ref == ref {
-			return id
-		}
-	}
-	return ""
 }

@@ -1,4 +1,6 @@
-package gocardless_test
+// Package gocardlesstest has GoCardless as tests need it: a server for the conformance suite and for whole programs. It keeps books
+// of what was collected and refunded, against which paylatch's are held.
+package gocardlesstest
 
 import (
 	"bytes"
@@ -8,32 +10,39 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"testing"
 )
 
-// fake is as much of GoCardless as its documentation states and a payment needs. It takes the documented members only,
+// Fake is as much of GoCardless as its documentation states and a payment needs. It takes the documented members only,
 // and its objects have members of the published samples (TestFakeFitsTheSamples).
-type fake struct {
+type Fake struct {
 	*http.ServeMux
 
 	mu      sync.Mutex
 	objects map[string]object
 	refunds []object
-	// keys are the ids of what was made, by collection and key; pages are how many flows there are.
+	// keys are the ids of what was made, by collection and key; Pages are how many flows there are.
 	keys   map[string]string
 	serial int
-	pages  int
+	Pages  int
+	events []object
 }
 
+type object = map[string]any
+
 const (
-	mandate, owner = "MD0001", "CU0001"
-	missingID      = "PM0NONE"
+	// Mandate is one that is active.
+	Mandate = "MD0001"
+	// Owner is the customer of Mandate.
+	Owner = "CU0001"
+	// MissingID is that of no payment.
+	MissingID = "PM0NONE"
 )
 
-func newFake(*testing.T) *fake {
-	f := &fake{ServeMux: http.NewServeMux(), keys: map[string]string{}, objects: map[string]object{
-		mandate:   {"id": mandate, "status": "active", "scheme": "sepa_core", "metadata": object{}, "links": object{"customer": owner}},
-		"MD0DEAD": {"id": "MD0DEAD", "status": "cancelled", "scheme": "sepa_core", "metadata": object{}, "links": object{"customer": owner}},
+// New returns a creditor that has two mandates, of which Mandate is active.
+func New() *Fake {
+	f := &Fake{ServeMux: http.NewServeMux(), keys: map[string]string{}, objects: map[string]object{
+		Mandate:   {"id": Mandate, "status": "active", "scheme": "sepa_core", "metadata": object{}, "links": object{"customer": Owner}},
+		"MD0DEAD": {"id": "MD0DEAD", "status": "cancelled", "scheme": "sepa_core", "metadata": object{}, "links": object{"customer": Owner}},
 	}}
 	for path, run := range map[string]func(*http.Request, *posted) (int, any){
 		"/billing_requests": f.ask, "/billing_request_flows": f.flow, "/payments": f.collect, "/refunds": f.refund,
@@ -89,7 +98,7 @@ type linked struct {
 	Request  string `json:"billing_request"`
 }
 
-func (f *fake) answer(run func(*http.Request) (int, any)) http.HandlerFunc {
+func (f *Fake) answer(run func(*http.Request) (int, any)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -107,7 +116,7 @@ func (f *fake) answer(run func(*http.Request) (int, any)) http.HandlerFunc {
 }
 
 // command runs an operation; one that creates is run once for each key.
-func (f *fake) command(run func(*http.Request, *posted) (int, any)) http.HandlerFunc {
+func (f *Fake) command(run func(*http.Request, *posted) (int, any)) http.HandlerFunc {
 	return f.answer(func(r *http.Request) (int, any) {
 		raw, _ := io.ReadAll(r.Body)
 		in := &posted{}
@@ -118,18 +127,27 @@ func (f *fake) command(run func(*http.Request, *posted) (int, any)) http.Handler
 		}
 		key := r.URL.Path + " " + r.Header.Get("Idempotency-Key")
 		if made := f.keys[key]; made != "" {
-			status, body := problem(http.StatusConflict, "invalid_state", "idempotent_creation_conflict")
-			body["error"].(object)["errors"].([]object)[0]["links"] = object{"conflicting_resource_id": made}
-			return status, body
+			return http.StatusConflict, object{"error": object{"type": "invalid_state", "code": http.StatusConflict, "message": "Not for the customer.", "errors": []object{
+				{"reason": "idempotent_creation_conflict", "message": "x", "links": object{"conflicting_resource_id": made}},
+			}}}
 		}
 		status, body := run(r, in)
 		if status == http.StatusCreated && r.URL.Path != "/billing_request_flows" { // which has no keys
-			for _, made := range body.(object) {
-				f.keys[key], _ = made.(object)["id"].(string)
-			}
+			f.keys[key] = madeBy(body)
 		}
 		return status, body
 	})
+}
+
+// madeBy is the id of the object that an answer has.
+func madeBy(body any) (id string) {
+	answer, _ := body.(object)
+	for _, made := range answer {
+		if o, is := made.(object); is {
+			id, _ = o["id"].(string)
+		}
+	}
+	return id
 }
 
 func problem(status int, kind, reason string) (int, object) {
@@ -140,13 +158,13 @@ func invalid(reason string) (int, any) {
 	return problem(http.StatusUnprocessableEntity, "validation_failed", reason)
 }
 
-func (f *fake) id(prefix string) string {
+func (f *Fake) id(prefix string) string {
 	f.serial++
 	return fmt.Sprintf("%s%04d", prefix, f.serial)
 }
 
 // shown is an object as a collection has it.
-func (f *fake) shown(collection, id string, status int) (int, any) {
+func (f *Fake) shown(collection, id string, status int) (int, any) {
 	o, there := f.objects[id]
 	prefix := map[string]string{"payments": "PM", "billing_requests": "BRQ", "mandates": "MD", "refunds": "RF"}[collection]
 	if !there || prefix == "" || !strings.HasPrefix(id, prefix) {
@@ -156,13 +174,13 @@ func (f *fake) shown(collection, id string, status int) (int, any) {
 }
 
 // keep stores an object and shows it as created.
-func (f *fake) keep(collection string, o object) (int, any) {
+func (f *Fake) keep(collection string, o object) (int, any) {
 	id, _ := o["id"].(string)
 	f.objects[id] = o
 	return f.shown(collection, id, http.StatusCreated)
 }
 
-func (f *fake) collect(_ *http.Request, in *posted) (int, any) {
+func (f *Fake) collect(_ *http.Request, in *posted) (int, any) {
 	p := in.Payments
 	of, there := f.objects[p.Links.Mandate]
 	switch {
@@ -171,16 +189,18 @@ func (f *fake) collect(_ *http.Request, in *posted) (int, any) {
 	case p.Amount <= 0 || len(p.Currency) != 3 || len(p.Metadata) > 3:
 		return invalid("invalid_amount")
 	}
-	return f.keep("payments", f.payment(p.Amount, p.Currency, p.Metadata, "pending_submission"))
+	made := f.payment(p.Amount, p.Currency, p.Metadata, "pending_submission")
+	f.happened("payments", "created", made)
+	return f.keep("payments", made)
 }
 
-func (f *fake) payment(amount int64, currency string, metadata map[string]any, status string) object {
+func (f *Fake) payment(amount int64, currency string, metadata map[string]any, status string) object {
 	return object{
 		"id": f.id("PM"), "status": status, "amount": amount, "amount_refunded": int64(0), "currency": currency, "metadata": metadata, "retry_if_possible": false,
 	}
 }
 
-func (f *fake) ask(_ *http.Request, in *posted) (int, any) {
+func (f *Fake) ask(_ *http.Request, in *posted) (int, any) {
 	r := in.Requests
 	switch {
 	case r.Payment == nil || r.Payment.Description == "" || r.Payment.Currency != "EUR" && r.Payment.Currency != "GBP":
@@ -198,12 +218,12 @@ func (f *fake) ask(_ *http.Request, in *posted) (int, any) {
 	return f.keep("billing_requests", o)
 }
 
-func (f *fake) flow(_ *http.Request, in *posted) (int, any) {
+func (f *Fake) flow(_ *http.Request, in *posted) (int, any) {
 	b, there := f.objects[in.Flows.Links.Request]
 	if !there || b["status"] != "pending" || in.Flows.Redirect == "nowhere" {
 		return invalid("billing_request_not_pending")
 	}
-	f.pages++
+	f.Pages++
 	id := f.id("BRF")
 	return http.StatusCreated, object{"billing_request_flows": object{
 		"id": id, "authorisation_url": "https://pay.gocardless.com/billing/static/flow?id=" + id, "redirect_uri": in.Flows.Redirect,
@@ -211,7 +231,7 @@ func (f *fake) flow(_ *http.Request, in *posted) (int, any) {
 	}}
 }
 
-func (f *fake) cancel(from string) func(*http.Request, *posted) (int, any) {
+func (f *Fake) cancel(from string) func(*http.Request, *posted) (int, any) {
 	return func(r *http.Request, _ *posted) (int, any) {
 		o, there := f.objects[r.PathValue("id")]
 		switch {
@@ -221,11 +241,13 @@ func (f *fake) cancel(from string) func(*http.Request, *posted) (int, any) {
 			return problem(http.StatusUnprocessableEntity, "invalid_state", "cancellation_failed")
 		}
 		o["status"] = "cancelled"
-		return f.shown(strings.Split(r.URL.Path, "/")[1], r.PathValue("id"), http.StatusOK)
+		collection := strings.Split(r.URL.Path, "/")[1]
+		f.happened(collection, "cancelled", o)
+		return f.shown(collection, r.PathValue("id"), http.StatusOK)
 	}
 }
 
-func (f *fake) refund(_ *http.Request, in *posted) (int, any) {
+func (f *Fake) refund(_ *http.Request, in *posted) (int, any) {
 	r := in.Refunds
 	p, there := f.objects[r.Links.Payment]
 	if !there || p["status"] != "confirmed" {
@@ -242,11 +264,12 @@ func (f *fake) refund(_ *http.Request, in *posted) (int, any) {
 	p["amount_refunded"] = r.Total
 	o := object{"id": f.id("RF"), "status": "submitted", "amount": r.Amount, "currency": p["currency"], "metadata": r.Metadata, "links": object{"payment": r.Links.Payment}}
 	f.refunds = append(f.refunds, o)
+	f.happened("refunds", "created", o)
 	return f.keep("refunds", o)
 }
 
 // refundsOf is a page of the refunds of a payment, two at most.
-func (f *fake) refundsOf(id string, r *http.Request) object {
+func (f *Fake) refundsOf(id string, r *http.Request) object {
 	found, after := []object{}, r.URL.Query().Get("after") == ""
 	for _, o := range f.refunds {
 		if links, _ := o["links"].(object); after && links["payment"] == id {
@@ -260,46 +283,4 @@ func (f *fake) refundsOf(id string, r *http.Request) object {
 		cursors["after"] = found[1]["id"]
 	}
 	return object{"refunds": found, "meta": object{"cursors": cursors, "limit": 500}}
-}
-
-// authorise is a customer who authorises a billing request on its page: GoCardless makes its payment, and a mandate.
-func (f *fake) authorise(id string) (made string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	b := f.objects[id]
-	ask, _ := b["payment_request"].(object)
-	amount, _ := ask["amount"].(int64)
-	currency, _ := ask["currency"].(string)
-	metadata, _ := ask["metadata"].(map[string]any)
-	p := f.payment(amount, currency, metadata, "confirmed")
-	made, _ = p["id"].(string)
-	f.objects[made] = p
-	links := object{"payment_request_payment": made}
-	if m, there := b["mandate_request"].(object); there {
-		id := f.id("MD")
-		f.objects[id] = object{"id": id, "status": "active", "scheme": "sepa_core", "metadata": m["metadata"], "links": object{"customer": "CU0002"}}
-		links["mandate_request_mandate"] = id
-		b["resources"] = object{"customer_bank_account": object{"bank_name": "BARCLAYS BANK PLC", "account_number_ending": "11"}}
-	}
-	b["status"], b["links"] = "fulfilled", links
-	return made
-}
-
-// set changes the status of an object.
-func (f *fake) set(id, status string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.objects[id]["status"] = status
-}
-
-// count is how many objects have ids of a prefix.
-func (f *fake) count(prefix string) (n int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for id := range f.objects {
-		if strings.HasPrefix(id, prefix) {
-			n++
-		}
-	}
-	return n
 }
