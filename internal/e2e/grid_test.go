@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -77,24 +78,31 @@ type grid struct {
 	turnstile *turnstile
 	base      atomic.Pointer[string]
 	cells     []cell
+	// account is the one that is paid by; body is what a press sends, and second the token of a second press. By the shop's backend,
+	// or else by the customer.
+	account   map[string]any
+	body      func(token, capture string) string
+	second    string
+	byBackend bool
+	// environ replaces settings.
+	environ []string
 }
 
 // short lets the schedule and the expiry pass within seconds.
 func (g *grid) short() []string {
-	accounts, err := json.Marshal([]map[string]any{{
-		"name": "sandbox", "kind": "sandbox", "base_url": g.turnstile.URL, "webhook_secrets": []string{sandboxSecret},
-		"expiry":  map[string]string{"awaiting_customer": "6s", "authorized": "6s", "slow": "6s"},
-		"breaker": map[string]int{"failures": 0},
-	}})
+	account := maps.Clone(g.account)
+	account["name"], account["base_url"], account["breaker"] = account["kind"], g.turnstile.URL, map[string]int{"failures": 0}
+	account["expiry"] = map[string]string{"awaiting_customer": "6s", "authorized": "6s", "slow": "6s"}
+	accounts, err := json.Marshal([]any{account})
 	require.NoError(g.t, err)
 	return []string{
-		"PAYLATCH_ACCOUNTS=" + string(accounts), "PAYLATCH_IDEMPOTENCY_LEASE=1500ms", "PAYLATCH_PROVIDER_TIMEOUT=1s",
+		"PAYLATCH_ACCOUNTS=" + string(accounts), fmt.Sprintf("PAYLATCH_DEFAULT_ACCOUNT=%s", account["kind"]), "PAYLATCH_IDEMPOTENCY_LEASE=1500ms", "PAYLATCH_PROVIDER_TIMEOUT=1s",
 		"PAYLATCH_IDEMPOTENCY_WAIT=1s", "PAYLATCH_RECONCILE_AFTER=200ms", "PAYLATCH_RECONCILE_EVERY=50ms",
 	}
 }
 
 func (g *grid) up() *service {
-	s := g.serve(g.short()...)
+	s := g.serve(append(g.short(), g.environ...)...)
 	g.base.Store(&s.base)
 	return s
 }
@@ -105,7 +113,11 @@ func (g *grid) press(ctx context.Context, patient bool, do func(ctx context.Cont
 	end := time.Now().Add(soon)
 	for {
 		try, cancel := context.WithTimeout(ctx, 2500*time.Millisecond)
-		a := do(try, client{base: *g.base.Load(), token: token("u1", "customer"), blunt: true})
+		u := client{base: *g.base.Load(), token: token("u1", "customer"), blunt: true}
+		if g.byBackend {
+			u = u.backend()
+		}
+		a := do(try, u)
 		cancel()
 		again := a.err != nil || a.status >= http.StatusInternalServerError || a.peekProblem().Code == "request-in-progress"
 		if !again || !patient || ctx.Err() != nil {
@@ -133,9 +145,8 @@ func (g *grid) run(ctx context.Context, c cell) {
 		return
 	}
 	pay := func(key, token string) func(context.Context, client) answer {
-		body := `{"payment_method":{"token":"` + token + `"},"capture":"` + c.capture + `"}`
 		return func(ctx context.Context, u client) answer {
-			return u.send(ctx, http.MethodPost, "/v1/orders/"+c.order+"/pay", body, "Idempotency-Key: "+key)
+			return u.send(ctx, http.MethodPost, "/v1/orders/"+c.order+"/pay", g.body(token, c.capture), "Idempotency-Key: "+key)
 		}
 	}
 	var all sync.WaitGroup
@@ -143,7 +154,7 @@ func (g *grid) run(ctx context.Context, c cell) {
 	if c.press == "anew" {
 		all.Go(func() {
 			breathe(ctx, rand.N(1500*time.Millisecond))
-			g.press(ctx, true, pay("second-"+c.order, "tok_success"))
+			g.press(ctx, true, pay("second-"+c.order, g.second))
 		})
 	}
 	if c.command != "" {
@@ -224,20 +235,31 @@ func (g *grid) die(ctx context.Context, w wave, s *service) *service {
 // each step. PAYLATCH_GRID_ROUNDS=10 does it ten times.
 func TestTheGrid(t *testing.T) {
 	t.Parallel()
-	g := &grid{rig: newRig(t)}
+	g := &grid{
+		rig: newRig(t), account: map[string]any{"kind": "sandbox", "webhook_secrets": []string{sandboxSecret}}, second: "tok_success",
+		body: func(token, capture string) string {
+			return `{"payment_method":{"token":"` + token + `"},"capture":"` + capture + `"}`
+		},
+	}
 	g.turnstile = newTurnstile(t, g.sandbox)
-	s := g.up()
-	for _, w := range waves() {
+	g.plays(t, g.up(), waves(), wave.cells)
+	g.ends(t)
+	g.agrees(t)
+}
+
+// plays has the cells of each wave run at once, while it lets the runner die.
+func (g *grid) plays(t *testing.T, s *service, waves []wave, cells func(wave) []cell) *service {
+	t.Helper()
+	for _, w := range waves {
 		var all sync.WaitGroup
-		for _, c := range w.cells() {
+		for _, c := range cells(w) {
 			g.cells = append(g.cells, c)
 			all.Go(func() { g.run(t.Context(), c) })
 		}
 		s = g.die(t.Context(), w, s)
 		all.Wait()
 	}
-	g.ends(t)
-	g.agrees(t)
+	return s
 }
 
 // patience is more than the schedule's step that the oldest attempts have reached,

@@ -21,11 +21,13 @@ type turnstile struct {
 	*faults.HTTP
 	t    *testing.T
 	held *faults.Hold
+	// commands are what is held.
+	commands func(*faults.Request) bool
 }
 
 func newTurnstile(t *testing.T, provider string) *turnstile {
 	t.Helper()
-	return &turnstile{faults.NewHTTP(t, provider), t, faults.NewHold(t)}
+	return &turnstile{faults.NewHTTP(t, provider), t, faults.NewHold(t), faults.Commands}
 }
 
 // hold holds every command from now on.
@@ -39,7 +41,7 @@ func (s *turnstile) hold(at place) {
 		fault = s.held.After
 	case nowhere, onTheWay:
 	}
-	s.Break(faults.When(faults.Commands, fault))
+	s.Break(faults.When(s.commands, fault))
 }
 
 // letGo lets what is held go on, and holds no further command.
