@@ -19,18 +19,18 @@ const (
 	ownSecret = "whsec_b3duLXByb3ZpZGVyLW93bi1wcm92aWRlci1vd24="
 )
 
-// ownProvider is the program of examples/provider.
+// ownProvider is a program of examples.
 type ownProvider struct {
 	*process
 
 	program, address, file, hooks string
 }
 
-func newOwnProvider(t *testing.T, hooks string) *ownProvider {
+func newOwnProvider(t *testing.T, example, hooks string) *ownProvider {
 	t.Helper()
 	dir := t.TempDir()
 	p := &ownProvider{program: filepath.Join(dir, "provider"), address: testport.Address(t), file: filepath.Join(dir, "state.json"), hooks: hooks}
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", p.program, "github.com/paylatch/paylatch/examples/provider").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", p.program, "github.com/paylatch/paylatch/examples/"+example).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	p.launch(t)
 	return p
@@ -52,27 +52,45 @@ func (p *ownProvider) launch(t *testing.T) {
 	})
 }
 
+// conform runs the checks of paylatch conformance.
+func (p *ownProvider) conform(t *testing.T, args ...string) (printed string, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, append([]string{"conformance", "--url", "http://" + p.address, "--token-redirect="}, args...)...)
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		require.ErrorAs(t, err, new(*exec.ExitError))
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// TestExamplesSmallProvider has the provider of examples/provider-small checked from outside: it passes without webhooks.
+func TestExamplesSmallProvider(t *testing.T) {
+	t.Parallel()
+	p := newOwnProvider(t, "provider-small", "")
+	printed, code := p.conform(t, "--api-key", ownKey)
+	require.Zero(t, code, printed)
+	for _, name := range []string{"wrong credential", "decline", "same key at once", "same key, another body", "lookup by reference", "capabilities: with nothing more; without holds, refunds"} {
+		require.Contains(t, "\n"+printed, "\nok       "+name+"\n")
+	}
+	require.Contains(t, printed, " 0 failed, ")
+
+	printed, code = p.conform(t, "--api-key", "another")
+	require.Equal(t, 1, code, printed)
+}
+
 // TestExamplesProvider has the provider of examples/provider checked from outside, as its page has it.
 func TestExamplesProvider(t *testing.T) {
 	t.Parallel()
 	hooks := testport.Address(t)
-	p := newOwnProvider(t, "http://"+hooks)
-	conform := func(args ...string) (string, int) {
-		cmd := exec.CommandContext(t.Context(), binary, append([]string{"conformance", "--url", "http://" + p.address, "--token-redirect="}, args...)...)
-		cmd.Dir = t.TempDir()
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			require.ErrorAs(t, err, new(*exec.ExitError))
-		}
-		return string(out), cmd.ProcessState.ExitCode()
-	}
-	printed, code := conform("--api-key", ownKey, "--listen", hooks, "--webhook-secret", ownSecret)
+	p := newOwnProvider(t, "provider", "http://"+hooks)
+	printed, code := p.conform(t, "--api-key", ownKey, "--listen", hooks, "--webhook-secret", ownSecret)
 	require.Zero(t, code, printed)
 	require.Contains(t, printed, "\nok       webhook again\n")
 	require.Contains(t, printed, "\nok       capabilities: with refunds; without holds\n")
 	require.Contains(t, printed, " 0 failed, ")
 
-	printed, code = conform("--api-key", "another")
+	printed, code = p.conform(t, "--api-key", "another")
 	require.Equal(t, 1, code, printed)
 	require.Contains(t, printed, "failed   charge\n")
 }
@@ -84,7 +102,7 @@ func TestExamplesProviderIsPaidBy(t *testing.T) {
 	r := newRig(t)
 	hooks := faults.NewHTTP(t, "")
 	hooks.Break(faults.Answer(http.StatusServiceUnavailable, ""))
-	p := newOwnProvider(t, hooks.URL+"/webhooks/own")
+	p := newOwnProvider(t, "provider", hooks.URL+"/webhooks/own")
 	gate := faults.NewHTTP(t, "http://"+p.address)
 	gate.Break(faults.When(faults.First(faults.Commands), faults.Lose))
 	accounts, err := json.Marshal([]map[string]any{{
