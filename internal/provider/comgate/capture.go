@@ -3,6 +3,7 @@ package comgate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strconv"
 
@@ -10,12 +11,17 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Capture implements gateway.Provider (comgate-node, capturePreauth.ts). The payment shows what became of it, also where the
-// answer is a refusal: an earlier call may have captured it.
+var errPart = errors.New("comgate captures all of a hold")
+
+// Capture implements gateway.Provider (comgate-node, capturePreauth.ts). A part is not sent: see Capabilities. The payment shows
+// what became of it, also where the answer is a refusal: an earlier call may have captured it.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	amount, err := units(cp.Money)
-	if err != nil {
+	switch {
+	case err != nil:
 		return gateway.Outcome{}, err
+	case !cp.Whole:
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errPart)
 	}
 	form := url.Values{"transId": {cp.ProviderPaymentID}, "amount": {strconv.FormatInt(amount, 10)}}
 	a, err := c.command(ctx, "capturePreauth", form, cp.Permit)

@@ -53,8 +53,11 @@ func (c *Client) Capabilities() payment.Capabilities {
 
 const (
 	codeOK = "0"
-	// codeMissing is answered, among others, for a payment that there is not.
-	codeMissing = "1400"
+	// codeWrong is the answer to any wrong request: one from an address that Comgate does not allow
+	// (https://help.comgate.cz/docs/chybove-hlasky, "Access from unauthorized location"), one with another secret
+	// (comgate-payments/sdk-php, tests/Unit/Entity/Response/MethodsResponseCest.php, "Unauthorized access!"), and one about a
+	// payment that there is not.
+	codeWrong = "1400"
 )
 
 var errNameless = errors.New("the answer names no payment")
@@ -74,8 +77,21 @@ func (a answer) refuses() bool {
 	return len(code) == len("1400") && !open && (strings.HasPrefix(code, "11") || strings.HasPrefix(code, "13") || strings.HasPrefix(code, "14"))
 }
 
+// missing reports whether there is no such payment. Only the message sets that apart from what else is wrong with a
+// request; these words of it are from memory. Any other message states nothing of the payment.
+func (a answer) missing() bool {
+	return a.get("code") == codeWrong && strings.Contains(strings.ToLower(a.get("message")), "not found")
+}
+
+var errWrong = errors.New("comgate says 1400: see that it allows the address of this service, and that the secret is the shop's")
+
 // failure is the error that an answer is where it is no outcome. Neither its message nor the secret is in it.
-func (a answer) failure() error { return fmt.Errorf("comgate says %.8s", a.get("code")) }
+func (a answer) failure() error {
+	if a.get("code") == codeWrong {
+		return errWrong
+	}
+	return fmt.Errorf("comgate says %.8s", a.get("code"))
+}
 
 // command sends what may move money. The permit is spent when its first byte goes out.
 func (c *Client) command(ctx context.Context, method string, form url.Values, l gateway.Permit) (answer, error) {
@@ -107,7 +123,7 @@ func (c *Client) status(ctx context.Context, id string, l *gateway.Permit) (answ
 	switch {
 	case err != nil:
 		return nil, err
-	case a.get("code") == codeMissing:
+	case a.missing():
 		return nil, gateway.ErrNoSuchPayment
 	case !a.ok():
 		return nil, a.failure()

@@ -62,3 +62,16 @@ func TestNothingIsMadeOfOtherAnswers(t *testing.T) {
 		require.NotContains(t, err.Error(), "shop-secret")
 	}
 }
+
+// Comgate has one code for whatever is wrong with a request: an address that it does not allow is no proof that a payment was never
+// made, or is another customer's.
+func TestARequestThatIsNotAllowed(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{"code=1400&message=Access+from+unauthorized+location+%5B192.0.2.1%5D%21", "code=1400&message=Unauthorized+access%21", "code=1400"} {
+		c := answering(t, answer)
+		_, err := c.Lookup(t.Context(), "AB12-EF34")
+		require.ErrorContains(t, err, "the address of this service")
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, answer)
+		require.Equal(t, err, c.CheckOwner(t.Context(), "AB12-EF34", owner))
+	}
+}

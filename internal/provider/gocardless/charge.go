@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -167,7 +166,7 @@ func (c *Client) requestOf(ch gateway.Charge, amount int64) (any, error) {
 	if ch.Save {
 		r.Mandate = &mandateAsked{Currency: string(ch.Money.Currency), Metadata: map[string]string{customerName: ch.Customer.Reference}}
 	}
-	if strings.HasPrefix(ch.Customer.Reference, customerPrefix) {
+	if customerForm.MatchString(ch.Customer.Reference) {
 		r.Links = &links{Customer: ch.Customer.Reference}
 	}
 	return call.Extend(r, ch.Details, requestData())

@@ -94,6 +94,19 @@ func TestABillingRequestStoresAMandate(t *testing.T) {
 	require.ErrorIs(t, c.CheckOwner(t.Context(), gocardlesstest.Mandate, ""), payment.ErrMethodNotYours, "nobody's reference is in no metadata")
 }
 
+// A shop's own id that looks like one of GoCardless's customers is none: GoCardless would refuse each payment of it.
+func TestACustomerOfGoCardless(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	for reference, link := range map[string]string{"CU0000CSEVM5FQ": `{"customer":"CU0000CSEVM5FQ"}`, "CUSTOMER-7": "", "CUSTOMER7": "", "CU-17": "", "u-7": ""} {
+		ch := charge("redirect")
+		ch.Customer = gateway.Customer{Reference: reference}
+		charged(t, c, ch)
+		providertest.RequireMembers(t, map[string]string{"links": link}, (<-got).body)
+		<-got
+	}
+}
+
 // A lost answer makes no second payment: the key is answered with what it has made.
 func TestALostChargeIsMadeOnce(t *testing.T) {
 	t.Parallel()

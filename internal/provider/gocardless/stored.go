@@ -8,10 +8,12 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// customerPrefix is that of the ids of GoCardless's customers.
-const customerPrefix = "CU"
-
-var mandateForm = regexp.MustCompile(`^MD[A-Za-z0-9]+$`)
+var (
+	mandateForm = regexp.MustCompile(`^MD[A-Za-z0-9]+$`)
+	// customerForm is that of the ids of GoCardless's customers, such as CU0000CSEVM5FQ: a digit sets them apart from ids of the
+	// shop's that begin with the same letters.
+	customerForm = regexp.MustCompile(`^CU[0-9][A-Z0-9]*$`)
+)
 
 // TokenKind implements gateway.Provider: a mandate is stored, all else leads to a page.
 func (c *Client) TokenKind(token string) gateway.TokenKind {

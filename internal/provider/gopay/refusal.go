@@ -17,8 +17,9 @@ type refusal struct {
 	name           string
 }
 
-// Numbers of errors: systemError is GoPay's own failure, recurrenceFailed that of a saved card.
-const systemError, recurrenceFailed = 100, 340
+// Numbers of errors (https://doc.gopay.com, "Error codes"): systemError is GoPay's own failure, paymentMissing is of a payment
+// that there is not, recurrenceFailed of a saved card that was not charged.
+const systemError, paymentMissing, recurrenceFailed = 100, 304, 340
 
 // code is the name of the error, or its number.
 func (r *refusal) code() string { return cmp.Or(r.name, strconv.Itoa(r.number)) }
@@ -26,8 +27,10 @@ func (r *refusal) code() string { return cmp.Or(r.name, strconv.Itoa(r.number)) 
 // Error implements error.
 func (r *refusal) Error() string { return fmt.Sprintf("gopay says %d %s", r.status, r.code()) }
 
-// Missing implements httpjson.Refusal.
-func (r *refusal) Missing() bool { return r.status == http.StatusNotFound }
+// Missing implements httpjson.Refusal. Which status an unknown payment has is not documented.
+func (r *refusal) Missing() bool {
+	return r.status == http.StatusNotFound || r.number == paymentMissing
+}
 
 // readRefusal returns a definitive error as a refusal, and any other as an error. A response that is not in
 // GoPay's format may come from a proxy: it refuses nothing.

@@ -32,11 +32,15 @@ func manualCapture(r *rig) {
 }
 
 func partialCapture(r *rig) {
-	if !r.can.PartialCapture || r.can.Blind {
+	if !r.can.Capture || r.can.Blind {
 		return
 	}
 	o := r.held()
 	taken, err := r.Capture(r.Context(), captureOf(o.ProviderPaymentID, 500))
+	if !r.can.PartialCapture {
+		require.ErrorIs(r, err, gateway.ErrUnfit)
+		return
+	}
 	require.NoError(r, err)
 	require.Equal(r, fsm.NewsSucceeded, taken.News)
 	require.Equal(r, euro(500), *taken.Money)
@@ -50,7 +54,9 @@ func captureRefused(r *rig) {
 		return
 	}
 	o := r.held()
-	refused, err := r.Capture(r.Context(), captureOf(o.ProviderPaymentID, price+1))
+	more := captureOf(o.ProviderPaymentID, price+1)
+	more.Whole = !r.can.PartialCapture // else it is not sent
+	refused, err := r.Capture(r.Context(), more)
 	require.NoError(r, err)
 	require.True(r, refused.Refused)
 	require.Equal(r, fsm.NewsAuthorized, refused.News)

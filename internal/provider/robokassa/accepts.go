@@ -18,6 +18,8 @@ func allowed() []string { return []string{"Description", "ExpirationDate"} }
 func (c *Client) Accepts(ch gateway.Charge) error {
 	var n call.Needs
 	n.Data(ch.Details, allowed()...)
+	_, err := c.sum(ch.Money)
+	n.If(err != nil, "amount", "must be in "+string(c.shop.Currency)+", the currency of the account")
 	n.If(ch.Stored, "payment_method.token", "can't be a saved card: this provider is charged by its page alone")
 	n.If(!ch.Stored && !label.MatchString(ch.Token), "payment_method.token", "must be redirect, or the label of a method, such as BankCard")
 	for _, name := range allowed() {

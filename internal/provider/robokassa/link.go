@@ -85,7 +85,7 @@ func (c *Client) link(ch gateway.Charge) (url.Values, error) {
 	}
 	signed := []string{c.shop.Login, sum, form.Get("InvId")}
 	if receipt != "" {
-		form.Set("Email", ch.Customer.Email)
+		add(form, "Email", ch.Customer.Email)
 		form.Set("Receipt", receipt)
 		signed = append(signed, receipt)
 	}

@@ -145,6 +145,7 @@ func TestAccepts(t *testing.T) {
 		field  string
 	}{
 		"the page":             {func(*gateway.Charge) {}, ""},
+		"another currency":     {func(ch *gateway.Charge) { ch.Money.Currency = "EUR" }, "amount"},
 		"a method":             {func(ch *gateway.Charge) { ch.Token = "BankCard" }, ""},
 		"no method":            {func(ch *gateway.Charge) { ch.Token = "4111 1111" }, "payment_method.token"},
 		"a saved card":         {func(ch *gateway.Charge) { ch.Token, ch.Stored = saved, true }, "payment_method.token"},

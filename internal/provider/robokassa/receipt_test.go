@@ -47,6 +47,18 @@ func TestAReceiptIsSignedAsItIsSent(t *testing.T) {
 		"Shp_payment_attempt_id="+ch.Attempt.String()), got["SignatureValue"])
 }
 
+// TestAReceiptToATelephone: a customer without an e-mail address enters one on the page.
+func TestAReceiptToATelephone(t *testing.T) {
+	t.Parallel()
+	ch := ticket()
+	ch.Customer = gateway.Customer{Phone: "+79000000000"}
+	c := client(t, "", shop(), nil)
+	require.NoError(t, c.Accepts(ch))
+	o, err := c.Charge(t.Context(), ch)
+	require.NoError(t, err)
+	require.NotContains(t, o.NextAction.Fields, "Email")
+}
+
 // TestReceiptsOfParts: a capture and a refund have receipts of their own.
 func TestReceiptsOfParts(t *testing.T) {
 	t.Parallel()

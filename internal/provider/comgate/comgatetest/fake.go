@@ -169,7 +169,7 @@ func (f *Fake) status(form url.Values) url.Values {
 	id := form.Get("transId")
 	p := f.payments[id]
 	if p == nil {
-		return code(1400)
+		return url.Values{"code": {"1400"}, "message": {"Payment not found"}}
 	}
 	v := done("secret", Secret)
 	maps.Copy(v, p.members(id))
