@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,14 +18,17 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/comgate"
 	"github.com/paylatch/paylatch/internal/provider/gocardless"
+	"github.com/paylatch/paylatch/internal/provider/gopay"
 	"github.com/paylatch/paylatch/webhooks"
 	comgatehooks "github.com/paylatch/paylatch/webhooks/comgate"
+	gopayhooks "github.com/paylatch/paylatch/webhooks/gopay"
 )
 
 func TestLostCharge(t *testing.T) {
 	t.Parallel()
 	t.Run("at_comgate", lostChargeAtComgate)
 	t.Run("at_gocardless", lostChargeAtGoCardless)
+	t.Run("at_gopay", lostChargeAtGoPay)
 }
 
 // sentTo is an API that counts what it is sent, by the request's line.
@@ -133,4 +137,38 @@ func lostChargeAtGoCardless(t *testing.T) {
 	require.Len(t, sent, 2)
 	require.NotEmpty(t, sent[0].Get("Idempotency-Key"))
 	require.Equal(t, sent[0].Get("Idempotency-Key"), sent[1].Get("Idempotency-Key"))
+}
+
+// GoPay has no key and no search either; its notice has an id alone, and the payment of that names the attempt.
+func lostChargeAtGoPay(t *testing.T) {
+	t.Parallel()
+	api := &sentTo{}
+	var of string
+	server := api.serve(t, func(line string, _ int, _ url.Values) (int, string) {
+		switch line {
+		case "POST /api/oauth2/token":
+			return http.StatusOK, `{"access_token":"token","expires_in":1800}`
+		case "POST /api/payments/payment":
+			return 0, ""
+		}
+		return http.StatusOK, `{"id":3000006529,"state":"PAID","amount":1999,"currency":"EUR","additional_params":[{"name":"payment_attempt_id","value":"` + of + `"}]}`
+	})
+	r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider {
+		return gopay.New(server.URL, "id", "secret", "8123456789", server.Client(), time.Now)
+	}})
+	id := r.payAs(t, "redirect", gateway.Details{Token: "redirect", ReturnURL: "https://shop.example/", Customer: gateway.Customer{Email: "a@shop.example"}})
+	require.Equal(t, fsm.OutcomeUnknown, r.attempt(t, id).State)
+	for range 3 {
+		r.recheck(t, id)
+	}
+	require.Len(t, api.of("POST /api/payments/payment"), 1)
+
+	of = id.String()
+	v, err := gopayhooks.New(webhooks.Config{})
+	require.NoError(t, err)
+	r.notify(t, v, webhooks.Delivery{URL: "/?id=3000006529"})
+	r.retry(t, true)
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
+	require.Equal(t, "3000006529", r.attempt(t, id).ProviderPaymentID)
+	require.Len(t, api.of("POST /api/payments/payment"), 1)
 }

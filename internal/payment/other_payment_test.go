@@ -101,6 +101,7 @@ func otherPaymentOfWhatItIsMadeOf(t *testing.T) {
 	require.False(t, gateway.Separates(can, "PM1", "PM1"))
 	require.False(t, gateway.Separates(can, "PM1", precursor+"1"))
 	require.False(t, gateway.Separates(can, precursor+"1", "PM1"))
+	require.True(t, gateway.Separates(can, precursor+"1", precursor+"2"))
 	require.False(t, gateway.Separates(payment.Capabilities{}, "PM1", "PM2"))
 }
 
@@ -198,6 +199,19 @@ func others() map[string]deals {
 			},
 			body:  `{"events":[{"id":"EV2","resource_type":"payments","action":"confirmed","links":{"payment":"PM2"}}]}`,
 			opens: []string{"needs_review second_payment PM2"},
+		},
+		"gocardless, by another billing request": {
+			kind: "gocardless", config: keys(), token: "redirect",
+			adapter: func(base string, client *http.Client) gateway.Provider { return gocardless.New(base, "token", client) },
+			answers: map[string]string{
+				"POST /billing_requests":      `{"billing_requests":{"id":"BRQ1","status":"pending","metadata":{},"links":{}}}`,
+				"POST /billing_request_flows": `{"billing_request_flows":{"id":"BRF1","authorisation_url":"https://pay.gocardless.example/flow"}}`,
+				"GET /billing_requests/BRQ2":  `{"billing_requests":{"id":"BRQ2","status":"fulfilled","metadata":{"payment_attempt_id":"OF"},"links":{"payment_request_payment":"PM2"}}}`,
+				"GET /payments/PM2":           `{"payments":{"id":"PM2","status":"confirmed","amount":1999,"currency":"EUR","metadata":{}}}`,
+			},
+			body: `{"events":[{"id":"EV2","resource_type":"billing_requests","action":"fulfilled","links":{"billing_request":"BRQ2","payment_request_payment":"PM2"},` +
+				`"resource_metadata":{"payment_attempt_id":"OF"}}]}`,
+			opens: []string{"needs_review second_payment BRQ2"},
 		},
 		"yookassa": {
 			kind: "yookassa", config: webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}, token: "one-time",
