@@ -1,8 +1,9 @@
 // Package gopay calls GoPay's REST API (https://doc.gopay.com): a payment is created and then paid by its
 // customer on GoPay's page, or, with a saved card, created as a recurrence of the payment that saved it.
 //
-// Nothing is idempotent, and no payment is found by our reference: so nothing is sent twice. A payment whose
-// answer was lost is named by GoPay's notice of it, which bears our mark once it is looked up.
+// Nothing is idempotent, and no payment is found by our reference: so no charge and no refund is sent twice. A payment
+// whose answer was lost is named by GoPay's notice of it, which bears our mark once it is looked up. A capture or a void
+// that comes again is refused: each is for a payment that is pre-authorised.
 package gopay
 
 import (
