@@ -70,13 +70,16 @@ func (b *bench) another(ctx context.Context) (*rig, error) {
 
 // cellsRound returns the webhooks a second of one cell, and of two.
 func (b *bench) cellsRound(ctx context.Context, other *rig) (first, both float64, err error) {
-	stages := []*stage{{bench: b}, {bench: b}}
+	beside := *b
+	beside.rig = other // whose connection is its own
+	stages := []*stage{{bench: b}, {bench: &beside}}
 	if stages[0].ours, err = b.newDatabase(ctx, "ours"); err != nil {
 		return 0, 0, err
 	}
 	if stages[1].ours, err = other.newDatabase(ctx, "ours"); err != nil {
 		return 0, 0, err
 	}
+	stages[1].ours.account = cellAccount
 	server, err := b.serve(ctx, stages[0].ours,
 		fmt.Sprintf("PAYLATCH_CELLS=[{number: 1, database_url: %q}]", stages[1].ours.url),
 		fmt.Sprintf("PAYLATCH_ACCOUNTS=[{name: bench, kind: standard, webhook_secrets: [%[1]q]}, {name: %[2]s, cell: 1, kind: standard, webhook_secrets: [%[1]q]}, {name: stub, kind: sandbox, base_url: %[3]q}]",
@@ -105,9 +108,6 @@ func cellsAtOnce(ctx context.Context, stages []*stage, clients int, window time.
 	for i, s := range stages {
 		group.Go(func() error {
 			h := hookRun{clients: clients, window: window, budget: s.budget(ourHooks, cellClients, expected(cellClients))}
-			if i > 0 {
-				h.account = cellAccount
-			}
 			r, err := s.hooks(ctx, h)
 			if err != nil {
 				return err

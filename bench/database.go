@@ -14,6 +14,8 @@ type database struct {
 	conn      *pgx.Conn
 	script    func(name string) string
 	ids       naming
+	// account is that of the attempts.
+	account string
 	// attempts and orders are how many were loaded, the first ones of which are
 	// used up.
 	attempts, attemptsUsed int
@@ -27,7 +29,7 @@ func (r *rig) newDatabase(ctx context.Context, name string) (*database, error) {
 	if _, err := r.admin.Exec(ctx, "CREATE DATABASE "+name+" TEMPLATE "+shape); err != nil {
 		return nil, fmt.Errorf("make database %s: %w", name, err)
 	}
-	d := &database{name: name, url: r.pg.DSN(name), script: r.script, ids: r.opts.ids}
+	d := &database{name: name, url: r.pg.DSN(name), script: r.script, ids: r.opts.ids, account: "bench"}
 	var err error
 	if d.conn, err = pgx.Connect(ctx, d.url); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)

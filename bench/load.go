@@ -99,7 +99,7 @@ func (d *database) load(ctx context.Context, name string, first, n int) error {
 		return fmt.Errorf("script: %w", err)
 	}
 	begin := "BEGIN; SET LOCAL session_replication_role = replica; SET LOCAL synchronous_commit = off;" +
-		fmt.Sprintf("SET LOCAL bench.first = %d; SET LOCAL bench.last = %d; SET LOCAL bench.ids = '%s';", first, first+n-1, d.ids)
+		fmt.Sprintf("SET LOCAL bench.first = %d; SET LOCAL bench.last = %d; SET LOCAL bench.ids = '%s'; SET LOCAL bench.account = '%s';", first, first+n-1, d.ids, d.account)
 	return d.exec(ctx, begin+string(text)+"COMMIT")
 }
 

@@ -70,7 +70,7 @@ func (d *database) proveAcks(ctx context.Context, t *tally) (commits int64, err 
 	}
 	var found int
 	err = d.conn.QueryRow(ctx, `SELECT count(*), count(DISTINCT xmin::text) FROM provider_events
-		WHERE account = 'bench' AND provider_event_id = ANY ($1) AND verdict = 'applied'`, list).Scan(&found, &commits)
+		WHERE account = $2 AND provider_event_id = ANY ($1) AND verdict = 'applied'`, list, d.account).Scan(&found, &commits)
 	if err != nil {
 		return 0, fmt.Errorf("look for acknowledged events: %w", err)
 	}

@@ -69,11 +69,9 @@ func hookAbout(signer *standard.Verifier, host, id, charge, reference string, at
 		"webhook-timestamp", d.Header.Get("Webhook-Timestamp"), "webhook-signature", d.Header.Get("Webhook-Signature")), nil
 }
 
-// to is the shot at another account; empty for the usual one.
+// to is the shot at an account.
 func (s shot) to(account string) shot {
-	if account != "" {
-		s.request = bytes.Replace(s.request, []byte("/webhooks/bench "), []byte("/webhooks/"+account+" "), 1)
-	}
+	s.request = bytes.Replace(s.request, []byte("/webhooks/bench "), []byte("/webhooks/"+account+" "), 1)
 	return s
 }
 

@@ -136,8 +136,6 @@ type hookRun struct {
 	repeats float64
 	budget  int
 	pace    int
-	// account receives them; empty for the usual one.
-	account string
 }
 
 // hookResult is a tally whose work was found to be done.
@@ -160,7 +158,7 @@ func (s *stage) hooks(ctx context.Context, h hookRun) (hookResult, error) {
 		return r, err
 	}
 	for i := range shots {
-		shots[i] = shots[i].to(h.account)
+		shots[i] = shots[i].to(s.ours.account)
 	}
 	before, err := s.ours.rows(ctx)
 	if err != nil {

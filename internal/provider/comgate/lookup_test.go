@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/comgate"
+	"github.com/paylatch/paylatch/internal/provider/comgate/comgatetest"
 )
 
 // answering is a client of a server that answers each request for a status so.
@@ -72,6 +73,6 @@ func TestARequestThatIsNotAllowed(t *testing.T) {
 		_, err := c.Lookup(t.Context(), "AB12-EF34")
 		require.ErrorContains(t, err, "the address of this service")
 		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, answer)
-		require.Equal(t, err, c.CheckOwner(t.Context(), "AB12-EF34", owner))
+		require.Equal(t, err, c.CheckOwner(t.Context(), "AB12-EF34", comgatetest.Owner))
 	}
 }

@@ -97,7 +97,7 @@ func TestABillingRequestStoresAMandate(t *testing.T) {
 // A shop's own id that looks like one of GoCardless's customers is none: GoCardless would refuse each payment of it.
 func TestACustomerOfGoCardless(t *testing.T) {
 	t.Parallel()
-	c, got := serve(t, newFake(t))
+	c, got := serve(t, gocardlesstest.New())
 	for reference, link := range map[string]string{"CU0000CSEVM5FQ": `{"customer":"CU0000CSEVM5FQ"}`, "CUSTOMER-7": "", "CUSTOMER7": "", "CU-17": "", "u-7": ""} {
 		ch := charge("redirect")
 		ch.Customer = gateway.Customer{Reference: reference}
