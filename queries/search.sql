@@ -129,13 +129,13 @@ WITH s AS MATERIALIZED (
 )
 SELECT s.order_id, coalesce((SELECT o.user_id FROM orders o WHERE o.order_id = s.order_id), '')::text AS user_id FROM s LIMIT 20;
 
--- Finds orders that have all of some words among the 10,000 from a point on, newest first: of words that are not rare these are enough.
+-- Finds orders that have all of some words among so many from a point on, newest first: of words that are not rare these are enough.
 -- Orders with one of the names are left out. Locks nothing.
 -- name: SearchWordsNewest :many
 SELECT s.order_id, s.created_at FROM (
     SELECT n.order_id, n.created_at, n.words FROM search_orders n
     WHERE (n.created_at, n.order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
-    ORDER BY n.created_at DESC, n.order_id COLLATE "C" DESC LIMIT 10000
+    ORDER BY n.created_at DESC, n.order_id COLLATE "C" DESC LIMIT @among::int
 ) s
 WHERE s.words @> @words::text[] AND NOT s.words && @names::text[]
 ORDER BY s.created_at DESC, s.order_id COLLATE "C" DESC LIMIT @most::int;

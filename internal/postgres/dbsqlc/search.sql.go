@@ -777,15 +777,16 @@ const searchWordsNewest = `-- name: SearchWordsNewest :many
 SELECT s.order_id, s.created_at FROM (
     SELECT n.order_id, n.created_at, n.words FROM search_orders n
     WHERE (n.created_at, n.order_id COLLATE "C") < ($1::timestamptz, $2::text)
-    ORDER BY n.created_at DESC, n.order_id COLLATE "C" DESC LIMIT 10000
+    ORDER BY n.created_at DESC, n.order_id COLLATE "C" DESC LIMIT $3::int
 ) s
-WHERE s.words @> $3::text[] AND NOT s.words && $4::text[]
-ORDER BY s.created_at DESC, s.order_id COLLATE "C" DESC LIMIT $5::int
+WHERE s.words @> $4::text[] AND NOT s.words && $5::text[]
+ORDER BY s.created_at DESC, s.order_id COLLATE "C" DESC LIMIT $6::int
 `
 
 type SearchWordsNewestParams struct {
 	BeforeAt time.Time
 	BeforeID string
+	Among    int32
 	Words    []string
 	Names    []string
 	Most     int32
@@ -796,12 +797,13 @@ type SearchWordsNewestRow struct {
 	CreatedAt time.Time
 }
 
-// Finds orders that have all of some words among the 10,000 from a point on, newest first: of words that are not rare these are enough.
+// Finds orders that have all of some words among so many from a point on, newest first: of words that are not rare these are enough.
 // Orders with one of the names are left out. Locks nothing.
 func (q *Queries) SearchWordsNewest(ctx context.Context, db DBTX, arg *SearchWordsNewestParams) ([]*SearchWordsNewestRow, error) {
 	rows, err := db.Query(ctx, searchWordsNewest,
 		arg.BeforeAt,
 		arg.BeforeID,
+		arg.Among,
 		arg.Words,
 		arg.Names,
 		arg.Most,

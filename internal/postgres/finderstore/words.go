@@ -29,16 +29,30 @@ func (s *Store) words(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]f
 	return nil, nil
 }
 
+// Among so many of the newest orders words are looked for, and among as many more where the first ones have so many hits that those
+// should have a page.
+const (
+	newest     = 10_000
+	newestMore = 50_000
+)
+
 // newestWords is whole if the newest orders have a page of hits.
 func (s *Store) newestWords(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) (hits []finder.Hit, whole bool, err error) {
-	at, id := behind(l)
-	rows, err := s.q.SearchWordsNewest(ctx, db, &dbsqlc.SearchWordsNewestParams{
-		Words: l.Words, Names: finder.Names(l.Name, l.Name), BeforeAt: at, BeforeID: id, Most: int32(l.Most), //nolint:gosec // a page
-	})
+	rows, err := s.newestOf(ctx, db, l, newest)
+	if n := len(rows); err == nil && n < l.Most && n*(newestMore/newest) >= l.Most {
+		rows, err = s.newestOf(ctx, db, l, newestMore)
+	}
 	for _, r := range rows {
 		hits = append(hits, wordsHit((*dbsqlc.SearchWordsRow)(r)))
 	}
 	return hits, len(hits) == l.Most, err
+}
+
+func (s *Store) newestOf(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup, among int32) ([]*dbsqlc.SearchWordsNewestRow, error) {
+	at, id := behind(l)
+	return s.q.SearchWordsNewest(ctx, db, &dbsqlc.SearchWordsNewestParams{
+		Words: l.Words, Names: finder.Names(l.Name, l.Name), BeforeAt: at, BeforeID: id, Among: among, Most: int32(l.Most), //nolint:gosec // a page
+	})
 }
 
 // fewWords is whole if there are no more than a few.
