@@ -145,7 +145,7 @@ func TestAttemptRecheck(t *testing.T) {
 	furnished(t, dsn)
 	var lookups atomic.Int32
 	box := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		const charge = `{"id":"ch_1","status":"succeeded","amount":1999,"amount_captured":1999,"currency":"EUR"}`
+		const charge = `{"id":"ch_1","reference":"` + someAttempt + `","status":"succeeded","amount":1999,"amount_captured":1999,"currency":"EUR"}`
 		lookups.Add(1)
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Path == "/v1/charges" {

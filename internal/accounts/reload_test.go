@@ -220,7 +220,7 @@ func TestReloadOn(t *testing.T) {
 		end()
 		return nil, errors.New("the file is gone")
 	}, func(ok bool) { taken = append(taken, ok) }, zerolog.New(&log))
-	require.Equal(t, []bool{false, true, false}, taken)
+	require.Equal(t, []bool{false, true, false}, taken[:3], "what comes with the end may be read, too")
 	require.Equal(t, before, after[1], "a configuration with mistakes changes nothing")
 	require.True(t, after[2].Offered)
 	require.True(t, s.Charged.Get("shop").Offered)

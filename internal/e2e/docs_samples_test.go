@@ -109,7 +109,11 @@ func (s *sampled) prepared(order, pay string) (attempt string) {
 	if pay == "" {
 		return ""
 	}
-	return c.send(s.t.Context(), http.MethodPost, "/v1/orders/"+order+"/pay", pay, "Idempotency-Key: "+unique("pay")).attempt(s.t, http.StatusCreated).ID
+	attempt = c.send(s.t.Context(), http.MethodPost, "/v1/orders/"+order+"/pay", pay, "Idempotency-Key: "+unique("pay")).attempt(s.t, http.StatusCreated).ID
+	eventually(s.t, "the end of what was begun", func() bool {
+		return one[int](s.t, s.rig, `SELECT count(*)::int FROM operations WHERE lease_until > now() AND attempt_id = $1`, attempt) == 0
+	})
+	return attempt
 }
 
 func (s *sampled) commands() {
@@ -124,9 +128,6 @@ func (s *sampled) commands() {
 	registered := s.run("registerAttempt", "201", "A-1", "A-3")
 	s.run("reportAttempt", "200", sampleAttempt, registered["payment_attempt_id"].(string))
 	held := s.prepared("A-4", `{"payment_method":{"token":"tok_success"},"capture":"manual"}`)
-	eventually(s.t, "the end of the charge", func() bool {
-		return one[int](s.t, s.rig, `SELECT count(*)::int FROM operations WHERE lease_until > now() AND attempt_id = $1`, held) == 0
-	})
 	require.InDelta(s.t, 1500, s.run("confirm", "200", sampleAttempt, held)["amount_captured"], 0)
 	s.run("cancelAttempt", "200", sampleAttempt, s.prepared("A-5", `{"payment_method":{"token":"tok_never"}}`))
 	challenged := s.prepared("A-6", `{"payment_method":{"token":"tok_3ds"},"return_url":"https://shop.example/"}`)
