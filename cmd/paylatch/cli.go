@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os/signal"
 	"syscall"
 
@@ -48,6 +49,9 @@ func (a *app) run(args []string) int {
 	command, err := parser.Parse(args)
 	if err != nil {
 		return a.report(usageError{err})
+	}
+	if name := command.Command(); c.Cell >= 0 && (name == "serve" || name == "dev") {
+		return a.report(usageError{fmt.Errorf("--cell: %s serves all cells of its configuration; leave it out", name)})
 	}
 	a.configFile, a.cell, a.args = c.Config, c.Cell, args
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

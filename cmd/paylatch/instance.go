@@ -103,10 +103,10 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 		Dropped: counted.RejectedDropped, Recovered: counted.RejectedRecovered, Now: time.Now,
 	})
 	in.books = in.rooms.reconciler(in.store)
-	in.hub = waiting.NewHub(in.store.Bus(), in.rooms.Watched, server.Waiters(cfg.MaxWaiters, func(able, files int) {
+	in.hub = waiting.NewHub(in.store.Bus(), in.rooms.Watched, max(1, server.Waiters(cfg.MaxWaiters, func(able, files int) {
 		log.Info().Int("max_waiters", cfg.MaxWaiters).Int("limit", able).Int("open_files", files).
 			Msg("fewer may wait than configured: the limit of open files is too low")
-	}), func(err error) {
+	})/len(of.cfg.Numbers())), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
 	if in.events, err = publisher.New(cfg, in.store, counted, time.Now, log); err != nil {

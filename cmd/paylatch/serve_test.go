@@ -75,3 +75,12 @@ func TestTokenForUs(t *testing.T) {
 		require.Equal(t, want, about, jwks)
 	}
 }
+
+func TestServeRefusesACell(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"serve", "dev"} {
+		code, _, stderr := run(t, nil, "--cell", "0", command)
+		require.Equal(t, 2, code, command)
+		require.Contains(t, stderr, "--cell: "+command+" serves all cells of its configuration")
+	}
+}

@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options, done func(Result)) error {
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	if o.Listener != nil {
-		s.received = listen(o)
+		s.received = receive(o.Listener, o.Verifier, o.Timeout, o.Now)
 		defer s.received.close()
 	}
 	outcomes := map[string]Outcome{}

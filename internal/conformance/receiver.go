@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -15,9 +16,10 @@ import (
 
 // receiver takes the provider's webhooks. It answers the first that it can verify with 503, so that the same comes again.
 type receiver struct {
-	o      Options
-	server *http.Server
-	served sync.WaitGroup
+	verifier webhooks.Verifier
+	now      func() time.Time
+	server   *http.Server
+	served   sync.WaitGroup
 
 	mu      sync.Mutex
 	events  []webhooks.Event
@@ -29,11 +31,14 @@ type receiver struct {
 	came              chan struct{} // closed and replaced with each delivery
 }
 
-// listen begins to take webhooks, until close.
-func listen(o Options) *receiver {
-	r := &receiver{o: o, came: make(chan struct{})}
-	r.server = &http.Server{Handler: r, ReadTimeout: o.Timeout, ReadHeaderTimeout: o.Timeout, WriteTimeout: o.Timeout}
-	r.served.Go(func() { _ = r.server.Serve(o.Listener) })
+// maxDelivery bounds the body of a webhook.
+const maxDelivery = 1 << 20
+
+// receive begins to take webhooks that arrive at l, until close. The timeout bounds each of them.
+func receive(l net.Listener, verifier webhooks.Verifier, timeout time.Duration, now func() time.Time) *receiver {
+	r := &receiver{verifier: verifier, now: now, came: make(chan struct{})}
+	r.server = &http.Server{Handler: r, ReadTimeout: timeout, ReadHeaderTimeout: timeout, WriteTimeout: timeout}
+	r.served.Go(func() { _ = r.server.Serve(l) })
 	return r
 }
 
@@ -44,19 +49,19 @@ func (r *receiver) close() {
 
 // ServeHTTP implements http.Handler.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxAnswer))
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxDelivery))
 	if err != nil {
 		http.Error(w, "the body can't be read", http.StatusBadRequest)
 		return
 	}
 	w.WriteHeader(r.take(req.Context(), webhooks.Delivery{
-		Method: req.Method, URL: req.URL.String(), Header: req.Header, Body: body, ReceivedAt: r.o.Now(),
+		Method: req.Method, URL: req.URL.String(), Header: req.Header, Body: body, ReceivedAt: r.now(),
 	}))
 }
 
 // take keeps what a delivery has and returns the status of the answer.
 func (r *receiver) take(ctx context.Context, d webhooks.Delivery) int {
-	events, err := r.o.Verifier.Verify(ctx, d)
+	events, err := r.verifier.Verify(ctx, d)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer func() {
@@ -109,7 +114,10 @@ func (r *receiver) again(ctx context.Context, limit time.Duration) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return must(!r.changed, "it came with another body")
+	if r.changed {
+		return errChanged
+	}
+	return nil
 }
 
 // instead is what has come so far.
@@ -122,7 +130,10 @@ func (r *receiver) instead() error {
 	return fmt.Errorf("%d events that are not it", len(r.events))
 }
 
-var errNever = errors.New("the time is over")
+var (
+	errNever   = errors.New("the time is over")
+	errChanged = errors.New("it came with another body")
+)
 
 // until waits for a condition, which is read under the lock.
 func (r *receiver) until(ctx context.Context, limit time.Duration, met func() bool) error {
