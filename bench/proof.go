@@ -23,7 +23,7 @@ func (r rows) minus(o rows) rows {
 func (d *database) rows(ctx context.Context) (rows, error) {
 	var r rows
 	err := d.conn.QueryRow(ctx, `SELECT
-		(SELECT count(*) FROM provider_events WHERE verdict = 'applied' AND body IS NOT NULL AND received_at > now() - interval '1 day'),
+		(SELECT count(*) FROM provider_events JOIN event_bytes USING (event_id) WHERE verdict = 'applied' AND received_at > now() - interval '1 day'),
 		(SELECT count(*) FROM payment_attempts WHERE status = 'succeeded' AND amount_captured = amount),
 		(SELECT count(*) FROM attempt_transitions),
 		(SELECT count(*) FROM outbox),

@@ -95,9 +95,9 @@ func (s *stage) sizesNow(ctx context.Context) (map[string]relation, error) {
 	if err := s.ours.cleanUp(ctx); err != nil {
 		return nil, err
 	}
-	list, err := s.ours.conn.Query(ctx, `SELECT relname, pg_table_size(oid), pg_indexes_size(oid),
-		(xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %s', oid::regclass), false, true, '')))[1]::text::bigint
-		FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`)
+	list, err := s.ours.conn.Query(ctx, `SELECT coalesce(pg_partition_root(oid)::regclass::text, relname), sum(pg_table_size(oid))::bigint, sum(pg_indexes_size(oid))::bigint,
+		sum((xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %s', oid::regclass), false, true, '')))[1]::text::bigint)::bigint
+		FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace GROUP BY 1`)
 	if err != nil {
 		return nil, fmt.Errorf("read the sizes of tables: %w", err)
 	}

@@ -22,11 +22,13 @@ func Served() map[string][]string {
 		"attempt_references":  {insert},
 		"attempt_transitions": {insert},
 		"money_movements":     {insert},
+		"data_keys":           {insert, update},
 		"discrepancies":       {insert, update},
 		"disputes":            {insert, update},
 		"endpoint_deliveries": {insert, remove},
 		"endpoint_retries":    {insert, update, remove},
 		"endpoints":           {insert, update},
+		"event_bytes":         {insert, remove},
 		"erased_requests":     {},
 		"erasures":            {},
 		"final_cursors":       {insert, update},
@@ -73,6 +75,7 @@ func called(schema string) []string {
 	return []string{
 		schema + ".must_touch(text, bigint, bigint)", schema + ".audit_hash(" + schema + ".staff_audit)",
 		schema + ".purge_audit(interval, uuid, integer)", schema + ".purge_attempt_log(interval, uuid, integer)",
+		schema + ".make_event_bytes()", schema + ".drop_event_bytes(date, interval)",
 	}
 }
 

@@ -35,7 +35,7 @@ func role(t *testing.T, dsn, attributes string) string {
 func privileges(t *testing.T, conn *pgx.Conn, role string) []string {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), `SELECT c.relname || ' ' || string_agg(p, ' ' ORDER BY p) FROM pg_class c, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) p
-		WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND has_table_privilege($1::name, c.oid, p) GROUP BY relname ORDER BY 1`, role)
+		WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace AND has_table_privilege($1::name, c.oid, p) GROUP BY relname ORDER BY 1`, role)
 	require.NoError(t, err)
 	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

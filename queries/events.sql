@@ -18,11 +18,11 @@ RETURNING body_digest;
 -- joined by the unit separator.
 -- name: EventsInsert :exec
 INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs,
-    order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at)
+    order_id, attempt_id, verdict, tries, next_try_at, secret_index, taken, occurred_at, received_at)
 SELECT n.event_id, n.account, n.provider_event_id, n.id_derived, n.event_type, n.kind, n.digest, n.news::json,
     string_to_array(n.refs, E'\x1f'),
     NULLIF(n.order_id, ''), NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'::uuid), n.verdict, n.tries, NULLIF(n.next_try_at, '0001-01-01 00:00:00Z'),
-    n.secret_index, n.headers::json, n.body, NULLIF(n.occurred_at, '0001-01-01 00:00:00Z'), n.received_at
+    n.secret_index, n.taken, NULLIF(n.occurred_at, '0001-01-01 00:00:00Z'), n.received_at
 FROM (
     SELECT unnest(@event_ids::uuid[]) AS event_id,
         unnest(@accounts::text[]) AS account,
@@ -39,8 +39,7 @@ FROM (
         unnest(@tries::int[]) AS tries,
         unnest(@next_try_ats::timestamptz[]) AS next_try_at,
         unnest(@secret_indexes::int[]) AS secret_index,
-        unnest(@headers::text[]) AS headers,
-        unnest(@bodies::bytea[]) AS body,
+        unnest(@takens::text[]) AS taken,
         unnest(@occurred_ats::timestamptz[]) AS occurred_at,
         unnest(@received_ats::timestamptz[]) AS received_at
 ) n
@@ -48,8 +47,7 @@ ORDER BY n.account, n.provider_event_id
 RETURNING 1;
 
 -- Locks the parked events that name any of the references, and foreign ones of the last 30
--- days, unless another transaction has them; never waits. Headers and bytes are not read, here
--- and in the next two. IS TRUE keeps the planner, here and in the next, from events_due and
+-- days, unless another transaction has them; never waits. IS TRUE keeps the planner, here and in the next, from events_due and
 -- events_foreign, by which it would read all that is parked or foreign when it last counted few.
 -- name: EventsParked :many
 SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at

@@ -235,15 +235,15 @@ WITH n AS (
 )
 SELECT n.attempt_id, n.created_at, (SELECT count(*) FROM n)::int AS many FROM n ORDER BY n.created_at DESC, n.attempt_id DESC LIMIT 1;
 
--- Reads webhooks for the search, oldest first, from a point on, with their bytes unless these are many, and what the attempt's stored payment
--- method is shown as. Locks nothing.
+-- Reads webhooks for the search by their ids, which are in the order of their time, from one on, with their bytes unless these are many, and
+-- what the attempt's stored payment method is shown as. Locks nothing.
 -- name: SearchEventsNext :many
-SELECT e.event_id, e.received_at, e.attempt_id, (CASE WHEN octet_length(e.body) <= 65536 AND e.attempt_id IS NOT NULL THEN e.body END)::bytea AS body,
+SELECT b.event_id, e.received_at, e.attempt_id, (CASE WHEN octet_length(b.sealed) <= 66000 AND e.attempt_id IS NOT NULL THEN b.sealed END)::bytea AS sealed,
     coalesce((SELECT p.saved_payment_method ->> 'display' FROM payment_attempts p WHERE p.attempt_id = e.attempt_id LIMIT 1), '')::text AS stored
-FROM provider_events e
-WHERE e.body IS NOT NULL AND e.received_at >= @after_at::timestamptz AND (e.received_at, e.event_id) > (@after_at::timestamptz, @after_id::uuid)
-    AND e.received_at < now() - make_interval(secs => @lag::float8)
-ORDER BY e.received_at, e.event_id LIMIT @most::int;
+FROM event_bytes b JOIN provider_events e ON e.event_id = b.event_id
+WHERE b.event_id > @after_id::uuid
+    AND b.event_id < (lpad(to_hex(((extract(epoch FROM now()) - @lag::float8) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+ORDER BY b.event_id LIMIT @most::int;
 
 -- Writes the last four digits of the cards of attempts, which may not be in the search yet.
 -- name: SearchCardsAdd :exec

@@ -42,19 +42,21 @@ ON CONFLICT DO NOTHING;
 -- Reads the events of one attempt, oldest first, without the bytes of large ones;
 -- of too many the newest, and repeats after all others. Locks nothing.
 -- name: EventsOfAttempt :many
-SELECT e.event_id, e.account, e.provider_event_id, e.event_type, e.kind, e.verdict, e.order_id, e.attempt_id, e.news, e.headers, e.received_at,
-    e.occurred_at, (e.body IS NOT NULL)::boolean AS kept, (CASE WHEN octet_length(e.body) <= 65536 THEN e.body END)::bytea AS body
+SELECT e.event_id, e.account, e.provider_event_id, e.event_type, e.kind, e.verdict, e.order_id, e.attempt_id, e.news, e.taken, e.received_at,
+    e.occurred_at, (b.sealed IS NOT NULL)::boolean AS kept, (CASE WHEN octet_length(b.sealed) <= 66000 THEN b.sealed END)::bytea AS sealed
 FROM (
     SELECT * FROM provider_events WHERE attempt_id = @attempt_id::uuid
     ORDER BY verdict = 'repeat', received_at DESC, event_id DESC LIMIT 200
 ) e
+LEFT JOIN event_bytes b ON b.event_id = e.event_id
 ORDER BY e.received_at, e.event_id;
 
 -- Reads one event; locks nothing.
 -- name: EventRead :one
-SELECT event_id, account, provider_event_id, event_type, kind, verdict, order_id, attempt_id, news, headers, received_at, occurred_at,
-    (body IS NOT NULL)::boolean AS kept, body::bytea AS body
-FROM provider_events WHERE event_id = @event_id;
+SELECT e.event_id, e.account, e.provider_event_id, e.event_type, e.kind, e.verdict, e.order_id, e.attempt_id, e.news, e.taken, e.received_at,
+    e.occurred_at, (b.sealed IS NOT NULL)::boolean AS kept, b.sealed::bytea AS sealed
+FROM provider_events e LEFT JOIN event_bytes b ON b.event_id = e.event_id
+WHERE e.event_id = @event_id ORDER BY b.sealed_at DESC LIMIT 1;
 
 -- Reads the news for the merchant of one attempt, oldest first; locks nothing.
 -- name: OutboxOfAttempt :many
@@ -78,15 +80,3 @@ ORDER BY o.message_id, e.name;
 -- Reads the refunds of one attempt, oldest first; locks nothing.
 -- name: RefundsOfAttempt :many
 SELECT sqlc.embed(r), now()::timestamptz AS read_at FROM refunds r WHERE r.attempt_id = @attempt_id ORDER BY r.created_at, r.refund_id;
-
--- Removes the bytes and headers of settled events that are older than the
--- retention time, as many as given; skips what is locked. The ids come as
--- an array, so that the rows are found by them however many there might be.
--- name: EventBytesPurge :execrows
-UPDATE provider_events SET body = NULL, headers = '{}'
-WHERE event_id = ANY (ARRAY(
-    SELECT old.event_id FROM provider_events old
-    WHERE old.received_at < now() - make_interval(secs => @keep::float8) AND old.body IS NOT NULL AND old.next_try_at IS NULL
-        AND old.verdict <> 'unreadable'
-    ORDER BY old.received_at LIMIT sqlc.arg(most)::int
-    FOR NO KEY UPDATE SKIP LOCKED));

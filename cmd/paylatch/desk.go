@@ -94,6 +94,9 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 		if err != nil {
 			return err
 		}
+		if sealer != nil {
+			store.SealWith(sealer, time.Now)
+		}
 		payments := newRooms(cfg, store, used, notes, sealer, guard, counted)
 		return errors.Join(do(beside{cfg, store, payments, notes, used}), notes.Flush(ctx))
 	})

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -10,10 +11,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
@@ -38,20 +43,28 @@ func furnished(t *testing.T, dsn string) *pgx.Conn {
 			VALUES ('A-1', ':a', 'charge', 0, 'acc', 'request', 'accepted', 1, 1, now(), now());
 		INSERT INTO attempt_references VALUES ('acc', ':a', 'A-1', ':a');
 		INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, at) VALUES ('A-1', ':a', 1, 'requested', 'requested', 'pay', now());
-		INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, body, received_at)
+		INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, received_at)
 			VALUES (':e', 'acc', 'evt_1', false, E'paid\x1b[31m', 'succeeded', '\x01',
-				'{"id":"evt_1","kind":"succeeded","references":[":a"],"money":{"minor":1999,"currency":"EUR"}}', '{:a}', 'unmatched', '{}', '{"email":"a@b.example","amount":1999}', now());
+				'{"id":"evt_1","kind":"succeeded","references":[":a"],"money":{"minor":1999,"currency":"EUR"}}', '{:a}', 'unmatched', now());
 		INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, amount, currency, text, opened_at)
 			VALUES (':e', 'needs_review', 'A-1', ':a', 1999, 'EUR', 'Find out what became of it.', now() - interval '3 hours')`))
 	require.NoError(t, err)
+	store, err := postgres.Open(t.Context(), dsn)
+	require.NoError(t, err)
+	defer store.Close()
+	store.SealWith(envelopetest.Box(t), time.Now)
+	envelopetest.Put(t, conn, store.Keys(), uuid.MustParse(someEvent), `{"email":"a@b.example","amount":1999}`)
 	return conn
 }
+
+// boxKeys are the encryption keys of envelopetest.Box.
+var boxKeys = "PAYLATCH_ENCRYPTION_KEYS=[{id: k1, key: " + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k1", 16))) + "}]"
 
 func TestSupportCommands(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
 	conn := furnished(t, dsn)
-	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn}
+	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn, boxKeys}
 	says := func(want string, args ...string) string {
 		t.Helper()
 		code, stdout, stderr := run(t, environ, args...)

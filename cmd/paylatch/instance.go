@@ -73,6 +73,11 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	if err != nil {
 		return nil, err
 	}
+	sealer, err := auth.NewSealer(ring)
+	if err != nil {
+		return nil, err
+	}
+	in.store.SealWith(sealer, time.Now)
 	if in.guard, err = watched(cfg, in.store, log); err != nil {
 		return nil, err
 	}
@@ -91,10 +96,6 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	counted := in.counted()
 	in.store.OnCommit(counted.Commit)
 	if err := in.openAccounts(ring, counted); err != nil {
-		return nil, err
-	}
-	sealer, err := auth.NewSealer(ring)
-	if err != nil {
 		return nil, err
 	}
 	in.rooms = newRooms(cfg, in.store, in.accounts, in.notes, sealer, in.guard, counted)

@@ -23,6 +23,7 @@ func (in *instance) loops(how serving, counted *metrics.Metrics) []worker.Loop {
 	marks := in.store.Marks()
 	own := []worker.Loop{
 		worker.Mark(in.guard, marks), worker.Release(marks, in.books, in.log), worker.KeepRejected(in.rejected), worker.WriteNotes(in.notes), worker.WriteAccess(in.access),
+		worker.RefreshDataKeys(in.store.Keys(), in.log),
 	}
 	if how.role == roleAPI {
 		return own
@@ -41,7 +42,7 @@ func (in *instance) shared(counted *metrics.Metrics, dev bool) []worker.Loop {
 		worker.Jobs(jobsOf(in.cfg, in.store, in.rooms, in.log)), worker.Settle(settlerOf(in.store, in.log)), worker.IndexSearch(finder.NewIndex(in.store.Finder())),
 		worker.CountHours(in.today), worker.PurgeHours(in.today), worker.Verify(in.store.Evidence(), counted.Verified, in.log), worker.Audit(in.store.Support(), !dev, time.Now, in.log),
 
-		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, in.cfg.Retention.EventBytes), worker.PurgeSessions(in.store.Sessions()),
+		worker.PurgeKeys(in.store, counted.Purged), worker.AgeEventBytes(in.store.Keys(), in.cfg.Retention.EventBytes), worker.PurgeSessions(in.store.Sessions()),
 		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.PurgeRejected(in.store.Rejected(), rejected.Life),
 		worker.PurgeAudit(in.store.Erasures(), in.cfg.Retention.Audit), worker.PurgeLog(in.store.Erasures(), in.cfg.Retention.Log),
 	}, in.events.Purges...)

@@ -68,6 +68,11 @@ func (s *Sealer) Open(sealed, aad []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
+// Outdated reports whether something was sealed by another key than the one that encrypts now.
+func (s *Sealer) Outdated(sealed []byte) bool {
+	return len(sealed) < 2 || len(sealed) < 2+int(sealed[1]) || string(sealed[2:2+int(sealed[1])]) != s.current
+}
+
 // SealText seals what is kept of a request, for the attempt or the order that it is of; it is
 // runner.Options.Seal.
 func (s *Sealer) SealText(text string, of []byte) ([]byte, error) {

@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/standard"
@@ -91,6 +92,7 @@ func newEnv(t *testing.T) *env {
 	dsn := testdb.New(t)
 	store, err := postgres.Open(t.Context(), dsn)
 	require.NoError(t, err)
+	store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(store.Close)
 	reader, err := stripe.New(webhooks.Config{Secrets: []string{"whsec_x"}})
 	require.NoError(t, err)
@@ -139,7 +141,7 @@ func TestRun(t *testing.T) {
 	require.Equal(t, "251 events: 121 applied, 130 duplicate", count.String())
 	require.Equal(t, attempts, e.succeeded(t))
 	require.Equal(t, attempts, testdb.One[int](t, e.conn, `SELECT count(*) FROM money_movements`))
-	require.Equal(t, attempts, testdb.One[int](t, e.conn, `SELECT count(*) FROM provider_events WHERE headers->>'paylatch-taken' = 'backfill'`), "all but the webhook's")
+	require.Equal(t, attempts, testdb.One[int](t, e.conn, `SELECT count(*) FROM provider_events WHERE taken = 'backfill'`), "all but the webhook's")
 	require.Equal(t, "unreadable", testdb.One[string](t, e.conn, `SELECT verdict FROM provider_events WHERE provider_event_id = 'evt_odd'`))
 	require.Equal(t, []string{"unreadable_event"}, kinds(t, e.conn))
 	require.Zero(t, testdb.One[int](t, e.conn, `SELECT count(*) FROM provider_events WHERE provider_event_id = 'evt_before'`), "it is not of the span")

@@ -25,6 +25,7 @@ import (
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/schedule"
@@ -83,6 +84,7 @@ func newEnv(t *testing.T) *env {
 	dsn := testdb.New(t)
 	store, err := postgres.Open(t.Context(), dsn)
 	require.NoError(t, err)
+	store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(store.Close)
 	db, err := pgxpool.New(t.Context(), dsn)
 	require.NoError(t, err)

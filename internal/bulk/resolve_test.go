@@ -189,8 +189,8 @@ func TestFilter(t *testing.T) {
 // parkedLater is an event that comes once a job is running, with a time that the filter would take.
 func (r *env) parkedLater(t *testing.T) {
 	t.Helper()
-	_, err := r.db.Exec(t.Context(), `INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, received_at)
-		SELECT 'ffffffff-ffff-7fff-8fff-ffffffffffff', account, 'later', id_derived, event_type, kind, digest, news, refs, verdict, headers, received_at
+	_, err := r.db.Exec(t.Context(), `INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, received_at)
+		SELECT 'ffffffff-ffff-7fff-8fff-ffffffffffff', account, 'later', id_derived, event_type, kind, digest, news, refs, verdict, received_at
 		FROM provider_events WHERE provider_event_id = 'evt_4'`)
 	require.NoError(t, err)
 }

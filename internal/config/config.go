@@ -108,7 +108,7 @@ type Reconcile struct {
 
 // Retention is how long data is kept.
 type Retention struct {
-	EventBytes time.Duration `koanf:"event_bytes" default:"2160h" doc:"how long the raw bytes and headers of providers' events are kept; their ids, digest and verdict stay"`
+	EventBytes time.Duration `koanf:"event_bytes" default:"2160h" doc:"how long the raw bytes and headers of providers' events are kept, at least: a month of them goes as a whole, a day after its last ones are that old; their ids, digest and verdict stay"`
 	Events     time.Duration `koanf:"events" default:"720h" doc:"how long events for the merchant are kept: how far behind a reader of the feed may be"`
 	Audit      time.Duration `koanf:"audit" default:"9600h" doc:"how long the audit log of staff is kept, 30 days at least"`
 	Log        time.Duration `koanf:"log" default:"9600h" doc:"how long presses and provider calls are kept for timelines, 30 days at least"`

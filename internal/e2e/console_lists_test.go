@@ -6,11 +6,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 )
 
 // copied has all that there is be found by amounts, cards and words.
@@ -18,6 +20,7 @@ func (s *demoShop) copied(t *testing.T) {
 	t.Helper()
 	store, err := postgres.Open(t.Context(), s.db.Config().ConnString())
 	require.NoError(t, err)
+	store.SealWith(envelopetest.Box(t, "e2e"), time.Now)
 	defer store.Close()
 	_, err = finder.NewIndex(store.Finder()).Without().Copy(t.Context())
 	require.NoError(t, err)

@@ -87,7 +87,7 @@ func TestAWrongSecret(t *testing.T) {
 	w.hooks.shut()
 	w.succeed(t)
 	eventually(t, "what was taken in to be deleted", func() bool { return one[int](t, w.rig, `SELECT count(*) FROM rejected_deliveries`) == 0 })
-	recovered := one[int](t, w.rig, `SELECT count(*) FROM provider_events WHERE headers->>'paylatch-taken' = 'verified-again'`)
+	recovered := one[int](t, w.rig, `SELECT count(*) FROM provider_events WHERE taken = 'verified-again'`)
 	require.GreaterOrEqual(t, recovered, len(w.attempts))
 	require.Contains(t, string(client{base: w.base}.send(t.Context(), http.MethodGet, "/metrics", "").text), `paylatch_rejected_deliveries_recovered_total{account="sandbox"}`)
 	course := w.as(token("sam", "support")).send(t.Context(), http.MethodGet, "/v1/support/attempts/"+w.attempts[0], "")
@@ -122,7 +122,7 @@ func TestAWrongSecretForLong(t *testing.T) {
 	}
 	p := run()
 	eventually(t, "the first of it", func() bool {
-		return one[bool](t, w.rig, `SELECT EXISTS (SELECT FROM provider_events WHERE headers->>'paylatch-taken' = 'backfill')`)
+		return one[bool](t, w.rig, `SELECT EXISTS (SELECT FROM provider_events WHERE taken = 'backfill')`)
 	})
 	p.kill()
 	p = run()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
@@ -31,6 +32,7 @@ func newEnv(t *testing.T) *env {
 	e := &env{url: testdb.New(t), head: &outbox.Head{}}
 	store, err := postgres.Open(t.Context(), e.url)
 	require.NoError(t, err)
+	store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(store.Close)
 	e.store, e.feed = store, outbox.NewFeed(store, e.head)
 	return e

@@ -20,6 +20,7 @@ import (
 	"github.com/paylatch/paylatch/internal/overview"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
@@ -72,6 +73,7 @@ func newEnv(t *testing.T) *env {
 	dsn := testdb.New(t)
 	store, err := postgres.Open(t.Context(), dsn)
 	require.NoError(t, err)
+	store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(store.Close)
 	db, err := pgxpool.New(t.Context(), dsn)
 	require.NoError(t, err)

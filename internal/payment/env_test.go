@@ -20,6 +20,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	provider "github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/sandbox"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -119,6 +120,7 @@ func open(t *testing.T, dsn string) (*postgres.Store, *pgxpool.Pool) {
 	t.Helper()
 	store, err := postgres.Open(t.Context(), dsn)
 	require.NoError(t, err)
+	store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(store.Close)
 	db, err := pgxpool.New(t.Context(), dsn)
 	require.NoError(t, err)

@@ -2,10 +2,10 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -14,9 +14,11 @@ import (
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // EventsArriving implements intake.Tx.
@@ -60,10 +62,33 @@ func (t *txn) EventsInsert(ctx context.Context, events []inbound.StoredEvent) er
 	if err != nil {
 		return err
 	}
-	if err := t.q.EventsInsert(ctx, t.Deferred(), p); err != nil {
+	sealed, err := t.sealed(ctx, events)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(t.q.EventsInsert(ctx, t.Deferred(), p), t.q.EventBytesInsert(ctx, t.Deferred(), sealed)); err != nil {
 		return fmt.Errorf("store %d events: %w", len(events), err)
 	}
 	return nil
+}
+
+// sealed is what providers sent as some events, encrypted.
+func (t *txn) sealed(ctx context.Context, events []inbound.StoredEvent) (*dbsqlc.EventBytesInsertParams, error) {
+	with, err := t.keys.Sealing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := mapping.Params[dbsqlc.EventBytesInsertParams](len(events))
+	p.SealedAt = with.At
+	for i := range events {
+		_, headers, err := events[i].JSON()
+		if err != nil {
+			return nil, err
+		}
+		id := uuid.UUID(events[i].ID)
+		p.EventIds, p.Sealeds = append(p.EventIds, id), append(p.Sealeds, with.Seal(id, headers, events[i].Body))
+	}
+	return p, nil
 }
 
 // EventsParked implements intake.Tx.
@@ -122,7 +147,20 @@ func (t *txn) EventLock(ctx context.Context, id payment.EventID) (inbound.Stored
 	if err != nil {
 		return inbound.StoredEvent{}, fmt.Errorf("lock event %s: %w", id, pool.Missing(err, payment.ErrEventNotFound))
 	}
-	return mapping.Event(row), nil
+	e := mapping.Event(row)
+	if e.Event.Kind != webhooks.KindUnreadable {
+		return e, nil // its meaning is known
+	}
+	sealed, err := t.q.EventBytes(ctx, t, uuid.UUID(id))
+	if err != nil {
+		return inbound.StoredEvent{}, fmt.Errorf("read the bytes of event %s: %w", id, err)
+	}
+	for _, text := range sealed {
+		if e.Headers, e.Body, err = t.keys.Open(ctx, uuid.UUID(id), text); err != nil && !errors.Is(err, envelope.ErrClosed) {
+			return inbound.StoredEvent{}, err
+		}
+	}
+	return e, nil
 }
 
 // EventReread implements intake.Tx.
@@ -168,16 +206,4 @@ func (t *txn) EventsSettle(ctx context.Context, events []inbound.StoredEvent) er
 		return fmt.Errorf("settle %d events: %w", len(events), err)
 	}
 	return nil
-}
-
-// PurgeEventBytes removes the bytes and headers of at most limit settled events
-// that are older than keep, and returns how many there were.
-func (s *Store) PurgeEventBytes(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	var n int64
-	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		var err error
-		n, err = s.q.EventBytesPurge(ctx, c, &dbsqlc.EventBytesPurgeParams{Keep: keep.Seconds(), Most: int32(limit)}) //nolint:gosec // a batch size
-		return err
-	})
-	return int(n), err
 }

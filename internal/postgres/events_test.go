@@ -158,6 +158,7 @@ func TestASettledEventIsNotTriedAgain(t *testing.T) {
 	e := parked("evt_1", noon, "a")
 	stored(t, store, e)
 	e.Verdict, e.NextTryAt, e.Tries, e.OrderID, e.AttemptID = fsm.Applied, nil, 3, a.OrderID, a.ID
+	e.Headers, e.Body = nil, nil
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error { return tx.EventsSettle(ctx, []inbound.StoredEvent{e}) })
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		require.Empty(t, ids(tx.EventsDue(ctx, 10)))

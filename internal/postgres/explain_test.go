@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -225,9 +226,9 @@ func TestEventsAreFoundByReferenceBeforeTheyAreCounted(t *testing.T) {
 	url := testdb.New(t)
 	_, err := testdb.Connect(t, url).Exec(t.Context(), `ALTER TABLE provider_events SET (autovacuum_enabled = off);
 		INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, tries,
-			next_try_at, headers, body, received_at)
+			next_try_at, received_at)
 		SELECT gen_random_uuid(), 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pp-' || i], CASE i % 2 WHEN 0 THEN 'foreign' ELSE 'unmatched' END, 4,
-			CASE i % 2 WHEN 1 THEN now() END, '{}', convert_to(repeat('x', 500), 'UTF8'), now()
+			CASE i % 2 WHEN 1 THEN now() END, now()
 		FROM generate_series(1, 20000) i`)
 	require.NoError(t, err)
 	q := dbsqlc.New()
@@ -263,10 +264,11 @@ func fill(t *testing.T, conn *pgx.Conn) {
 			SELECT 'o' || i, ` + id + `, 1, 'acc', 'capture', 'named', 'm-' || i, 1000, 'EUR', 'webhook', now() FROM generate_series(1, 10000) i`,
 		`INSERT INTO attempt_references SELECT 'acc', kind || i, 'o' || i, ` + id + ` FROM generate_series(1, 10000) i, unnest(ARRAY['pp-', 'cs-', 'ch-', '']) kind`,
 		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, tries,
-				next_try_at, headers, body, received_at)
-			SELECT ` + id + `, 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pp-' || i],
-				CASE WHEN i % 100 = 0 THEN 'deferred' WHEN i % 4 = 1 THEN 'foreign' ELSE 'applied' END, 0, ` + due + `, '{}', convert_to(repeat('x', 500), 'UTF8'), now() - i * interval '1 hour'
+				next_try_at, received_at)
+			SELECT ` + id + `, 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', json_build_object('padding', repeat('x', 500)), ARRAY['pp-' || i],
+				CASE WHEN i % 100 = 0 THEN 'deferred' WHEN i % 4 = 1 THEN 'foreign' ELSE 'applied' END, 0, ` + due + `, now() - i * interval '1 hour'
 			FROM generate_series(1, 10000) i`,
+		`INSERT INTO event_bytes SELECT event_id, received_at, convert_to(repeat('x', 500), 'UTF8') FROM provider_events`,
 		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency,
 				version, created_at, updated_at, finalized_at)
 			SELECT 'o' || i, ` + id + `, ` + id + `, 'u1', 'r' || i, '\x01', 'acc', (CASE WHEN i % 100 = 0 THEN 'pending' ELSE 'failed' END)::refund_status,
@@ -292,11 +294,14 @@ type explainer struct {
 	plans []string
 }
 
+// empty is the part of a plan that is for a partition without rows.
+var empty = regexp.MustCompile(`Seq Scan on event_bytes_\w+ \w+  \(cost=0\.00\.\.0\.00 `)
+
 // uses fails unless all plans go by the indexes, whose names are separated by spaces.
 func (e *explainer) uses(t *testing.T, indexes string) {
 	t.Helper()
 	for _, plan := range e.plans {
-		require.NotContains(t, plan, "Seq Scan")
+		require.NotContains(t, empty.ReplaceAllString(plan, ""), "Seq Scan")
 		for index := range strings.FieldsSeq(indexes) {
 			require.Contains(t, plan, index)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
@@ -160,7 +161,7 @@ func TestMeanwhileIsWhileTheCommitIsOnItsWay(t *testing.T) {
 		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 			tx.Now() // the beginning goes by itself
 			tx.Meanwhile(meanwhile)
-			e := inbound.StoredEvent{Verdict: "ignored", Received: inbound.Received{Account: a.Account, Event: webhooks.Event{ID: id}, At: tx.Now()}}
+			e := inbound.StoredEvent{ID: payment.EventID(uuid.New()), Verdict: "ignored", Received: inbound.Received{Account: a.Account, Event: webhooks.Event{ID: id}, At: tx.Now()}}
 			return tx.EventsInsert(ctx, []inbound.StoredEvent{e})
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 )
 
 // soon is how long a test waits for what must happen.
@@ -23,6 +24,7 @@ func open(t *testing.T, url string) *postgres.Store {
 	t.Helper()
 	store, err := postgres.Open(t.Context(), url)
 	require.NoError(t, err)
+	store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(store.Close)
 	return store
 }

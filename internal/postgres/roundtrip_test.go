@@ -107,12 +107,19 @@ func TestAStoredEventIsReadAsWritten(t *testing.T) {
 		do(r, store, func(ctx context.Context, tx postgres.Tx) error { return tx.EventsInsert(ctx, slices.Clone(events)) })
 		for _, e := range events {
 			do(r, store, func(ctx context.Context, tx postgres.Tx) error { return readAsWritten(ctx, r, tx, e) })
+			shown, err := store.Support().EventShown(t.Context(), e.ID)
+			require.NoError(r, err)
+			require.Equal(r, e.Body, shown.Body)
+			require.Equal(r, e.Headers["content-type"], shown.ContentType)
 		}
 	})
 }
 
 func readAsWritten(ctx context.Context, r *rapid.T, tx postgres.Tx, e inbound.StoredEvent) error {
 	there, err := tx.EventLock(ctx, e.ID)
+	if e.Event.Kind != webhooks.KindUnreadable {
+		e.Headers, e.Body = nil, nil // only its meaning counts
+	}
 	require.Equal(r, e, there)
 	if e.NextTryAt != nil && len(e.Event.References) > 0 {
 		last := e.Event.References[len(e.Event.References)-1]

@@ -2,10 +2,12 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/postgres/bus"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/endpointstore"
+	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/erasurestore"
 	"github.com/paylatch/paylatch/internal/postgres/evidence"
 	"github.com/paylatch/paylatch/internal/postgres/finderstore"
@@ -28,6 +30,8 @@ import (
 type Store struct {
 	pool *pool.Pool
 	q    *dbsqlc.Queries
+	// keys encrypt what providers sent; without SealWith nothing can be.
+	keys *envelope.Keys
 	// changed is called with what a commit has changed; nil if it need not be.
 	changed func([]stream.ID)
 }
@@ -53,15 +57,24 @@ func over(p *pool.Pool, err error) (*Store, error) {
 	return &Store{pool: p, q: dbsqlc.New()}, nil
 }
 
+// SealWith has what providers send encrypted with keys that are themselves encrypted with a box. It must be called before the store takes
+// webhooks in or reads their bytes. The clock is the process's.
+func (s *Store) SealWith(box envelope.Box, now func() time.Time) {
+	s.keys = envelope.New(s.pool, box, now)
+}
+
+// Keys returns the keys of what providers sent; nil before SealWith.
+func (s *Store) Keys() *envelope.Keys { return s.keys }
+
 // OnChange has changed called, after each commit, with which attempts have a new
 // version. It must not wait for anything, and be set before the store is used.
 func (s *Store) OnChange(changed func([]stream.ID)) { s.changed = changed }
 
 // Support returns the store of the support console, on the same connections.
-func (s *Store) Support() *supportstore.Store { return supportstore.New(s.pool) }
+func (s *Store) Support() *supportstore.Store { return supportstore.New(s.pool, s.keys) }
 
 // Finder returns the store of the search, on the same connections.
-func (s *Store) Finder() *finderstore.Store { return finderstore.New(s.pool) }
+func (s *Store) Finder() *finderstore.Store { return finderstore.New(s.pool, s.keys) }
 
 // Worklist returns the store of the worklist, on the same connections.
 func (s *Store) Worklist() *workliststore.Store { return workliststore.New(s.pool) }

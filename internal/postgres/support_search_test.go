@@ -38,11 +38,11 @@ func sought(t *testing.T) (*finder.Service, *pgx.Conn, payment.Attempt) {
 				status, amount, currency, created_at, updated_at)
 			SELECT order_id, '01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b', attempt_id, 'service', 'refund-key', '\x01', 'acc', 're_5', 'pending', 10, 'EUR', now(), now()
 			FROM payment_attempts WHERE order_id = 'A-1'`,
-		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, headers, received_at)
-			SELECT '01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b', 'acc', 'evt_9', false, 'paid', 'succeeded', '\x01', '{}', '{ch_31}', order_id, attempt_id, 'applied', '{}', now()
+		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, received_at)
+			SELECT '01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b', 'acc', 'evt_9', false, 'paid', 'succeeded', '\x01', '{}', '{ch_31}', order_id, attempt_id, 'applied', now()
 			FROM payment_attempts WHERE order_id = 'A-1'`,
-		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, received_at)
-			VALUES ('01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5c', 'acc', 'evt_lost' || repeat('x', 504), false, 'paid', 'succeeded', '\x01', '{}', '{ch_404}', 'unmatched', '{}', now())`,
+		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, received_at)
+			VALUES ('01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5c', 'acc', 'evt_lost' || repeat('x', 504), false, 'paid', 'succeeded', '\x01', '{}', '{ch_404}', 'unmatched', now())`,
 	} {
 		_, err := conn.Exec(t.Context(), insert)
 		require.NoError(t, err, insert)
@@ -221,8 +221,8 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.SearchAttemptsAdd(ctx, db, &dbsqlc.SearchAttemptsAddParams{AfterAt: time.Now().Add(-time.Hour), AfterID: id, Most: 1000})
 			return err
 		}},
-		"webhooks to copy": {"events_with_bytes attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
-			_, err := q.SearchEventsNext(ctx, db, &dbsqlc.SearchEventsNextParams{AfterAt: time.Now().Add(-time.Hour), AfterID: id, Most: 1000})
+		"webhooks to copy": {"event_bytes_ events_by_id attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.SearchEventsNext(ctx, db, &dbsqlc.SearchEventsNextParams{AfterID: id, Most: 1000})
 			return err
 		}},
 		"cards to add": {"attempts_by_id search_payments_pkey", func(ctx context.Context, db dbsqlc.DBTX) error {
@@ -263,8 +263,12 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 				Keys: []string{"x"}, Outcomes: []string{"x"}, Times: []int32{1}, Ats: []time.Time{noon}, Untils: []time.Time{noon},
 			})
 		}},
-		"old bytes": {"events_with_bytes", func(ctx context.Context, db dbsqlc.DBTX) error {
-			_, err := q.EventBytesPurge(ctx, db, &dbsqlc.EventBytesPurgeParams{Keep: 60, Most: 1000})
+		"bytes of an event": {"event_bytes_", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventBytes(ctx, db, id)
+			return err
+		}},
+		"bytes that are needed": {"events_due events_unreadable event_bytes_", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventBytesNeeded(ctx, db, &dbsqlc.EventBytesNeededParams{Begins: noon, Ends: noon.Add(31 * 24 * time.Hour), Most: 200})
 			return err
 		}},
 	} {
@@ -318,9 +322,10 @@ func fillLarge(t *testing.T, conn *pgx.Conn) {
 				status, amount, currency, created_at, updated_at, finalized_at)
 			SELECT 'o' || i, ` + id + `, ` + id + `, 'service', 'f' || i, '\x01', 'acc', 're-' || i, 'failed', 10, 'EUR', ` + at + `, now(), now()` + some,
 		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id,
-				verdict, headers, body, received_at)
+				verdict, received_at)
 			SELECT ` + id + `, 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pp-' || i], 'o' || i, ` + id + `,
-				CASE WHEN i % 100 = 0 THEN 'unmatched' ELSE 'applied' END, '{}', '\x01', ` + at + many,
+				CASE WHEN i % 100 = 0 THEN 'unmatched' ELSE 'applied' END, ` + at + many,
+		`INSERT INTO event_bytes SELECT event_id, received_at, '\x01' FROM provider_events`,
 		`INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, key, at, until) SELECT 'o' || i, ` + id + `, ` + id + `, 'reuse', 'pay', 'k' || i, now(), now()` + some,
 		`INSERT INTO outbox (batch, nth, message_id, order_id, attempt_id, subject, type, version, payload, created_at)
 			SELECT i, 1, ` + id + `, 'o' || i, ` + id + `, 's', 't', 2, '{}', now()` + some,

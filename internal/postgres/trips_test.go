@@ -27,6 +27,8 @@ func serves(t *testing.T, p gateway.Provider) (*faults.TCP, *postgres.Store, *se
 	way, url := faults.NewDatabase(t, testdb.New(t))
 	store := open(t, testdb.With(t, url, "pool_max_conns", "1"))
 	s := newService(store, p, timing{time.Second, time.Minute, time.Second, time.Minute})
+	_, err := store.Keys().Refresh(t.Context())
+	require.NoError(t, err)
 	running, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(running) }()

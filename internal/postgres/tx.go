@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/stream"
@@ -16,7 +17,8 @@ import (
 type txn struct {
 	*pipeline.Tx
 
-	q *dbsqlc.Queries
+	q    *dbsqlc.Queries
+	keys *envelope.Keys
 	// moved are attempts that have a new version if the transaction commits.
 	moved []stream.ID
 }
@@ -26,8 +28,14 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, tx runner
 	return s.inTx(ctx, func(ctx context.Context, tx *txn) error { return fn(ctx, tx) })
 }
 
-// InEventTx implements intake.Store.
+// InEventTx implements intake.Store. The key of what providers sent is read before, where it must be: the transaction may have the last
+// connection.
 func (s *Store) InEventTx(ctx context.Context, fn func(ctx context.Context, tx intake.Tx) error) error {
+	if s.keys != nil {
+		if _, err := s.keys.Sealing(ctx); err != nil {
+			return err
+		}
+	}
 	return s.inTx(ctx, func(ctx context.Context, tx *txn) error { return fn(ctx, tx) })
 }
 
@@ -40,7 +48,7 @@ func (s *Store) InCommandTx(ctx context.Context, fn func(ctx context.Context, tx
 func (s *Store) inTx(ctx context.Context, fn func(ctx context.Context, tx *txn) error) error {
 	var t *txn
 	err := s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
-		t = &txn{Tx: tx, q: s.q}
+		t = &txn{Tx: tx, q: s.q, keys: s.keys}
 		return fn(ctx, t)
 	})
 	if err == nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	provider "github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/refundrequest"
 	"github.com/paylatch/paylatch/internal/runner"
@@ -95,6 +96,7 @@ func (e *env) wire(t *testing.T) {
 	var err error
 	e.store, err = postgres.Open(t.Context(), e.dsn)
 	require.NoError(t, err)
+	e.store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(e.store.Close)
 	e.db, err = pgxpool.New(t.Context(), e.dsn)
 	require.NoError(t, err)

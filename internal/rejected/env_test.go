@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/postgres/rejectedstore"
 	"github.com/paylatch/paylatch/internal/rejected"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -43,6 +44,7 @@ func newEnv(t *testing.T) *env {
 	dsn := testdb.New(t)
 	store, err := postgres.Open(t.Context(), dsn)
 	require.NoError(t, err)
+	store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(store.Close)
 	return &env{
 		t: t, store: store.Rejected(), conn: testdb.Connect(t, dsn), now: time.Now().UTC().Truncate(time.Microsecond),

@@ -27,6 +27,7 @@ import (
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	provider "github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/sandbox"
@@ -61,6 +62,7 @@ func newEnv(t *testing.T) *env {
 	dsn := testdb.New(t)
 	store, err := postgres.Open(t.Context(), dsn)
 	require.NoError(t, err)
+	store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(store.Close)
 	db, err := pgxpool.New(t.Context(), dsn)
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package support
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -21,12 +22,15 @@ func (s *Service) Event(ctx context.Context, who Staff, id payment.EventID) (Sho
 }
 
 // Reveal returns an event's raw bytes, personal data included. Its errors are those of
-// Event, and a payment.ValidationError without a reason.
+// Event, payment.ErrEventUnreadable for bytes whose key is missing, and a payment.ValidationError without a reason.
 func (s *Service) Reveal(ctx context.Context, who Staff, id payment.EventID, reason string) (Event, error) {
 	if err := who.mayAct(reason); err != nil {
 		return Event{}, err
 	}
 	e, err := s.store.EventShown(ctx, id)
+	if err == nil && e.Kept && e.Body == nil {
+		err = fmt.Errorf("%w: its data key is encrypted with a key that encryption_keys lacks", payment.ErrEventUnreadable)
+	}
 	if err := s.audited(ctx, who.eventEntry(RevealedEvent, e, id, reason), err); err != nil {
 		return Event{}, err
 	}

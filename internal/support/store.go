@@ -70,8 +70,8 @@ type Event struct {
 	Money      *payment.Money
 	ReceivedAt time.Time
 	OccurredAt *time.Time
-	// Kept is true while the bytes are stored. Body may still be nil in a list, which
-	// leaves out large ones.
+	// Kept is true while the bytes are stored. Body may still be nil: in a list, which
+	// leaves out large ones, and where the key to it is missing.
 	Kept        bool
 	ContentType string
 	// Taken is how the event was taken in, as inbound.TakenHeader has it; empty for a delivery that was genuine when it came.

@@ -54,7 +54,9 @@ func (*outage) Stale(context.Context) ([]intake.StaleAccount, error) { return ni
 
 func (o *outage) PurgeKeys(context.Context, int) (int, error) { return 0, o.err() }
 
-func (o *outage) PurgeEventBytes(context.Context, time.Duration, int) (int, error) { return 0, o.err() }
+func (o *outage) Refresh(context.Context) (int, error) { return 0, o.err() }
+
+func (o *outage) Age(context.Context, time.Duration) (bool, error) { return false, o.err() }
 
 func (o *outage) PurgeSessions(context.Context, int) (int, error) { return 0, o.err() }
 
@@ -83,7 +85,7 @@ func TestOnlyLoopsThatPaymentsNeedAreUnhealthy(t *testing.T) {
 		o.gone.Store(true)
 		s := supervise(t, worker.Reconcile(&o, time.Second, zerolog.Nop()),
 			worker.RetryParked(&o), worker.WriteNotes(&o), worker.Stale(&o, func(map[string]int) {}),
-			worker.PurgeKeys(&o, func(int) {}), worker.PurgeEventBytes(&o, time.Hour), worker.PurgeSessions(&o), worker.PurgeRequests(&o, time.Hour), worker.PurgeDetails(&o))
+			worker.PurgeKeys(&o, func(int) {}), worker.RefreshDataKeys(&o, zerolog.Nop()), worker.AgeEventBytes(&o, time.Hour), worker.PurgeSessions(&o), worker.PurgeRequests(&o, time.Hour), worker.PurgeDetails(&o))
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		require.Equal(t, []string{"reconcile", "parked"}, s.Unhealthy())

@@ -3,11 +3,15 @@ package worker
 import (
 	"context"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
 const (
 	sweepEvery = time.Minute
-	sweepBatch = 1000
+	// dataKeysEvery is often enough: keys are made a month ahead.
+	dataKeysEvery = time.Hour
+	sweepBatch    = 1000
 )
 
 // Purger is what the sweep needs of the storage of keys.
@@ -27,19 +31,30 @@ func PurgeKeys(p Purger, purged func(n int)) Loop {
 	}}
 }
 
-// BytesPurger is what the sweep needs of the inbox.
-type BytesPurger interface {
-	// PurgeEventBytes removes the bytes of at most limit settled events that are
-	// older than keep, and returns how many there were.
-	PurgeEventBytes(ctx context.Context, keep time.Duration, limit int) (int, error)
+// DataKeys are the keys of what providers sent; *envelope.Keys in the program.
+type DataKeys interface {
+	// Refresh reads the keys and makes what is missing. It returns how many can't be used.
+	Refresh(ctx context.Context) (closed int, err error)
+	// Age makes the months to come and drops the oldest one that has been over for longer than keep. It reports whether there may be more
+	// to do.
+	Age(ctx context.Context, keep time.Duration) (more bool, err error)
 }
 
-// PurgeEventBytes removes what providers sent once the retention time has passed:
-// bytes and headers. Ids, digest and verdict stay.
-func PurgeEventBytes(p BytesPurger, keep time.Duration) Loop {
-	return Loop{Name: "purge event bytes", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
-		n, err := p.PurgeEventBytes(ctx, keep, sweepBatch)
-		return n == sweepBatch, err
+// RefreshDataKeys reads the keys of what providers sent, before this process needs those of a new month.
+func RefreshDataKeys(k DataKeys, log zerolog.Logger) Loop {
+	return Loop{Name: "refresh data keys", Every: dataKeysEvery, Do: func(ctx context.Context) (bool, error) {
+		closed, err := k.Refresh(ctx)
+		if closed > 0 {
+			log.Error().Int("data_keys", closed).Msg("what providers sent can't be read where its data key is encrypted with a key that encryption_keys lacks: add that key at the end of the list")
+		}
+		return false, err
+	}}
+}
+
+// AgeEventBytes removes what providers sent once a month of it is older than keep: bytes and headers. Ids, digest and verdict stay.
+func AgeEventBytes(k DataKeys, keep time.Duration) Loop {
+	return Loop{Name: "age event bytes", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
+		return k.Age(ctx, keep)
 	}}
 }
 

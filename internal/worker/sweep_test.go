@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -63,30 +64,42 @@ func TestASweepThatFailsWaitsForItsNextTurn(t *testing.T) {
 	require.False(t, more)
 }
 
-// eventBytes are those of so many old events.
-type eventBytes struct {
-	left int
-	kept time.Duration
+// dataKeys have so many old months, and keys that can't be used.
+type dataKeys struct {
+	old, closed int
+	kept        time.Duration
 }
 
-func (b *eventBytes) PurgeEventBytes(_ context.Context, keep time.Duration, limit int) (int, error) {
-	b.kept = keep
-	n := min(b.left, limit)
-	b.left -= n
-	return n, nil
+func (k *dataKeys) Refresh(context.Context) (int, error) { return k.closed, nil }
+
+func (k *dataKeys) Age(_ context.Context, keep time.Duration) (bool, error) {
+	k.kept = keep
+	k.old--
+	return k.old > 0, nil
 }
 
-func TestOldBytesArePurgedInPortions(t *testing.T) {
+func TestOldMonthsAreDroppedOneByOne(t *testing.T) {
 	t.Parallel()
-	b := &eventBytes{left: 1500}
-	loop := worker.PurgeEventBytes(b, time.Hour)
+	k := &dataKeys{old: 2}
+	loop := worker.AgeEventBytes(k, time.Hour)
 	for _, want := range []bool{true, false} {
 		more, err := loop.Do(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, want, more)
 	}
-	require.Zero(t, b.left)
-	require.Equal(t, time.Hour, b.kept)
+	require.Equal(t, time.Hour, k.kept)
+}
+
+func TestDataKeysThatCantBeUsedAreLogged(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	loop := worker.RefreshDataKeys(&dataKeys{}, zerolog.New(&log))
+	_, err := loop.Do(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, log.String())
+	_, err = worker.RefreshDataKeys(&dataKeys{closed: 2}, zerolog.New(&log)).Do(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, log.String(), `"data_keys":2`)
 }
 
 // sessions are so many that have ended.

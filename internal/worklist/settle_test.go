@@ -34,8 +34,8 @@ const (
 	disputeRow = `INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, version, opened_at, updated_at)
 		SELECT order_id, gen_random_uuid(), attempt_id, 'acc', 'dp_1', 'open', 1, now(), now() FROM payment_attempts WHERE attempt_id = $1`
 	disputeWon = `UPDATE disputes SET status = 'won', closed_at = now(), version = version + 1 WHERE attempt_id = $1`
-	eventRow   = `INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, received_at)
-		SELECT gen_random_uuid(), 'acc', 'evt_1', false, 'x', 'succeeded', '\x01', '{}', '{}', 'unmatched', '{}', '2026-03-01 09:30:00+00' FROM payment_attempts WHERE attempt_id = $1`
+	eventRow   = `INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, received_at)
+		SELECT gen_random_uuid(), 'acc', 'evt_1', false, 'x', 'succeeded', '\x01', '{}', '{}', 'unmatched', '2026-03-01 09:30:00+00' FROM payment_attempts WHERE attempt_id = $1`
 	eventOf    = `"account": "acc", "provider_event_id": "evt_1"`
 	eventDone  = `UPDATE provider_events SET verdict = 'applied', attempt_id = $1`
 	foreignRow = `INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, provider_id, amount, currency, cause, recorded_at)

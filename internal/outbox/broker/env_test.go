@@ -23,6 +23,7 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox/broker"
 	"github.com/paylatch/paylatch/internal/outbox/lease"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
@@ -62,6 +63,7 @@ func newEnv(t *testing.T) *env {
 	url := testdb.New(t)
 	store, err := postgres.Open(t.Context(), url)
 	require.NoError(t, err)
+	store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(store.Close)
 	return &env{store: store, conn: testdb.Connect(t, url), url: url}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
@@ -114,6 +115,7 @@ func newEnv(t *testing.T) *env {
 	url := testdb.New(t)
 	store, err := postgres.Open(t.Context(), url)
 	require.NoError(t, err)
+	store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(store.Close)
 	return &env{store: store, conn: testdb.Connect(t, url), head: &outbox.Head{}, lost: map[string]int64{}, now: time.Now().Truncate(time.Millisecond)}
 }

@@ -35,7 +35,7 @@ func (q *Queries) DeliveryTake(ctx context.Context, db DBTX, arg *DeliveryTakePa
 }
 
 const eventLock = `-- name: EventLock :one
-SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at, read_by FROM provider_events WHERE event_id = $1 FOR NO KEY UPDATE
+SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, occurred_at, received_at, read_by, taken FROM provider_events WHERE event_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks one stored event.
@@ -58,11 +58,10 @@ func (q *Queries) EventLock(ctx context.Context, db DBTX, eventID uuid.UUID) (*P
 		&i.Tries,
 		&i.NextTryAt,
 		&i.SecretIndex,
-		&i.Headers,
-		&i.Body,
 		&i.OccurredAt,
 		&i.ReceivedAt,
 		&i.ReadBy,
+		&i.Taken,
 	)
 	return &i, err
 }
@@ -206,11 +205,11 @@ func (q *Queries) EventsForeign(ctx context.Context, db DBTX) ([]*EventsForeignR
 
 const eventsInsert = `-- name: EventsInsert :exec
 INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs,
-    order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at)
+    order_id, attempt_id, verdict, tries, next_try_at, secret_index, taken, occurred_at, received_at)
 SELECT n.event_id, n.account, n.provider_event_id, n.id_derived, n.event_type, n.kind, n.digest, n.news::json,
     string_to_array(n.refs, E'\x1f'),
     NULLIF(n.order_id, ''), NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'::uuid), n.verdict, n.tries, NULLIF(n.next_try_at, '0001-01-01 00:00:00Z'),
-    n.secret_index, n.headers::json, n.body, NULLIF(n.occurred_at, '0001-01-01 00:00:00Z'), n.received_at
+    n.secret_index, n.taken, NULLIF(n.occurred_at, '0001-01-01 00:00:00Z'), n.received_at
 FROM (
     SELECT unnest($1::uuid[]) AS event_id,
         unnest($2::text[]) AS account,
@@ -227,10 +226,9 @@ FROM (
         unnest($13::int[]) AS tries,
         unnest($14::timestamptz[]) AS next_try_at,
         unnest($15::int[]) AS secret_index,
-        unnest($16::text[]) AS headers,
-        unnest($17::bytea[]) AS body,
-        unnest($18::timestamptz[]) AS occurred_at,
-        unnest($19::timestamptz[]) AS received_at
+        unnest($16::text[]) AS taken,
+        unnest($17::timestamptz[]) AS occurred_at,
+        unnest($18::timestamptz[]) AS received_at
 ) n
 ORDER BY n.account, n.provider_event_id
 RETURNING 1
@@ -252,8 +250,7 @@ type EventsInsertParams struct {
 	Tries            []int32
 	NextTryAts       []time.Time
 	SecretIndexes    []int32
-	Headers          []string
-	Bodies           [][]byte
+	Takens           []string
 	OccurredAts      []time.Time
 	ReceivedAts      []time.Time
 }
@@ -278,8 +275,7 @@ func (q *Queries) EventsInsert(ctx context.Context, db DBTX, arg *EventsInsertPa
 		arg.Tries,
 		arg.NextTryAts,
 		arg.SecretIndexes,
-		arg.Headers,
-		arg.Bodies,
+		arg.Takens,
 		arg.OccurredAts,
 		arg.ReceivedAts,
 	)
@@ -354,8 +350,7 @@ type EventsParkedRow struct {
 }
 
 // Locks the parked events that name any of the references, and foreign ones of the last 30
-// days, unless another transaction has them; never waits. Headers and bytes are not read, here
-// and in the next two. IS TRUE keeps the planner, here and in the next, from events_due and
+// days, unless another transaction has them; never waits. IS TRUE keeps the planner, here and in the next, from events_due and
 // events_foreign, by which it would read all that is parked or foreign when it last counted few.
 func (q *Queries) EventsParked(ctx context.Context, db DBTX, arg *EventsParkedParams) ([]*EventsParkedRow, error) {
 	rows, err := db.Query(ctx, eventsParked, arg.Account, arg.Refs)

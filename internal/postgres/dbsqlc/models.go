@@ -449,12 +449,12 @@ type ProviderEvents struct {
 	// When a parked event is tried again; NULL for one that is settled, or left to a person.
 	NextTryAt   *time.Time
 	SecretIndex int32
-	Headers     []byte
-	Body        []byte
 	OccurredAt  *time.Time
 	ReceivedAt  time.Time
 	// The version of the program that read an unreadable event again in vain; empty for none.
 	ReadBy string
+	// How the event was taken in, if not as a delivery that was genuine when it came; empty for such a one.
+	Taken string
 }
 
 // Refunds that staff asked for. One that is approved has its refund: both are written by one transaction.

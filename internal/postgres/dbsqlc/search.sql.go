@@ -335,16 +335,15 @@ func (q *Queries) SearchDetails(ctx context.Context, db DBTX, arg *SearchDetails
 }
 
 const searchEventsNext = `-- name: SearchEventsNext :many
-SELECT e.event_id, e.received_at, e.attempt_id, (CASE WHEN octet_length(e.body) <= 65536 AND e.attempt_id IS NOT NULL THEN e.body END)::bytea AS body,
+SELECT b.event_id, e.received_at, e.attempt_id, (CASE WHEN octet_length(b.sealed) <= 66000 AND e.attempt_id IS NOT NULL THEN b.sealed END)::bytea AS sealed,
     coalesce((SELECT p.saved_payment_method ->> 'display' FROM payment_attempts p WHERE p.attempt_id = e.attempt_id LIMIT 1), '')::text AS stored
-FROM provider_events e
-WHERE e.body IS NOT NULL AND e.received_at >= $1::timestamptz AND (e.received_at, e.event_id) > ($1::timestamptz, $2::uuid)
-    AND e.received_at < now() - make_interval(secs => $3::float8)
-ORDER BY e.received_at, e.event_id LIMIT $4::int
+FROM event_bytes b JOIN provider_events e ON e.event_id = b.event_id
+WHERE b.event_id > $1::uuid
+    AND b.event_id < (lpad(to_hex(((extract(epoch FROM now()) - $2::float8) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+ORDER BY b.event_id LIMIT $3::int
 `
 
 type SearchEventsNextParams struct {
-	AfterAt time.Time
 	AfterID uuid.UUID
 	Lag     float64
 	Most    int32
@@ -354,19 +353,14 @@ type SearchEventsNextRow struct {
 	EventID    uuid.UUID
 	ReceivedAt time.Time
 	AttemptID  *uuid.UUID
-	Body       []byte
+	Sealed     []byte
 	Stored     string
 }
 
-// Reads webhooks for the search, oldest first, from a point on, with their bytes unless these are many, and what the attempt's stored payment
-// method is shown as. Locks nothing.
+// Reads webhooks for the search by their ids, which are in the order of their time, from one on, with their bytes unless these are many, and
+// what the attempt's stored payment method is shown as. Locks nothing.
 func (q *Queries) SearchEventsNext(ctx context.Context, db DBTX, arg *SearchEventsNextParams) ([]*SearchEventsNextRow, error) {
-	rows, err := db.Query(ctx, searchEventsNext,
-		arg.AfterAt,
-		arg.AfterID,
-		arg.Lag,
-		arg.Most,
-	)
+	rows, err := db.Query(ctx, searchEventsNext, arg.AfterID, arg.Lag, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -378,7 +372,7 @@ func (q *Queries) SearchEventsNext(ctx context.Context, db DBTX, arg *SearchEven
 			&i.EventID,
 			&i.ReceivedAt,
 			&i.AttemptID,
-			&i.Body,
+			&i.Sealed,
 			&i.Stored,
 		); err != nil {
 			return nil, err

@@ -12,36 +12,11 @@ import (
 	"github.com/google/uuid"
 )
 
-const eventBytesPurge = `-- name: EventBytesPurge :execrows
-UPDATE provider_events SET body = NULL, headers = '{}'
-WHERE event_id = ANY (ARRAY(
-    SELECT old.event_id FROM provider_events old
-    WHERE old.received_at < now() - make_interval(secs => $1::float8) AND old.body IS NOT NULL AND old.next_try_at IS NULL
-        AND old.verdict <> 'unreadable'
-    ORDER BY old.received_at LIMIT $2::int
-    FOR NO KEY UPDATE SKIP LOCKED))
-`
-
-type EventBytesPurgeParams struct {
-	Keep float64
-	Most int32
-}
-
-// Removes the bytes and headers of settled events that are older than the
-// retention time, as many as given; skips what is locked. The ids come as
-// an array, so that the rows are found by them however many there might be.
-func (q *Queries) EventBytesPurge(ctx context.Context, db DBTX, arg *EventBytesPurgeParams) (int64, error) {
-	result, err := db.Exec(ctx, eventBytesPurge, arg.Keep, arg.Most)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const eventRead = `-- name: EventRead :one
-SELECT event_id, account, provider_event_id, event_type, kind, verdict, order_id, attempt_id, news, headers, received_at, occurred_at,
-    (body IS NOT NULL)::boolean AS kept, body::bytea AS body
-FROM provider_events WHERE event_id = $1
+SELECT e.event_id, e.account, e.provider_event_id, e.event_type, e.kind, e.verdict, e.order_id, e.attempt_id, e.news, e.taken, e.received_at,
+    e.occurred_at, (b.sealed IS NOT NULL)::boolean AS kept, b.sealed::bytea AS sealed
+FROM provider_events e LEFT JOIN event_bytes b ON b.event_id = e.event_id
+WHERE e.event_id = $1 ORDER BY b.sealed_at DESC LIMIT 1
 `
 
 type EventReadRow struct {
@@ -54,11 +29,11 @@ type EventReadRow struct {
 	OrderID         *string
 	AttemptID       *uuid.UUID
 	News            []byte
-	Headers         []byte
+	Taken           string
 	ReceivedAt      time.Time
 	OccurredAt      *time.Time
 	Kept            bool
-	Body            []byte
+	Sealed          []byte
 }
 
 // Reads one event; locks nothing.
@@ -75,22 +50,23 @@ func (q *Queries) EventRead(ctx context.Context, db DBTX, eventID uuid.UUID) (*E
 		&i.OrderID,
 		&i.AttemptID,
 		&i.News,
-		&i.Headers,
+		&i.Taken,
 		&i.ReceivedAt,
 		&i.OccurredAt,
 		&i.Kept,
-		&i.Body,
+		&i.Sealed,
 	)
 	return &i, err
 }
 
 const eventsOfAttempt = `-- name: EventsOfAttempt :many
-SELECT e.event_id, e.account, e.provider_event_id, e.event_type, e.kind, e.verdict, e.order_id, e.attempt_id, e.news, e.headers, e.received_at,
-    e.occurred_at, (e.body IS NOT NULL)::boolean AS kept, (CASE WHEN octet_length(e.body) <= 65536 THEN e.body END)::bytea AS body
+SELECT e.event_id, e.account, e.provider_event_id, e.event_type, e.kind, e.verdict, e.order_id, e.attempt_id, e.news, e.taken, e.received_at,
+    e.occurred_at, (b.sealed IS NOT NULL)::boolean AS kept, (CASE WHEN octet_length(b.sealed) <= 66000 THEN b.sealed END)::bytea AS sealed
 FROM (
-    SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at, read_by FROM provider_events WHERE attempt_id = $1::uuid
+    SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, occurred_at, received_at, read_by, taken FROM provider_events WHERE attempt_id = $1::uuid
     ORDER BY verdict = 'repeat', received_at DESC, event_id DESC LIMIT 200
 ) e
+LEFT JOIN event_bytes b ON b.event_id = e.event_id
 ORDER BY e.received_at, e.event_id
 `
 
@@ -104,11 +80,11 @@ type EventsOfAttemptRow struct {
 	OrderID         *string
 	AttemptID       *uuid.UUID
 	News            []byte
-	Headers         []byte
+	Taken           string
 	ReceivedAt      time.Time
 	OccurredAt      *time.Time
 	Kept            bool
-	Body            []byte
+	Sealed          []byte
 }
 
 // Reads the events of one attempt, oldest first, without the bytes of large ones;
@@ -132,11 +108,11 @@ func (q *Queries) EventsOfAttempt(ctx context.Context, db DBTX, attemptID uuid.U
 			&i.OrderID,
 			&i.AttemptID,
 			&i.News,
-			&i.Headers,
+			&i.Taken,
 			&i.ReceivedAt,
 			&i.OccurredAt,
 			&i.Kept,
-			&i.Body,
+			&i.Sealed,
 		); err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ type Store struct {
 
 // New returns a store on the connections of p.
 func New(p *pool.Pool) *Store {
-	return &Store{Store: supportstore.New(p), pool: p, q: dbsqlc.New()}
+	return &Store{Store: supportstore.New(p, nil), pool: p, q: dbsqlc.New()}
 }
 
 // Count implements erasure.Store.

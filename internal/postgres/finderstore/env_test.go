@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -20,6 +21,7 @@ func open(t *testing.T, url string) *postgres.Store {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), url)
 	require.NoError(t, err)
+	s.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(s.Close)
 	return s
 }

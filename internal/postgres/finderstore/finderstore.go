@@ -16,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
@@ -29,10 +30,13 @@ var (
 type Store struct {
 	pool *pool.Pool
 	q    *dbsqlc.Queries
+	keys *envelope.Keys
 }
 
-// New returns a store on the connections of p.
-func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New()} }
+// New returns a store on the connections of p. The keys open what providers sent.
+func New(p *pool.Pool, keys *envelope.Keys) *Store {
+	return &Store{pool: p, q: dbsqlc.New(), keys: keys}
+}
 
 // Find implements finder.Store.
 func (s *Store) Find(ctx context.Context, l finder.Lookup) (hits []finder.Hit, err error) {

@@ -9,16 +9,20 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/finder"
+	"github.com/paylatch/paylatch/internal/postgres/envelope"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // bought makes an order with a succeeded payment, and a webhook of it.
 //
 //nolint:dupword // it is SQL
-func bought(t *testing.T, conn *pgx.Conn, nth int, order, user string, amount int, currency, description, metadata, body string, at time.Time) string {
+func bought(t *testing.T, conn *pgx.Conn, keys *envelope.Keys, nth int, order, user string, amount int, currency, description, metadata, body string, at time.Time) string {
 	t.Helper()
 	id := fmt.Sprintf("00000000-0000-7000-8000-%012d", nth)
+	event := cell.Only.NewIDAt(at)
 	_, err := conn.Exec(t.Context(), `WITH o AS (
 		INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, created_at, updated_at)
 		VALUES ($1, $2, 'r-' || $1, '\x01', $3, $4, $5, $6, $7, $7) RETURNING *
@@ -26,10 +30,11 @@ func bought(t *testing.T, conn *pgx.Conn, nth int, order, user string, amount in
 		INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency, created_at, updated_at, finalized_at)
 		SELECT order_id, $8, user_id, 'pay-' || order_id, '\x01', 'acc', 'succeeded', 'final', amount, currency, created_at, created_at, created_at FROM o RETURNING *
 	)
-	INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, headers, body, received_at)
-	SELECT gen_random_uuid(), 'acc', 'evt-' || order_id, false, 'paid', 'succeeded', '\x01', '{"money": {"minor": 7, "currency": "EUR"}}', '{}', order_id, attempt_id, 'applied',
-		'{}', $9, created_at FROM a`, order, user, amount, currency, description, metadata, at, id, []byte(body))
+	INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, received_at)
+	SELECT $9, 'acc', 'evt-' || order_id, false, 'paid', 'succeeded', '\x01', '{"money": {"minor": 7, "currency": "EUR"}}', '{}', order_id, attempt_id, 'applied',
+		created_at FROM a`, order, user, amount, currency, description, metadata, at, id, event)
 	require.NoError(t, err)
+	envelopetest.Put(t, conn, keys, event, body)
 	return id
 }
 
@@ -38,6 +43,7 @@ func shop(t *testing.T) (url string, conn *pgx.Conn, ids []string) {
 	t.Helper()
 	url = testdb.New(t)
 	conn = testdb.Connect(t, url)
+	keys := open(t, url).Keys()
 	noon := time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
 	for i, o := range []struct {
 		order, user, currency, description, metadata, body string
@@ -50,7 +56,7 @@ func shop(t *testing.T) (url string, conn *pgx.Conn, ids []string) {
 		{"OrdeR-7", "cleo", "USD", "Hat", `{}`, `{"last4": "4242"}`, 4999, noon.Add(-12 * time.Hour)},
 		{"W-900", "cleo", "EUR", "Hat", `{}`, `{"last4": "9999"}`, 4999, noon.Add(-30 * 24 * time.Hour)},
 	} {
-		ids = append(ids, bought(t, conn, i, o.order, o.user, o.amount, o.currency, o.description, o.metadata, o.body, o.at))
+		ids = append(ids, bought(t, conn, keys, i, o.order, o.user, o.amount, o.currency, o.description, o.metadata, o.body, o.at))
 	}
 	_, err := conn.Exec(t.Context(), `INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, key, at, until)
 		VALUES ('W-1001', gen_random_uuid(), $1, 'refused', 'pay', 'second-window', now(), now()), ('W-1002', gen_random_uuid(), NULL, 'refused', 'pay', 'third-Window', now(), now()),
@@ -200,7 +206,7 @@ func TestIndex(t *testing.T) {
 		}
 	}
 	require.Equal(t, [3]int{5, 5, 4}, count())
-	bought(t, conn, 77, "old", "u", 1, "EUR", "x", `{}`, `{"last4": "0001"}`, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+	bought(t, conn, open(t, url).Keys(), 77, "old", "u", 1, "EUR", "x", `{}`, `{"last4": "0001"}`, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
 	copied(t, url)
 	require.Equal(t, [3]int{5, 5, 4}, count(), "it is older than the marks")
 	_, err := conn.Exec(t.Context(), `UPDATE search_cursors SET at = '2020-01-01', id = ''`)
@@ -218,7 +224,7 @@ func TestIndex(t *testing.T) {
 	all.Wait()
 	require.Equal(t, [3]int{6, 6, 5}, count())
 
-	bought(t, conn, 78, "young", "u", 1, "EUR", "x", `{}`, `{}`, time.Now())
+	bought(t, conn, open(t, url).Keys(), 78, "young", "u", 1, "EUR", "x", `{}`, `{}`, time.Now())
 	_, err = finder.NewIndex(open(t, url).Finder()).Copy(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, [3]int{6, 6, 5}, count(), "an older one may be committed later")

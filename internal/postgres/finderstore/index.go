@@ -3,6 +3,7 @@ package finderstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
 
@@ -81,14 +83,17 @@ func (s *Store) IndexAttempts(ctx context.Context, lag time.Duration, most int) 
 func (s *Store) IndexEvents(ctx context.Context, lag time.Duration, most int, card func(finder.Event) string) (int, error) {
 	return s.portion(ctx, finder.Events, func(ctx context.Context, tx *pipeline.Tx, from finder.Mark) (finder.Mark, int, error) {
 		rows, err := s.q.SearchEventsNext(ctx, tx, &dbsqlc.SearchEventsNextParams{
-			AfterAt: from.At, AfterID: uuidOf(from.ID), Lag: lag.Seconds(), Most: int32(most), //nolint:gosec // a batch size
+			AfterID: uuidOf(from.ID), Lag: lag.Seconds(), Most: int32(most), //nolint:gosec // a batch size
 		})
 		if err != nil || len(rows) == 0 {
 			return from, 0, err
 		}
 		cards := map[uuid.UUID]string{}
 		for _, r := range rows {
-			e := finder.Event{ID: r.EventID, AttemptID: r.AttemptID, Body: r.Body, Stored: r.Stored, At: r.ReceivedAt}
+			e := finder.Event{ID: r.EventID, AttemptID: r.AttemptID, Stored: r.Stored, At: r.ReceivedAt}
+			if e.Body, err = s.opened(ctx, r); err != nil {
+				return from, 0, err
+			}
 			if four := card(e); four != "" && r.AttemptID != nil {
 				cards[*r.AttemptID] = four
 			}
@@ -104,6 +109,18 @@ func (s *Store) IndexEvents(ctx context.Context, lag time.Duration, most int, ca
 		}
 		return to, len(rows), s.q.SearchCardsAdd(ctx, tx, p)
 	})
+}
+
+// opened is the body of an event; nil where it was left out, or its key is gone.
+func (s *Store) opened(ctx context.Context, r *dbsqlc.SearchEventsNextRow) ([]byte, error) {
+	if r.Sealed == nil {
+		return nil, nil
+	}
+	_, body, err := s.keys.Open(ctx, r.EventID, r.Sealed)
+	if errors.Is(err, envelope.ErrClosed) {
+		return nil, nil
+	}
+	return body, err
 }
 
 // uuidOf is the id of a mark, zero at the beginning.

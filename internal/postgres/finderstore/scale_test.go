@@ -16,6 +16,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/migrations"
 )
@@ -168,9 +169,9 @@ func seed(t *testing.T, conn *pgx.Conn, rows int) {
 			SELECT 'W-' || 1000000000 + i, ` + id + `, ` + user + `, 'pay-' || i, '\x01', 'acc', 'pi_' || i, CASE WHEN i % 7 = 0 THEN 'failed' ELSE 'succeeded' END::attempt_status, 'final',
 				` + amount + `, ` + currency + `, ` + at + `, ` + at + `, ` + at + of,
 		`TRUNCATE attempt_references; INSERT INTO attempt_references SELECT 'acc', 'pi_' || i, 'W-' || 1000000000 + i, ` + id + of,
-		`TRUNCATE provider_events; INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, headers, received_at)
+		`TRUNCATE provider_events; INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, received_at)
 			SELECT ` + id + `, 'acc', 'evt_' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pi_' || i], 'W-' || 1000000000 + i, ` + id + `,
-				CASE WHEN i % 1000 = 0 THEN 'foreign' ELSE 'applied' END, '{}', ` + at + of,
+				CASE WHEN i % 1000 = 0 THEN 'foreign' ELSE 'applied' END, ` + at + of,
 		`TRUNCATE attempt_log; INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, key, at, until)
 			SELECT 'W-' || 1000000000 + i, ` + id + `, ` + id + `, CASE WHEN i % 10 = 0 THEN 'refused' ELSE 'call' END, 'pay', 'press-' || i, ` + at + `, ` + at + of + ` WHERE i % 10 < 2`,
 		`TRUNCATE search_orders; INSERT INTO search_orders
@@ -201,16 +202,18 @@ func BenchmarkCopy(b *testing.B) {
 			SELECT 'W-' || i, 'u' || i, 'r' || i, '\x01', 1000, 'EUR', 'Order of shirt ' || i, '{"campaign": "summer sale"}', now() - make_interval(secs => %[1]d - i), now() FROM generate_series(1, %[1]d) i;
 		INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency, created_at, updated_at, finalized_at)
 			SELECT order_id, gen_random_uuid(), user_id, 'p', '\x01', 'acc', 'succeeded', 'final', amount, currency, created_at, created_at, created_at FROM orders;
-		INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, headers, body, received_at)
-			SELECT gen_random_uuid(), 'acc', 'evt-' || order_id, false, 'paid', 'succeeded', '\x01', '{}', '{}', order_id, attempt_id, 'applied', '{}',
-				convert_to('{"card": {"last4": "4242"}, "padding": "' || repeat('x', 1500) || '"}', 'UTF8'), created_at FROM payment_attempts;
+		INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, received_at)
+			SELECT (lpad(to_hex(row_number() OVER ()), 12, '0') || substr(md5(order_id), 13))::uuid, 'acc', 'evt-' || order_id, false, 'paid', 'succeeded', '\x01', '{}', '{}',
+				order_id, attempt_id, 'applied', created_at FROM payment_attempts;
 		`, items))
-	require.NoError(b, err)
-	_, err = conn.Exec(b.Context(), "VACUUM ANALYZE")
 	require.NoError(b, err)
 	store, err := postgres.Open(b.Context(), url)
 	require.NoError(b, err)
+	store.SealWith(envelopetest.Box(b), time.Now)
 	defer store.Close()
+	envelopetest.PutAll(b, conn, store.Keys(), `{"card": {"last4": "4242"}, "padding": "`+strings.Repeat("x", 1500)+`"}`)
+	_, err = conn.Exec(b.Context(), "VACUUM ANALYZE")
+	require.NoError(b, err)
 	index := finder.NewIndex(store.Finder()).Without()
 	for b.Loop() {
 		_, err := conn.Exec(b.Context(), `TRUNCATE search_orders, search_payments; UPDATE search_cursors SET at = '0001-01-01', id = ''`)

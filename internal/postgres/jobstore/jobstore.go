@@ -34,7 +34,9 @@ type Store struct {
 }
 
 // New returns a store on the connections of p.
-func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New(), audit: supportstore.New(p)} }
+func New(p *pool.Pool) *Store {
+	return &Store{pool: p, q: dbsqlc.New(), audit: supportstore.New(p, nil)}
+}
 
 // Queue returns the side of the store that leases jobs.
 func (s *Store) Queue() *Queue { return &Queue{s} }

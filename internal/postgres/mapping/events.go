@@ -30,7 +30,7 @@ func EventsInsertParams(events []inbound.StoredEvent) (*dbsqlc.EventsInsertParam
 }
 
 func addEvent(p *dbsqlc.EventsInsertParams, e *inbound.StoredEvent) error {
-	news, headers, err := e.JSON()
+	news, _, err := e.JSON()
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,7 @@ func addEvent(p *dbsqlc.EventsInsertParams, e *inbound.StoredEvent) error {
 	p.Tries = append(p.Tries, int32(e.Tries)) //nolint:gosec // a count of tries
 	p.NextTryAts = append(p.NextTryAts, orZero(e.NextTryAt))
 	p.SecretIndexes = append(p.SecretIndexes, int32(e.Event.SecretIndex)) //nolint:gosec // an index of a short list
-	p.Headers = append(p.Headers, string(headers))
-	p.Bodies = append(p.Bodies, e.Body)
+	p.Takens = append(p.Takens, e.Headers[inbound.TakenHeader])
 	p.OccurredAts = append(p.OccurredAts, e.Event.OccurredAt)
 	p.ReceivedAts = append(p.ReceivedAts, e.At)
 	return nil
@@ -88,17 +87,12 @@ func EventsSettleParams(events []inbound.StoredEvent) *dbsqlc.EventsSettleParams
 	return p
 }
 
-// Event is an event with its bytes and headers.
+// Event is an event without its bytes and headers.
 func Event(row *dbsqlc.ProviderEvents) inbound.StoredEvent {
-	e := parkedEvent(&parkedRow{
+	return parkedEvent(&parkedRow{
 		EventID: row.EventID, Account: row.Account, ProviderEventID: row.ProviderEventID, Digest: row.Digest, News: row.News,
 		OrderID: row.OrderID, AttemptID: row.AttemptID, Verdict: row.Verdict, Tries: row.Tries, NextTryAt: row.NextTryAt, ReceivedAt: row.ReceivedAt,
 	})
-	e.Body = row.Body
-	if err := json.Unmarshal(row.Headers, &e.Headers); err != nil && e.Unreadable == nil {
-		e.Unreadable = fmt.Errorf("%w: headers of %s: %w", payment.ErrEventUnreadable, e.Event.ID, err)
-	}
-	return e
 }
 
 // parkedRow is a parked event. The reads of such have rows of the same form.

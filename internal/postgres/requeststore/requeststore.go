@@ -33,7 +33,9 @@ type Store struct {
 }
 
 // New returns a store on the connections of p.
-func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New(), audit: supportstore.New(p)} }
+func New(p *pool.Pool) *Store {
+	return &Store{pool: p, q: dbsqlc.New(), audit: supportstore.New(p, nil)}
+}
 
 // Refundable implements refundrequest.Store.
 func (s *Store) Refundable(ctx context.Context, id payment.AttemptID) (a payment.Attempt, left int64, err error) {

@@ -2,16 +2,16 @@ package supportstore
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/support"
@@ -25,17 +25,18 @@ func (s *Store) EventShown(ctx context.Context, id payment.EventID) (support.Eve
 		if err != nil {
 			return fmt.Errorf("read event %s: %w", id, pool.Missing(err, payment.ErrEventNotFound))
 		}
-		e = shownFromRow(row)
-		return nil
+		e, err = s.shownFromRow(ctx, row)
+		return err
 	})
 	return e, err
 }
 
-func shownFromRow(row *dbsqlc.EventReadRow) support.Event {
+// shownFromRow is an event with what the provider sent, if it came with the row. Without its key that can't be read.
+func (s *Store) shownFromRow(ctx context.Context, row *dbsqlc.EventReadRow) (support.Event, error) {
 	e := support.Event{
 		ID: payment.EventID(row.EventID), Account: row.Account, ProviderEventID: row.ProviderEventID, Type: row.EventType, Kind: row.Kind,
 		Verdict: fsm.Verdict(row.Verdict), OrderID: payment.OrderID(mapping.OrEmpty(row.OrderID)), AttemptID: (*payment.AttemptID)(row.AttemptID),
-		ReceivedAt: row.ReceivedAt, OccurredAt: row.OccurredAt, Kept: row.Kept, Body: row.Body,
+		ReceivedAt: row.ReceivedAt, OccurredAt: row.OccurredAt, Kept: row.Kept, Taken: row.Taken,
 	}
 	// What can't be read is shown by its columns; it must not hide all else of the case.
 	news, _ := mapping.Webhook(row.ProviderEventID, row.News)
@@ -43,8 +44,13 @@ func shownFromRow(row *dbsqlc.EventReadRow) support.Event {
 	if news.Money != nil {
 		e.Money = &payment.Money{Minor: news.Money.Minor, Currency: payment.Currency(news.Money.Currency)}
 	}
-	var headers map[string]string
-	_ = json.Unmarshal(row.Headers, &headers)
-	e.ContentType, e.Taken = headers["content-type"], headers[inbound.TakenHeader]
-	return e
+	if row.Sealed == nil {
+		return e, nil
+	}
+	headers, body, err := s.keys.Open(ctx, row.EventID, row.Sealed)
+	if errors.Is(err, envelope.ErrClosed) {
+		return e, nil
+	}
+	e.ContentType, e.Body = headers["content-type"], body
+	return e, err
 }

@@ -109,7 +109,11 @@ func (s *Store) events(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHi
 		return err
 	}
 	for _, row := range rows {
-		c.Events = append(c.Events, shownFromRow((*dbsqlc.EventReadRow)(row)))
+		e, err := s.shownFromRow(ctx, (*dbsqlc.EventReadRow)(row))
+		if err != nil {
+			return err
+		}
+		c.Events = append(c.Events, e)
 	}
 	return nil
 }

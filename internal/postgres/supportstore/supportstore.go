@@ -2,6 +2,7 @@ package supportstore
 
 import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -12,7 +13,10 @@ var _ support.Store = (*Store)(nil)
 type Store struct {
 	pool *pool.Pool
 	q    *dbsqlc.Queries
+	keys *envelope.Keys
 }
 
-// New returns a store on the connections of p.
-func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New()} }
+// New returns a store on the connections of p. The keys open what providers sent; nil where none of that is read.
+func New(p *pool.Pool, keys *envelope.Keys) *Store {
+	return &Store{pool: p, q: dbsqlc.New(), keys: keys}
+}

@@ -32,7 +32,9 @@ type Store struct {
 }
 
 // New returns a store on the connections of p.
-func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New(), audit: supportstore.New(p)} }
+func New(p *pool.Pool) *Store {
+	return &Store{pool: p, q: dbsqlc.New(), audit: supportstore.New(p, nil)}
+}
 
 // List implements worklist.Store. Its statement is planned for the filter at hand: what is open has an index of its own.
 func (s *Store) List(ctx context.Context, q worklist.Query) (list []worklist.Entry, err error) {

@@ -26,6 +26,7 @@ import (
 	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	client "github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/recheck"
 	"github.com/paylatch/paylatch/internal/reconcile"
@@ -91,6 +92,7 @@ func newWorld(t *testing.T, look func(gateway.Provider) gateway.Provider) *world
 	var err error
 	w.store, err = postgres.Open(t.Context(), dsn)
 	require.NoError(t, err)
+	w.store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(w.store.Close)
 	var receive http.Handler
 	hook := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.deliver(rw, r, receive) }))

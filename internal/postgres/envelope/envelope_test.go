@@ -1,0 +1,297 @@
+package envelope_test
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/internal/postgres/envelope"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// keys are those of a process with a ring.
+func keys(t *testing.T, url string, now func() time.Time, ring ...string) *envelope.Keys {
+	t.Helper()
+	p, err := pool.Open(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	return envelope.New(p, envelopetest.Box(t, ring...), now)
+}
+
+func seal(t *testing.T, k *envelope.Keys, event uuid.UUID, body string) []byte {
+	t.Helper()
+	with, err := k.Sealing(t.Context())
+	require.NoError(t, err)
+	return with.Seal(event, []byte(`{"content-type":"text/plain"}`), []byte(body))
+}
+
+func opens(t *testing.T, k *envelope.Keys, event uuid.UUID, sealed []byte, body string) {
+	t.Helper()
+	headers, got, err := k.Open(t.Context(), event, sealed)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"content-type": "text/plain"}, headers)
+	require.Equal(t, body, string(got))
+}
+
+func closed(t *testing.T, k *envelope.Keys, event uuid.UUID, sealed []byte) {
+	t.Helper()
+	_, _, err := k.Open(t.Context(), event, sealed)
+	require.ErrorIs(t, err, envelope.ErrClosed)
+}
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	k := keys(t, testdb.New(t), time.Now)
+	event := uuid.New()
+	for _, body := range []string{"", "\n", `{"a":"b"}`, "a\nb\x00"} {
+		sealed := seal(t, k, event, body)
+		opens(t, k, event, sealed, body)
+		closed(t, k, uuid.New(), sealed)
+		for i := range sealed {
+			changed := bytes.Clone(sealed)
+			changed[i] ^= 1
+			closed(t, k, event, changed)
+			closed(t, k, event, sealed[:i])
+		}
+	}
+	first, second := seal(t, k, event, "x"), seal(t, k, event, "x")
+	require.NotEqual(t, first, second)
+}
+
+// Processes that begin at once read what the others have sealed, whichever of them made a key.
+func TestManyProcesses(t *testing.T) {
+	t.Parallel()
+	url, event := testdb.New(t), uuid.New()
+	all := make([]*envelope.Keys, 8)
+	sealed := make([][]byte, len(all))
+	var begun sync.WaitGroup
+	for i := range all {
+		all[i] = keys(t, url, time.Now)
+		begun.Go(func() {
+			if with, err := all[i].Sealing(t.Context()); err == nil {
+				sealed[i] = with.Seal(event, []byte(`{"content-type":"text/plain"}`), []byte("x"))
+			}
+		})
+	}
+	begun.Wait()
+	for _, k := range all {
+		for _, s := range sealed {
+			opens(t, k, event, s, "x")
+		}
+	}
+}
+
+// Callers of one process that need a key at once make one.
+func TestOneProcessMakesOneKey(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	k := keys(t, url, time.Now)
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() { _, _ = k.Sealing(t.Context()) })
+	}
+	all.Wait()
+	require.Equal(t, []int{1, 1}, column[int](t, testdb.Connect(t, url), "SELECT count(*) FROM data_keys GROUP BY month"), "this month's and the next one's")
+}
+
+func column[T any](t *testing.T, conn *pgx.Conn, query string, args ...any) []T {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), query, args...)
+	require.NoError(t, err)
+	all, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	require.NoError(t, err)
+	return all
+}
+
+// A key of the ring is replaced, and then taken away; one that was lost stops nothing.
+func TestRing(t *testing.T) {
+	t.Parallel()
+	url, event := testdb.New(t), uuid.New()
+	ring := func(ids ...string) (*envelope.Keys, int) {
+		t.Helper()
+		k := keys(t, url, time.Now, ids...)
+		n, err := k.Refresh(t.Context())
+		require.NoError(t, err)
+		return k, n
+	}
+	first, n := ring("k1")
+	require.Zero(t, n)
+	sealed := seal(t, first, event, "x")
+	both, n := ring("k2", "k1")
+	require.Zero(t, n)
+	opens(t, both, event, sealed, "x")
+	second, n := ring("k2")
+	require.Zero(t, n, "they were encrypted anew")
+	opens(t, second, event, sealed, "x")
+
+	lost, n := ring("k3")
+	require.Equal(t, 2, n)
+	closed(t, lost, event, sealed)
+	later := seal(t, lost, event, "y")
+	opens(t, lost, event, later, "y")
+	again, n := ring("k3", "k2")
+	require.Zero(t, n)
+	opens(t, again, event, sealed, "x")
+	opens(t, again, event, later, "y")
+}
+
+// A clock that is ahead, or behind, seals under its own month; each process opens it.
+func TestMonths(t *testing.T) {
+	t.Parallel()
+	url, event := testdb.New(t), uuid.New()
+	now := time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
+	k := keys(t, url, func() time.Time { return now })
+	march := seal(t, k, event, "march")
+	now = now.Add(time.Second)
+	april := seal(t, k, event, "april")
+	now = now.AddDate(5, 0, 0)
+	later := seal(t, k, event, "later")
+	conn := testdb.Connect(t, url)
+	require.Equal(t, []string{"2026-03-01", "2026-04-01", "2031-04-01", "2031-05-01"}, column[string](t, conn, "SELECT month::text FROM data_keys ORDER BY month"))
+	other := keys(t, url, time.Now)
+	for text, sealed := range map[string][]byte{"march": march, "april": april, "later": later} {
+		opens(t, k, event, sealed, text)
+		opens(t, other, event, sealed, text)
+	}
+}
+
+const partitions = `SELECT relname::text FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'event_bytes'::regclass ORDER BY 1`
+
+// aged does all that there is to do.
+func aged(t *testing.T, k *envelope.Keys, keep time.Duration) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		more, err = k.Age(t.Context(), keep)
+		require.NoError(t, err)
+	}
+}
+
+// The partitions of this month and the next are there, and take what came before they were.
+func TestPartitionsAreMade(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	conn, k := testdb.Connect(t, url), keys(t, url, time.Now)
+	this := time.Now().UTC().Format("event_bytes_2006_01")
+	there := column[string](t, conn, partitions)
+	require.Len(t, there, 3)
+	require.Equal(t, this, there[0])
+	_, err := conn.Exec(t.Context(), "DROP TABLE "+this)
+	require.NoError(t, err)
+	event := uuid.New()
+	envelopetest.Put(t, conn, k, event, "x")
+	require.Equal(t, []string{"event_bytes_other"}, column[string](t, conn, "SELECT tableoid::regclass::text FROM event_bytes"))
+
+	reader, err := testdb.Connect(t, url).Begin(t.Context())
+	require.NoError(t, err)
+	_, err = reader.Exec(t.Context(), "SELECT FROM event_bytes")
+	require.NoError(t, err)
+	aged(t, k, time.Hour)
+	require.NotContains(t, column[string](t, conn, partitions), this, "somebody reads")
+	require.NoError(t, reader.Rollback(t.Context()))
+	aged(t, k, time.Hour)
+	require.Equal(t, there, column[string](t, conn, partitions))
+	require.Equal(t, []string{this}, column[string](t, conn, "SELECT tableoid::regclass::text FROM event_bytes"))
+	sealed := column[[]byte](t, conn, "SELECT sealed FROM event_bytes")
+	_, body, err := k.Open(t.Context(), event, sealed[0])
+	require.NoError(t, err)
+	require.Equal(t, "x", string(body))
+}
+
+// arrived stores an event with a verdict, and its bytes.
+func arrived(t *testing.T, conn *pgx.Conn, k *envelope.Keys, verdict string, waits bool) uuid.UUID {
+	t.Helper()
+	event := uuid.New()
+	_, err := conn.Exec(t.Context(), `INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, next_try_at, received_at)
+		VALUES ($1::uuid, 'acc', $1::uuid::text, false, 'x', 'x', '\x01', '{}', '{}', $2, CASE WHEN $3 THEN now() END, now())`, event, verdict, waits)
+	require.NoError(t, err)
+	envelopetest.Put(t, conn, k, event, "of "+verdict)
+	return event
+}
+
+// An old month goes, with its key, its rows and its partition; what is still needed of it stays, under the present key.
+func TestAge(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	conn, k := testdb.Connect(t, url), keys(t, url, time.Now)
+	settled, ignored := arrived(t, conn, k, "applied", false), arrived(t, conn, k, "foreign", false)
+	waits, unreadable := arrived(t, conn, k, "unmatched", true), arrived(t, conn, k, "unreadable", false)
+	old := column[uuid.UUID](t, conn, "SELECT key_id FROM data_keys ORDER BY month")
+	require.Len(t, old, 2)
+	body := func(event uuid.UUID) string {
+		t.Helper()
+		for _, sealed := range column[[]byte](t, conn, "SELECT sealed FROM event_bytes WHERE event_id = $1", event) {
+			_, body, err := k.Open(t.Context(), event, sealed)
+			require.NoError(t, err)
+			return string(body)
+		}
+		return ""
+	}
+
+	envelopetest.Back(t, conn, k, 3)
+	aged(t, k, 120*24*time.Hour)
+	_, err := conn.Exec(t.Context(), "SELECT make_event_bytes()")
+	require.NoError(t, err)
+	require.Equal(t, "of applied", body(settled), "its month has been over for less than 120 days")
+	aged(t, k, 24*time.Hour)
+	require.Empty(t, body(settled))
+	require.Empty(t, body(ignored))
+	require.Equal(t, "of unmatched", body(waits))
+	require.Equal(t, "of unreadable", body(unreadable))
+	require.Equal(t, []time.Time{}, append([]time.Time{}, column[time.Time](t, conn, "SELECT sealed_at FROM event_bytes WHERE sealed_at < now() - interval '1 hour'")...))
+	left := column[uuid.UUID](t, conn, "SELECT key_id FROM data_keys ORDER BY month")
+	require.Len(t, left, 2)
+	require.NotContains(t, left, old[0])
+	aged(t, k, 0)
+	require.Equal(t, "of unmatched", body(waits), "nothing is to do any more")
+}
+
+// A month that somebody reads, or copies, is dropped later; nothing waits for that.
+func TestAMonthThatIsLocked(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	conn, k := testdb.Connect(t, url), keys(t, url, time.Now)
+	_, err := conn.Exec(t.Context(), `CREATE TABLE event_bytes_2020_02 PARTITION OF event_bytes FOR VALUES FROM ('2020-02-01T00:00Z') TO ('2020-03-01T00:00Z')`)
+	require.NoError(t, err)
+	reader, err := testdb.Connect(t, url).Begin(t.Context())
+	require.NoError(t, err)
+	_, err = reader.Exec(t.Context(), "SELECT FROM event_bytes")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	more, err := k.Age(ctx, 0)
+	require.NoError(t, err)
+	require.False(t, more)
+	require.Contains(t, column[string](t, conn, partitions), "event_bytes_2020_02")
+	require.NoError(t, reader.Rollback(t.Context()))
+	aged(t, k, 0)
+	require.NotContains(t, column[string](t, conn, partitions), "event_bytes_2020_02")
+}
+
+// Who looks without encryption_keys, on the command line, sees all else.
+func TestWithoutARing(t *testing.T) {
+	t.Parallel()
+	url, event := testdb.New(t), uuid.New()
+	sealed := seal(t, keys(t, url, time.Now), event, "x")
+	p, err := pool.Open(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	for _, k := range []*envelope.Keys{nil, envelope.New(p, nil, time.Now)} {
+		closed(t, k, event, sealed)
+		_, err := k.Sealing(t.Context())
+		require.ErrorContains(t, err, "encryption_keys are missing")
+		_, err = k.Refresh(t.Context())
+		require.Error(t, err)
+	}
+}

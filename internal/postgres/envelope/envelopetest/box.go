@@ -1,0 +1,68 @@
+// Package envelopetest has encryption keys for tests.
+package envelopetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/postgres/envelope"
+)
+
+// Box returns a ring of keys by their ids, the first of which encrypts; of one key without ids. A key's 32 bytes repeat its id.
+func Box(tb testing.TB, ids ...string) envelope.Box {
+	tb.Helper()
+	if len(ids) == 0 {
+		ids = []string{"k1"}
+	}
+	ring := make([]auth.Key, len(ids))
+	for i, id := range ids {
+		ring[i] = auth.Key{ID: id, Secret: []byte(strings.Repeat(id, 32)[:32])}
+	}
+	box, err := auth.NewSealer(ring)
+	require.NoError(tb, err)
+	return box
+}
+
+// Put stores the body of an event, encrypted.
+func Put(tb testing.TB, conn *pgx.Conn, keys *envelope.Keys, event uuid.UUID, body string) {
+	tb.Helper()
+	with, err := keys.Sealing(tb.Context())
+	require.NoError(tb, err)
+	_, err = conn.Exec(tb.Context(), "INSERT INTO event_bytes VALUES ($1, $2, $3)", event, with.At, with.Seal(event, []byte("{}"), []byte(body)))
+	require.NoError(tb, err)
+}
+
+// execer is a connection or a pool.
+type execer interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+// Back has what is stored be so many months older, and its keys.
+func Back(tb testing.TB, conn execer, keys *envelope.Keys, months int) {
+	tb.Helper()
+	_, err := conn.Exec(tb.Context(), "UPDATE event_bytes SET sealed_at = sealed_at - make_interval(months => $1)", months)
+	require.NoError(tb, err)
+	_, err = conn.Exec(tb.Context(), "UPDATE data_keys SET month = month - make_interval(months => $1)", months)
+	require.NoError(tb, err)
+	_, err = keys.Refresh(tb.Context())
+	require.NoError(tb, err)
+}
+
+// PutAll stores one body for each event that there is.
+func PutAll(tb testing.TB, conn *pgx.Conn, keys *envelope.Keys, body string) {
+	tb.Helper()
+	rows, err := conn.Query(tb.Context(), "SELECT event_id FROM provider_events")
+	require.NoError(tb, err)
+	events, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	require.NoError(tb, err)
+	for _, event := range events {
+		Put(tb, conn, keys, event, body)
+	}
+}

@@ -1,0 +1,92 @@
+package envelope
+
+import (
+	"bytes"
+	"context"
+	"crypto/cipher"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// form is the first byte of what is encrypted here. The id of the data key follows, and then what the cipher made.
+const form = 1
+
+// headBytes is the length of what precedes the cipher's text.
+const headBytes = 1 + len(uuid.UUID{})
+
+// Sealing encrypts with the key of one month.
+type Sealing struct {
+	// At is when, to the second: the partition of what is stored with it.
+	At   time.Time
+	id   uuid.UUID
+	aead cipher.AEAD
+}
+
+// Sealing returns what encrypts now. Where this month's key is not in memory it is read, or made, on a connection of its own.
+func (k *Keys) Sealing(ctx context.Context) (Sealing, error) {
+	if k == nil || k.box == nil {
+		return Sealing{}, errNoBox
+	}
+	at := k.now().UTC().Truncate(time.Second)
+	id, aead := k.of(month(at))
+	if aead == nil {
+		if err := k.need(ctx, month(at)); err != nil {
+			return Sealing{}, err
+		}
+		if id, aead = k.of(month(at)); aead == nil { // the month has just changed
+			return Sealing{}, fmt.Errorf("%w: no data key for %s", payment.ErrUnavailable, at.Format("2006-01"))
+		}
+	}
+	return Sealing{at, id, aead}, nil
+}
+
+// Seal encrypts the headers, as JSON, and the body of an event, and binds them to its id.
+func (s Sealing) Seal(event uuid.UUID, headers, body []byte) []byte {
+	text := append(append(append(make([]byte, 0, len(headers)+1+len(body)), headers...), '\n'), body...)
+	return s.text(event, text)
+}
+
+func (s Sealing) text(event uuid.UUID, text []byte) []byte {
+	sealed := make([]byte, 0, headBytes+len(text)+s.aead.Overhead())
+	sealed = append(append(sealed, form), s.id[:]...)
+	return s.aead.Seal(sealed, nil, text, event[:]) //nolint:gosec // the cipher makes a random nonce itself
+}
+
+// Open is the inverse of Seal. It returns ErrClosed.
+func (k *Keys) Open(ctx context.Context, event uuid.UUID, sealed []byte) (headers map[string]string, body []byte, err error) {
+	text, err := k.text(ctx, event, sealed)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open what the provider sent as event %s: %w", event, err)
+	}
+	head, body, found := bytes.Cut(text, []byte{'\n'})
+	if err := json.Unmarshal(head, &headers); err != nil || !found {
+		return nil, nil, fmt.Errorf("headers of event %s have another form: %w", event, err)
+	}
+	return headers, body, nil
+}
+
+func (k *Keys) text(ctx context.Context, event uuid.UUID, sealed []byte) ([]byte, error) {
+	if k == nil || k.box == nil || len(sealed) < headBytes || sealed[0] != form {
+		return nil, ErrClosed
+	}
+	id := uuid.UUID(sealed[1:headBytes])
+	aead := k.cipher(id)
+	if aead == nil { // another process may have made it
+		if _, err := k.load(ctx); err != nil {
+			return nil, err
+		}
+		if aead = k.cipher(id); aead == nil {
+			return nil, ErrClosed
+		}
+	}
+	text, err := aead.Open(nil, nil, sealed[headBytes:], event[:])
+	if err != nil {
+		return nil, fmt.Errorf("%w: it was changed, or is another event's", ErrClosed)
+	}
+	return text, nil
+}

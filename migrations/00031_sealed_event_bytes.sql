@@ -1,0 +1,123 @@
+-- +goose Up
+-- What providers sent goes from the inbox into a table of its own, encrypted with the key of its month, in partitions of a month: what is
+-- too old goes as a whole. The bytes that are in the inbox now are dropped with their columns; what the events mean is kept there.
+CREATE TABLE data_keys (
+    key_id     uuid NOT NULL CONSTRAINT data_keys_pkey PRIMARY KEY,
+    month      date NOT NULL CONSTRAINT data_keys_month_begins CHECK (extract(day FROM month) = 1),
+    wrapped    bytea NOT NULL CONSTRAINT data_keys_wrapped CHECK (octet_length(wrapped) BETWEEN 60 AND 1000),
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+
+COMMENT ON TABLE data_keys IS
+    'The keys of event_bytes, one a month as a rule, each encrypted with encryption_keys. Without its key a month can''t be read any more.';
+
+CREATE TABLE event_bytes (
+    event_id  uuid NOT NULL,
+    sealed_at timestamptz NOT NULL,
+    sealed    bytea NOT NULL,
+    CONSTRAINT event_bytes_pkey PRIMARY KEY (event_id, sealed_at)
+) PARTITION BY RANGE (sealed_at);
+
+COMMENT ON TABLE event_bytes IS 'Headers and body of webhooks, encrypted. A partition a month (UTC), made and dropped by the program.';
+COMMENT ON COLUMN event_bytes.sealed_at IS 'When it was encrypted: as the event came, or later for one that was still needed when its first month was dropped.';
+
+-- What is encrypted is not compressed any more.
+ALTER TABLE event_bytes ALTER COLUMN sealed SET STORAGE EXTERNAL;
+
+-- For months whose partition was not made in time.
+CREATE TABLE event_bytes_other PARTITION OF event_bytes DEFAULT;
+
+ALTER TABLE provider_events ADD COLUMN taken text NOT NULL DEFAULT '';
+ALTER TABLE provider_events DROP COLUMN body;
+ALTER TABLE provider_events DROP COLUMN headers;
+
+COMMENT ON COLUMN provider_events.taken IS 'How the event was taken in, if not as a delivery that was genuine when it came; empty for such a one.';
+
+-- +goose StatementBegin
+-- Makes the partitions of this month and the next, and returns how many there were to make. One that is locked is made the next time.
+CREATE OR REPLACE FUNCTION make_event_bytes() RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' AS $$
+DECLARE
+    home text := (SELECT n.nspname FROM pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace WHERE r.oid = 'event_bytes'::regclass);
+    month timestamp; part text; begins timestamptz; ends timestamptz; made integer := 0;
+BEGIN
+    FOR month IN SELECT date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => i) FROM generate_series(0, 1) i LOOP
+        part := 'event_bytes_' || to_char(month, 'YYYY_MM');
+        begins := month AT TIME ZONE 'UTC';
+        ends := (month + interval '1 month') AT TIME ZONE 'UTC';
+        CONTINUE WHEN to_regclass(format('%I.%I', home, part)) IS NOT NULL;
+        EXIT WHEN NOT pg_try_advisory_xact_lock(hashtextextended('paylatch event bytes ' || home, 0));
+        EXECUTE format('CREATE TABLE %I.%I (LIKE %1$I.event_bytes INCLUDING ALL)', home, part);
+        LOCK TABLE event_bytes_other IN ACCESS EXCLUSIVE MODE;
+        EXECUTE format('WITH moved AS (DELETE FROM %1$I.event_bytes_other WHERE sealed_at >= %3$L AND sealed_at < %4$L RETURNING *)
+            INSERT INTO %1$I.%2$I SELECT * FROM moved', home, part, begins, ends);
+        EXECUTE format('ALTER TABLE %1$I.event_bytes ATTACH PARTITION %1$I.%2$I FOR VALUES FROM (%3$L) TO (%4$L)', home, part, begins, ends);
+        made := made + 1;
+    END LOOP;
+    RETURN made;
+EXCEPTION WHEN lock_not_available THEN
+    RETURN 0;
+END $$;
+
+-- The months that are over for longer than the age to keep them, and a day: clocks may differ.
+CREATE OR REPLACE FUNCTION old_event_bytes(keep interval) RETURNS SETOF date LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
+    SELECT o.month FROM (
+        SELECT k.month FROM data_keys k
+        UNION SELECT to_date(right(c.relname, 7), 'YYYY_MM') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+            WHERE i.inhparent = 'event_bytes'::regclass AND c.relname ~ '^event_bytes_[0-9]{4}_[0-9]{2}$'
+    ) o (month)
+    WHERE (o.month::timestamp + interval '1 month') AT TIME ZONE 'UTC' < now() - greatest(keep, interval '0') - interval '1 day'
+    ORDER BY 1
+$$;
+
+-- Drops an old month's key with all that it opens, unless something of it is needed still: of an event that waits, or that no version
+-- could read yet. It returns whether the month is gone; one that is locked is dropped the next time.
+CREATE OR REPLACE FUNCTION drop_event_bytes(old date, keep interval) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' AS $$
+DECLARE
+    home text := (SELECT n.nspname FROM pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace WHERE r.oid = 'event_bytes'::regclass);
+    begins timestamptz := old::timestamp AT TIME ZONE 'UTC';
+    ends timestamptz := (old::timestamp + interval '1 month') AT TIME ZONE 'UTC';
+BEGIN
+    IF old NOT IN (SELECT old_event_bytes(keep)) OR NOT pg_try_advisory_xact_lock(hashtextextended('paylatch event bytes ' || home, 0))
+        OR EXISTS (SELECT FROM provider_events e JOIN event_bytes b ON b.event_id = e.event_id
+            WHERE e.next_try_at IS NOT NULL AND b.sealed_at >= begins AND b.sealed_at < ends)
+        OR EXISTS (SELECT FROM provider_events e JOIN event_bytes b ON b.event_id = e.event_id
+            WHERE e.verdict = 'unreadable' AND b.sealed_at >= begins AND b.sealed_at < ends) THEN
+        RETURN false;
+    END IF;
+    DELETE FROM data_keys WHERE month = old;
+    DELETE FROM event_bytes_other WHERE sealed_at >= begins AND sealed_at < ends;
+    EXECUTE format('DROP TABLE IF EXISTS %I.%I', home, 'event_bytes_' || to_char(old, 'YYYY_MM'));
+    RETURN true;
+EXCEPTION WHEN lock_not_available THEN
+    RETURN false;
+END $$;
+
+CREATE OR REPLACE FUNCTION erase_details(person text, fresh text, everything boolean, behind text, most integer) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE ids text[]; attempts uuid[]; events bigint;
+BEGIN
+    ids := orders_of(fresh, behind, most);
+    attempts := ARRAY(SELECT attempt_id FROM payment_attempts WHERE order_id = ANY (ids));
+    DELETE FROM event_bytes WHERE event_id = ANY (ARRAY(SELECT e.event_id FROM provider_events e
+        WHERE e.attempt_id = ANY (attempts) AND e.next_try_at IS NULL AND e.verdict <> 'unreadable' FOR NO KEY UPDATE));
+    GET DIAGNOSTICS events = ROW_COUNT;
+    UPDATE orders SET description = '', metadata = '{}' WHERE order_id = ANY (ids) AND everything AND (description <> '' OR metadata <> '{}');
+    PERFORM set_config('paylatch.erasing', 'on', true);
+    UPDATE attempt_log SET actor = 'customer:' || fresh WHERE order_id = ANY (ids) AND actor = 'customer:' || person;
+    PERFORM set_config('paylatch.erasing', '', true);
+    UPDATE search_orders SET words = ARRAY(SELECT w FROM unnest(words) AS w WHERE w LIKE '@%' OR w LIKE '=%') WHERE order_id = ANY (ids) AND everything;
+    UPDATE search_payments SET last_four = '' WHERE attempt_id = ANY (attempts) AND last_four <> '';
+    DELETE FROM sealed_details WHERE order_id = ANY (ids) AND (everything OR attempt_id = '00000000-0000-0000-0000-000000000000');
+    RETURN jsonb_build_object('last', ids[cardinality(ids)], 'seen', cardinality(ids), 'events', events);
+END $$;
+
+-- Two run with the owner's rights: no table and no function of the caller's may stand for one of ours.
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION make_event_bytes() SET search_path = pg_catalog, %I, pg_temp', current_schema());
+    EXECUTE format('ALTER FUNCTION drop_event_bytes(date, interval) SET search_path = pg_catalog, %I, pg_temp', current_schema());
+END $$;
+-- +goose StatementEnd
+
+REVOKE ALL ON FUNCTION make_event_bytes(), drop_event_bytes(date, interval) FROM PUBLIC;
+
+SELECT make_event_bytes();

@@ -1,0 +1,44 @@
+-- Reads all data keys, the oldest first; locks nothing.
+-- name: DataKeys :many
+SELECT key_id, month, wrapped FROM data_keys ORDER BY created_at, key_id;
+
+-- Adds a data key; one row.
+-- name: DataKeyAdd :exec
+INSERT INTO data_keys (key_id, month, wrapped) VALUES (@key_id, @month, @wrapped);
+
+-- Writes a data key as it is encrypted now; one row.
+-- name: DataKeyWrap :exec
+UPDATE data_keys SET wrapped = @wrapped WHERE key_id = @key_id;
+
+-- Stores what providers sent; one row for each event.
+-- name: EventBytesInsert :exec
+INSERT INTO event_bytes (event_id, sealed_at, sealed)
+SELECT n.event_id, @sealed_at, n.sealed FROM (SELECT unnest(@event_ids::uuid[]) AS event_id, unnest(@sealeds::bytea[]) AS sealed) n;
+
+-- Reads what a provider sent; locks nothing.
+-- name: EventBytes :many
+SELECT sealed FROM event_bytes WHERE event_id = @event_id ORDER BY sealed_at DESC LIMIT 1;
+
+-- Makes the partitions of this month and the next; one session at a time.
+-- name: EventBytesMake :one
+SELECT make_event_bytes()::int AS made;
+
+-- Lists the months that are to be dropped, the oldest first; locks nothing.
+-- name: EventBytesOld :many
+SELECT old_event_bytes(make_interval(secs => @keep::float8))::date AS month;
+
+-- Takes out of a month what events need that wait, or that no version could read yet, as many as given.
+-- name: EventBytesNeeded :many
+DELETE FROM event_bytes b USING (
+    SELECT o.event_id, o.sealed_at FROM provider_events e JOIN event_bytes o ON o.event_id = e.event_id
+    WHERE e.next_try_at IS NOT NULL AND o.sealed_at >= @begins::timestamptz AND o.sealed_at < @ends::timestamptz
+    UNION
+    SELECT o.event_id, o.sealed_at FROM provider_events e JOIN event_bytes o ON o.event_id = e.event_id
+    WHERE e.verdict = 'unreadable' AND o.sealed_at >= @begins::timestamptz AND o.sealed_at < @ends::timestamptz
+    LIMIT sqlc.arg(most)::int) n
+WHERE b.event_id = n.event_id AND b.sealed_at = n.sealed_at
+RETURNING b.event_id, b.sealed;
+
+-- Drops a month with its keys, if nothing of it is needed any more; one session at a time.
+-- name: EventBytesDrop :one
+SELECT drop_event_bytes(@month::date, make_interval(secs => @keep::float8))::boolean AS gone;
