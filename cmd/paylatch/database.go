@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
+	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/devpg"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -62,8 +64,17 @@ func openStore(ctx context.Context, cfg *config.Config, dsn string) (*postgres.S
 	at := pool.Address{
 		URL: dsn, Direct: string(cfg.Database.DirectURL), Pooled: cfg.Database.Pooler == config.TransactionPooler, Standby: string(cfg.Database.ReadURL),
 	}
+	open := postgres.OpenAt
 	if cfg.Environment == config.Live {
-		return postgres.OpenDurable(ctx, at)
+		open = postgres.OpenDurable
 	}
-	return postgres.OpenAt(ctx, at)
+	sealer, err := auth.SealerOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	store, err := open(ctx, at)
+	if err == nil && sealer != nil {
+		store.SealWith(sealer, time.Now)
+	}
+	return store, err
 }

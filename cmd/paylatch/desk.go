@@ -90,26 +90,11 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 		if err != nil {
 			return err
 		}
-		sealer, err := sealerOf(cfg)
+		sealer, err := auth.SealerOf(cfg)
 		if err != nil {
 			return err
-		}
-		if sealer != nil {
-			store.SealWith(sealer, time.Now)
 		}
 		payments := newRooms(cfg, store, used, notes, sealer, guard, counted)
 		return errors.Join(do(beside{cfg, store, payments, notes, used}), notes.Flush(ctx))
 	})
-}
-
-// sealerOf returns nil where no keys are configured: it makes none. Then nothing is sent again.
-func sealerOf(cfg *config.Config) (*auth.Sealer, error) {
-	if len(cfg.EncryptionKeys) == 0 {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	ring, err := auth.Keys(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return auth.NewSealer(ring)
 }

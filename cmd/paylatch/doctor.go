@@ -29,17 +29,10 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 			defer store.Close()
 			client := provider.NewHTTPClient()
 			checks := doctor.OfDatabase(examined{store, store.Bus(), store.Support()}, cfg.Environment == config.Live, time.Now)
+			checks = append(checks, doctor.OfDataKeys(store.Keys()))
 			checks = append(checks, doctor.OfConfig(cfg, client, time.Now)...)
 			checks = append(checks, doctor.OfAccounts(called(cfg), client, time.Now)...)
-			n := doctor.Run(ctx, checks, func(c doctor.Check, found []doctor.Finding) {
-				if len(found) == 0 {
-					_, _ = fmt.Fprintf(a.stdout, "ok     %s\n", c.Name)
-				}
-				for _, f := range found {
-					_, _ = fmt.Fprintf(a.stdout, "%s  %s: %s: %s\n       to do: %s\n", map[bool]string{true: "fatal", false: "hurts"}[f.Grave], c.Name, f.Check, f.Problem, f.Remedy)
-				}
-			})
-			if n > 0 {
+			if n := doctor.Run(ctx, checks, doctor.Printer(a.stdout)); n > 0 {
 				return fmt.Errorf("%d of what is above will hurt", n)
 			}
 			return nil

@@ -77,6 +77,18 @@ func Keys(c *config.Config) ([]Key, error) {
 	return []Key{{"local", secret}}, nil
 }
 
+// SealerOf returns the sealer of the configured keys; nil where none are configured, and makes none.
+func SealerOf(c *config.Config) (*Sealer, error) {
+	if len(c.EncryptionKeys) == 0 {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	ring, err := Keys(c)
+	if err != nil {
+		return nil, err
+	}
+	return NewSealer(ring)
+}
+
 var errNotASecret = errors.New("the file does not hold the base64 of 32 bytes")
 
 func readSecret(path string) ([]byte, error) {

@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"time"
 )
 
@@ -24,4 +26,16 @@ func Run(ctx context.Context, checks []Check, show func(c Check, found []Finding
 		findings += len(found)
 	}
 	return findings
+}
+
+// Printer returns a function that shows a check, and what to do about its findings, on lines of text.
+func Printer(to io.Writer) func(c Check, found []Finding) {
+	return func(c Check, found []Finding) {
+		if len(found) == 0 {
+			_, _ = fmt.Fprintf(to, "ok     %s\n", c.Name)
+		}
+		for _, f := range found {
+			_, _ = fmt.Fprintf(to, "%s  %s: %s: %s\n       to do: %s\n", map[bool]string{true: "fatal", false: "hurts"}[f.Grave], c.Name, f.Check, f.Problem, f.Remedy)
+		}
+	}
 }

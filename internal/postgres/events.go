@@ -14,7 +14,6 @@ import (
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
@@ -62,7 +61,11 @@ func (t *txn) EventsInsert(ctx context.Context, events []inbound.StoredEvent) er
 	if err != nil {
 		return err
 	}
-	sealed, err := t.sealed(ctx, events)
+	with, err := t.keys.Sealing(ctx)
+	if err != nil {
+		return err
+	}
+	sealed, err := mapping.EventBytesInsertParams(events, with.At, with.Seal)
 	if err != nil {
 		return err
 	}
@@ -70,25 +73,6 @@ func (t *txn) EventsInsert(ctx context.Context, events []inbound.StoredEvent) er
 		return fmt.Errorf("store %d events: %w", len(events), err)
 	}
 	return nil
-}
-
-// sealed is what providers sent as some events, encrypted.
-func (t *txn) sealed(ctx context.Context, events []inbound.StoredEvent) (*dbsqlc.EventBytesInsertParams, error) {
-	with, err := t.keys.Sealing(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p := mapping.Params[dbsqlc.EventBytesInsertParams](len(events))
-	p.SealedAt = with.At
-	for i := range events {
-		_, headers, err := events[i].JSON()
-		if err != nil {
-			return nil, err
-		}
-		id := uuid.UUID(events[i].ID)
-		p.EventIds, p.Sealeds = append(p.EventIds, id), append(p.Sealeds, with.Seal(id, headers, events[i].Body))
-	}
-	return p, nil
 }
 
 // EventsParked implements intake.Tx.
@@ -151,16 +135,8 @@ func (t *txn) EventLock(ctx context.Context, id payment.EventID) (inbound.Stored
 	if e.Event.Kind != webhooks.KindUnreadable {
 		return e, nil // its meaning is known
 	}
-	sealed, err := t.q.EventBytes(ctx, t, uuid.UUID(id))
-	if err != nil {
-		return inbound.StoredEvent{}, fmt.Errorf("read the bytes of event %s: %w", id, err)
-	}
-	for _, text := range sealed {
-		if e.Headers, e.Body, err = t.keys.Open(ctx, uuid.UUID(id), text); err != nil && !errors.Is(err, envelope.ErrClosed) {
-			return inbound.StoredEvent{}, err
-		}
-	}
-	return e, nil
+	e.Headers, e.Body, err = t.keys.Read(ctx, t, uuid.UUID(id))
+	return e, err
 }
 
 // EventReread implements intake.Tx.

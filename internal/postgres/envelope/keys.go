@@ -75,6 +75,23 @@ func (k *Keys) Refresh(ctx context.Context) (closed int, err error) {
 	return k.refresh(ctx)
 }
 
+// Closed returns how many data keys there are that the ring does not open; it writes nothing.
+func (k *Keys) Closed(ctx context.Context) (closed int, err error) {
+	if k == nil || k.box == nil {
+		return 0, errNoBox
+	}
+	err = k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := k.q.DataKeys(ctx, c)
+		for _, row := range rows {
+			if _, err := k.box.Open(row.Wrapped, row.KeyID[:]); err != nil {
+				closed++
+			}
+		}
+		return err
+	})
+	return closed, err
+}
+
 func (k *Keys) take(ctx context.Context) error {
 	select {
 	case k.reading <- struct{}{}:

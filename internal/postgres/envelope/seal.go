@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/cipher"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
 // form is the first byte of what is encrypted here. The id of the data key follows, and then what the cipher made.
@@ -68,6 +70,20 @@ func (k *Keys) Open(ctx context.Context, event uuid.UUID, sealed []byte) (header
 		return nil, nil, fmt.Errorf("headers of event %s have another form: %w", event, err)
 	}
 	return headers, body, nil
+}
+
+// Read returns what the provider sent as an event; nothing if that is gone, or there is no key for it.
+func (k *Keys) Read(ctx context.Context, db dbsqlc.DBTX, event uuid.UUID) (headers map[string]string, body []byte, err error) {
+	sealed, err := k.q.EventBytes(ctx, db, event)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read what the provider sent as event %s: %w", event, err)
+	}
+	for _, text := range sealed {
+		if headers, body, err = k.Open(ctx, event, text); errors.Is(err, ErrClosed) {
+			return nil, nil, nil
+		}
+	}
+	return headers, body, err
 }
 
 func (k *Keys) text(ctx context.Context, event uuid.UUID, sealed []byte) ([]byte, error) {

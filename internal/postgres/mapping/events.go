@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -53,6 +54,21 @@ func addEvent(p *dbsqlc.EventsInsertParams, e *inbound.StoredEvent) error {
 	p.OccurredAts = append(p.OccurredAts, e.Event.OccurredAt)
 	p.ReceivedAts = append(p.ReceivedAts, e.At)
 	return nil
+}
+
+// EventBytesInsertParams are what providers sent as some events, as seal encrypts it.
+func EventBytesInsertParams(events []inbound.StoredEvent, at time.Time, seal func(event uuid.UUID, headers, body []byte) []byte) (*dbsqlc.EventBytesInsertParams, error) {
+	p := Params[dbsqlc.EventBytesInsertParams](len(events))
+	p.SealedAt = at
+	for i := range events {
+		_, headers, err := events[i].JSON()
+		if err != nil {
+			return nil, err
+		}
+		id := uuid.UUID(events[i].ID)
+		p.EventIds, p.Sealeds = append(p.EventIds, id), append(p.Sealeds, seal(id, headers, events[i].Body))
+	}
+	return p, nil
 }
 
 // EventRereadParams is what an event means, once it could be read.

@@ -1,0 +1,26 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+)
+
+// DataKeys are the keys of what providers sent; *envelope.Keys in the program.
+type DataKeys interface {
+	// Closed returns how many of them encryption_keys does not decrypt.
+	Closed(ctx context.Context) (int, error)
+}
+
+// OfDataKeys is the check of the keys of what providers sent.
+func OfDataKeys(k DataKeys) Check {
+	return Check{"data keys", func(ctx context.Context) []Finding {
+		n, err := k.Closed(ctx)
+		if err != nil || n == 0 {
+			return failed("encryption_keys", err, "configure the encryption_keys of the service, and see whether the database answers")
+		}
+		return []Finding{{
+			Check: "encryption_keys", Problem: fmt.Sprintf("%d data keys were encrypted with a key that is not among them: what providers sent under those can't be shown", n),
+			Remedy: "add that key at the end of the list",
+		}}
+	}}
+}
