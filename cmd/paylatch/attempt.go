@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"text/tabwriter"
-	"time"
 
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -33,7 +32,7 @@ func (c *attemptShowCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if c.JSON {
-			return terminal.JSON(d.out, render.New(time.Now, 0).SupportAttempt(page))
+			return terminal.JSON(d.out, render.New(now, 0).SupportAttempt(page))
 		}
 		_, _ = fmt.Fprintf(d.out, "%s\n\n", terminal.Visible(page.Summary))
 		w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/paylatch/paylatch/internal/backfill"
 )
@@ -16,7 +15,7 @@ type backfillCmd struct {
 
 // Run takes in what the provider lists. Progress goes to the errors, the sum to the output.
 func (c *backfillCmd) Run(ctx context.Context, a *app) error {
-	span, err := backfill.ParseSpan(c.Since, c.Until, time.Now())
+	span, err := backfill.ParseSpan(c.Since, c.Until, now())
 	if err != nil {
 		return usageError{err}
 	}
@@ -26,9 +25,9 @@ func (c *backfillCmd) Run(ctx context.Context, a *app) error {
 			return usageError{fmt.Errorf("--account: %q is not configured", c.Account)}
 		}
 		count, err := backfill.Run(ctx, backfill.Options{
-			Account: c.Account, Span: span, Events: account.Events, Reader: b.used.Readers.Get(c.Account), Now: time.Now,
+			Account: c.Account, Span: span, Events: account.Events, Reader: b.used.Readers.Get(c.Account), Now: now,
 			Take:     b.rooms.Inbox.Inbox.Intake, // without notes: a listed event is no delivery that came again
-			Progress: backfill.Reporter(time.Now, func(line string) { _, _ = fmt.Fprintln(a.stderr, line) }),
+			Progress: backfill.Reporter(now, func(line string) { _, _ = fmt.Fprintln(a.stderr, line) }),
 		})
 		_, _ = fmt.Fprintln(a.stdout, count)
 		if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/paylatch/paylatch/internal/conformance"
 	"github.com/paylatch/paylatch/internal/provider"
@@ -12,7 +11,7 @@ type conformanceCmd struct{ conformance.Ask }
 
 // Run prints each check as it ends. The exit code is 1 if one has failed.
 func (c *conformanceCmd) Run(ctx context.Context, a *app) error {
-	o, err := c.Options(ctx, provider.NewHTTPClient(), time.Now)
+	o, err := c.Options(ctx, provider.NewHTTPClient(), now)
 	if err != nil {
 		return usageError{err}
 	}

@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"time"
 
 	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/auth"
@@ -23,7 +22,7 @@ import (
 func (in *instance) newConsole(desk *support.Service, found *finder.Service, jobs *bulk.Service, open *worklist.Service, asked *refundrequest.Service, dev bool) http.Handler {
 	all := lists.New(in.of.lists(in.store))
 	o := console.Options{Support: desk, Finder: found, Jobs: jobs, Worklist: open, Overview: in.today, Requests: asked, Payments: in.rooms, Endpoints: in.events.Endpoints, Disputes: all, Lists: all, Customers: all, Dashboard: in.cfg.PaymentPage, SignIn: session.Options{
-		AuditLog: desk, Store: in.of.sessions(), Cells: in.of.choice(), Cell: in.of.label(in.cfg.Cell), Log: in.log, Now: time.Now,
+		AuditLog: desk, Store: in.of.sessions(), Cells: in.of.choice(), Cell: in.of.label(in.cfg.Cell), Log: in.log, Now: now,
 		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: access.Seen, Waiting: open.Waiting,
 		Plain: dev && onlyHere(in.cfg.Listen),
 	}}

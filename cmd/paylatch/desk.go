@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -82,10 +81,10 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 		if err := store.Migrated(ctx); err != nil {
 			return err
 		}
-		counted := metrics.New(metrics.Options{Now: time.Now})
-		notes := activity.NewNotes(store, time.Now)
+		counted := metrics.New(metrics.Options{Now: now})
+		notes := activity.NewNotes(store, now)
 		used, err := accounts.New(cfg, accounts.Options{
-			Client: provider.NewHTTPClient(), Watch: accounts.Watch{Log: zerolog.Nop(), Metrics: counted, Now: time.Now}, Noted: notes.Providers,
+			Client: provider.NewHTTPClient(), Watch: accounts.Watch{Log: zerolog.Nop(), Metrics: counted, Now: now}, Noted: notes.Providers,
 		})
 		if err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
@@ -41,7 +40,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	log := logging.New(cfg.Log, a.stderr, time.Now)
+	log := logging.New(cfg.Log, a.stderr, now)
 	if m.CallsAnother(cfg) {
 		log.Warn().Str("sandbox", m.SandboxURL).Msg("the account sandbox calls the base_url of the configuration, which is not that of the sandbox provider here")
 	}
@@ -62,7 +61,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 				if in.handler, err = m.Shop(cfg, at, in.handler, dev.Course(in.store.Support(), in.notes.Flush)); err != nil {
 					return err
 				}
-				return m.Welcome(a.stdout, cfg, at, nats, publisher.SubjectPrefix, time.Now())
+				return m.Welcome(a.stdout, cfg, at, nats, publisher.SubjectPrefix, now())
 			})
 		})
 		return group.Wait()

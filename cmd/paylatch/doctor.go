@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/config"
@@ -28,10 +27,10 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 			}
 			defer store.Close()
 			client := provider.NewHTTPClient()
-			checks := doctor.OfDatabase(examined{store, store.Bus(), store.Support()}, cfg.Environment == config.Live, time.Now)
+			checks := doctor.OfDatabase(examined{store, store.Bus(), store.Support()}, cfg.Environment == config.Live, now)
 			checks = append(checks, doctor.OfDataKeys(store.Keys()))
-			checks = append(checks, doctor.OfConfig(cfg, client, time.Now)...)
-			checks = append(checks, doctor.OfAccounts(called(cfg), client, time.Now)...)
+			checks = append(checks, doctor.OfConfig(cfg, client, now)...)
+			checks = append(checks, doctor.OfAccounts(called(cfg), client, now)...)
 			if n := doctor.Run(ctx, checks, doctor.Printer(a.stdout)); n > 0 {
 				return fmt.Errorf("%d of what is above will hurt", n)
 			}
@@ -58,7 +57,7 @@ func called(cfg *config.Config) []doctor.Account {
 	var list []doctor.Account
 	for _, a := range cfg.Accounts {
 		if a.CanCharge() {
-			list = append(list, doctor.Account{Name: a.Name, New: func(c *http.Client) (gateway.Provider, error) { return accounts.Provider(a, c, time.Now) }})
+			list = append(list, doctor.Account{Name: a.Name, New: func(c *http.Client) (gateway.Provider, error) { return accounts.Provider(a, c, now) }})
 		}
 	}
 	return list

@@ -29,7 +29,7 @@ type endpointCmd struct {
 func withEndpoints(ctx context.Context, a *app, action support.Action, name string, do func(d desk, e *endpoint.Service) error) error {
 	return withDesk(ctx, a, func(d desk) error {
 		head := &outbox.Head{}
-		e, err := publisher.Endpoints(d.cfg, d.store, outbox.NewFeed(d.store, head), head, func(string, int64) {}, time.Now, zerolog.Nop())
+		e, err := publisher.Endpoints(d.cfg, d.store, outbox.NewFeed(d.store, head), head, func(string, int64) {}, now, zerolog.Nop())
 		if err != nil {
 			return err
 		}

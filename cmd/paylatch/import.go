@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/changeset"
@@ -65,13 +64,13 @@ func (c *importCmd) open() (io.ReadCloser, error) {
 }
 
 func (c *importCmd) run(ctx context.Context, a *app, cfg *config.Config, store *postgres.Store, file io.Reader) error {
-	used, err := accounts.New(cfg, accounts.Options{Client: provider.NewHTTPClient(), Watch: accounts.Unwatched(time.Now)})
+	used, err := accounts.New(cfg, accounts.Options{Client: provider.NewHTTPClient(), Watch: accounts.Unwatched(now)})
 	if err != nil {
 		return err
 	}
-	p := imports.NewPrinter(a.stdout, a.stderr, c.DryRun, time.Now)
+	p := imports.NewPrinter(a.stdout, a.stderr, c.DryRun, now)
 	count, err := imports.Run(ctx, file, imports.Options{
-		Store: store, Account: c.Account, Now: time.Now, DryRun: c.DryRun, MaxRefused: c.MaxErrors,
+		Store: store, Account: c.Account, Now: now, DryRun: c.DryRun, MaxRefused: c.MaxErrors,
 		Rules:   changeset.Rules{Cell: cfg.Cell, Accounts: used.Charged, Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease}},
 		Refused: p.Refused, Progress: p.Progress,
 	})

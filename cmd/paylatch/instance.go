@@ -83,7 +83,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	}
 	in.auth, err = auth.New(auth.Options{
 		HS256: auth.TokenKeys(cfg), JWKSURL: cfg.Auth.JWKSURL,
-		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Keys: ring,
+		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Keys: ring, Now: now,
 		Log: func(err error) {
 			log.Warn().Err(err).Msg("the keys of the JWKS address were not fetched; the last ones go on being used")
 		},
@@ -91,8 +91,8 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	if err != nil {
 		return nil, err
 	}
-	in.notes = activity.NewNotes(in.store, time.Now)
-	in.access = support.NewAccessLog(in.store.Support(), time.Now)
+	in.notes = activity.NewNotes(in.store, now)
+	in.access = support.NewAccessLog(in.store.Support(), now)
 	counted := in.counted()
 	in.store.OnCommit(counted.Commit)
 	if err := in.openAccounts(ring, counted); err != nil {
@@ -101,7 +101,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	in.rooms = newRooms(cfg, in.store, in.accounts, in.notes, sealer, in.guard, counted)
 	in.rejected = rejected.New(rejected.Options{
 		Store: in.store.Rejected(), Box: sealer, Accounts: in.accounts.Rejected, Take: in.rooms.Intake,
-		Dropped: counted.RejectedDropped, Recovered: counted.RejectedRecovered, Now: time.Now,
+		Dropped: counted.RejectedDropped, Recovered: counted.RejectedRecovered, Now: now,
 	})
 	in.books = in.rooms.reconciler(in.store)
 	in.hub = waiting.NewHub(in.store.Bus(), in.rooms.Watched, max(1, server.Waiters(cfg.MaxWaiters, func(able, files int) {
@@ -110,7 +110,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	})/len(of.cfg.Numbers())), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
-	if in.events, err = publisher.New(cfg, in.store, counted, time.Now, log); err != nil {
+	if in.events, err = publisher.New(cfg, in.store, counted, now, log); err != nil {
 		return nil, err
 	}
 	in.store.OnChange(func(ids []stream.ID) {
@@ -126,11 +126,11 @@ func (in *instance) counted() *metrics.Metrics {
 	return metrics.New(metrics.Options{
 		Keys: in.store.KeysEstimate, Waiting: in.waiting, Disputes: in.disputed, Overdue: in.store.Overdue, FinalBehind: in.store.FinalLookupsBehind, Parked: in.store.ParkedEvents,
 		Reconciled: func(ctx context.Context) (map[string]time.Duration, error) { return in.books.Ages(ctx) },
-		NotesLost:  in.notes.Lost, Now: time.Now,
+		NotesLost:  in.notes.Lost, Now: now,
 		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: func(ctx context.Context) (map[string]metrics.Endpoint, error) {
-			return in.events.Undelivered(ctx, time.Now())
-		}, Readers: func() map[string]metrics.Reader { return in.events.Behind(time.Now()) }, Streams: func(ctx context.Context) (map[string]metrics.PublishedTo, error) {
-			return in.events.Unpublished(ctx, time.Now())
+			return in.events.Undelivered(ctx, now())
+		}, Readers: func() map[string]metrics.Reader { return in.events.Behind(now()) }, Streams: func(ctx context.Context) (map[string]metrics.PublishedTo, error) {
+			return in.events.Unpublished(ctx, now())
 		},
 		Rejected: in.store.Rejected().Counts, Held: in.guard.All, Pool: func() metrics.Pool { return metrics.Pool(in.store.Usage()) },
 		Unknown: func(ctx context.Context) (map[string]map[string]int64, error) { return in.today.UnknownByAge(ctx) },
@@ -143,19 +143,19 @@ func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: publisher.Types(in.cfg)})
 	in.today = overview.New(overview.Options{
 		Store: in.store.Overview(), Audit: desk, Accounts: in.rooms, Endpoints: in.events.Endpoints, Held: in.guard.All, Breakers: counted.Breakers,
-		Added: counted.Ended, Now: time.Now,
+		Added: counted.Ended, Now: now,
 	})
 	in.metrics = counted
-	counted.Reloaded(true, time.Now())
+	counted.Reloaded(true, now())
 	in.workers = worker.New(in.log, in.loops(in.how, counted)...)
 	jobs, open := bulk.New(in.cfg.Cell, in.store.Jobs(), desk), worklistOf(in.store, desk, in.rooms)
-	found := finder.New(in.of.finder(in.store), desk, time.Now)
+	found := finder.New(in.of.finder(in.store), desk, now)
 	requests := refundrequest.New(in.store.Requests(), in.rooms, desk)
 	served := api.Options{
 		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Endpoints: in.events.Endpoints, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Finder: found, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, found, jobs, open, requests, in.how.dev), Demo: in.how.dev,
 		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
-		OperationsApart: in.cfg.OperationsListen != "", Reference: in.accounts.Reference,
+		OperationsApart: in.cfg.OperationsListen != "", Reference: in.accounts.Reference, Now: now,
 	}
 	in.role = in.how.role
 	if in.role == roleWorker {
@@ -175,7 +175,7 @@ func (in *instance) openAccounts(ring []auth.Key, counted *metrics.Metrics) erro
 		return err
 	}
 	in.accounts, err = accounts.New(in.cfg, accounts.Options{
-		Client: provider.NewHTTPClient(), Watch: accounts.Watch{Log: in.log, Metrics: counted, Now: time.Now}, Noted: in.notes.Providers, Fingerprint: fingerprint, Begun: in.guard.Cover,
+		Client: provider.NewHTTPClient(), Watch: accounts.Watch{Log: in.log, Metrics: counted, Now: now}, Noted: in.notes.Providers, Fingerprint: fingerprint, Begun: in.guard.Cover,
 	})
 	return err
 }
@@ -237,11 +237,11 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 	working.Go(func() { _ = in.auth.Run(workers) })
 	working.Go(func() { _ = in.hub.Run(workers) })
 	working.Go(func() {
-		in.accounts.ReloadOn(workers, hangups, in.reload, func(taken bool) { in.metrics.Reloaded(taken, time.Now()) }, in.log)
+		in.accounts.ReloadOn(workers, hangups, in.reload, func(taken bool) { in.metrics.Reloaded(taken, now()) }, in.log)
 	})
 	working.Go(func() { in.events.Run(workers, in.role != roleAPI) })
 	if in.role != roleAPI {
-		working.Go(func() { publisher.Notices(in.cfg, in.store.Notices(), time.Now, in.log).Run(workers) })
+		working.Go(func() { publisher.Notices(in.cfg, in.store.Notices(), now, in.log).Run(workers) })
 	}
 
 	err := serve()

@@ -37,7 +37,7 @@ func (c *listenCmd) Run(ctx context.Context, a *app) error {
 	}
 	// The laptop's own addresses are private ones.
 	to, err := endpoint.NewClient(endpoint.Endpoint{Name: "listen", URL: c.ForwardTo, Secrets: []string{c.Secret}, AllowPrivate: true},
-		endpoint.Options{Encode: publisher.Encode, Now: time.Now})
+		endpoint.Options{Encode: publisher.Encode, Now: now})
 	if err != nil {
 		return usageError{fmt.Errorf("--secret: %w", err)}
 	}

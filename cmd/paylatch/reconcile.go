@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/reconcile"
@@ -24,7 +23,7 @@ type reconcileCmd struct {
 
 // Run reconciles a span. Findings and the sum go to the output, the progress to the errors.
 func (c *reconcileCmd) Run(ctx context.Context, a *app) error {
-	span, err := reconcile.ParseSpan(c.From, c.To, time.Now())
+	span, err := reconcile.ParseSpan(c.From, c.To, now())
 	if err != nil {
 		return usageError{err}
 	}
@@ -32,7 +31,7 @@ func (c *reconcileCmd) Run(ctx context.Context, a *app) error {
 		if !slices.ContainsFunc(b.cfg.Accounts, func(a config.Account) bool { return a.Name == c.Account }) {
 			return usageError{fmt.Errorf("--account: %q is not configured", c.Account)}
 		}
-		p := &reconcile.Printer{Out: a.stdout, Err: a.stderr, JSON: c.JSON, Now: time.Now}
+		p := &reconcile.Printer{Out: a.stdout, Err: a.stderr, JSON: c.JSON, Now: now}
 		q := reconcile.Request{Account: c.Account, Span: span, By: support.Operator().Subject, Progress: p.Progress, Found: p.Found}
 		r := b.rooms.reconciler(b.store)
 		if c.Compared != "" {

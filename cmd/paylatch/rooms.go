@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
@@ -39,10 +38,10 @@ type rooms struct {
 // reconciler compares the accounts with their providers' books.
 func (r rooms) reconciler(store *postgres.Store) *reconcile.Reconciler {
 	return reconcile.New(reconcile.Options{
-		Store: store, Payments: r.Runner, Rules: r.Rules, Now: time.Now,
+		Store: store, Payments: r.Runner, Rules: r.Rules, Now: now,
 		HoldOf: func(ctx context.Context, account string) (*reconcile.Hold, error) { return holdOf(ctx, store, account) },
 		Recall: func(ctx context.Context, p imports.Past) error {
-			return imports.Make(ctx, imports.Options{Store: store, Rules: r.Rules, Account: p.Account, Now: time.Now}, p)
+			return imports.Make(ctx, imports.Options{Store: store, Rules: r.Rules, Account: p.Account, Now: now}, p)
 		},
 	})
 }
@@ -70,7 +69,7 @@ func newRooms(
 		Accounts: used.Charged, Held: guard,
 		Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
 	}
-	run := runner.Options{Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, Flushed: counted.Batches("results"), Now: time.Now}
+	run := runner.Options{Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, Flushed: counted.Batches("results"), Now: now}
 	if sealer != nil {
 		run.Seal, run.Open = sealer.SealText, sealer.OpenText
 	}
@@ -83,14 +82,14 @@ func newRooms(
 		})},
 		Inbox: activity.Inbox{Notes: notes, Inbox: intake.New(intake.Options{
 			Store: store, Rules: rules, Readers: used.Readers, ProviderTimeout: cfg.ProviderTimeout, StaleAfter: cfg.SilentAfter,
-			Foreign: counted.Foreign, Flushed: counted.Batches("webhooks"), Now: time.Now,
+			Foreign: counted.Foreign, Flushed: counted.Batches("webhooks"), Now: now,
 		})},
 	}
 }
 
 // worklistOf wires what staff does about discrepancies.
 func worklistOf(store *postgres.Store, desk *support.Service, r rooms) *worklist.Service {
-	return worklist.New(worklist.Options{Store: store.Worklist(), Audit: desk, Payments: r, Now: time.Now})
+	return worklist.New(worklist.Options{Store: store.Worklist(), Audit: desk, Payments: r, Now: now})
 }
 
 // settlerOf wires what closes discrepancies about which nothing is left to decide.

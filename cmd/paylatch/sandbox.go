@@ -44,7 +44,7 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 	if err := server.CheckAddress(c.Listen); err != nil {
 		return usageError{fmt.Errorf("--listen: %w", err)}
 	}
-	log := logging.New(cfg.Log, a.stderr, time.Now)
+	log := logging.New(cfg.Log, a.stderr, now)
 	box, err := sandbox.New(c.options(cfg, log))
 	switch {
 	case errors.Is(err, sandbox.ErrWebhook):

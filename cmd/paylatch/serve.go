@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -33,7 +32,7 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	log := logging.New(cfg.Log, a.stderr, time.Now)
+	log := logging.New(cfg.Log, a.stderr, now)
 	how := serving{role: c.Role, migrate: c.Migrate, stderr: a.stderr, hangups: hangups, load: func() (*config.Config, error) { return config.Load(a.configFile, a.environ) }}
 	return serve(ctx, cfg, string(cfg.DatabaseURL), how, log, func(*instance, net.Addr) error { return nil })
 }
@@ -80,7 +79,7 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	}
 	if cfg.TLS.Set() {
 		files := server.TLS(cfg.TLS)
-		listener, err = files.Secure(listener, time.Now, func(err error) { log.Error().Err(err).Msg("the certificate was not read again; the last one goes on") })
+		listener, err = files.Secure(listener, now, func(err error) { log.Error().Err(err).Msg("the certificate was not read again; the last one goes on") })
 		if err != nil {
 			return fmt.Errorf("tls: %w", err)
 		}

@@ -38,7 +38,9 @@ func mint(cfg *config.Config, sub string, roles []payment.Role, ttl time.Duratio
 	if len(cfg.Auth.Ring()) == 0 {
 		return "", config.ValidationErrors{"auth.hs256: is needed to make tokens; those of a JWKS address come from their issuer"}
 	}
-	token, err := auth.NewMinter(cfg).Mint(sub, roles, ttl)
+	minter := auth.NewMinter(cfg)
+	minter.Now = now
+	token, err := minter.Mint(sub, roles, ttl)
 	if err != nil {
 		return "", usageError{err}
 	}
