@@ -22,20 +22,20 @@ UPDATE endpoints SET lease_until = now() + make_interval(secs => @seconds::float
 -- name: EndpointRead :one
 SELECT e.state, e.position, h.last AS head FROM endpoints e, outbox_head h WHERE e.name = @name AND e.fence = @fence;
 
--- Reads at most so many events that are to be tried again by a time, the longest due first. Locks nothing.
+-- Reads at most so many events that are to be tried again, the longest due first. Locks nothing.
 -- name: EndpointDue :many
 SELECT r.tries, r.first_failed_at, r.position, o.message_id, o.order_id, o.subject, o.type, o.version, o.payload, o.created_at
 FROM endpoint_retries r JOIN outbox o ON o.order_id = r.order_id AND o.message_id = r.message_id
-WHERE r.endpoint = @endpoint AND r.state = 'due' AND r.next_at <= @now
+WHERE r.endpoint = @endpoint AND r.state = 'due' AND r.next_at <= now()
 ORDER BY r.next_at LIMIT @at_most::int;
 
 -- Reads which of the subjects have an event that waits to be tried again. Locks nothing.
 -- name: EndpointOpenSubjects :many
 SELECT DISTINCT subject FROM endpoint_retries WHERE endpoint = @endpoint AND state <> 'dead' AND subject = ANY (@subjects::text[]);
 
--- Reads when the next event is to be tried again; no row where none is. Locks nothing.
+-- Reads in how many seconds the next event is to be tried again, less than 0 for one that is due; no row where none is. Locks nothing.
 -- name: EndpointNextDue :one
-SELECT r.next_at FROM endpoint_retries r
+SELECT extract(epoch FROM r.next_at - now())::float8 AS seconds FROM endpoint_retries r
 WHERE r.endpoint = @endpoint AND r.state = 'due' AND EXISTS (SELECT FROM outbox o WHERE o.order_id = r.order_id AND o.message_id = r.message_id)
 ORDER BY r.next_at LIMIT 1;
 

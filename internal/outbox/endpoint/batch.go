@@ -144,7 +144,7 @@ func (b *batch) putOff(events []outbox.Event) {
 	defer b.mu.Unlock()
 	for _, e := range events {
 		if !b.old[e.Position] {
-			b.result.Retries = append(b.result.Retries, Retry{Event: e, New: true, NextAt: b.sender.o.Now()})
+			b.result.Retries = append(b.result.Retries, Retry{Event: e, New: true})
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (b *batch) record(e outbox.Event, tries int, a Attempt, later time.Duration
 	}
 	pause, again := wait(b.sender.schedule, tries, later, b.sender.o.Jitter())
 	b.result.Retries = append(b.result.Retries, Retry{
-		Event: e, New: !b.old[e.Position], Tries: tries, NextAt: b.sender.o.Now().Add(pause), Dead: !again, Status: a.Status, Error: a.Error,
+		Event: e, New: !b.old[e.Position], Tries: tries, Pause: pause, Dead: !again, Status: a.Status, Error: a.Error,
 	})
 	return false
 }

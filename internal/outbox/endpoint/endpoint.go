@@ -56,8 +56,9 @@ type Retry struct {
 	// New distinguishes one that failed now for the first time, or waits for such a one.
 	New bool
 	// Tries were made; none of one that waits for an earlier event of its subject.
-	Tries  int
-	NextAt time.Time
+	Tries int
+	// Pause is how long after it was recorded it is tried again.
+	Pause time.Duration
 	// Dead is set after the last try.
 	Dead   bool
 	Status int
@@ -88,7 +89,6 @@ type Wanted struct {
 	From outbox.Position
 	// Types are those of the endpoint.
 	Types           []string
-	Now             time.Time
 	Events, Retries int
 }
 
@@ -104,8 +104,8 @@ type Work struct {
 	Due []Retry
 	// Waiting are the subjects of Events that have retries.
 	Waiting map[string]bool
-	// NextDue is when a retry is due; zero where none is.
-	NextDue time.Time
+	// NextDue is in how long a retry is due, 0 or less for at once; nil where none waits.
+	NextDue *time.Duration
 }
 
 // Result is what became of some work.
@@ -155,7 +155,7 @@ type Store interface {
 	// SetEndpointBack moves the cursor back, and makes the endpoint Active. It returns ErrAhead.
 	SetEndpointBack(ctx context.Context, name string, to outbox.Position) error
 	// RetryEvents has events sent again from now on, and makes the endpoint Active. It returns an *UnknownError.
-	RetryEvents(ctx context.Context, name string, ids []uuid.UUID, now time.Time) error
+	RetryEvents(ctx context.Context, name string, ids []uuid.UUID) error
 	// PurgeDeliveries deletes at most limit attempts of before a time, and as many retries of events that are not
 	// kept any more, and returns how many there were of that of which there were more, and how many undelivered events
 	// each endpoint so lost.

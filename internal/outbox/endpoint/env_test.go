@@ -100,7 +100,7 @@ func (v *receiver) got() (all []string) {
 	return all
 }
 
-// env is a database of its own, with a clock that stands.
+// env is a database of its own, with processes whose clock stands, and is wrong: retries are by the database's.
 type env struct {
 	store *postgres.Store
 	conn  *pgx.Conn
@@ -117,7 +117,7 @@ func newEnv(t *testing.T) *env {
 	require.NoError(t, err)
 	store.SealWith(envelopetest.Box(t), time.Now)
 	t.Cleanup(store.Close)
-	return &env{store: store, conn: testdb.Connect(t, url), head: &outbox.Head{}, lost: map[string]int64{}, now: time.Now().Truncate(time.Millisecond)}
+	return &env{store: store, conn: testdb.Connect(t, url), head: &outbox.Head{}, lost: map[string]int64{}, now: time.Now().Add(90 * time.Second).Truncate(time.Millisecond)}
 }
 
 func (e *env) clock() time.Time {
@@ -126,10 +126,11 @@ func (e *env) clock() time.Time {
 	return e.now
 }
 
-func (e *env) pass(d time.Duration) {
+// minute has one pass by the clock of the processes.
+func (e *env) minute() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.now = e.now.Add(d)
+	e.now = e.now.Add(time.Minute)
 }
 
 func (e *env) options(t *testing.T) endpoint.Options {
@@ -208,17 +209,39 @@ func (e *env) number(ctx context.Context, t *testing.T) {
 	}
 }
 
-// send makes one pass, and returns how long after it the next retry is due; less than 0 where none is.
+// send makes one pass, and returns in how long the next retry is due, 0 for at once; less where none waits.
 func (e *env) send(t *testing.T, s *endpoint.Sender) time.Duration {
 	t.Helper()
-	_, err := s.Pass(t.Context())
-	require.NoError(t, err)
-	var next *time.Time
-	require.NoError(t, e.conn.QueryRow(t.Context(), "SELECT min(next_at) FROM endpoint_retries WHERE state = 'due' AND endpoint = $1", s.Name).Scan(&next))
+	require.NoError(t, s.Pass(t.Context()))
+	next, now := e.nextDue(t, s)
 	if next == nil {
 		return -1
 	}
-	return max(next.Sub(e.clock()), 0)
+	return max(next.Sub(now), 0)
+}
+
+// fails makes one pass, and requires that the next retry is due some time after it.
+func (e *env) fails(t *testing.T, s *endpoint.Sender, want time.Duration) {
+	t.Helper()
+	_, began := e.nextDue(t, s)
+	require.NoError(t, s.Pass(t.Context()))
+	next, ended := e.nextDue(t, s)
+	require.NotNil(t, next)
+	require.WithinRange(t, next.Add(-want), began, ended)
+}
+
+// nextDue returns when the next retry is due, nil where none waits, and the database's clock.
+func (e *env) nextDue(t *testing.T, s *endpoint.Sender) (next *time.Time, now time.Time) {
+	t.Helper()
+	require.NoError(t, e.conn.QueryRow(t.Context(), "SELECT min(next_at), now() FROM endpoint_retries WHERE state = 'due' AND endpoint = $1", s.Name).Scan(&next, &now))
+	return next, now
+}
+
+// dueIn has all retries that wait for their time due in another one.
+func (e *env) dueIn(t *testing.T, d time.Duration) {
+	t.Helper()
+	_, err := e.conn.Exec(t.Context(), "UPDATE endpoint_retries SET next_at = now() + make_interval(secs => $1) WHERE state = 'due'", d.Seconds())
+	require.NoError(t, err)
 }
 
 func (e *env) status(t *testing.T, v *endpoint.Service) endpoint.Status {

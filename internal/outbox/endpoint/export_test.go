@@ -9,24 +9,20 @@ import (
 )
 
 // Pass takes the lease, makes one pass and gives the lease back.
-func (s *Sender) Pass(ctx context.Context) (next time.Time, err error) { return s.passOnce(ctx, false) }
+func (s *Sender) Pass(ctx context.Context) error { return s.passOnce(ctx, false) }
 
 // Keep is Pass a while after the cursor was kept.
-func (s *Sender) Keep(ctx context.Context) error {
-	_, err := s.passOnce(ctx, true)
-	return err
-}
+func (s *Sender) Keep(ctx context.Context) error { return s.passOnce(ctx, true) }
 
-func (s *Sender) passOnce(ctx context.Context, keep bool) (next time.Time, err error) {
+func (s *Sender) passOnce(ctx context.Context, keep bool) error {
 	l, err := s.o.Store.TakeEndpoint(ctx, s.Name, s.times.Life)
 	if err != nil {
-		return time.Time{}, err
+		return err
 	}
-	done, err := s.pass(ctx, l, outbox.Position(0), keep)
-	if err != nil {
-		return time.Time{}, err
+	if _, err := s.pass(ctx, l, outbox.Position(0), keep); err != nil {
+		return err
 	}
-	return done.next, s.o.Store.RenewEndpoint(ctx, l, 0)
+	return s.o.Store.RenewEndpoint(ctx, l, 0)
 }
 
 // Hasten shortens the lease.

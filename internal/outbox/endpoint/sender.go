@@ -100,7 +100,7 @@ func (s *Sender) deliverAll(ctx context.Context, l lease.Lease) error {
 			kept = began
 		}
 		if !done.more {
-			lease.Rest(ctx, moved, s.restTime(done.next))
+			lease.Rest(ctx, moved, restTime(done.next))
 		}
 		lease.Pause(ctx, passEvery-time.Since(began)) //nolint:forbidigo // as above
 	}
@@ -114,14 +114,14 @@ type passed struct {
 	kept bool
 	// more is set where more may be there to be sent at once.
 	more bool
-	// next is when the next retry is due; zero where none is.
-	next time.Time
+	// next is in how long the next retry is due; nil where none waits.
+	next *time.Duration
 }
 
 // pass sends once what is new behind a position, or the kept cursor, and what is due. With keep the kept cursor follows also where
 // nothing was sent.
 func (s *Sender) pass(ctx context.Context, l lease.Lease, from outbox.Position, keep bool) (passed, error) {
-	w, err := s.o.Store.EndpointWork(ctx, l, Wanted{From: from, Types: s.Types, Now: s.o.Now(), Events: batchSize, Retries: retriesAtOnce})
+	w, err := s.o.Store.EndpointWork(ctx, l, Wanted{From: from, Types: s.Types, Events: batchSize, Retries: retriesAtOnce})
 	if err != nil || w.State == Gone {
 		return passed{read: from}, err
 	}
@@ -146,9 +146,9 @@ func (s *Sender) pass(ctx context.Context, l lease.Lease, from outbox.Position, 
 }
 
 // restTime is how long nothing is there to be sent, unless the head moves.
-func (s *Sender) restTime(next time.Time) time.Duration {
-	if next.IsZero() {
+func restTime(next *time.Duration) time.Duration {
+	if next == nil {
 		return lookEvery
 	}
-	return min(lookEvery, max(next.Sub(s.o.Now()), 0))
+	return min(lookEvery, max(*next, 0))
 }

@@ -121,7 +121,7 @@ func (v *Service) RedeliverEvents(ctx context.Context, name string, ids []uuid.U
 	if _, err := v.sender(name); err != nil {
 		return err
 	}
-	return v.o.Store.RetryEvents(ctx, name, ids, v.o.Now())
+	return v.o.Store.RetryEvents(ctx, name, ids)
 }
 
 // PurgeEvents deletes at most limit attempts of before a time, and as many retries of events that are not kept any more.

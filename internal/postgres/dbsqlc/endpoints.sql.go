@@ -180,13 +180,12 @@ func (q *Queries) EndpointDeliveriesPurge(ctx context.Context, db DBTX, arg *End
 const endpointDue = `-- name: EndpointDue :many
 SELECT r.tries, r.first_failed_at, r.position, o.message_id, o.order_id, o.subject, o.type, o.version, o.payload, o.created_at
 FROM endpoint_retries r JOIN outbox o ON o.order_id = r.order_id AND o.message_id = r.message_id
-WHERE r.endpoint = $1 AND r.state = 'due' AND r.next_at <= $2
-ORDER BY r.next_at LIMIT $3::int
+WHERE r.endpoint = $1 AND r.state = 'due' AND r.next_at <= now()
+ORDER BY r.next_at LIMIT $2::int
 `
 
 type EndpointDueParams struct {
 	Endpoint string
-	Now      time.Time
 	AtMost   int32
 }
 
@@ -203,9 +202,9 @@ type EndpointDueRow struct {
 	CreatedAt     time.Time
 }
 
-// Reads at most so many events that are to be tried again by a time, the longest due first. Locks nothing.
+// Reads at most so many events that are to be tried again, the longest due first. Locks nothing.
 func (q *Queries) EndpointDue(ctx context.Context, db DBTX, arg *EndpointDueParams) ([]*EndpointDueRow, error) {
-	rows, err := db.Query(ctx, endpointDue, arg.Endpoint, arg.Now, arg.AtMost)
+	rows, err := db.Query(ctx, endpointDue, arg.Endpoint, arg.AtMost)
 	if err != nil {
 		return nil, err
 	}
@@ -282,17 +281,17 @@ func (q *Queries) EndpointEvents(ctx context.Context, db DBTX, arg *EndpointEven
 }
 
 const endpointNextDue = `-- name: EndpointNextDue :one
-SELECT r.next_at FROM endpoint_retries r
+SELECT extract(epoch FROM r.next_at - now())::float8 AS seconds FROM endpoint_retries r
 WHERE r.endpoint = $1 AND r.state = 'due' AND EXISTS (SELECT FROM outbox o WHERE o.order_id = r.order_id AND o.message_id = r.message_id)
 ORDER BY r.next_at LIMIT 1
 `
 
-// Reads when the next event is to be tried again; no row where none is. Locks nothing.
-func (q *Queries) EndpointNextDue(ctx context.Context, db DBTX, endpoint string) (time.Time, error) {
+// Reads in how many seconds the next event is to be tried again, less than 0 for one that is due; no row where none is. Locks nothing.
+func (q *Queries) EndpointNextDue(ctx context.Context, db DBTX, endpoint string) (float64, error) {
 	row := db.QueryRow(ctx, endpointNextDue, endpoint)
-	var next_at time.Time
-	err := row.Scan(&next_at)
-	return next_at, err
+	var seconds float64
+	err := row.Scan(&seconds)
+	return seconds, err
 }
 
 const endpointOpenSubjects = `-- name: EndpointOpenSubjects :many

@@ -114,7 +114,7 @@ func (s *Store) readEvents(ctx context.Context, c *pgxpool.Conn, l lease.Lease, 
 }
 
 func (s *Store) readRetries(ctx context.Context, c *pgxpool.Conn, l lease.Lease, w endpoint.Wanted, work *endpoint.Work) error {
-	due, err := s.q.EndpointDue(ctx, c, &dbsqlc.EndpointDueParams{Endpoint: l.Name, Now: w.Now, AtMost: int32(w.Retries)}) //nolint:gosec // a batch
+	due, err := s.q.EndpointDue(ctx, c, &dbsqlc.EndpointDueParams{Endpoint: l.Name, AtMost: int32(w.Retries)}) //nolint:gosec // a batch
 	if err != nil {
 		return fmt.Errorf("read retries of endpoint %s: %w", l.Name, err)
 	}
@@ -124,8 +124,10 @@ func (s *Store) readRetries(ctx context.Context, c *pgxpool.Conn, l lease.Lease,
 			Version: row.Version, Payload: row.Payload, CreatedAt: row.CreatedAt,
 		})})
 	}
-	work.NextDue, err = s.q.EndpointNextDue(ctx, c, l.Name)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	switch seconds, err := s.q.EndpointNextDue(ctx, c, l.Name); {
+	case err == nil:
+		work.NextDue = new(time.Duration(seconds * float64(time.Second)))
+	case !errors.Is(err, pgx.ErrNoRows):
 		return fmt.Errorf("read when endpoint %s has a retry: %w", l.Name, err)
 	}
 	return nil
@@ -222,7 +224,7 @@ func (s *Store) SetEndpointBack(ctx context.Context, name string, to outbox.Posi
 }
 
 // RetryEvents implements endpoint.Store.
-func (s *Store) RetryEvents(ctx context.Context, name string, ids []uuid.UUID, now time.Time) error {
+func (s *Store) RetryEvents(ctx context.Context, name string, ids []uuid.UUID) error {
 	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		n, err := s.q.EndpointActivate(ctx, tx, name)
 		if err := pool.Touched(n, err, endpoint.ErrNotFound, "make endpoint "+name+" active"); err != nil {
@@ -235,11 +237,11 @@ func (s *Store) RetryEvents(ctx context.Context, name string, ids []uuid.UUID, n
 		if unknown := without(ids, rows); len(unknown) > 0 {
 			return &endpoint.UnknownError{IDs: unknown}
 		}
-		hasten := &dbsqlc.EndpointRetriesHastenParams{Now: now, Endpoint: name, Positions: []int64{}}
+		hasten := &dbsqlc.EndpointRetriesHastenParams{Now: tx.Now(), Endpoint: name, Positions: []int64{}}
 		retries := make([]endpoint.Retry, len(rows))
 		for i, row := range rows {
 			hasten.Positions = append(hasten.Positions, row.Position)
-			retries[i] = endpoint.Retry{New: true, NextAt: now, Event: outbox.Event{
+			retries[i] = endpoint.Retry{New: true, Event: outbox.Event{
 				Position: outbox.Position(row.Position), OrderID: row.OrderID, ID: row.MessageID, Subject: row.Subject,
 			}}
 		}

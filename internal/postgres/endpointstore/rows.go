@@ -48,7 +48,7 @@ func retryParams(name string, retries []endpoint.Retry, now time.Time) (*dbsqlc.
 		if !r.New {
 			failed.Positions = append(failed.Positions, int64(r.Event.Position))
 			failed.Tries = append(failed.Tries, int32(r.Tries)) //nolint:gosec // at most the schedule's
-			failed.NextAts, failed.Ats = append(failed.NextAts, r.NextAt), append(failed.Ats, now)
+			failed.NextAts, failed.Ats = append(failed.NextAts, now.Add(r.Pause)), append(failed.Ats, now)
 			failed.Statuses = append(failed.Statuses, int32(r.Status)) //nolint:gosec // of HTTP
 			failed.Errors, failed.Dead = append(failed.Errors, r.Error), append(failed.Dead, r.Dead)
 			continue
@@ -57,7 +57,7 @@ func retryParams(name string, retries []endpoint.Retry, now time.Time) (*dbsqlc.
 		fresh.OrderIds = append(fresh.OrderIds, r.Event.OrderID)
 		fresh.MessageIds, fresh.Subjects = append(fresh.MessageIds, r.Event.ID), append(fresh.Subjects, r.Event.Subject)
 		fresh.Tries = append(fresh.Tries, int32(r.Tries)) //nolint:gosec // at most the schedule's
-		fresh.NextAts, fresh.Ats = append(fresh.NextAts, r.NextAt), append(fresh.Ats, now)
+		fresh.NextAts, fresh.Ats = append(fresh.NextAts, now.Add(r.Pause)), append(fresh.Ats, now)
 		fresh.Statuses = append(fresh.Statuses, int32(r.Status)) //nolint:gosec // of HTTP
 		fresh.Errors, fresh.Dead = append(fresh.Errors, r.Error), append(fresh.Dead, r.Dead)
 	}
