@@ -13,11 +13,18 @@ import (
 // doctor returns what the doctor prints of a configuration of the rig, and its exit code.
 func (r *rig) doctor(provider string) (printed string, code int) {
 	r.t.Helper()
+	return r.doctorOf(binary, provider)
+}
+
+// doctorOf is doctor of another binary.
+func (r *rig) doctorOf(program, provider string, environ ...string) (printed string, code int) {
+	r.t.Helper()
 	dir := r.t.TempDir()
 	file := filepath.Join(dir, "paylatch.yaml")
 	text := fmt.Sprintf(settings, r.dsn, dir, secret, provider, sandboxSecret, stripeSecret, partnerSecret)
 	require.NoError(r.t, os.WriteFile(file, []byte(text), 0o600))
-	cmd := exec.CommandContext(r.t.Context(), binary, "doctor", "--config", file)
+	cmd := exec.CommandContext(r.t.Context(), program, "doctor", "--config", file)
+	cmd.Env = append(os.Environ(), environ...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		var exit *exec.ExitError

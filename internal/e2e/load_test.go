@@ -21,8 +21,10 @@ type load struct {
 	partner webhooks.Signer
 	// account receives the webhooks, and prefix begins the orders' ids.
 	account, prefix string
-	all             sync.WaitGroup
-	cease           context.CancelFunc
+	// pace is how long each caller rests after an order, and after a webhook.
+	pace  time.Duration
+	all   sync.WaitGroup
+	cease context.CancelFunc
 
 	mu sync.Mutex
 	// pays are the intents: the order of each key.
@@ -91,6 +93,7 @@ func (l *load) shop(ctx context.Context, user string) {
 			}
 		}
 		l.mu.Unlock()
+		rest(ctx, l.pace)
 	}
 }
 
@@ -108,6 +111,7 @@ func (l *load) notify(ctx context.Context) {
 		}
 		l.mu.Unlock()
 		l.breathe(ctx, a)
+		rest(ctx, l.pace)
 	}
 }
 
@@ -125,7 +129,11 @@ func (l *load) breathe(ctx context.Context, a answer) {
 	if a.err == nil && a.status < http.StatusInternalServerError {
 		return
 	}
-	pause, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	rest(ctx, 20*time.Millisecond)
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	pause, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	<-pause.Done()
 }
@@ -138,6 +146,13 @@ func (l *load) counts() (answers int) {
 		answers += n
 	}
 	return answers
+}
+
+// intents returns how many pays were sent and have come to an end, whatever that was.
+func (l *load) intents() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.pays)
 }
 
 // kept requires that each caller got an answer or was sent away for a while, and that what was answered or acknowledged is so
@@ -170,11 +185,12 @@ func (l *load) kept(t *testing.T, r *rig) {
 		}
 	}
 	r.consistent(t)
+	acknowledged := append(l.heard, r.hooks.acknowledged()...) // before they are read: more may come
 	stored := map[string]bool{}
 	for _, id := range column[string](t, r, `SELECT provider_event_id FROM provider_events`) {
 		stored[id] = true
 	}
-	for _, id := range append(l.heard, r.hooks.acknowledged()...) {
+	for _, id := range acknowledged {
 		require.True(t, stored[id], "an acknowledged event is lost")
 	}
 }
