@@ -65,7 +65,7 @@ vuln: ## known weaknesses in what the program calls; skipped, in one sentence, w
 reproducible: ## two builds in two places have the same bytes
 	@scripts/reproducible "$(VERSION)"
 
-image: build ## the image, by buildah and without a registry; skipped, in one sentence, where it can't run
+image: build postgres ## the image, by buildah and without a registry, started once; skipped, in one sentence, where it can't run
 	@scripts/image "$(VERSION)"
 
 picture: postgres testtools ## takes the README's picture of the demo anew, in docs/demo.png
