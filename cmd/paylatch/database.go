@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/config"
@@ -74,7 +73,7 @@ func openStore(ctx context.Context, cfg *config.Config, dsn string) (*postgres.S
 	}
 	store, err := open(ctx, at)
 	if err == nil && sealer != nil {
-		store.SealWith(sealer, time.Now)
+		store.SealWith(sealer, now)
 	}
 	return store, err
 }

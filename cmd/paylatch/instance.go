@@ -77,7 +77,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	if err != nil {
 		return nil, err
 	}
-	in.store.SealWith(sealer, time.Now)
+	in.store.SealWith(sealer, now)
 	if in.guard, err = watched(cfg, in.store, log); err != nil {
 		return nil, err
 	}
