@@ -144,7 +144,10 @@ func foreignTriedSeldom(t *testing.T) {
 		require.Equal(t, 1, r.round(t))
 		require.LessOrEqual(t, len(ages), 4)
 	}
-	require.InEpsilonSlice(t, []float64{1, 10, 100, 600}, ages, 0.2)
+	require.Len(t, ages, 4)
+	for i, want := range []float64{1, 10, 100, 600} { // and as long as it took, on a busy machine
+		require.InDelta(t, want*1.1+3, ages[i], want*0.2+3)
+	}
 }
 
 // The id of an attempt or a refund of ours is a mark: such an event stays parked, and is reviewed.
