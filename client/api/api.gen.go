@@ -984,6 +984,9 @@ type Endpoint struct {
 	LastSuccessAt       *time.Time `json:"last_success_at"`
 	LastFailureAt       *time.Time `json:"last_failure_at"`
 	LastFailure         *string    `json:"last_failure"`
+
+	// Cell The cell whose events these are, where endpoints of several are read together. Each cell delivers its own.
+	Cell *int `json:"cell,omitempty"`
 }
 
 // Endpoints defines model for Endpoints.
@@ -1637,6 +1640,9 @@ type SupportDeed struct {
 	Outcome   SupportDeedOutcome     `json:"outcome"`
 	Detail    map[string]interface{} `json:"detail"`
 	At        time.Time              `json:"at"`
+
+	// Cell The cell whose log has the entry, where those of several are read together. Each log is chained by itself.
+	Cell *int `json:"cell,omitempty"`
 }
 
 // SupportDeedOutcome defines model for SupportDeed.Outcome.
@@ -2048,6 +2054,9 @@ type AmountMin = string
 // AttemptID defines model for AttemptID.
 type AttemptID = string
 
+// Cell defines model for Cell.
+type Cell = string
+
 // CreatedFrom defines model for CreatedFrom.
 type CreatedFrom = string
 
@@ -2222,6 +2231,11 @@ type ReadDisputeParams struct {
 
 // ListEndpointsParams defines parameters for ListEndpoints.
 type ListEndpointsParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2237,6 +2251,11 @@ type ListDeliveriesParams struct {
 	// Limit How many items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2246,12 +2265,22 @@ type ListDeliveriesParamsFailed string
 
 // RedeliverParams defines parameters for Redeliver.
 type RedeliverParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // TestEndpointParams defines parameters for TestEndpoint.
 type TestEndpointParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2666,6 +2695,11 @@ type SupportAuditParams struct {
 	// Limit How many items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2699,12 +2733,22 @@ type SupportDiscrepanciesParams struct {
 	// Limit How many items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // SupportResolveManyParams defines parameters for SupportResolveMany.
 type SupportResolveManyParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2735,6 +2779,11 @@ type SupportResolveParams struct {
 
 // SupportReplayManyParams defines parameters for SupportReplayMany.
 type SupportReplayManyParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2765,6 +2814,11 @@ type SupportJobsParams struct {
 	// Limit How many items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2783,6 +2837,11 @@ type SupportStopJobParams struct {
 
 // SupportOverviewParams defines parameters for SupportOverview.
 type SupportOverviewParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2797,6 +2856,11 @@ type SupportRefundRequestsParams struct {
 
 	// Limit How many items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
@@ -5465,6 +5529,33 @@ func NewListEndpointsRequest(server string, params *ListEndpointsParams) (*http.
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -5559,6 +5650,18 @@ func NewListDeliveriesRequest(server string, endpoint EndpointName, params *List
 
 		}
 
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -5625,6 +5728,33 @@ func NewRedeliverRequestWithBody(server string, endpoint EndpointName, params *R
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
@@ -5674,6 +5804,33 @@ func NewTestEndpointRequest(server string, endpoint EndpointName, params *TestEn
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
@@ -7840,6 +7997,18 @@ func NewSupportAuditRequest(server string, params *SupportAuditParams) (*http.Re
 
 		}
 
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -8005,6 +8174,18 @@ func NewSupportDiscrepanciesRequest(server string, params *SupportDiscrepanciesP
 
 		}
 
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -8062,6 +8243,33 @@ func NewSupportResolveManyRequestWithBody(server string, params *SupportResolveM
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -8354,6 +8562,33 @@ func NewSupportReplayManyRequestWithBody(server string, params *SupportReplayMan
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
@@ -8604,6 +8839,18 @@ func NewSupportJobsRequest(server string, params *SupportJobsParams) (*http.Requ
 
 		}
 
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -8763,6 +9010,33 @@ func NewSupportOverviewRequest(server string, params *SupportOverviewParams) (*h
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -8841,6 +9115,18 @@ func NewSupportRefundRequestsRequest(server string, params *SupportRefundRequest
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -10355,6 +10641,7 @@ func (r ReadDisputeResponse) ContentType() string {
 
 // ListEndpointsResponse200Headers the declared response headers of an HTTP 200 response for ListEndpoints
 type ListEndpointsResponse200Headers struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -10665,6 +10952,7 @@ func (r ListDeliveriesResponse) ContentType() string {
 
 // RedeliverResponse200Headers the declared response headers of an HTTP 200 response for Redeliver
 type RedeliverResponse200Headers struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -15418,6 +15706,7 @@ func (r SupportRecheckResponse) ContentType() string {
 
 // SupportAuditResponse200Headers the declared response headers of an HTTP 200 response for SupportAudit
 type SupportAuditResponse200Headers struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -15565,6 +15854,7 @@ func (r SupportAuditResponse) ContentType() string {
 
 // SupportDiscrepanciesResponse200Headers the declared response headers of an HTTP 200 response for SupportDiscrepancies
 type SupportDiscrepanciesResponse200Headers struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -17619,6 +17909,7 @@ func (r SupportRevealResponse) ContentType() string {
 
 // SupportJobsResponse200Headers the declared response headers of an HTTP 200 response for SupportJobs
 type SupportJobsResponse200Headers struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -18140,6 +18431,7 @@ func (r SupportStopJobResponse) ContentType() string {
 
 // SupportOverviewResponse200Headers the declared response headers of an HTTP 200 response for SupportOverview
 type SupportOverviewResponse200Headers struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -18287,6 +18579,7 @@ func (r SupportOverviewResponse) ContentType() string {
 
 // SupportRefundRequestsResponse200Headers the declared response headers of an HTTP 200 response for SupportRefundRequests
 type SupportRefundRequestsResponse200Headers struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -21293,6 +21586,13 @@ func ParseListEndpointsResponse(rsp *http.Response) (*ListEndpointsResponse, err
 	switch {
 	case rsp.StatusCode == 200:
 		var headers ListEndpointsResponse200Headers
+		if values := rsp.Header.Values("Incomplete"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Incomplete", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Incomplete = &value
+		}
 		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -21851,6 +22151,13 @@ func ParseRedeliverResponse(rsp *http.Response) (*RedeliverResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers RedeliverResponse200Headers
+		if values := rsp.Header.Values("Incomplete"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Incomplete", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Incomplete = &value
+		}
 		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -30982,6 +31289,13 @@ func ParseSupportAuditResponse(rsp *http.Response) (*SupportAuditResponse, error
 	switch {
 	case rsp.StatusCode == 200:
 		var headers SupportAuditResponse200Headers
+		if values := rsp.Header.Values("Incomplete"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Incomplete", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Incomplete = &value
+		}
 		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -31228,6 +31542,13 @@ func ParseSupportDiscrepanciesResponse(rsp *http.Response) (*SupportDiscrepancie
 	switch {
 	case rsp.StatusCode == 200:
 		var headers SupportDiscrepanciesResponse200Headers
+		if values := rsp.Header.Values("Incomplete"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Incomplete", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Incomplete = &value
+		}
 		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -34941,6 +35262,13 @@ func ParseSupportJobsResponse(rsp *http.Response) (*SupportJobsResponse, error) 
 	switch {
 	case rsp.StatusCode == 200:
 		var headers SupportJobsResponse200Headers
+		if values := rsp.Header.Values("Incomplete"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Incomplete", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Incomplete = &value
+		}
 		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -35834,6 +36162,13 @@ func ParseSupportOverviewResponse(rsp *http.Response) (*SupportOverviewResponse,
 	switch {
 	case rsp.StatusCode == 200:
 		var headers SupportOverviewResponse200Headers
+		if values := rsp.Header.Values("Incomplete"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Incomplete", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Incomplete = &value
+		}
 		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -36080,6 +36415,13 @@ func ParseSupportRefundRequestsResponse(rsp *http.Response) (*SupportRefundReque
 	switch {
 	case rsp.StatusCode == 200:
 		var headers SupportRefundRequestsResponse200Headers
+		if values := rsp.Header.Values("Incomplete"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Incomplete", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Incomplete = &value
+		}
 		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {

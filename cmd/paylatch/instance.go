@@ -12,10 +12,12 @@ import (
 
 	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/allcells"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/bulk"
+	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/lists"
@@ -148,11 +150,13 @@ func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	in.metrics = counted
 	counted.Reloaded(true, now())
 	in.workers = worker.New(in.log, in.loops(in.how, counted)...)
-	jobs, open := bulk.New(in.cfg.Cell, in.store.Jobs(), desk), worklistOf(in.store, desk, in.rooms)
-	found := finder.New(in.of.finder(in.store), desk, now)
-	requests := refundrequest.New(in.store.Requests(), in.rooms, desk)
+	own := allcells.Desk{
+		Support: desk, Worklist: worklistOf(in.store, desk, in.rooms), Overview: in.today, Jobs: bulk.New(in.cfg.Cell, in.store.Jobs(), desk),
+		Requests: refundrequest.New(in.store.Requests(), in.rooms, desk), Endpoints: in.events.Endpoints, Payments: in.rooms,
+	}
+	in.of.desks = append(in.of.desks, allcells.Cell{Number: in.cfg.Cell, Desk: own})
 	served := api.Options{
-		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Endpoints: in.events.Endpoints, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Finder: found, Jobs: jobs, Worklist: open, RefundRequests: requests, Overview: in.today, Refused: in.access.Refused, Console: in.newConsole(desk, found, jobs, open, requests, in.how.dev), Demo: in.how.dev,
+		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.rooms, Rejected: in.rejected.Keep, Refused: in.access.Refused, Demo: in.how.dev,
 		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
 		OperationsApart: in.cfg.OperationsListen != "", Reference: in.accounts.Reference, Now: now,
@@ -163,10 +167,21 @@ func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
 		in.operations = in.handler
 		return
 	}
-	in.handler = api.New(served)
+	in.handler = api.New(in.offer(served, own, in.of.label(in.cfg.Cell)))
 	if served.OperationsApart {
 		in.operations = api.NewOperations(served)
 	}
+	if in.cfg.Cell == cell.Only && len(in.of.cfg.Cells) > 0 {
+		in.of.handler = api.New(in.offer(served, in.of.desks.All(), ""))
+	}
+}
+
+// offer adds what staff does, in a cell, or in all where it is none.
+func (in *instance) offer(o api.Options, d allcells.Desk, cell string) api.Options {
+	o.Support, o.Worklist, o.Overview, o.Jobs, o.RefundRequests, o.Endpoints = d.Support, d.Worklist, d.Overview, d.Jobs, d.Requests, d.Endpoints
+	found := finder.New(in.of.finder(in.store), d.Support, now)
+	o.Finder, o.Console = found, in.newConsole(d, found, cell, in.how.dev)
+	return o
 }
 
 func (in *instance) openAccounts(ring []auth.Key, counted *metrics.Metrics) error {

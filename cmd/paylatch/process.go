@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/alexedwards/scs/v2"
 	"github.com/rs/zerolog"
 
+	"github.com/paylatch/paylatch/internal/allcells"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/cells"
@@ -31,6 +31,9 @@ type process struct {
 	log       zerolog.Logger
 	stores    map[cell.Number]*postgres.Store
 	instances map[cell.Number]*instance
+	// desks are what staff does in the cells; handler serves all of them, where there are several.
+	desks   allcells.Cells
+	handler http.Handler
 }
 
 func newProcess(ctx context.Context, cfg *config.Config, dsn string, how serving, log zerolog.Logger, refusals *zerolog.Logger) (*process, error) {
@@ -99,7 +102,7 @@ func (p *process) in(n cell.Number, err error) error {
 	return fmt.Errorf("cell %d: %w", n, err)
 }
 
-// finder, lists, sessions and payments are those of an instance, and of all cells where there are several.
+// finder, lists and payments are those of an instance, and of all cells where there are several.
 func (p *process) finder(own *postgres.Store) finder.Store {
 	if len(p.cfg.Cells) == 0 {
 		return own.Finder()
@@ -122,20 +125,6 @@ func (p *process) lists(own *postgres.Store) lists.Store {
 	return all
 }
 
-// choice are the cells that staff chooses among, none where there is one.
-func (p *process) choice() (numbers []string) {
-	if len(p.cfg.Cells) == 0 {
-		return nil
-	}
-	for _, n := range p.cfg.Numbers() {
-		numbers = append(numbers, p.label(n))
-	}
-	return numbers
-}
-
-// sessions are those of the first cell: who is signed in is so in all.
-func (p *process) sessions() scs.CtxStore { return p.stores[cell.Only].Sessions() }
-
 func (p *process) payments(own *instance) api.Payments {
 	if len(p.cfg.Cells) == 0 || own.cfg.Cell != cell.Only {
 		return own.rooms
@@ -152,8 +141,11 @@ func (p *process) handlers() (served, operations http.Handler) {
 	if len(p.cfg.Cells) == 0 {
 		return p.first().handler, p.first().operations
 	}
-	o := cells.Options{To: p.cfg, Health: p.first().operations == nil || p.first().role == roleWorker}
-	apart := cells.Options{To: p.cfg, Health: true}
+	o := cells.Options{To: p.cfg, All: p.handler, Health: p.first().operations == nil || p.first().role == roleWorker}
+	if p.first().role == roleWorker {
+		o.All = p.first().handler
+	}
+	apart := cells.Options{To: p.cfg, All: p.first().operations, Health: true}
 	var counted []*metrics.Metrics
 	for _, n := range p.cfg.Numbers() {
 		in := p.instances[n]

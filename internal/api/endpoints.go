@@ -35,7 +35,7 @@ func (s *server) ListEndpoints(ctx context.Context, _ gen.ListEndpointsRequestOb
 		return nil, err
 	}
 	list, err := s.Endpoints.List(ctx)
-	if err != nil {
+	if err = partial(ctx, err); err != nil {
 		return nil, err
 	}
 	return response{http.StatusOK, render.Endpoints(list)}, nil
@@ -109,7 +109,7 @@ func (s *server) Redeliver(ctx context.Context, r gen.RedeliverRequestObject) (g
 		return nil, err
 	}
 	list, err := s.Endpoints.List(ctx)
-	if err != nil {
+	if err = partial(ctx, err); err != nil {
 		return nil, err
 	}
 	return response{http.StatusOK, render.Endpoints(list)}, nil

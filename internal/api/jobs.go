@@ -59,7 +59,7 @@ func (s *server) SupportJobs(ctx context.Context, r gen.SupportJobsRequestObject
 		return nil, err
 	}
 	list, next, err := s.Jobs.Jobs(ctx, exchange.Of(ctx).Staff(), page)
-	if err != nil {
+	if err = partial(ctx, err); err != nil {
 		return nil, err
 	}
 	return response{http.StatusOK, render.SupportJobs(list, next)}, nil

@@ -12,7 +12,7 @@ import (
 // SupportOverview handles GET /v1/support/overview.
 func (s *server) SupportOverview(ctx context.Context, _ gen.SupportOverviewRequestObject) (gen.SupportOverviewResponseObject, error) {
 	o, err := s.Overview.Overview(ctx, exchange.Of(ctx).Staff())
-	if err != nil {
+	if err = partial(ctx, err); err != nil {
 		return nil, err
 	}
 	return response{http.StatusOK, render.SupportOverview(o)}, nil

@@ -41,7 +41,7 @@ func (s *server) SupportRefundRequests(ctx context.Context, r gen.SupportRefundR
 		return nil, err
 	}
 	list, next, err := s.RefundRequests.Requests(ctx, exchange.Of(ctx).Staff(), refundrequest.State(valueOf(r.Params.Status)), page)
-	if err != nil {
+	if err = partial(ctx, err); err != nil {
 		return nil, err
 	}
 	return response{http.StatusOK, render.SupportRefundRequests(list, next)}, nil

@@ -110,7 +110,7 @@ func (s *server) SupportAudit(ctx context.Context, r gen.SupportAuditRequestObje
 	list, next, err := s.Support.Audit(ctx, exchange.Of(ctx).Staff(), support.AuditFilter{
 		Actor: valueOf(r.Params.Actor), Action: valueOf(r.Params.Action), Target: valueOf(r.Params.Target),
 	}, page)
-	if err != nil {
+	if err = partial(ctx, err); err != nil {
 		return nil, err
 	}
 	return response{http.StatusOK, render.SupportAudit(list, next)}, nil

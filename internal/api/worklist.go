@@ -26,7 +26,7 @@ func (s *server) SupportDiscrepancies(ctx context.Context, r gen.SupportDiscrepa
 		Status: valueOf(p.Status), Kind: valueOf(p.Kind), Account: valueOf(p.Account), Assignee: valueOf(p.Assignee),
 		OpenedFrom: valueOf(p.OpenedFrom), OpenedTo: valueOf(p.OpenedTo), Order: valueOf(p.Order),
 	}, page)
-	if err != nil {
+	if err = partial(ctx, err); err != nil {
 		return nil, err
 	}
 	return response{http.StatusOK, render.SupportDiscrepancies(list, next)}, nil

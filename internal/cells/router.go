@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -29,10 +30,12 @@ type Cell struct {
 	API    http.Handler
 }
 
-// Options configure a router. Cells and To are required; the first cell serves what names none.
+// Options configure a router. Cells, All and To are required.
 type Options struct {
 	Cells []Cell
-	To    Map
+	// All serves what names no cell and nothing that is in one.
+	All http.Handler
+	To  Map
 	// Health has the router serve /readyz and /metrics, for all cells; Metrics serves the latter.
 	Health  bool
 	Metrics http.Handler
@@ -65,19 +68,33 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// lead has the cell serve a request that what it names is in.
+// lead has the cell serve a request that what it names is in, and all of them what names nothing.
 func (r *Router) lead(w http.ResponseWriter, req *http.Request) {
+	query := req.URL.Query()
 	n, named := r.named(req)
-	if named {
-		r.cell(n).ServeHTTP(w, req)
-		return
-	}
-	n, chosen, err := r.chosen(req)
 	switch {
-	case err != nil:
-		r.refuse(w, err)
-	case chosen && isConsole(req):
-		choose(w, req, n)
+	case named:
+		r.cell(n).ServeHTTP(w, req)
+	case isSignIn(req):
+		keep(w, req, "") // who comes in looks at all
+		r.All.ServeHTTP(w, without(req, parameter))
+	case !query.Has(parameter):
+		r.chosen(req).ServeHTTP(w, req)
+	case isConsole(req) && query.Get(parameter) == session.AllCells:
+		choose(w, req, "")
+	default:
+		r.leadTo(w, req, query.Get(parameter))
+	}
+}
+
+// leadTo has the cell of a number serve a request, and in the console all that follow.
+func (r *Router) leadTo(w http.ResponseWriter, req *http.Request, number string) {
+	n, found := r.number(number)
+	switch {
+	case !found:
+		r.refuse(w, payment.Invalid(parameter, "must be the number of a cell: "+strings.Join(r.numbers(), ", ")))
+	case isConsole(req):
+		choose(w, req, number)
 	default:
 		r.cell(n).ServeHTTP(w, without(req, parameter))
 	}
@@ -107,21 +124,14 @@ func (r *Router) named(req *http.Request) (cell.Number, bool) {
 // parameter chooses a cell in a request that names nothing, and in the console for all that follow.
 const parameter = "cell"
 
-// chosen returns the cell of the request's parameter, and true, or that of the console's cookie.
-func (r *Router) chosen(req *http.Request) (cell.Number, bool, error) {
-	if query := req.URL.Query(); query.Has(parameter) {
-		n, found := r.number(query.Get(parameter))
-		if !found {
-			return 0, false, payment.Invalid(parameter, "must be the number of a cell: "+strings.Join(r.numbers(), ", "))
-		}
-		return n, true, nil
-	}
-	if kept, err := req.Cookie(cookie); err == nil && isConsole(req) {
+// chosen returns the cell that the console's cookie has, or all.
+func (r *Router) chosen(req *http.Request) http.Handler {
+	if kept, err := req.Cookie(session.CellCookie); err == nil && isConsole(req) {
 		if n, found := r.number(kept.Value); found {
-			return n, false, nil
+			return r.cell(n)
 		}
 	}
-	return r.Cells[0].Number, false, nil
+	return r.All
 }
 
 func (r *Router) number(text string) (cell.Number, bool) {
@@ -150,8 +160,8 @@ func (r *Router) cell(n cell.Number) http.Handler {
 	return r.Cells[0].API
 }
 
-// cookie keeps the cell that a person looks at in the console. It grants nothing.
-const cookie = "paylatch_cell"
+// isSignIn reports whether somebody comes in or goes.
+func isSignIn(req *http.Request) bool { return strings.HasPrefix(req.URL.Path, "/support/sign-") }
 
 func isConsole(req *http.Request) bool {
 	return req.Method == http.MethodGet && (req.URL.Path == "/support" || strings.HasPrefix(req.URL.Path, "/support/")) ||
@@ -159,11 +169,20 @@ func isConsole(req *http.Request) bool {
 }
 
 // choose keeps the cell, and leads to the same page without the parameter.
-func choose(w http.ResponseWriter, req *http.Request, n cell.Number) {
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it grants nothing, and the console of a machine of one's own has no TLS
-		Name: cookie, Value: strconv.Itoa(int(n)), Path: "/support", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: req.TLS != nil,
-	})
+func choose(w http.ResponseWriter, req *http.Request, number string) {
+	keep(w, req, number)
 	http.Redirect(w, req, without(req, parameter).URL.RequestURI(), http.StatusSeeOther)
+}
+
+// keep has the browser keep a cell, or none for all.
+func keep(w http.ResponseWriter, req *http.Request, number string) {
+	kept := &http.Cookie{ //nolint:gosec // it grants nothing, and the console of a machine of one's own has no TLS
+		Name: session.CellCookie, Value: number, Path: "/support", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: req.TLS != nil,
+	}
+	if number == "" {
+		kept.MaxAge = -1
+	}
+	http.SetCookie(w, kept)
 }
 
 // without is a request without a parameter.

@@ -34,6 +34,9 @@ func naming(n string) http.Handler {
 func router(o cells.Options) *cells.Router {
 	c := configured()
 	o.To = c
+	if o.All == nil {
+		o.All = naming("all")
+	}
 	if o.Cells == nil {
 		o.Cells = []cells.Cell{{Number: 0, API: naming("0")}, {Number: 1, API: naming("1")}, {Number: 7, API: naming("7")}}
 	}
@@ -58,7 +61,7 @@ func TestRequestsAreLedToTheirCell(t *testing.T) {
 		"/webhooks/eu":                                     "1",
 		"/webhooks/us":                                     "7",
 		"/webhooks/unknown":                                "0",
-		"/v1/orders":                                       "0",
+		"/v1/orders":                                       "all",
 		"/v1/orders/A-1":                                   "0",
 		"/v1/orders/eu-1":                                  "1",
 		"/v1/orders/uk-1/pay":                              "1",
@@ -77,10 +80,14 @@ func TestRequestsAreLedToTheirCell(t *testing.T) {
 		"/v1/support/discrepancies/" + of(7) + "/comments": "7",
 		"/support/attempts/" + of(1):                       "1",
 		"/support/orders?id=eu-5":                          "1",
-		"/support/payments":                                "0",
+		"/support/payments":                                "all",
+		"/v1/support/overview":                             "all",
 		"/v1/support/overview?cell=7":                      "7",
+		"/v1/support/discrepancies/resolve":                "all",
+		"/v1/support/discrepancies/resolve?cell=1":         "1",
+		"/v1/endpoints/shop/redeliver?cell=1":              "1",
 		"/v1/payment-attempts/" + of(1) + "?cell=7":        "1",
-		"/docs": "0",
+		"/docs": "all",
 		"/v1/payment-attempts/" + uuid.Nil.String() + "/pay": "0",
 	} {
 		got := get(router(cells.Options{}), http.MethodPost, target)
@@ -92,7 +99,7 @@ func TestRequestsAreLedToTheirCell(t *testing.T) {
 
 func TestAnUnknownCellIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, n := range []string{"2", "-1", "x", "", "07"} {
+	for _, n := range []string{"2", "-1", "x", "", "07", "all"} {
 		got := get(router(cells.Options{}), http.MethodGet, "/v1/support/overview?cell="+n)
 		require.Equal(t, http.StatusUnprocessableEntity, got.Code, n)
 		require.Equal(t, "application/problem+json", got.Header().Get("Content-Type"))
@@ -100,7 +107,7 @@ func TestAnUnknownCellIsRefused(t *testing.T) {
 	}
 }
 
-// A person in the console looks at one cell until another is chosen.
+// A person in the console looks at all cells, or at one until another is chosen.
 func TestTheConsoleKeepsItsCell(t *testing.T) {
 	t.Parallel()
 	r := router(cells.Options{})
@@ -114,12 +121,21 @@ func TestTheConsoleKeepsItsCell(t *testing.T) {
 		"/support":               "1",
 		"/support/audit":         "1",
 		"/support/orders?id=A-1": "0",
-		"/v1/support/audit":      "0",
+		"/support/sign-in":       "all",
+		"/v1/support/audit":      "all",
 	} {
 		require.Equal(t, want, get(r, http.MethodGet, target, kept).Header().Get("Cell"), target)
 	}
 	require.Equal(t, "1", get(r, http.MethodPost, "/support/discrepancies/resolve", kept).Header().Get("Cell"))
-	require.Equal(t, "0", get(r, http.MethodGet, "/support", &http.Cookie{Name: kept.Name, Value: "5"}).Header().Get("Cell"), "one that is gone")
+	require.Equal(t, "all", get(r, http.MethodGet, "/support", &http.Cookie{Name: kept.Name, Value: "5"}).Header().Get("Cell"), "one that is gone")
+	require.Equal(t, "all", get(r, http.MethodGet, "/support").Header().Get("Cell"), "a new session")
+	for target, leads := range map[string]string{"/support/audit?cell=all&actor=ada": "/support/audit?actor=ada", "/support/sign-out": ""} {
+		got := get(r, http.MethodGet, target, kept)
+		require.Equal(t, leads, got.Header().Get("Location"), target)
+		require.Len(t, got.Result().Cookies(), 1, target)
+		require.Equal(t, kept.Name, got.Result().Cookies()[0].Name)
+		require.Negative(t, got.Result().Cookies()[0].MaxAge, target)
+	}
 }
 
 func TestReadyAsLongAsOneCellIs(t *testing.T) {
@@ -151,5 +167,5 @@ func TestReadyAsLongAsOneCellIs(t *testing.T) {
 		require.Equal(t, tt.checks, body.Checks)
 		require.Equal(t, map[int]string{200: "ok", 503: "unavailable"}[tt.status], body.Status)
 	}
-	require.Equal(t, "0", get(router(cells.Options{}), http.MethodGet, "/readyz").Header().Get("Cell"), "operations have an address of their own")
+	require.Equal(t, "all", get(router(cells.Options{}), http.MethodGet, "/readyz").Header().Get("Cell"), "operations have an address of their own")
 }

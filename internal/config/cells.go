@@ -20,6 +20,17 @@ func (c *Config) Numbers() []cell.Number {
 	return all
 }
 
+// Choice are the cells that a person chooses among, by number; none where there is one.
+func (c *Config) Choice() (numbers []string) {
+	if len(c.Cells) == 0 {
+		return nil
+	}
+	for _, n := range c.Numbers() {
+		numbers = append(numbers, strconv.Itoa(int(n)))
+	}
+	return numbers
+}
+
 // In returns the configuration of one cell, as of a service that has no other: its database, its accounts, and a folder of its own
 // for what is kept on this machine.
 func (c *Config) In(n cell.Number) *Config {

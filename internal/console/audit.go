@@ -22,7 +22,7 @@ func (v *visit) showAudit() error {
 	}
 	f := support.AuditFilter{Actor: v.Query("actor"), Action: v.Query("action"), Target: v.Query("target")}
 	list, next, err := v.Support.Audit(v.R.Context(), v.Who, f, p)
-	if err != nil {
+	if err = v.Left(err); err != nil {
 		return err
 	}
 	return v.Show(auditPage(auditView{v.Frame("Audit log"), f, list, v.Further(next)}))

@@ -41,6 +41,14 @@ type endpointStatus struct {
 	Now time.Time
 }
 
+// path is the endpoint's page, of the cell whose events it gets.
+func (s endpointStatus) path() templ.SafeURL {
+	if s.Cell == nil {
+		return templ.SafeURL(endpointPath(s.Name))
+	}
+	return layout.CellPath(endpointPath(s.Name), strconv.Itoa(*s.Cell))
+}
+
 // Timed reports whether a time of day is shown of it.
 func (s endpointStatus) Timed() bool {
 	return !s.Oldest.IsZero() || s.LastSuccess != nil || s.LastFailure != nil
@@ -61,7 +69,7 @@ func (v *visit) showEndpoints() error {
 		list, err = v.Endpoints.List(v.R.Context())
 		return err
 	})
-	if err != nil {
+	if err = v.Left(err); err != nil {
 		return err
 	}
 	view := endpointsView{Frame: v.Frame("Endpoints")}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/internal/bulk"
+	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/refusal"
 	"github.com/paylatch/paylatch/internal/console/session"
@@ -43,9 +44,11 @@ type manyView struct {
 }
 
 const (
-	jobsPath        = "/support/jobs"
-	replayManyPath  = "/support/events/replay"
-	resolveManyPath = "/support/discrepancies/resolve"
+	jobsPath         = "/support/jobs"
+	replayManyPath   = "/support/events/replay"
+	resolveManyPath  = "/support/discrepancies/resolve"
+	replayManyTitle  = "Replay webhooks"
+	resolveManyTitle = "Resolve what needs review"
 	// refreshSeconds is how often the page of a running job is loaded again, by the browser itself.
 	refreshSeconds = "5"
 )
@@ -55,13 +58,13 @@ func jobPath(id uuid.UUID) string { return jobsPath + "/" + id.String() }
 // many is the form as it came, or, of the address, as it is shown first.
 func (v *visit) many(kind bulk.Kind, value func(name string) string) manyView {
 	view := manyView{
-		Frame: v.Frame("Replay webhooks"), Since: value("since"), Until: value("until"),
+		Frame: v.Frame(replayManyTitle), Since: value("since"), Until: value("until"),
 		Order: bulk.Order{Kind: kind, Reason: value("reason"), Filter: bulk.Filter{
 			Account: strings.TrimSpace(value("account")), Verdict: value("verdict"), Type: strings.TrimSpace(value("type")),
 		}},
 	}
 	if kind == bulk.Resolve {
-		view.Title, view.Resolution = "Resolve what needs review", review.Resolution(value("resolution"))
+		view.Title, view.Resolution = resolveManyTitle, review.Resolution(value("resolution"))
 		view.Filter = bulk.Filter{Account: view.Filter.Account, Kind: value("kind")}
 	}
 	return view
@@ -128,6 +131,16 @@ type jobsView struct {
 	layout.Frame
 	List    []bulk.Job
 	Further string
+	// Everywhere is set where the list is of several cells.
+	Everywhere bool
+}
+
+// where is the cell that a job runs in, if the list is of several.
+func (j jobsView) where(job bulk.Job) string {
+	if !j.Everywhere {
+		return ""
+	}
+	return " in cell " + strconv.Itoa(int(cell.Of(job.ID)))
 }
 
 func (v *visit) showJobs() error {
@@ -136,10 +149,10 @@ func (v *visit) showJobs() error {
 		return err
 	}
 	list, next, err := v.Jobs.Jobs(v.R.Context(), v.Who, p)
-	if err != nil {
+	if err = v.Left(err); err != nil {
 		return err
 	}
-	return v.Show(jobsPage(jobsView{v.Frame("Many at once"), list, v.Further(next)}))
+	return v.Show(jobsPage(jobsView{v.Frame("Many at once"), list, v.Further(next), v.Everywhere()}))
 }
 
 // showNewestJob leads to the job that the person began last.

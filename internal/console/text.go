@@ -27,6 +27,21 @@ func machine(t time.Time) string { return layout.Machine(t) }
 // age is how long something waits, of the size that matters.
 func age(d time.Duration) string { return layout.Age(d) }
 
+// cellWords is a cell in words, and inCell is it behind other words; empty for none.
+func cellWords(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return "cell " + strconv.Itoa(*n)
+}
+
+func inCell(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return ", " + cellWords(n)
+}
+
 // stale is the warning of a stale account.
 func stale(q intake.StaleAccount, now time.Time) string {
 	text := "No webhook was ever received from " + q.Account

@@ -30,8 +30,9 @@ type visit struct {
 
 // warned is a frame that warns of stale accounts: their payments may be out of date.
 func (v *visit) warned(title string) (layout.Frame, error) {
-	f := v.Frame(title)
 	accounts, err := v.Payments.Stale(v.R.Context())
+	err = v.Left(err)
+	f := v.Frame(title)
 	for _, q := range accounts {
 		f.Stale = append(f.Stale, stale(q, v.Now()))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/internal/cardnumber"
+	"github.com/paylatch/paylatch/internal/parts"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/storable"
 	"github.com/paylatch/paylatch/internal/support"
@@ -128,8 +129,8 @@ func (s *Service) Search(ctx context.Context, who support.Staff, q Query) (Found
 	found := Found{Understood: l.Understood()}
 	err = s.audit.Watch(ctx, who, support.Searched, "search", text, func() error {
 		hits, err := s.store.Find(ctx, l)
-		if left, some := errors.AsType[*LeftOutError](err); some {
-			found.Understood = left.beside(found.Understood)
+		if left, some := errors.AsType[*parts.LeftOutError](err); some {
+			found.Understood = beside(found.Understood, left)
 		} else if err != nil {
 			return err
 		}

@@ -1,13 +1,12 @@
 package finder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"strings"
-	"sync"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/parts"
 )
 
 // Part is one store of a union, under the name that people read.
@@ -17,23 +16,12 @@ type Part struct {
 }
 
 // Union is a store of what several have, none of which has an item of another. What does not respond is left out, and a search
-// returns what the others have with a *LeftOutError.
+// returns what the others have with a *parts.LeftOutError.
 type Union []Part
 
-// LeftOutError is returned with hits, where parts of a union did not respond.
-type LeftOutError struct{ Names []string }
-
-// Unwrap makes it a payment.ErrUnavailable where it can't be read in words.
-func (e *LeftOutError) Unwrap() error { return payment.ErrUnavailable }
-
-func (e *LeftOutError) Error() string { return strings.Join(e.Names, ", ") + ": no response" }
-
-// beside is what was looked for, and where not.
-func (e *LeftOutError) beside(understood string) string {
-	if understood == "" {
-		understood = "ids"
-	}
-	return understood + "; without " + strings.Join(e.Names, " and ") + ": no response from there"
+// besides is what was looked for, and where not.
+func beside(understood string, left *parts.LeftOutError) string {
+	return cmp.Or(understood, "ids") + "; " + left.Without()
 }
 
 // Find implements Store.
@@ -60,27 +48,17 @@ func (u Union) Details(ctx context.Context, hits []Hit) ([]Hit, error) {
 }
 
 // each collects what comes of all parts at once.
-func (u Union) each(read func(part int) ([]Hit, error)) ([]Hit, error) {
-	found, failed := make([][]Hit, len(u)), make([]error, len(u))
-	var all sync.WaitGroup
-	for i := range u {
-		all.Go(func() { found[i], failed[i] = read(i) })
+func (u Union) each(read func(part int) ([]Hit, error)) (all []Hit, err error) {
+	names := make([]string, len(u))
+	for i, part := range u {
+		names[i] = part.Name
 	}
-	all.Wait()
-	left := &LeftOutError{}
-	for i, err := range failed {
-		switch {
-		case errors.Is(err, payment.ErrUnavailable):
-			left.Names, found[i] = append(left.Names, u[i].Name), nil
-		case err != nil:
-			return nil, err
-		}
+	came, err := parts.Each(names, read)
+	if err != nil && !errors.As(err, new(*parts.LeftOutError)) {
+		return nil, err //nolint:wrapcheck // that of a store
 	}
-	switch len(left.Names) {
-	case 0:
-		return slices.Concat(found...), nil
-	case len(u):
-		return nil, errors.Join(failed...)
+	for _, c := range came {
+		all = append(all, c.Value...)
 	}
-	return slices.Concat(found...), left
+	return all, err //nolint:wrapcheck // it is read here
 }

@@ -3,10 +3,10 @@ package lists
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/paylatch/paylatch/internal/parts"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/refund"
 )
@@ -71,7 +71,6 @@ func together[T any](
 	if err := group.Wait(); err != nil {
 		return nil, err //nolint:wrapcheck // that of the one store
 	}
-	all := slices.Concat(pages...)
-	slices.SortStableFunc(all, order)
-	return all[:min(len(all), q.Limit)], nil
+	first, _ := parts.First(pages, order, q.Limit)
+	return first, nil
 }

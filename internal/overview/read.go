@@ -33,7 +33,7 @@ func (s *Service) read(ctx context.Context) (Overview, error) {
 			return Overview{}, err
 		}
 	}
-	slices.SortFunc(o.Cases, func(a, b Cases) int { return cmp.Or(cmp.Compare(b.Oldest, a.Oldest), cmp.Compare(a.Kind, b.Kind)) })
+	worstFirst(o.Cases)
 	o.Standing = s.standing()
 	return o, nil
 }

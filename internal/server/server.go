@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"time"
 )
@@ -55,6 +56,13 @@ func Until(ctx context.Context, s *http.Server, l net.Listener, grace time.Durat
 		err = fmt.Errorf("serve: %w", served)
 	}
 	return err
+}
+
+// OnlyHere reports whether only this machine can reach an address.
+func OnlyHere(listen string) bool {
+	host, _, _ := net.SplitHostPort(listen)
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // URL returns the URL on this machine of a server that listens at an address.

@@ -88,6 +88,8 @@ type AuditEntry struct {
 	Outcome            Outcome
 	Detail             map[string]any
 	At                 time.Time
+	// Cell is the one whose log has the entry, where those of several are read together; else nil.
+	Cell *int
 }
 
 // Entry returns the entry of an action, for the use cases of other packages; its outcome is still missing.

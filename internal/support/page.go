@@ -11,9 +11,16 @@ import (
 
 // Page is a part of a list: where it begins and how long it is.
 type Page struct {
+	place
+	limit int
+	// apart are the places of those parts of a merged list that are not at the place of the others, by name.
+	apart map[string]place
+}
+
+// place is behind which item a page begins.
+type place struct {
 	before   time.Time
 	beforeID string
-	limit    int
 }
 
 const (
@@ -27,7 +34,7 @@ const lastYear = 9999
 // ParsePage parses a caller's cursor and limit; both may be empty. It returns a
 // payment.ValidationError.
 func ParsePage(cursor, limit string) (Page, error) {
-	p := Page{before: time.Date(lastYear, 1, 1, 0, 0, 0, 0, time.UTC), beforeID: uuid.Max.String(), limit: usualLimit}
+	p := Page{place: beginning(), limit: usualLimit}
 	if limit != "" {
 		n, err := strconv.Atoi(limit)
 		if err != nil || n < 1 || n > maxLimit || strconv.Itoa(n) != limit {
@@ -38,22 +45,30 @@ func ParsePage(cursor, limit string) (Page, error) {
 	if cursor == "" {
 		return p, nil
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	var ok bool
+	if p.place, p.apart, ok = parsePlaces(cursor); !ok {
+		return Page{}, errCursor()
+	}
+	return p, nil
+}
+
+func errCursor() error {
+	return invalid("cursor", "must be the next_cursor of an answer to the same call")
+}
+
+func parsePlace(text string) (place, bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
 	micros, id, found := strings.Cut(string(raw), " ")
 	n, bad := strconv.ParseInt(micros, 10, 64)
 	at := time.UnixMicro(n).UTC()
-	if err != nil || bad != nil || !found || !storable(id) || at.Year() < 1 || at.Year() > lastYear {
-		return Page{}, invalid("cursor", "must be the next_cursor of an answer to the same call")
-	}
-	p.before, p.beforeID = at, id
-	return p, nil
+	return place{at, id}, err == nil && bad == nil && found && storable(id) && at.Year() >= 1 && at.Year() <= lastYear
 }
 
 // id returns where the page begins in a list that is ordered by ids of ours.
 func (p Page) id() (uuid.UUID, error) {
 	id, err := uuid.Parse(p.beforeID)
-	if err != nil {
-		return uuid.Nil, invalid("cursor", "must be the next_cursor of an answer to the same call")
+	if err != nil || len(p.apart) > 0 { // of parts, and this list has none
+		return uuid.Nil, errCursor()
 	}
 	return id, nil
 }
@@ -67,24 +82,31 @@ func (p Page) BeforeID() (id uuid.UUID, limit int, err error) {
 // From is where the page begins in a list of another package that is ordered by times and ids, in either direction, and its limit; nil
 // for the beginning of the list. It returns a payment.ValidationError.
 func (p Page) From() (at *time.Time, id uuid.UUID, limit int, err error) {
-	if p.before.Year() == lastYear {
+	if p.begins() && len(p.apart) == 0 {
 		return nil, uuid.Nil, p.limit, nil
 	}
 	id, err = p.id()
 	return &p.before, id, p.limit, err
 }
 
-func cursorAfter(at time.Time, id string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(at.UnixMicro(), 10) + " " + id))
+// beginning is where a list begins; begins reports whether a place is that.
+func beginning() place {
+	return place{time.Date(lastYear, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max.String()}
+}
+
+func (p place) begins() bool { return p.before.Year() == lastYear }
+
+func (p place) cursor() string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(p.before.UnixMicro(), 10) + " " + p.beforeID))
 }
 
 // Cut takes a page off a list of one more than the limit, if there is more; next is
 // empty at the end.
-func Cut[T any](p Page, items []T, place func(T) (time.Time, string)) (page []T, next string) {
+func Cut[T any](p Page, items []T, at func(T) (time.Time, string)) (page []T, next string) {
 	if len(items) <= p.limit {
 		return items, ""
 	}
 	items = items[:p.limit]
-	at, id := place(items[p.limit-1])
-	return items, cursorAfter(at, id)
+	last, id := at(items[p.limit-1])
+	return items, place{last, id}.cursor()
 }

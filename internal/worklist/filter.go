@@ -1,6 +1,7 @@
 package worklist
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -116,6 +117,20 @@ func (q *Query) from(p support.Page) error {
 	}
 	return nil
 }
+
+// Sorted is the order of the list.
+func (f Filter) Sorted() support.Order[Entry] {
+	o := support.Order[Entry]{At: place, Compare: func(a time.Time, aID string, b time.Time, bID string) int {
+		return cmp.Or(b.Compare(a), strings.Compare(bID, aID))
+	}}
+	if f.Order == Oldest {
+		newest := o.Compare
+		o.Compare = func(a time.Time, aID string, b time.Time, bID string) int { return newest(b, bID, a, aID) }
+	}
+	return o
+}
+
+func place(e Entry) (time.Time, string) { return e.At, e.ID.String() }
 
 // bound parses a time; without a text it is the usual one.
 func bound(text string, usual time.Time) (time.Time, bool) {

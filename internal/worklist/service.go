@@ -67,7 +67,7 @@ func (s *Service) list(ctx context.Context, who support.Staff, f Filter, p suppo
 	if err := audited(err); err != nil {
 		return nil, "", err
 	}
-	list, next := support.Cut(p, list, func(e Entry) (time.Time, string) { return e.At, e.ID.String() })
+	list, next := support.Cut(p, list, place)
 	return list, next, nil
 }
 

@@ -983,6 +983,9 @@ type Endpoint struct {
 	LastSuccessAt       *Micros `json:"last_success_at"`
 	LastFailureAt       *Micros `json:"last_failure_at"`
 	LastFailure         *string `json:"last_failure"`
+
+	// Cell The cell whose events these are, where endpoints of several are read together. Each cell delivers its own.
+	Cell *int `json:"cell,omitempty"`
 }
 
 // Endpoints defines model for Endpoints.
@@ -1636,6 +1639,9 @@ type SupportDeed struct {
 	Outcome   SupportDeedOutcome     `json:"outcome"`
 	Detail    map[string]interface{} `json:"detail"`
 	At        Micros                 `json:"at"`
+
+	// Cell The cell whose log has the entry, where those of several are read together. Each log is chained by itself.
+	Cell *int `json:"cell,omitempty"`
 }
 
 // SupportDeedOutcome defines model for SupportDeed.Outcome.
@@ -2047,6 +2053,9 @@ type AmountMin = string
 // AttemptID defines model for AttemptID.
 type AttemptID = string
 
+// Cell defines model for Cell.
+type Cell = string
+
 // CreatedFrom defines model for CreatedFrom.
 type CreatedFrom = string
 
@@ -2221,6 +2230,11 @@ type ReadDisputeParams struct {
 
 // ListEndpointsParams defines parameters for ListEndpoints.
 type ListEndpointsParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2236,6 +2250,11 @@ type ListDeliveriesParams struct {
 	// Limit How many items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2245,12 +2264,22 @@ type ListDeliveriesParamsFailed string
 
 // RedeliverParams defines parameters for Redeliver.
 type RedeliverParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // TestEndpointParams defines parameters for TestEndpoint.
 type TestEndpointParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2665,6 +2694,11 @@ type SupportAuditParams struct {
 	// Limit How many items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2698,12 +2732,22 @@ type SupportDiscrepanciesParams struct {
 	// Limit How many items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // SupportResolveManyParams defines parameters for SupportResolveMany.
 type SupportResolveManyParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2734,6 +2778,11 @@ type SupportResolveParams struct {
 
 // SupportReplayManyParams defines parameters for SupportReplayMany.
 type SupportReplayManyParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2764,6 +2813,11 @@ type SupportJobsParams struct {
 	// Limit How many items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2782,6 +2836,11 @@ type SupportStopJobParams struct {
 
 // SupportOverviewParams defines parameters for SupportOverview.
 type SupportOverviewParams struct {
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -2796,6 +2855,11 @@ type SupportRefundRequestsParams struct {
 
 	// Limit How many items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
@@ -3243,6 +3307,12 @@ func (w *ServerInterfaceWrapper) ListEndpoints(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListEndpointsParams
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
+	}
 
 	headers := ctx.Request().Header
 	// ------------- Optional header parameter "X-Request-Id" -------------
@@ -3300,6 +3370,13 @@ func (w *ServerInterfaceWrapper) ListDeliveries(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
 	}
 
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
+	}
+
 	headers := ctx.Request().Header
 	// ------------- Optional header parameter "X-Request-Id" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
@@ -3335,6 +3412,12 @@ func (w *ServerInterfaceWrapper) Redeliver(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params RedeliverParams
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
+	}
 
 	headers := ctx.Request().Header
 	// ------------- Optional header parameter "X-Request-Id" -------------
@@ -3371,6 +3454,12 @@ func (w *ServerInterfaceWrapper) TestEndpoint(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params TestEndpointParams
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
+	}
 
 	headers := ctx.Request().Header
 	// ------------- Optional header parameter "X-Request-Id" -------------
@@ -4934,6 +5023,13 @@ func (w *ServerInterfaceWrapper) SupportAudit(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
 	}
 
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
+	}
+
 	headers := ctx.Request().Header
 	// ------------- Optional header parameter "X-Request-Id" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
@@ -5025,6 +5121,13 @@ func (w *ServerInterfaceWrapper) SupportDiscrepancies(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
 	}
 
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
+	}
+
 	headers := ctx.Request().Header
 	// ------------- Optional header parameter "X-Request-Id" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
@@ -5053,6 +5156,12 @@ func (w *ServerInterfaceWrapper) SupportResolveMany(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params SupportResolveManyParams
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
+	}
 
 	headers := ctx.Request().Header
 	// ------------- Optional header parameter "X-Request-Id" -------------
@@ -5226,6 +5335,12 @@ func (w *ServerInterfaceWrapper) SupportReplayMany(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params SupportReplayManyParams
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
+	}
 
 	headers := ctx.Request().Header
 	// ------------- Optional header parameter "X-Request-Id" -------------
@@ -5377,6 +5492,13 @@ func (w *ServerInterfaceWrapper) SupportJobs(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
 	}
 
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
+	}
+
 	headers := ctx.Request().Header
 	// ------------- Optional header parameter "X-Request-Id" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
@@ -5477,6 +5599,12 @@ func (w *ServerInterfaceWrapper) SupportOverview(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params SupportOverviewParams
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
+	}
 
 	headers := ctx.Request().Header
 	// ------------- Optional header parameter "X-Request-Id" -------------
@@ -5525,6 +5653,13 @@ func (w *ServerInterfaceWrapper) SupportRefundRequests(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
 	}
 
 	headers := ctx.Request().Header
@@ -6403,6 +6538,7 @@ type ListEndpointsResponseObject interface {
 }
 
 type ListEndpoints200ResponseHeaders struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -6419,6 +6555,9 @@ func (response ListEndpoints200JSONResponse) VisitListEndpointsResponse(w http.R
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Incomplete != nil {
+		w.Header().Set("Incomplete", fmt.Sprint(*response.Headers.Incomplete))
+	}
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(200)
@@ -6747,6 +6886,7 @@ type RedeliverResponseObject interface {
 }
 
 type Redeliver200ResponseHeaders struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -6763,6 +6903,9 @@ func (response Redeliver200JSONResponse) VisitRedeliverResponse(w http.ResponseW
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Incomplete != nil {
+		w.Header().Set("Incomplete", fmt.Sprint(*response.Headers.Incomplete))
+	}
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(200)
@@ -13053,6 +13196,7 @@ type SupportAuditResponseObject interface {
 }
 
 type SupportAudit200ResponseHeaders struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -13069,6 +13213,9 @@ func (response SupportAudit200JSONResponse) VisitSupportAuditResponse(w http.Res
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Incomplete != nil {
+		w.Header().Set("Incomplete", fmt.Sprint(*response.Headers.Incomplete))
+	}
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(200)
@@ -13213,6 +13360,7 @@ type SupportDiscrepanciesResponseObject interface {
 }
 
 type SupportDiscrepancies200ResponseHeaders struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -13229,6 +13377,9 @@ func (response SupportDiscrepancies200JSONResponse) VisitSupportDiscrepanciesRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Incomplete != nil {
+		w.Header().Set("Incomplete", fmt.Sprint(*response.Headers.Incomplete))
+	}
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(200)
@@ -15728,6 +15879,7 @@ type SupportJobsResponseObject interface {
 }
 
 type SupportJobs200ResponseHeaders struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -15744,6 +15896,9 @@ func (response SupportJobs200JSONResponse) VisitSupportJobsResponse(w http.Respo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Incomplete != nil {
+		w.Header().Set("Incomplete", fmt.Sprint(*response.Headers.Incomplete))
+	}
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(200)
@@ -16316,6 +16471,7 @@ type SupportOverviewResponseObject interface {
 }
 
 type SupportOverview200ResponseHeaders struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -16332,6 +16488,9 @@ func (response SupportOverview200JSONResponse) VisitSupportOverviewResponse(w ht
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Incomplete != nil {
+		w.Header().Set("Incomplete", fmt.Sprint(*response.Headers.Incomplete))
+	}
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(200)
@@ -16476,6 +16635,7 @@ type SupportRefundRequestsResponseObject interface {
 }
 
 type SupportRefundRequests200ResponseHeaders struct {
+	Incomplete          *string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -16492,6 +16652,9 @@ func (response SupportRefundRequests200JSONResponse) VisitSupportRefundRequestsR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Incomplete != nil {
+		w.Header().Set("Incomplete", fmt.Sprint(*response.Headers.Incomplete))
+	}
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(200)

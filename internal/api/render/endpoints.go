@@ -14,6 +14,7 @@ func Endpoints(list []endpoint.Status) gen.Endpoints {
 		out := gen.Endpoint{
 			Name: s.Name, Host: s.Host, State: string(s.State), Behind: s.Behind, Retries: s.Retries, Dead: s.Dead,
 			LastSuccessAt: microsOrNull(s.LastSuccess), LastFailureAt: microsOrNull(s.LastFailure), LastFailure: orNull(s.LastError),
+			Cell: s.Cell,
 		}
 		if !s.Oldest.IsZero() {
 			out.OldestUndeliveredAt = microsOrNull(&s.Oldest)

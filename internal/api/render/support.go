@@ -99,7 +99,7 @@ func auditEntry(d support.AuditEntry) gen.SupportDeed {
 		Roles:  mapped(d.Roles, func(r payment.Role) string { return string(r) }),
 		Action: string(d.Action), TargetType: d.TargetType, Target: d.Target, OrderID: orNull(string(d.OrderID)),
 		PaymentAttemptID: attemptOrNull(d.AttemptID), Reason: d.Reason, Address: d.Address, RequestID: d.RequestID,
-		Outcome: gen.SupportDeedOutcome(d.Outcome), Detail: d.Detail, At: gen.Micros(d.At),
+		Outcome: gen.SupportDeedOutcome(d.Outcome), Detail: d.Detail, At: gen.Micros(d.At), Cell: d.Cell,
 	}
 	if out.Detail == nil {
 		out.Detail = map[string]any{}

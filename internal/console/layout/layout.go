@@ -3,7 +3,9 @@
 package layout
 
 import (
+	"cmp"
 	"net/http"
+	"net/url"
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
@@ -22,13 +24,26 @@ type Frame struct {
 	Query, Here string
 	// Waiting is how many discrepancies are open; empty where that is not known.
 	Waiting string
-	// Cells are the numbers of the cells to choose from, Cell that of this page; none where there is one.
+	// Cells are the numbers of the cells to choose from, none where there is one; Cell is the one that was chosen, empty for all.
 	Cells []string
 	Cell  string
+	// Without is what is missing from the page because a cell did not respond, in words; empty for nothing.
+	Without string
 	// Outcome is the outcome of the form that led to this page.
 	Outcome string
 	// Stale are warnings of stale accounts.
 	Stale []string
+}
+
+// CellPath is the page of an address, which may have a query, of one cell, and of that cell from then on; of all where it is empty.
+func CellPath(address, cell string) templ.SafeURL {
+	u, err := url.Parse(address)
+	if err != nil {
+		u = &url.URL{Path: "/support"}
+	}
+	q := u.Query()
+	q.Set("cell", cmp.Or(cell, "all"))
+	return templ.SafeURL(u.Path + "?" + q.Encode())
 }
 
 // Form is what every form of an action has.

@@ -79,7 +79,7 @@ func (v visit) list() error {
 		status = refundrequest.Open
 	}
 	list, next, err := v.Requests(v.R.Context(), v.Who, status, p)
-	if err != nil {
+	if err = v.Left(err); err != nil {
 		return err
 	}
 	return v.Show(listPage(listView{v.Frame("Refund requests"), v.Who, status, list, v.Further(next)}))

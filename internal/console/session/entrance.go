@@ -59,12 +59,13 @@ type Options struct {
 	SignedOut func(support.Staff)
 	// Seen takes the subject of a request, for the log; nil drops it.
 	Seen func(ctx context.Context, subject string)
-	// Waiting counts what waits for staff, for the menu; nil leaves that out.
-	Waiting func(ctx context.Context) (int64, error)
+	// Waiting counts what waits for staff in a cell, empty for all there are, for the menu; nil leaves that out.
+	Waiting func(ctx context.Context, cell string) (int64, error)
 	// Polled are the addresses that a page requests by itself every few seconds. They read the session, and don't keep it alive: without a
 	// session the response is 401.
 	Polled []string
-	// Cells are the numbers of the cells that a person looks at one at a time, Cell that of this console's; none where there is one.
+	// Cells are the numbers of the cells that a person chooses among; none where there is one. Cell is that of this console's, empty for one of
+	// all.
 	Cells []string
 	Cell  string
 	// Plain sends the session's cookie over plain HTTP, too.

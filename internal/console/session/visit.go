@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/refusal"
+	"github.com/paylatch/paylatch/internal/parts"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -21,6 +24,8 @@ type Visit struct {
 	W   http.ResponseWriter
 	R   *http.Request
 	Who support.Staff
+	// without is what is missing from what was read, in words.
+	without string
 }
 
 // Handler shows a page, or returns why it can't.
@@ -35,7 +40,7 @@ func (e *Entrance) Staff(next func(v *Visit) error) http.Handler {
 			return
 		}
 		e.Seen(r.Context(), actor.Subject)
-		v := &Visit{e, w, r, staffOf(r, actor)}
+		v := &Visit{Entrance: e, W: w, R: r, Who: staffOf(r, actor)}
 		if err := next(v); err != nil {
 			refusal.Fail(w, r, e.Log, v.Frame(""), err)
 		}
@@ -69,19 +74,51 @@ func (v *Visit) waiting() string {
 	}
 	ctx, cancel := context.WithTimeout(v.R.Context(), countTime)
 	defer cancel()
-	n, err := v.Waiting(ctx)
+	n, err := v.Waiting(ctx, v.chosen())
 	if err != nil {
 		return ""
 	}
 	return strconv.FormatInt(n, 10)
 }
 
+// CellCookie keeps the cell that a person has chosen to look at; none, or that of no cell, is all of them. It grants nothing. AllCells is
+// the choice of all, in an address.
+const (
+	CellCookie = "paylatch_cell"
+	AllCells   = "all"
+)
+
+// chosen is the cell that the person looks at, empty for all. A page of what is in another one is shown all the same.
+func (v *Visit) chosen() string {
+	kept, err := v.R.Cookie(CellCookie)
+	if err != nil || !slices.Contains(v.Cells, kept.Value) {
+		return ""
+	}
+	return kept.Value
+}
+
+// Everywhere reports whether the page is one of several cells.
+func (v *Visit) Everywhere() bool { return len(v.Cells) > 0 && v.Cell == "" }
+
+// Left keeps which cells were left out of what was read, for the frame, where an error is only that; it returns any other.
+func (v *Visit) Left(err error) error {
+	left, some := errors.AsType[*parts.LeftOutError](err)
+	if !some {
+		return err
+	}
+	v.without = left.Without()
+	return nil
+}
+
+// Without is what is missing from what was read, in words; empty for nothing.
+func (v *Visit) Without() string { return v.without }
+
 // Frame is what surrounds the page, with the outcome of the form that led to it.
 func (v *Visit) Frame(title string) layout.Frame {
 	return layout.Frame{
 		Waiting: v.waiting(),
 		Title:   title, Who: v.Who.Subject, Admin: v.Who.Has(payment.RoleAdmin), Here: v.R.URL.Path,
-		Cells: v.Cells, Cell: v.Cell,
+		Cells: v.Cells, Cell: v.chosen(), Without: v.without,
 		Outcome: v.outcomeOf(v.R, v.R.URL.Query().Get("done")),
 	}
 }

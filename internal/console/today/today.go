@@ -26,10 +26,11 @@ type Overview interface {
 // Show shows the page in its frame.
 func Show(v *session.Visit, o Overview, f layout.Frame) error {
 	found, err := o.Overview(v.R.Context(), v.Who)
-	if err != nil {
+	if err = v.Left(err); err != nil {
 		return err
 	}
-	return v.Show(page(f, view{found}))
+	f.Without = "" // stands beside the numbers
+	return v.Show(page(f, view{found, v.Without()}))
 }
 
 // ShowNumbers shows the numbers alone, to a page that is open. To others it leads to that page.
@@ -39,14 +40,19 @@ func ShowNumbers(v *session.Visit, o Overview) error {
 		return nil
 	}
 	found, err := o.Glance(v.R.Context(), v.Who)
-	if err != nil {
+	if err = v.Left(err); err != nil {
 		return err
 	}
-	return v.Show(numbers(view{found}))
+	return v.Show(numbers(view{found, v.Without()}))
 }
 
 // view is the content of the page.
-type view struct{ overview.Overview }
+type view struct {
+	overview.Overview
+
+	// Without is what is missing from the numbers, in words.
+	Without string
+}
 
 // total sums the hours up.
 func (v view) total() (h overview.Hour) {

@@ -61,7 +61,7 @@ func TestWords(t *testing.T) {
 // TestPage has everything on it, with names that others chose.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	v := view{overview.Overview{
+	v := view{Overview: overview.Overview{
 		At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Uncounted: 1,
 		Hours:      []overview.Hour{{Succeeded: 1200, Volume: []payment.Money{{Minor: 100, Currency: "EUR"}}}, {Failed: 2, Cancelled: 1, Volume: []payment.Money{{Minor: 50, Currency: "EUR"}}}},
 		Accounts:   []overview.Approval{{Name: "<acc>", Day: overview.Share{Succeeded: 1, Ended: 2}}},

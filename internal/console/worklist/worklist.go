@@ -104,14 +104,14 @@ func (v visit) show() error {
 	}
 	f := v.filter()
 	list, next, err := v.o.Page(v.R.Context(), v.Who, f, p)
-	if err != nil {
-		return err
-	}
-	top, err := v.o.Frame(v.Visit, "Worklist")
-	if err != nil {
+	if err = v.Left(err); err != nil {
 		return err
 	}
 	foreign, err := v.o.Foreign(v.R.Context())
+	if err = v.Left(err); err != nil {
+		return err
+	}
+	top, err := v.o.Frame(v.Visit, "Worklist")
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (v visit) changes() error {
 		read = v.o.Changed
 	}
 	list, _, err := read(v.R.Context(), v.Who, v.filter(), p)
-	if err != nil {
+	if err != nil { // also where cells were left out: theirs would be taken for resolved, so the page keeps what it has
 		return err
 	}
 	c := v.cards(list)

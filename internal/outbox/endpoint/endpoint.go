@@ -134,6 +134,8 @@ type Status struct {
 	Oldest                   time.Time
 	LastSuccess, LastFailure *time.Time
 	LastError                string
+	// Cell is the one whose events these are, where endpoints of several are read together; else nil.
+	Cell *int
 }
 
 // Store keeps the endpoints.

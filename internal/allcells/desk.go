@@ -1,0 +1,146 @@
+package allcells
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/console"
+	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/console/today"
+	"github.com/paylatch/paylatch/internal/parts"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/worklist"
+)
+
+// Desk is the use cases of staff, of one cell or of all.
+type Desk struct {
+	Support   Support
+	Worklist  Worklist
+	Overview  today.Overview
+	Jobs      api.Jobs
+	Requests  api.RefundRequests
+	Endpoints api.Endpoints
+	Payments  console.Payments
+}
+
+// Support is what staff may see and do; *support.Service in the program.
+type Support interface {
+	api.Support
+	console.Support
+	session.AuditLog
+}
+
+// Worklist is what waits for staff; *worklist.Service in the program.
+type Worklist interface {
+	api.Worklist
+	Page(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error)
+	Changed(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error)
+	Waiting(ctx context.Context) (int64, error)
+}
+
+// Cell is the desk of one cell.
+type Cell struct {
+	Number cell.Number
+	Desk
+}
+
+// Cells are all of them, in the order of their numbers for what is read; the one of number 0 has what names none.
+type Cells []Cell
+
+// All returns the desk of all cells. What names an id must be led to the cell of that before.
+func (c Cells) All() Desk {
+	all := slices.SortedFunc(slices.Values(c), func(a, b Cell) int { return cmp.Compare(a.Number, b.Number) })
+	first := all[0].Desk
+	return Desk{
+		Support: auditLog{first.Support, all}, Worklist: worklists{first.Worklist, all}, Overview: overviews{all}, Jobs: jobs{first.Jobs, all},
+		Requests: requests{first.Requests, all}, Endpoints: endpoints{first.Endpoints, all}, Payments: accounts{first.Payments, all},
+	}
+}
+
+// Waiting counts what waits for staff in the cell of a number, or in all where it is the number of none.
+func (c *Cells) Waiting(ctx context.Context, number string) (int64, error) {
+	if i := slices.Index(c.numbers(), number); i >= 0 || len(*c) == 1 {
+		return (*c)[max(i, 0)].Worklist.Waiting(ctx) //nolint:wrapcheck // that of the cell
+	}
+	return worklists{cells: *c}.Waiting(ctx)
+}
+
+// numbers are what names the cells, in a cursor for instance.
+func (c Cells) numbers() []string {
+	all := make([]string, len(c))
+	for i, one := range c {
+		all[i] = strconv.Itoa(int(one.Number))
+	}
+	return all
+}
+
+// names are the cells as people read them.
+func (c Cells) names() []string {
+	all := c.numbers()
+	for i := range all {
+		all[i] = "cell " + all[i]
+	}
+	return all
+}
+
+// number is that of a cell beside what was read of it.
+func (c Cells) number(i int) *int { return new(int(c[i].Number)) }
+
+// missing reports whether an error is only that cells were left out.
+func missing(err error) bool { return errors.As(err, new(*parts.LeftOutError)) }
+
+// of returns the cell that an id bears, the first one where it bears none that there is.
+func (c Cells) of(id payment.AttemptID) Desk {
+	for _, one := range c {
+		if one.Number == cell.Of(id) {
+			return one.Desk
+		}
+	}
+	return c[0].Desk
+}
+
+// choose is the refusal of what would act in one cell, and names none.
+func (c Cells) choose() error {
+	return payment.Invalid("cell", "must be in the query: this acts in one cell, and there are "+strings.Join(c.numbers(), ", ")+"; send it once to each cell that it is for")
+}
+
+// list reads a page of each cell and merges them.
+func list[T any](
+	c Cells, p support.Page, o support.Order[T], read func(i int, d Desk, p support.Page) (items []T, next string, err error),
+) ([]T, string, error) {
+	all := make([]support.Part[T], len(c))
+	for i, number := range c.numbers() {
+		all[i] = support.Part[T]{Name: number, Away: true}
+	}
+	came, err := parts.Each(c.names(), func(i int) (support.Part[T], error) {
+		items, next, err := read(i, c[i].Desk, p.Of(all[i].Name))
+		return support.Part[T]{Name: all[i].Name, Items: items, More: next != ""}, err
+	})
+	if err != nil && !missing(err) {
+		return nil, "", err //nolint:wrapcheck // that of the one cell
+	}
+	for _, one := range came {
+		all[one.Part] = one.Value
+	}
+	items, next := support.Merge(p, o, all)
+	return items, next, err //nolint:wrapcheck // which cells are missing
+}
+
+// concat reads a list of each cell as a whole, in the order of the cells.
+func concat[T any](c Cells, read func(i int, d Desk) ([]T, error)) (all []T, err error) {
+	came, err := parts.Each(c.names(), func(i int) ([]T, error) { return read(i, c[i].Desk) })
+	if err != nil && !missing(err) {
+		return nil, err //nolint:wrapcheck // that of the one cell
+	}
+	for _, one := range came {
+		all = append(all, one.Value...)
+	}
+	return all, err //nolint:wrapcheck // which cells are missing
+}

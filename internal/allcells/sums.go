@@ -1,0 +1,93 @@
+package allcells
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/console"
+	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/overview"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+type overviews struct{ cells Cells }
+
+// Overview implements today.Overview.
+func (o overviews) Overview(ctx context.Context, who support.Staff) (overview.Overview, error) {
+	return o.sum(func(d Desk) (overview.Overview, error) { return d.Overview.Overview(ctx, who) })
+}
+
+// Glance implements today.Overview.
+func (o overviews) Glance(ctx context.Context, who support.Staff) (overview.Overview, error) {
+	return o.sum(func(d Desk) (overview.Overview, error) { return d.Overview.Glance(ctx, who) })
+}
+
+func (o overviews) sum(read func(d Desk) (overview.Overview, error)) (sum overview.Overview, err error) {
+	all, err := concat(o.cells, func(_ int, d Desk) ([]overview.Overview, error) {
+		one, err := read(d)
+		return []overview.Overview{one}, err
+	})
+	for i, one := range all {
+		if i == 0 {
+			sum = one
+			continue
+		}
+		sum = sum.Plus(one)
+	}
+	return sum, err
+}
+
+type endpoints struct {
+	api.Endpoints
+
+	cells Cells
+}
+
+// List implements api.Endpoints. An endpoint gets the events of each cell by itself, and so is in the list once a cell.
+func (e endpoints) List(ctx context.Context) ([]endpoint.Status, error) {
+	all, err := concat(e.cells, func(i int, d Desk) ([]endpoint.Status, error) {
+		found, err := d.Endpoints.List(ctx)
+		for n := range found {
+			found[n].Cell = e.cells.number(i)
+		}
+		return found, err
+	})
+	slices.SortStableFunc(all, func(a, b endpoint.Status) int { return cmp.Compare(a.Name, b.Name) })
+	return all, err
+}
+
+// RedeliverAfter implements api.Endpoints. It is refused: a cursor of an endpoint is one of a cell.
+func (e endpoints) RedeliverAfter(context.Context, string, outbox.Position) error {
+	return e.cells.choose()
+}
+
+// accounts warn of accounts wherever they are.
+type accounts struct {
+	console.Payments
+
+	cells Cells
+}
+
+// Stale implements console.Payments.
+func (a accounts) Stale(ctx context.Context) ([]intake.StaleAccount, error) {
+	return concat(a.cells, func(_ int, d Desk) ([]intake.StaleAccount, error) { return d.Payments.Stale(ctx) })
+}
+
+// ForeignLastDay implements console.Payments.
+func (a accounts) ForeignLastDay(ctx context.Context) (map[string]int64, error) {
+	all, err := concat(a.cells, func(_ int, d Desk) ([]map[string]int64, error) {
+		found, err := d.Payments.ForeignLastDay(ctx)
+		return []map[string]int64{found}, err
+	})
+	sum := map[string]int64{}
+	for _, one := range all {
+		for account, n := range one {
+			sum[account] += n
+		}
+	}
+	return sum, err
+}
