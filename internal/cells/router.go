@@ -76,7 +76,7 @@ func (r *Router) lead(w http.ResponseWriter, req *http.Request) {
 	case named:
 		r.cell(n).ServeHTTP(w, req)
 	case isSignIn(req):
-		keep(w, req, "") // who comes in looks at all
+		keep(w, req, "") // a new session begins with all
 		r.All.ServeHTTP(w, without(req, parameter))
 	case !query.Has(parameter):
 		r.chosen(req).ServeHTTP(w, req)
@@ -160,7 +160,7 @@ func (r *Router) cell(n cell.Number) http.Handler {
 	return r.Cells[0].API
 }
 
-// isSignIn reports whether somebody comes in or goes.
+// isSignIn reports whether a request begins or ends a session.
 func isSignIn(req *http.Request) bool { return strings.HasPrefix(req.URL.Path, "/support/sign-") }
 
 func isConsole(req *http.Request) bool {

@@ -41,7 +41,7 @@ type endpointStatus struct {
 	Now time.Time
 }
 
-// path is the endpoint's page, of the cell whose events it gets.
+// path is the endpoint's page, of the cell that its events come from.
 func (s endpointStatus) path() templ.SafeURL {
 	if s.Cell == nil {
 		return templ.SafeURL(endpointPath(s.Name))

@@ -397,7 +397,8 @@ func (l *load) paidSoFar() int {
 func TestCellsInTheConsole(t *testing.T) {
 	t.Parallel()
 	b := newTab(t)
-	second := &rig{t: t, dsn: testdb.New(t)}
+	server := testdb.Private(t)
+	second := &rig{t: t, dsn: server.DSN("postgres")}
 	var err error
 	second.db, err = pgxpool.New(t.Context(), second.dsn)
 	require.NoError(t, err)
@@ -443,4 +444,16 @@ func TestCellsInTheConsole(t *testing.T) {
 	require.Positive(t, strings.Count(eval[string](b, `document.getElementById("main").innerText`), "overview.view"), "of what was looked at in all cells, too")
 	b.open(s.base + "/support/payments")
 	b.until(shown + ` === "Cell 1"`)
+	b.open(s.base + "/support?cell=all")
+	crash(t, server)
+	for _, page := range []string{"", "/discrepancies", "/jobs", "/refund-requests", "/endpoints", "/audit"} {
+		b.open(s.base + "/support" + page)
+		b.until(`document.querySelector("main .warning")?.innerText === "Not all is shown, without cell 1: no response from there."`)
+		require.True(t, eval[bool](b, `document.querySelectorAll("main .warning").length === 1`), page)
+		b.accessible("without a cell: " + page)
+		b.picture("without" + strings.ReplaceAll(page, "/", "-"))
+	}
+	b.open(s.base + "/support/discrepancies")
+	require.True(t, eval[bool](b, `document.getElementById("d-`+cases[0]+`") !== null`))
+	require.True(t, eval[bool](b, `document.getElementById("d-`+cases[1]+`") === null`))
 }

@@ -88,7 +88,7 @@ type AuditEntry struct {
 	Outcome            Outcome
 	Detail             map[string]any
 	At                 time.Time
-	// Cell is the one whose log has the entry, where those of several are read together; else nil.
+	// Cell is the number of the cell that has the entry in its log, where the logs of several are read together; else nil.
 	Cell *int
 }
 

@@ -399,7 +399,7 @@ func choice(cell, text, chosen string) templ.Component {
 	})
 }
 
-// Missing says which cells what is shown lacks.
+// Missing names what is missing from the page.
 func Missing(without string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

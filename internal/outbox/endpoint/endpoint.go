@@ -134,7 +134,7 @@ type Status struct {
 	Oldest                   time.Time
 	LastSuccess, LastFailure *time.Time
 	LastError                string
-	// Cell is the one whose events these are, where endpoints of several are read together; else nil.
+	// Cell is the number of the cell that the events come from, where the endpoints of several are read together; else nil.
 	Cell *int
 }
 
