@@ -65,11 +65,11 @@ func (c Cells) All() Desk {
 }
 
 // Waiting counts what waits for staff in the cell of a number, or in all where it is the number of none.
-func (c *Cells) Waiting(ctx context.Context, number string) (int64, error) {
-	if i := slices.Index(c.numbers(), number); i >= 0 || len(*c) == 1 {
-		return (*c)[max(i, 0)].Worklist.Waiting(ctx) //nolint:wrapcheck // that of the cell
+func (c Cells) Waiting(ctx context.Context, number string) (int64, error) {
+	if i := slices.Index(c.numbers(), number); i >= 0 || len(c) == 1 {
+		return c[max(i, 0)].Worklist.Waiting(ctx)
 	}
-	return worklists{cells: *c}.Waiting(ctx)
+	return worklists{cells: c}.Waiting(ctx)
 }
 
 // numbers are what names the cells, in a cursor for instance.
@@ -124,23 +124,23 @@ func list[T any](
 		return support.Part[T]{Name: all[i].Name, Items: items, More: next != ""}, err
 	})
 	if err != nil && !missing(err) {
-		return nil, "", err //nolint:wrapcheck // that of the one cell
+		return nil, "", err
 	}
 	for _, one := range came {
 		all[one.Part] = one.Value
 	}
 	items, next := support.Merge(p, o, all)
-	return items, next, err //nolint:wrapcheck // which cells are missing
+	return items, next, err
 }
 
 // concat reads a list of each cell as a whole, in the order of the cells.
 func concat[T any](c Cells, read func(i int, d Desk) ([]T, error)) (all []T, err error) {
 	came, err := parts.Each(c.names(), func(i int) ([]T, error) { return read(i, c[i].Desk) })
 	if err != nil && !missing(err) {
-		return nil, err //nolint:wrapcheck // that of the one cell
+		return nil, err
 	}
 	for _, one := range came {
 		all = append(all, one.Value...)
 	}
-	return all, err //nolint:wrapcheck // which cells are missing
+	return all, err
 }

@@ -110,7 +110,7 @@ func (o *one) asked(t *testing.T) string {
 	o.run(t, `INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
 		VALUES ($1, 'u1', $1, '\x01', 1000, 'EUR', now(), now())`, attempt.String())
 	o.run(t, `INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency, created_at, updated_at, finalized_at)
-		VALUES ($1::uuid::text, $1, 'u1', $1::uuid::text, '\x01', 'acc', 'failed', 'final', 1000, 'EUR', now(), now(), now())`, attempt)
+		VALUES ($1::uuid::text, $1, 'u1', $1::uuid::text, '\x01', 'acc', 'failed', 'final', 1000, 'EUR', '2026-03-01', '2026-03-02', '2026-03-02')`, attempt)
 	o.run(t, `INSERT INTO refund_requests (refund_request_id, order_id, attempt_id, amount, currency, reason, requested_by, created_at)
 		VALUES ($1, $2::uuid::text, $2, 5, 'EUR', 'case 4711', 'sam', now())`, id, attempt)
 	return id.String()

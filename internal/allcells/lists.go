@@ -100,7 +100,7 @@ type requests struct {
 
 // Create implements api.RefundRequests, in the cell of the attempt, which is named in the body.
 func (r requests) Create(ctx context.Context, who support.Staff, cmd refundrequest.Create) (refundrequest.Request, bool, error) {
-	return r.cells.of(cmd.AttemptID).Requests.Create(ctx, who, cmd) //nolint:wrapcheck // that of the cell
+	return r.cells.of(cmd.AttemptID).Requests.Create(ctx, who, cmd)
 }
 
 // Requests implements api.RefundRequests.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	ids "github.com/paylatch/paylatch/internal/cell"
@@ -214,104 +213,6 @@ func (c *twoCells) showsEach(t *testing.T) {
 	require.Contains(t, string(ready.text), `"cell 1: database":"ok"`)
 }
 
-// opened is a discrepancy of a cell.
-func (c *twoCells) opened(t *testing.T, i int) string {
-	t.Helper()
-	id := ids.Number(i).NewID()
-	_, err := c.rigs[i].db.Exec(t.Context(), `INSERT INTO discrepancies (discrepancy_id, kind, about, about_id, account, text, opened_at)
-		VALUES ($1, 'needs_review', '', '', 'x', 'Look at this.', now())`, id)
-	require.NoError(t, err)
-	return id.String()
-}
-
-// staffReadsAll: what staff reads is of both cells, or of one that is named; what acts on all that match takes a cell.
-func (c *twoCells) staffReadsAll(t *testing.T, attempt string) {
-	t.Helper()
-	staff := c.as(token("ada", "admin"))
-	read := func(path string) string {
-		a := staff.send(t.Context(), http.MethodGet, path, "")
-		a.is(t, http.StatusOK)
-		require.Empty(t, a.header.Get("Incomplete"))
-		return string(a.text)
-	}
-	cases := [2]string{c.opened(t, 0), c.opened(t, 1)}
-	both := read("/v1/support/discrepancies")
-	for i, n := range []string{"0", "1"} {
-		require.Contains(t, both, cases[i])
-		one := read("/v1/support/discrepancies?cell=" + n)
-		require.Contains(t, one, cases[i])
-		require.NotContains(t, one, cases[1-i])
-	}
-	eventually(t, "the attempts of both cells in one sum", func() bool {
-		var o struct {
-			Hours []struct {
-				Succeeded int `json:"succeeded"`
-			} `json:"hours"`
-			Discrepancies []struct {
-				Count int `json:"count"`
-			} `json:"discrepancies"`
-		}
-		require.NoError(t, json.Unmarshal([]byte(read("/v1/support/overview")), &o))
-		n := 0
-		for _, h := range o.Hours {
-			n += h.Succeeded
-		}
-		return n == 7 && len(o.Discrepancies) == 1 && o.Discrepancies[0].Count == 2
-	})
-	staff.send(t.Context(), http.MethodPost, "/v1/support/refund-requests", `{"payment_attempt_id":"`+attempt+`","amount":1,"reason":"case 4711"}`).is(t, http.StatusCreated)
-	require.Contains(t, read("/v1/support/refund-requests"), attempt)
-	require.NotContains(t, read("/v1/support/refund-requests?cell=0"), attempt)
-	for path, order := range map[string]string{
-		"/v1/support/discrepancies/resolve": `{"filter":{"kind":"needs_review"},"resolution":"accepted","reason":"case 4711"}`,
-		"/v1/support/events/replay":         `{"filter":{"account":"sandbox-eu"},"reason":"case 4711"}`,
-	} {
-		refused := staff.send(t.Context(), http.MethodPost, path, order)
-		refused.is(t, http.StatusUnprocessableEntity)
-		require.Contains(t, string(refused.text), `{"field":"cell","message":"must be in the query: this acts in one cell, and there are 0, 1`)
-		begun := staff.send(t.Context(), http.MethodPost, path+"?cell=1", order)
-		begun.is(t, http.StatusAccepted)
-		job := begun.header.Get("Location")
-		eventually(t, "the end of "+job, func() bool { return strings.Contains(read(job), `"status":"done"`) })
-		require.Contains(t, read("/v1/support/jobs"), strings.TrimPrefix(job, "/v1/support/jobs/"))
-	}
-	require.Contains(t, read("/v1/support/discrepancies?status=open"), cases[0])
-	require.NotContains(t, read("/v1/support/discrepancies?status=open"), cases[1])
-	log := read("/v1/support/audit?limit=100")
-	require.Contains(t, log, `"cell":0`)
-	require.Contains(t, log, `"cell":1`)
-	require.NotContains(t, read("/v1/support/audit?cell=1"), `"cell":`)
-	require.JSONEq(t, `{"items":[]}`, read("/v1/endpoints"))
-}
-
-// TestStaffReadsWithoutACell: while a server is away staff sees what the other one has, and which is missing; a list of the shop is refused.
-func TestStaffReadsWithoutACell(t *testing.T) {
-	t.Parallel()
-	c := newTwoCells(t)
-	staff := c.as(token("ada", "admin"))
-	staff.send(t.Context(), http.MethodPost, "/v1/support/events/replay?cell=0", `{"filter":{"account":"sandbox"},"reason":"case 4711"}`).is(t, http.StatusAccepted)
-	here, there := c.opened(t, 0), c.opened(t, 1)
-	crash(t, c.servers[1])
-	for path, has := range map[string]string{
-		"/v1/support/discrepancies": here, "/v1/support/overview": `"kind":"needs_review"`, "/v1/support/jobs": `"kind":"replay"`,
-		"/v1/support/refund-requests": `"items":[]`, "/v1/support/audit": `"cell":0`, "/v1/endpoints": `"items":[]`,
-	} {
-		a := staff.send(t.Context(), http.MethodGet, path, "")
-		a.is(t, http.StatusOK)
-		require.Equal(t, "without cell 1: no response from there", a.header.Get("Incomplete"), path)
-		require.Contains(t, string(a.text), has)
-	}
-	blunt := client{base: c.base, token: token("ada", "admin"), blunt: true}
-	for _, path := range []string{"/v1/payment-attempts", "/v1/support/discrepancies?cell=1", "/v1/support/discrepancies/" + there} {
-		blunt.send(t.Context(), http.MethodGet, path, "").is(t, http.StatusServiceUnavailable)
-	}
-	revive(t, c.servers[1])
-	c.rigs[1].db.Reset()
-	eventually(t, "both cells again", func() bool {
-		a := staff.send(t.Context(), http.MethodGet, "/v1/support/discrepancies", "")
-		return a.header.Get("Incomplete") == "" && strings.Contains(string(a.text), there)
-	})
-}
-
 // commands act in all cells, or in that of what is named.
 func (c *twoCells) commands(t *testing.T, attempt string) {
 	t.Helper()
@@ -390,70 +291,4 @@ func (l *load) paidSoFar() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.paid)
-}
-
-// TestCellsInTheConsole: a person sees all cells, or one that was chosen beside the menu until another is. What is of one cell alone has it
-// chosen first.
-func TestCellsInTheConsole(t *testing.T) {
-	t.Parallel()
-	b := newTab(t)
-	server := testdb.Private(t)
-	second := &rig{t: t, dsn: server.DSN("postgres")}
-	var err error
-	second.db, err = pgxpool.New(t.Context(), second.dsn)
-	require.NoError(t, err)
-	t.Cleanup(second.db.Close)
-	s := openConsole(t, fmt.Sprintf("PAYLATCH_CELLS=[{number: 1, database_url: %q, order_prefixes: [eu-]}]", second.dsn))
-	c := &twoCells{rigs: [2]*rig{s.rig, second}}
-	b.signIn(s.base, token("ada", "admin"))
-	b.open(s.base + "/support")
-	shown := `document.querySelector('nav[aria-label="Cells"] [aria-current]')?.innerText`
-	b.until(shown + ` === "All cells"`)
-	b.accessible("with cells")
-	require.LessOrEqual(t, b.width(), 360)
-	b.picture("cells")
-	cases := []string{c.opened(t, 0), c.opened(t, 1)}
-	b.open(s.base + "/support/discrepancies")
-	for _, id := range cases {
-		require.True(t, eval[bool](b, `document.getElementById("d-`+id+`") !== null`))
-	}
-	b.until(`document.getElementById("waiting").innerText === "2"`)
-	b.open(s.base + "/support/discrepancies/" + cases[1])
-	b.until(shown + ` === "All cells"`) // also on a page of what is in a cell
-	for _, page := range []string{"discrepancies", "jobs", "refund-requests", "endpoints", "audit", "events/replay", "discrepancies/resolve"} {
-		b.open(s.base + "/support/" + page)
-		b.until(shown + ` === "All cells"`)
-		b.accessible("all cells: " + page)
-		require.LessOrEqual(t, b.width(), 360, page)
-		b.picture("all-" + strings.ReplaceAll(page, "/", "-"))
-	}
-	b.open(s.base + "/support/events/replay?account=sandbox-eu")
-	b.click(`#choose a[href="/support/events/replay?account=sandbox-eu&cell=1"]`)
-	b.until(shown + ` === "Cell 1"`)
-	require.Equal(t, "sandbox-eu", eval[string](b, `document.getElementById("account").value`))
-	b.open(s.base + "/support/discrepancies")
-	require.True(t, eval[bool](b, `document.getElementById("d-`+cases[0]+`") === null`))
-	b.open(s.base + "/support?cell=all")
-	b.until(shown + ` === "All cells"`)
-	b.click(`nav[aria-label="Cells"] a[href="/support?cell=1"]`)
-	b.until(shown + ` === "Cell 1"`)
-	require.Empty(t, eval[string](b, "location.search"))
-	b.click(`nav a[href="/support/audit"]`)
-	b.until(`location.pathname === "/support/audit"`)
-	b.until(shown + ` === "Cell 1"`)
-	require.Positive(t, strings.Count(eval[string](b, `document.getElementById("main").innerText`), "overview.view"), "of what was looked at in all cells, too")
-	b.open(s.base + "/support/payments")
-	b.until(shown + ` === "Cell 1"`)
-	b.open(s.base + "/support?cell=all")
-	crash(t, server)
-	for _, page := range []string{"", "/discrepancies", "/jobs", "/refund-requests", "/endpoints", "/audit"} {
-		b.open(s.base + "/support" + page)
-		b.until(`document.querySelector("main .warning")?.innerText === "Not all is shown, without cell 1: no response from there."`)
-		require.True(t, eval[bool](b, `document.querySelectorAll("main .warning").length === 1`), page)
-		b.accessible("without a cell: " + page)
-		b.picture("without" + strings.ReplaceAll(page, "/", "-"))
-	}
-	b.open(s.base + "/support/discrepancies")
-	require.True(t, eval[bool](b, `document.getElementById("d-`+cases[0]+`") !== null`))
-	require.True(t, eval[bool](b, `document.getElementById("d-`+cases[1]+`") === null`))
 }

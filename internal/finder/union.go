@@ -55,10 +55,10 @@ func (u Union) each(read func(part int) ([]Hit, error)) (all []Hit, err error) {
 	}
 	came, err := parts.Each(names, read)
 	if err != nil && !errors.As(err, new(*parts.LeftOutError)) {
-		return nil, err //nolint:wrapcheck // that of a store
+		return nil, err
 	}
 	for _, c := range came {
 		all = append(all, c.Value...)
 	}
-	return all, err //nolint:wrapcheck // it is read here
+	return all, err
 }

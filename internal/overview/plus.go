@@ -20,7 +20,7 @@ func (o Overview) Plus(p Overview) Overview {
 		Accounts: together(o.Accounts, p.Accounts, approvalName, Approval.Plus), Currencies: together(o.Currencies, p.Currencies, approvalName, Approval.Plus),
 		Unknown: o.Unknown.plus(p.Unknown),
 		Cases:   worstFirst(together(o.Cases, p.Cases, func(c Cases) string { return c.Kind }, Cases.plus)),
-		Refunds: o.Refunds.plus(p.Refunds),
+		Refunds: bothRefunds(o.Refunds, p.Refunds),
 		Silent: together(o.Silent, p.Silent, func(s intake.StaleAccount) string { return s.Account }, func(s, _ intake.StaleAccount) intake.StaleAccount {
 			return s
 		}),
@@ -63,14 +63,14 @@ func hours(a, b []Hour) []Hour {
 	for i, h := range all {
 		for _, other := range b {
 			if other.From.Equal(h.From) {
-				all[i] = h.plus(other)
+				all[i] = bothHours(h, other)
 			}
 		}
 	}
 	return all
 }
 
-func (h Hour) plus(g Hour) Hour {
+func bothHours(h, g Hour) Hour {
 	return Hour{h.From, h.Succeeded + g.Succeeded, h.Failed + g.Failed, h.Cancelled + g.Cancelled, sums(h.Volume, g.Volume)}
 }
 
@@ -103,7 +103,7 @@ func worstFirst(list []Cases) []Cases {
 	return list
 }
 
-func (r Refunds) plus(s Refunds) Refunds {
+func bothRefunds(r, s Refunds) Refunds {
 	return Refunds{r.Succeeded + s.Succeeded, r.Failed + s.Failed, r.Pending + s.Pending, sums(r.Sums, s.Sums)}
 }
 

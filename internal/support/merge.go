@@ -71,14 +71,15 @@ func (o Order[T]) behind(a, b place) bool {
 
 // cursorOf is the place of all parts, and those of the parts that are elsewhere: PLACE.1:PLACE.7: where 7 has not begun.
 func cursorOf(all place, apart map[string]place) string {
-	text := all.cursor()
+	texts := []string{all.cursor()}
 	for _, name := range slices.Sorted(maps.Keys(apart)) {
-		text += "." + name + ":"
+		text := ""
 		if at := apart[name]; !at.begins() {
-			text += at.cursor()
+			text = at.cursor()
 		}
+		texts = append(texts, name+":"+text)
 	}
-	return text
+	return strings.Join(texts, ".")
 }
 
 func parsePlaces(text string) (all place, apart map[string]place, ok bool) {

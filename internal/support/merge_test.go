@@ -26,8 +26,10 @@ func order(oldest bool) support.Order[item] {
 		sign = 1
 	}
 	return support.Order[item]{
-		At:      func(i item) (time.Time, string) { return i.at, i.id.String() },
-		Compare: func(a time.Time, aID string, b time.Time, bID string) int { return sign * cmp.Or(a.Compare(b), cmp.Compare(aID, bID)) },
+		At: func(i item) (time.Time, string) { return i.at, i.id.String() },
+		Compare: func(a time.Time, aID string, b time.Time, bID string) int {
+			return sign * cmp.Or(a.Compare(b), cmp.Compare(aID, bID))
+		},
 	}
 }
 
