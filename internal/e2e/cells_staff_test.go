@@ -123,7 +123,8 @@ func TestCellsInTheConsole(t *testing.T) {
 	second.db, err = pgxpool.New(t.Context(), second.dsn)
 	require.NoError(t, err)
 	t.Cleanup(second.db.Close)
-	s := openConsole(t, fmt.Sprintf("PAYLATCH_CELLS=[{number: 1, database_url: %q, order_prefixes: [eu-]}]", second.dsn))
+	s := openConsole(t, fmt.Sprintf("PAYLATCH_CELLS=[{number: 1, database_url: %q, order_prefixes: [eu-]}]", second.dsn),
+		`PAYLATCH_ENDPOINTS=[{"name":"shop","url":"http://127.0.0.1:1/","secrets":["`+partnerSecret+`"],"allow_private":true}]`)
 	c := &twoCells{rigs: [2]*rig{s.rig, second}}
 	b.signIn(s.base, token("ada", "admin"))
 	b.open(s.base + "/support")
@@ -137,7 +138,10 @@ func TestCellsInTheConsole(t *testing.T) {
 	for _, id := range cases {
 		require.True(t, eval[bool](b, `document.getElementById("d-`+id+`") !== null`))
 	}
-	b.until(`document.getElementById("waiting").innerText === "2"`)
+	eventually(t, "the count of both cells", func() bool { // which is used again for a second
+		b.open(s.base + "/support/discrepancies")
+		return eval[string](b, `document.getElementById("waiting").innerText`) == "2"
+	})
 	b.open(s.base + "/support/discrepancies/" + cases[1])
 	b.until(shown + ` === "All cells"`) // also on a page of what is in a cell
 	for _, page := range []string{"discrepancies", "jobs", "refund-requests", "endpoints", "audit", "events/replay", "discrepancies/resolve"} {
@@ -153,6 +157,16 @@ func TestCellsInTheConsole(t *testing.T) {
 	require.Equal(t, "sandbox-eu", eval[string](b, `document.getElementById("account").value`))
 	b.open(s.base + "/support/discrepancies")
 	require.True(t, eval[bool](b, `document.getElementById("d-`+cases[0]+`") === null`))
+	b.open(s.base + "/support?cell=all")
+	b.until(shown + ` === "All cells"`)
+	b.open(s.base + "/support/endpoints")
+	require.Equal(t, "shop, cell 0|shop, cell 1", eval[string](b, `[...document.querySelectorAll(".endpoint h2 a")].map((a) => a.innerText).join("|")`))
+	b.open(s.base + "/support/endpoints/shop/redeliver?after=0")
+	b.until(`document.getElementById("choose") !== null`)
+	b.open(s.base + "/support/endpoints")
+	b.click(`.endpoint a[href="/support/endpoints/shop?cell=1"]`)
+	b.until(`document.querySelector("main h1")?.innerText.startsWith("Endpoint shop")`)
+	b.until(shown + ` === "Cell 1"`)
 	b.open(s.base + "/support?cell=all")
 	b.until(shown + ` === "All cells"`)
 	b.click(`nav[aria-label="Cells"] a[href="/support?cell=1"]`)
