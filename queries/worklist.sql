@@ -77,9 +77,14 @@ UPDATE discrepancies SET assignee = @assignee, assigned_at = CASE WHEN @assignee
 FROM (SELECT now()::timestamptz AS at) n
 WHERE discrepancy_id = @discrepancy_id AND resolved_at IS NULL;
 
--- Adds a comment to a discrepancy.
--- name: WorklistComment :exec
-INSERT INTO worklist_comments (comment_id, discrepancy_id, author, text, at) VALUES (@comment_id, @discrepancy_id, @author, @text, now());
+-- Adds a comment to a discrepancy; no row where its author has commented on that under the same key, also by a transaction that it waits for.
+-- name: WorklistComment :execrows
+INSERT INTO worklist_comments (comment_id, discrepancy_id, author, text, key, at) VALUES (@comment_id, @discrepancy_id, @author, @text, @key, now())
+ON CONFLICT (discrepancy_id, author, key) WHERE key <> '' DO NOTHING;
+
+-- Reads the comment of an author under a key; locks nothing.
+-- name: WorklistCommentOf :one
+SELECT * FROM worklist_comments WHERE discrepancy_id = @discrepancy_id AND author = @author AND key = @key AND key <> '';
 
 -- Reads the newest comments of each of some discrepancies, newest first; locks nothing.
 -- name: WorklistComments :many

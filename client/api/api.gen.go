@@ -2105,6 +2105,9 @@ type ListUser = string
 // OnBehalfOf defines model for OnBehalfOf.
 type OnBehalfOf = string
 
+// OptionalIdempotencyKey defines model for OptionalIdempotencyKey.
+type OptionalIdempotencyKey = string
+
 // OrderID defines model for OrderID.
 type OrderID = string
 
@@ -2767,6 +2770,10 @@ type SupportAssignParams struct {
 
 // SupportCommentParams defines parameters for SupportComment.
 type SupportCommentParams struct {
+	// IdempotencyKey Names one intention, as for other commands; it may be left out, and then each request is another one. Never in the
+	// query string. Sent again with another request it is 409.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -3544,7 +3551,8 @@ type ClientInterface interface {
 
 	// SupportCommentWithBody Comment on a discrepancy
 	//
-	// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one.
+	// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one, unless it has an `Idempotency-Key`: sent
+	// again with that, by the same person about the same discrepancy, it adds none. The key is kept for ever, as the comment is.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3553,7 +3561,8 @@ type ClientInterface interface {
 
 	// SupportComment Comment on a discrepancy
 	//
-	// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one.
+	// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one, unless it has an `Idempotency-Key`: sent
+	// again with that, by the same person about the same discrepancy, it adds none. The key is kept for ever, as the comment is.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4741,7 +4750,8 @@ func (c *Client) SupportAssign(ctx context.Context, discrepancyID DiscrepancyID,
 
 // SupportCommentWithBody Comment on a discrepancy
 //
-// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one.
+// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one, unless it has an `Idempotency-Key`: sent
+// again with that, by the same person about the same discrepancy, it adds none. The key is kept for ever, as the comment is.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4760,7 +4770,8 @@ func (c *Client) SupportCommentWithBody(ctx context.Context, discrepancyID Discr
 
 // SupportComment Comment on a discrepancy
 //
-// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one.
+// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one, unless it has an `Idempotency-Key`: sent
+// again with that, by the same person about the same discrepancy, it adds none. The key is kept for ever, as the comment is.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8454,15 +8465,26 @@ func NewSupportCommentRequestWithBody(server string, discrepancyID DiscrepancyID
 
 	if params != nil {
 
-		if params.XRequestID != nil {
+		if params.IdempotencyKey != nil {
 			var headerParam0 string
 
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
 			if err != nil {
 				return nil, err
 			}
 
-			req.Header.Set("X-Request-Id", headerParam0)
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.XRequestID != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam1)
 		}
 
 	}
@@ -10067,7 +10089,8 @@ type ClientWithResponsesInterface interface {
 
 	// SupportCommentWithBodyWithResponse Comment on a discrepancy
 	//
-	// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one.
+	// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one, unless it has an `Idempotency-Key`: sent
+	// again with that, by the same person about the same discrepancy, it adds none. The key is kept for ever, as the comment is.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10076,7 +10099,8 @@ type ClientWithResponsesInterface interface {
 
 	// SupportCommentWithResponse Comment on a discrepancy
 	//
-	// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one.
+	// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one, unless it has an `Idempotency-Key`: sent
+	// again with that, by the same person about the same discrepancy, it adds none. The key is kept for ever, as the comment is.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -16628,6 +16652,9 @@ func (r SupportAssignResponse) ContentType() string {
 
 // SupportCommentResponse201Headers the declared response headers of an HTTP 201 response for SupportComment
 type SupportCommentResponse201Headers struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -16635,6 +16662,9 @@ type SupportCommentResponse201Headers struct {
 // SupportCommentResponse400Headers the declared response headers of an HTTP 400 response for SupportComment
 type SupportCommentResponse400Headers struct {
 	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -16664,6 +16694,16 @@ type SupportCommentResponse404Headers struct {
 // SupportCommentResponse408Headers the declared response headers of an HTTP 408 response for SupportComment
 type SupportCommentResponse408Headers struct {
 	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// SupportCommentResponse409Headers the declared response headers of an HTTP 409 response for SupportComment
+type SupportCommentResponse409Headers struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -16713,7 +16753,7 @@ type SupportCommentResponse struct {
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *SupportDiscrepancy
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *Malformed
+	ApplicationProblemJSON400 *Problem
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -16722,6 +16762,8 @@ type SupportCommentResponse struct {
 	ApplicationProblemJSON404 *NotFound
 	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
 	ApplicationProblemJSON408 *RequestTimeout
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -16744,6 +16786,8 @@ type SupportCommentResponse struct {
 	Headers404 *SupportCommentResponse404Headers
 	// Headers408 the parsed response headers for an HTTP 408 response
 	Headers408 *SupportCommentResponse408Headers
+	// Headers409 the parsed response headers for an HTTP 409 response
+	Headers409 *SupportCommentResponse409Headers
 	// Headers413 the parsed response headers for an HTTP 413 response
 	Headers413 *SupportCommentResponse413Headers
 	// Headers415 the parsed response headers for an HTTP 415 response
@@ -16762,7 +16806,7 @@ func (r SupportCommentResponse) GetJSON201() *SupportDiscrepancy {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r SupportCommentResponse) GetApplicationProblemJSON400() *Malformed {
+func (r SupportCommentResponse) GetApplicationProblemJSON400() *Problem {
 	return r.ApplicationProblemJSON400
 }
 
@@ -16784,6 +16828,11 @@ func (r SupportCommentResponse) GetApplicationProblemJSON404() *NotFound {
 // GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
 func (r SupportCommentResponse) GetApplicationProblemJSON408() *RequestTimeout {
 	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r SupportCommentResponse) GetApplicationProblemJSON409() *Problem {
+	return r.ApplicationProblemJSON409
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -20581,7 +20630,8 @@ func (c *ClientWithResponses) SupportAssignWithResponse(ctx context.Context, dis
 
 // SupportCommentWithBodyWithResponse Comment on a discrepancy
 //
-// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one.
+// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one, unless it has an `Idempotency-Key`: sent
+// again with that, by the same person about the same discrepancy, it adds none. The key is kept for ever, as the comment is.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20596,7 +20646,8 @@ func (c *ClientWithResponses) SupportCommentWithBodyWithResponse(ctx context.Con
 
 // SupportCommentWithResponse Comment on a discrepancy
 //
-// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one.
+// A comment never changes and stays. One that is resolved takes comments, too. Each request adds one, unless it has an `Idempotency-Key`: sent
+// again with that, by the same person about the same discrepancy, it adds none. The key is kept for ever, as the comment is.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -32891,7 +32942,7 @@ func ParseSupportCommentResponse(rsp *http.Response) (*SupportCommentResponse, e
 		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest Malformed
+		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -32924,6 +32975,13 @@ func ParseSupportCommentResponse(rsp *http.Response) (*SupportCommentResponse, e
 			return nil, err
 		}
 		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
@@ -32965,6 +33023,27 @@ func ParseSupportCommentResponse(rsp *http.Response) (*SupportCommentResponse, e
 	switch {
 	case rsp.StatusCode == 201:
 		var headers SupportCommentResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Result"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Result", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyResult = value
+		}
 		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -32988,6 +33067,27 @@ func ParseSupportCommentResponse(rsp *http.Response) (*SupportCommentResponse, e
 				return nil, err
 			}
 			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Result"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Result", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyResult = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
 		}
 		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
 			var value string
@@ -33107,6 +33207,51 @@ func ParseSupportCommentResponse(rsp *http.Response) (*SupportCommentResponse, e
 			headers.XRequestID = value
 		}
 		response.Headers408 = &headers
+	case rsp.StatusCode == 409:
+		var headers SupportCommentResponse409Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Result"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Result", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyResult = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers409 = &headers
 	case rsp.StatusCode == 413:
 		var headers SupportCommentResponse413Headers
 		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {

@@ -98,7 +98,7 @@ type Worklist interface {
 	List(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error)
 	Entry(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (worklist.Entry, error)
 	Assign(ctx context.Context, who support.Staff, cmd worklist.Assign) (worklist.Entry, error)
-	Comment(ctx context.Context, who support.Staff, id payment.DiscrepancyID, text string) (worklist.Entry, error)
+	Comment(ctx context.Context, who support.Staff, cmd worklist.AddComment) (worklist.Entry, idempotency.Result, error)
 	Resolve(ctx context.Context, who support.Staff, cmd worklist.Resolve) (worklist.Entry, error)
 }
 

@@ -35,18 +35,19 @@ type desk struct {
 	err   error
 	money *payment.Money
 
-	mu       sync.Mutex
-	who      support.Staff
-	asked    []string
-	reason   string
-	dry      bool
-	fresh    bool
-	resolve  commands.Resolve
-	listed   worklist.Filter
-	assigned worklist.Assign
-	filter   support.AuditFilter
-	watched  []string
-	refused  []string
+	mu        sync.Mutex
+	who       support.Staff
+	asked     []string
+	reason    string
+	dry       bool
+	fresh     bool
+	resolve   commands.Resolve
+	listed    worklist.Filter
+	assigned  worklist.Assign
+	commented worklist.AddComment
+	filter    support.AuditFilter
+	watched   []string
+	refused   []string
 }
 
 func (d *desk) call(who support.Staff, what, reason string) error {

@@ -59,7 +59,12 @@ func (s *server) SupportComment(ctx context.Context, r gen.SupportCommentRequest
 	if err != nil {
 		return nil, err
 	}
-	return discrepancy(http.StatusCreated)(s.Worklist.Comment(ctx, exchange.Of(ctx).Staff(), id, valueOf(r.Body).Text))
+	x := exchange.Of(ctx)
+	e, result, err := s.Worklist.Comment(ctx, x.Staff(), worklist.AddComment{ID: id, Text: valueOf(r.Body).Text, Key: x.Key})
+	if err == nil {
+		x.SetResult(result)
+	}
+	return discrepancy(http.StatusCreated)(e, err)
 }
 
 // SupportResolve handles POST /v1/support/discrepancies/{discrepancy_id}/resolve.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
@@ -28,8 +29,9 @@ func (d *desk) Assign(_ context.Context, who support.Staff, cmd worklist.Assign)
 	return d.found(false), d.call(who, "assign "+cmd.ID.String(), cmd.Reason)
 }
 
-func (d *desk) Comment(_ context.Context, who support.Staff, id payment.DiscrepancyID, text string) (worklist.Entry, error) {
-	return d.found(false), d.call(who, "comment "+id.String(), text)
+func (d *desk) Comment(_ context.Context, who support.Staff, cmd worklist.AddComment) (worklist.Entry, idempotency.Result, error) {
+	d.commented = cmd
+	return d.found(false), idempotency.Reused, d.call(who, "comment "+cmd.ID.String(), cmd.Text)
 }
 
 func (d *desk) found(resolved bool) worklist.Entry {
@@ -77,8 +79,17 @@ func TestWorklistRequestsAreRead(t *testing.T) {
 		require.Equal(t, want, got, body)
 	}
 	commented := b.send(http.MethodPost, "/v1/support/discrepancies/"+eventID.String()+"/comments", `{"text":"I look."}`, as).object(t)
-	require.Equal(t, "I look.", d.reason)
+	require.Equal(t, worklist.AddComment{ID: payment.DiscrepancyID(eventID), Text: "I look."}, d.commented)
 	require.Equal(t, []any{map[string]any{"comment_id": eventID.String(), "author": "sam", "text": hostile, "at": "2026-03-01T09:30:00.120000Z"}}, commented["comments"])
 	require.Equal(t, "sam", commented["assignee"])
+	again := b.send(http.MethodPost, "/v1/support/discrepancies/"+eventID.String()+"/comments", `{"text":"I look."}`, as, `Idempotency-Key: "key-00000001"`)
+	require.Equal(t, idempotency.Key("key-00000001"), d.commented.Key)
+	require.Equal(t, []string{"key-00000001", "reused", "true"}, []string{
+		again.Header.Get("Idempotency-Key"), again.Header.Get("Idempotency-Result"), again.Header.Get("Idempotency-Replayed"),
+	})
+	b.send(http.MethodPost, "/v1/support/discrepancies/"+eventID.String()+"/comments", `{"text":"I look."}`, as, "Idempotency-Key: short").is(t, 400, "idempotency-key-invalid")
+	b.send(http.MethodPost, "/v1/support/discrepancies/"+eventID.String()+"/comments?Idempotency-Key=key-00000001", `{"text":"I look."}`, as).is(t, 400, "idempotency-key-in-query")
+	d.err = idempotency.ErrKeyReused
+	b.send(http.MethodPost, "/v1/support/discrepancies/"+eventID.String()+"/comments", `{"text":"Else."}`, as, "Idempotency-Key: key-00000001").is(t, 409, "idempotency-key-reused")
 	require.Equal(t, map[string]any{"amount": 1999.0, "currency": "EUR"}, commented["expected"])
 }

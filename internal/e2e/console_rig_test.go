@@ -103,6 +103,14 @@ func (a answer) hidden(t *testing.T, name string) string {
 	return html.UnescapeString(string(found[1]))
 }
 
+// lastHidden is a hidden field of the last form of a page that has it.
+func (a answer) lastHidden(t *testing.T, name string) string {
+	t.Helper()
+	found := regexp.MustCompile(`<input type="hidden" name="`+name+`" value="([^"]*)"`).FindAllSubmatch(a.text, -1)
+	require.NotEmpty(t, found, "%s", a.text)
+	return html.UnescapeString(string(found[len(found)-1][1]))
+}
+
 // followed is the page to which an answer leads.
 func (p *person) followed(a answer) answer {
 	p.t.Helper()

@@ -3,6 +3,7 @@ package postgres_test
 // worklistPromises are about who works on discrepancies, what is written about them, and what closes by itself.
 func worklistPromises() []promise {
 	const given = `INSERT INTO worklist_comments VALUES (':m1', ':m1', 'sam', 'I look at this.', now())`
+	const keyed = `INSERT INTO worklist_comments VALUES (':m1', ':m1', 'sam', 'I look at this.', now(), 'key-00000001')`
 	comment := another("worklist_comments", `{"comment_id": ":m2"}`)
 	return []promise{
 		{
@@ -24,6 +25,10 @@ func worklistPromises() []promise {
 		{
 			name: "a comment has a text", given: given, breaks: another("worklist_comments", `{"comment_id": ":m2", "text": ""}`),
 			code: check, constraint: "comments_length", allowed: comment,
+		},
+		{
+			name: "an author has one comment under a key", given: keyed, breaks: another("worklist_comments", `{"comment_id": ":m2", "text": "other"}`),
+			code: unique, constraint: "comments_one_per_key", allowed: another("worklist_comments", `{"comment_id": ":m2", "author": "pat"}`),
 		},
 		{
 			name: "a comment is not rewritten", given: given, breaks: `UPDATE worklist_comments SET text = 'other'`,

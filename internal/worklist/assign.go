@@ -2,8 +2,6 @@ package worklist
 
 import (
 	"context"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/cell"
@@ -88,27 +86,4 @@ func (cmd Assign) valid(who support.Staff) error {
 		return payment.Invalid("reason", "must be at most 2000 bytes, or be left out")
 	}
 	return nil
-}
-
-// maxComment bounds a comment, in characters.
-const maxComment = 2000
-
-// Comment adds a comment to a discrepancy, also to one that is resolved. It returns payment.ErrForbidden, a payment.ValidationError and
-// payment.ErrDiscrepancyNotFound.
-func (s *Service) Comment(ctx context.Context, who support.Staff, id payment.DiscrepancyID, text string) (Entry, error) {
-	if err := who.MayLook(); err != nil {
-		return Entry{}, err
-	}
-	if n := utf8.RuneCountInString(text); strings.TrimSpace(text) == "" || n > maxComment || !storable.Whole(text) {
-		return Entry{}, payment.Invalid("text", "must be 1 to 2000 characters")
-	}
-	c := Comment{ID: cell.Of(id).NewID(), DiscrepancyID: id, Author: who.Subject, Text: text}
-	entry := who.Entry(support.Commented, target, id.String())
-	done := entry
-	done.ID, done.Outcome = cell.Only.NewID(), support.Done
-	done.Detail = map[string]any{"comment_id": c.ID.String()}
-	if err := s.Store.Comment(ctx, c, done); err != nil {
-		return Entry{}, s.Audit.Audited(ctx, entry, err)
-	}
-	return s.Store.Entry(ctx, id, Shown)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 )
@@ -37,7 +38,9 @@ type Comment struct {
 	ID            uuid.UUID
 	DiscrepancyID payment.DiscrepancyID
 	Author, Text  string
-	At            time.Time
+	// Key is the one that it was sent with; empty for none.
+	Key idempotency.Key
+	At  time.Time
 }
 
 // Age returns how long a discrepancy was open, or has been so far.

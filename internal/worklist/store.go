@@ -27,8 +27,9 @@ type Store interface {
 	// unless it fails: that error is returned. It may call decide twice. It returns payment.ErrDiscrepancyNotFound.
 	Assign(ctx context.Context, id payment.DiscrepancyID, decide func(d review.Discrepancy) (to string, done support.AuditEntry, err error)) error
 	// Comment adds a comment, with the entry of the audit log in the same transaction; the discrepancy's order and attempt are added to
-	// that. It returns payment.ErrDiscrepancyNotFound.
-	Comment(ctx context.Context, c Comment, done support.AuditEntry) error
+	// that. Where the author has commented on it under the same key it writes nothing and returns that comment, else nil. It returns
+	// payment.ErrDiscrepancyNotFound.
+	Comment(ctx context.Context, c Comment, done support.AuditEntry) (first *Comment, err error)
 }
 
 // Audit writes the audit log; *support.Service in the program.

@@ -120,29 +120,29 @@ func TestService_Comment(t *testing.T) {
 	r := newEnv(t)
 	d := r.opened(t, payment.EventChanged, uuid.Nil, `{"account": "acc"}`)
 	for i := range 52 {
-		_, err := r.Comment(t.Context(), sam, d, fmt.Sprintf("the %dth", i))
+		err := r.comments(t, sam, d, fmt.Sprintf("the %dth", i))
 		require.NoError(t, err)
 	}
 	_, err := r.Resolve(t.Context(), sam, accept(d))
 	require.NoError(t, err)
-	e, err := r.Comment(t.Context(), pat, d, strings.Repeat("é", 2000))
+	e, _, err := r.Comment(t.Context(), pat, worklist.AddComment{ID: d, Text: strings.Repeat("é", 2000)})
 	require.NoError(t, err, "of what is resolved, too")
 	require.EqualValues(t, 53, e.CommentCount)
 	require.Len(t, e.Comments, 50)
 	require.Equal(t, "pat", e.Comments[0].Author)
 	require.Equal(t, "the 51th", e.Comments[1].Text)
 	for _, wrong := range []string{"", " \n", strings.Repeat("x", 2001), "a\x00", "\xff"} {
-		_, err := r.Comment(t.Context(), sam, d, wrong)
+		err := r.comments(t, sam, d, wrong)
 		require.ErrorAs(t, err, new(*payment.ValidationError), "%q", wrong)
 	}
-	_, err = r.Comment(t.Context(), sam, payment.DiscrepancyID(uuid.New()), "where?")
+	err = r.comments(t, sam, payment.DiscrepancyID(uuid.New()), "where?")
 	require.ErrorIs(t, err, payment.ErrDiscrepancyNotFound)
-	_, err = r.Comment(t.Context(), staff("shop", payment.RoleService), d, "who?")
+	err = r.comments(t, staff("shop", payment.RoleService), d, "who?")
 	require.ErrorIs(t, err, payment.ErrForbidden)
 	require.Equal(t, 53, one[int](t, r, "SELECT count(*)::int FROM staff_audit WHERE action = 'discrepancy.comment' AND outcome = 'done' AND detail->>'comment_id' IS NOT NULL"))
 
 	r.run(t, "ALTER TABLE staff_audit ADD CONSTRAINT full_up CHECK (false) NOT VALID")
-	_, err = r.Comment(t.Context(), sam, d, "unheard")
+	err = r.comments(t, sam, d, "unheard")
 	require.Error(t, err)
 	require.EqualValues(t, 53, r.entry(t, d).CommentCount, "without an entry in the audit log there is no comment")
 }

@@ -193,7 +193,17 @@ func (op *Operation) Accepts(scheme string) bool {
 
 // Has reports whether the call has a parameter.
 func (op *Operation) Has(in, name string) bool {
-	return slices.ContainsFunc(op.Parameters, func(p Parameter) bool { return p.In == in && p.Name == name })
+	_, has := op.Parameter(in, name)
+	return has
+}
+
+// Parameter is one of the call's parameters; false where it has none of this name.
+func (op *Operation) Parameter(in, name string) (Parameter, bool) {
+	i := slices.IndexFunc(op.Parameters, func(p Parameter) bool { return p.In == in && p.Name == name })
+	if i < 0 {
+		return Parameter{}, false
+	}
+	return op.Parameters[i], true
 }
 
 // JSON is the schema of the call's JSON body; nil if it takes none.

@@ -43,7 +43,7 @@ type Gate struct {
 func (g *Gate) Middlewares() map[string][]echo.MiddlewareFunc {
 	chains := make(map[string][]echo.MiddlewareFunc)
 	for _, op := range g.Contract.Operations() {
-		keyed := op.Has("header", idempotency.HeaderKey)
+		key, keyed := op.Parameter("header", idempotency.HeaderKey)
 		if op.Accepts(statusToken) {
 			chains[op.ID] = append(chains[op.ID], g.shareWithPages)
 		}
@@ -56,8 +56,11 @@ func (g *Gate) Middlewares() map[string][]echo.MiddlewareFunc {
 		if !op.Accepts(statusToken) {
 			chains[op.ID] = append(chains[op.ID], g.refuseStatusToken)
 		}
-		if keyed {
+		switch {
+		case keyed && key.Required:
 			chains[op.ID] = append(chains[op.ID], requireKey)
+		case keyed:
+			chains[op.ID] = append(chains[op.ID], allowKey)
 		}
 		chains[op.ID] = append(chains[op.ID], request.RefuseCardNumbers)
 		if filters(op) {

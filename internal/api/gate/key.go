@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"errors"
+
 	"github.com/labstack/echo/v4"
 
 	"github.com/paylatch/paylatch/idempotency"
@@ -23,6 +25,16 @@ func echoKey(next echo.HandlerFunc) echo.HandlerFunc {
 func requireKey(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if _, err := idempotency.KeyOf(c.Request()); err != nil {
+			return err
+		}
+		return next(c)
+	}
+}
+
+// allowKey is requireKey for a call that takes one without needing it.
+func allowKey(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if _, err := idempotency.KeyOf(c.Request()); err != nil && !errors.Is(err, idempotency.ErrKeyMissing) {
 			return err
 		}
 		return next(c)

@@ -2104,6 +2104,9 @@ type ListUser = string
 // OnBehalfOf defines model for OnBehalfOf.
 type OnBehalfOf = string
 
+// OptionalIdempotencyKey defines model for OptionalIdempotencyKey.
+type OptionalIdempotencyKey = string
+
 // OrderID defines model for OrderID.
 type OrderID = string
 
@@ -2766,6 +2769,10 @@ type SupportAssignParams struct {
 
 // SupportCommentParams defines parameters for SupportComment.
 type SupportCommentParams struct {
+	// IdempotencyKey Names one intention, as for other commands; it may be left out, and then each request is another one. Never in the
+	// query string. Sent again with another request it is 409.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
+
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
@@ -5272,6 +5279,21 @@ func (w *ServerInterfaceWrapper) SupportComment(ctx echo.Context) error {
 	var params SupportCommentParams
 
 	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
 	// ------------- Optional header parameter "X-Request-Id" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
 		var XRequestID RequestID
@@ -14305,6 +14327,9 @@ type SupportCommentResponseObject interface {
 }
 
 type SupportComment201ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   string
 	XContentTypeOptions string
 	XRequestID          string
 }
@@ -14321,6 +14346,13 @@ func (response SupportComment201JSONResponse) VisitSupportCommentResponse(w http
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	w.Header().Set("Idempotency-Result", fmt.Sprint(response.Headers.IdempotencyResult))
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(201)
@@ -14328,8 +14360,18 @@ func (response SupportComment201JSONResponse) VisitSupportCommentResponse(w http
 	return err
 }
 
+type SupportComment400ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
 type SupportComment400ApplicationProblemPlusJSONResponse struct {
-	MalformedApplicationProblemPlusJSONResponse
+	Body    Problem
+	Headers SupportComment400ResponseHeaders
 }
 
 func (response SupportComment400ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
@@ -14341,6 +14383,15 @@ func (response SupportComment400ApplicationProblemPlusJSONResponse) VisitSupport
 	w.Header().Set("Content-Type", "application/problem+json")
 	if response.Headers.IdempotencyKey != nil {
 		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
@@ -14430,6 +14481,46 @@ func (response SupportComment408ApplicationProblemPlusJSONResponse) VisitSupport
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportComment409ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportComment409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers SupportComment409ResponseHeaders
+}
+
+func (response SupportComment409ApplicationProblemPlusJSONResponse) VisitSupportCommentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(409)
 	_, err := buf.WriteTo(w)
 	return err
 }

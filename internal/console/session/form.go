@@ -31,17 +31,25 @@ func (v *Visit) Sent(back string) layout.Form {
 // form, which may be sent again.
 func (v *Visit) Once(f layout.Form, to string, again func(f layout.Form) templ.Component, do func() (string, error)) error {
 	if v.outcomeOf(v.R, f.Key) == "" {
-		text, err := do()
-		if status, text := refusal.Of(err); text != "" && status < http.StatusInternalServerError && status != http.StatusForbidden && status != http.StatusNotFound {
-			f.Error = text
-			layout.Render(v.W, v.R, status, again(f))
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		v.remember(v.R, outcome{f.Key, text})
+		return v.Keyed(f, to, again, do)
 	}
+	http.Redirect(v.W, v.R, withDone(to, f.Key), http.StatusSeeOther)
+	return nil
+}
+
+// Keyed is Once for an action that does nothing twice under the form's key: it is called each time, so that what was sent before with
+// other values is refused.
+func (v *Visit) Keyed(f layout.Form, to string, again func(f layout.Form) templ.Component, do func() (string, error)) error {
+	text, err := do()
+	if status, text := refusal.Of(err); text != "" && status < http.StatusInternalServerError && status != http.StatusForbidden && status != http.StatusNotFound {
+		f.Error = text
+		layout.Render(v.W, v.R, status, again(f))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.remember(v.R, outcome{f.Key, text})
 	http.Redirect(v.W, v.R, withDone(to, f.Key), http.StatusSeeOther)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/session"
@@ -149,8 +150,9 @@ func (v visit) comment() error {
 		return err
 	}
 	text := v.R.PostFormValue("text")
-	return v.Once(v.Sent(v.list()), v.list(), v.again(id, text), func() (string, error) {
-		_, err := v.o.Comment(v.R.Context(), v.Who, id, text)
+	f := v.Sent(v.list())
+	return v.Keyed(f, v.list(), v.again(id, text), func() (string, error) {
+		_, _, err := v.o.Comment(v.R.Context(), v.Who, worklist.AddComment{ID: id, Text: text, Key: idempotency.Key(f.Key)})
 		return "Your comment is there.", err
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -27,7 +28,7 @@ type UseCases interface {
 	Changed(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error)
 	Entry(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (worklist.Entry, error)
 	Assign(ctx context.Context, who support.Staff, cmd worklist.Assign) (worklist.Entry, error)
-	Comment(ctx context.Context, who support.Staff, id payment.DiscrepancyID, text string) (worklist.Entry, error)
+	Comment(ctx context.Context, who support.Staff, cmd worklist.AddComment) (worklist.Entry, idempotency.Result, error)
 	Resolve(ctx context.Context, who support.Staff, cmd worklist.Resolve) (worklist.Entry, error)
 }
 

@@ -589,6 +589,8 @@ type WorklistComments struct {
 	Author        string
 	Text          string
 	At            time.Time
+	// The Idempotency-Key that it was sent with: sent again by its author about the same discrepancy, it is this comment. Empty for none.
+	Key string
 }
 
 // One row: how far the open discrepancies have been looked through for those that are settled. Oldest first, over and over again.

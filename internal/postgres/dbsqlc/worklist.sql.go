@@ -32,8 +32,9 @@ func (q *Queries) WorklistAssign(ctx context.Context, db DBTX, arg *WorklistAssi
 	return result.RowsAffected(), nil
 }
 
-const worklistComment = `-- name: WorklistComment :exec
-INSERT INTO worklist_comments (comment_id, discrepancy_id, author, text, at) VALUES ($1, $2, $3, $4, now())
+const worklistComment = `-- name: WorklistComment :execrows
+INSERT INTO worklist_comments (comment_id, discrepancy_id, author, text, key, at) VALUES ($1, $2, $3, $4, $5, now())
+ON CONFLICT (discrepancy_id, author, key) WHERE key <> '' DO NOTHING
 `
 
 type WorklistCommentParams struct {
@@ -41,22 +42,52 @@ type WorklistCommentParams struct {
 	DiscrepancyID uuid.UUID
 	Author        string
 	Text          string
+	Key           string
 }
 
-// Adds a comment to a discrepancy.
-func (q *Queries) WorklistComment(ctx context.Context, db DBTX, arg *WorklistCommentParams) error {
-	_, err := db.Exec(ctx, worklistComment,
+// Adds a comment to a discrepancy; no row where its author has commented on that under the same key, also by a transaction that it waits for.
+func (q *Queries) WorklistComment(ctx context.Context, db DBTX, arg *WorklistCommentParams) (int64, error) {
+	result, err := db.Exec(ctx, worklistComment,
 		arg.CommentID,
 		arg.DiscrepancyID,
 		arg.Author,
 		arg.Text,
+		arg.Key,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const worklistCommentOf = `-- name: WorklistCommentOf :one
+SELECT comment_id, discrepancy_id, author, text, at, key FROM worklist_comments WHERE discrepancy_id = $1 AND author = $2 AND key = $3 AND key <> ''
+`
+
+type WorklistCommentOfParams struct {
+	DiscrepancyID uuid.UUID
+	Author        string
+	Key           string
+}
+
+// Reads the comment of an author under a key; locks nothing.
+func (q *Queries) WorklistCommentOf(ctx context.Context, db DBTX, arg *WorklistCommentOfParams) (*WorklistComments, error) {
+	row := db.QueryRow(ctx, worklistCommentOf, arg.DiscrepancyID, arg.Author, arg.Key)
+	var i WorklistComments
+	err := row.Scan(
+		&i.CommentID,
+		&i.DiscrepancyID,
+		&i.Author,
+		&i.Text,
+		&i.At,
+		&i.Key,
+	)
+	return &i, err
 }
 
 const worklistComments = `-- name: WorklistComments :many
-SELECT c.comment_id, c.discrepancy_id, c.author, c.text, c.at FROM unnest($1::uuid[]) AS d (id)
-CROSS JOIN LATERAL (SELECT n.comment_id, n.discrepancy_id, n.author, n.text, n.at FROM worklist_comments n WHERE n.discrepancy_id = d.id ORDER BY n.comment_id DESC LIMIT $2::int) c
+SELECT c.comment_id, c.discrepancy_id, c.author, c.text, c.at, c.key FROM unnest($1::uuid[]) AS d (id)
+CROSS JOIN LATERAL (SELECT n.comment_id, n.discrepancy_id, n.author, n.text, n.at, n.key FROM worklist_comments n WHERE n.discrepancy_id = d.id ORDER BY n.comment_id DESC LIMIT $2::int) c
 `
 
 type WorklistCommentsParams struct {
@@ -80,6 +111,7 @@ func (q *Queries) WorklistComments(ctx context.Context, db DBTX, arg *WorklistCo
 			&i.Author,
 			&i.Text,
 			&i.At,
+			&i.Key,
 		); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
@@ -113,7 +114,7 @@ func (s *Store) fill(ctx context.Context, db dbsqlc.DBTX, list []worklist.Entry,
 	}
 	for _, c := range written {
 		e := at[c.DiscrepancyID]
-		e.Comments = append(e.Comments, worklist.Comment{ID: c.CommentID, DiscrepancyID: e.ID, Author: c.Author, Text: c.Text, At: c.At})
+		e.Comments = append(e.Comments, commentFrom(c))
 	}
 	return nil
 }
@@ -163,20 +164,44 @@ func (s *Store) Assign(ctx context.Context, id payment.DiscrepancyID, decide fun
 var errForeignTx = errors.New("the transaction is not of this storage")
 
 // Comment implements worklist.Store.
-func (s *Store) Comment(ctx context.Context, c worklist.Comment, done support.AuditEntry) error {
-	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+func (s *Store) Comment(ctx context.Context, c worklist.Comment, done support.AuditEntry) (first *worklist.Comment, err error) {
+	err = s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		first = nil
 		row, err := s.q.DiscrepancyRead(ctx, tx, uuid.UUID(c.DiscrepancyID))
 		if err != nil {
 			return fmt.Errorf("read discrepancy %s: %w", c.DiscrepancyID, pool.Missing(err, payment.ErrDiscrepancyNotFound))
 		}
 		d := mapping.Discrepancy(row)
 		done.OrderID, done.AttemptID = d.OrderID, d.AttemptID
-		err = s.q.WorklistComment(ctx, tx.Deferred(), &dbsqlc.WorklistCommentParams{
-			CommentID: c.ID, DiscrepancyID: uuid.UUID(c.DiscrepancyID), Author: c.Author, Text: c.Text,
+		added, err := s.q.WorklistComment(ctx, tx, &dbsqlc.WorklistCommentParams{
+			CommentID: c.ID, DiscrepancyID: uuid.UUID(c.DiscrepancyID), Author: c.Author, Text: c.Text, Key: string(c.Key),
 		})
-		if err != nil {
+		switch {
+		case err != nil:
 			return fmt.Errorf("comment on discrepancy %s: %w", c.DiscrepancyID, err)
+		case added == 0:
+			first, err = s.commentOf(ctx, tx, c)
+			return err
 		}
 		return s.audit.InsertEntry(ctx, tx.Deferred(), done)
 	})
+	return first, err
+}
+
+// commentOf reads the comment that has the key of another one of its author.
+func (s *Store) commentOf(ctx context.Context, db dbsqlc.DBTX, c worklist.Comment) (*worklist.Comment, error) {
+	row, err := s.q.WorklistCommentOf(ctx, db, &dbsqlc.WorklistCommentOfParams{
+		DiscrepancyID: uuid.UUID(c.DiscrepancyID), Author: c.Author, Key: string(c.Key),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the comment on discrepancy %s under the same key: %w", c.DiscrepancyID, err)
+	}
+	first := commentFrom(row)
+	return &first, nil
+}
+
+func commentFrom(row *dbsqlc.WorklistComments) worklist.Comment {
+	return worklist.Comment{
+		ID: row.CommentID, DiscrepancyID: payment.DiscrepancyID(row.DiscrepancyID), Author: row.Author, Text: row.Text, Key: idempotency.Key(row.Key), At: row.At,
+	}
 }

@@ -1,0 +1,62 @@
+package worklist
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/storable"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// maxComment bounds a comment, in characters.
+const maxComment = 2000
+
+// AddComment is the command: what a person writes about a discrepancy.
+type AddComment struct {
+	ID   payment.DiscrepancyID
+	Text string
+	// Key names one intention of the caller about this discrepancy; empty for none.
+	Key idempotency.Key
+}
+
+// Comment adds a comment to a discrepancy, also to one that is resolved. The same again under the same key adds none and returns
+// idempotency.Reused. It returns payment.ErrForbidden, a payment.ValidationError, payment.ErrDiscrepancyNotFound and, for another text under
+// the same key, idempotency.ErrKeyReused.
+func (s *Service) Comment(ctx context.Context, who support.Staff, cmd AddComment) (Entry, idempotency.Result, error) {
+	if err := who.MayLook(); err != nil {
+		return Entry{}, "", err
+	}
+	if n := utf8.RuneCountInString(cmd.Text); strings.TrimSpace(cmd.Text) == "" || n > maxComment || !storable.Whole(cmd.Text) {
+		return Entry{}, "", payment.Invalid("text", "must be 1 to 2000 characters")
+	}
+	result, err := s.comment(ctx, who, cmd)
+	if err != nil {
+		return Entry{}, "", err
+	}
+	e, err := s.Store.Entry(ctx, cmd.ID, Shown)
+	return e, result, err
+}
+
+// comment has an entry in the audit log for each call: the store's own, or that of a call which has added nothing.
+func (s *Service) comment(ctx context.Context, who support.Staff, cmd AddComment) (idempotency.Result, error) {
+	c := Comment{ID: cell.Of(cmd.ID).NewID(), DiscrepancyID: cmd.ID, Author: who.Subject, Text: cmd.Text, Key: cmd.Key}
+	entry := who.Entry(support.Commented, target, cmd.ID.String())
+	done := entry
+	done.ID, done.Outcome = cell.Only.NewID(), support.Done
+	done.Detail = map[string]any{"comment_id": c.ID.String()}
+	first, err := s.Store.Comment(ctx, c, done)
+	if err == nil && first == nil {
+		return idempotency.Created, nil
+	}
+	if first != nil {
+		entry.Detail = map[string]any{"comment_id": first.ID.String(), "reused": true}
+		if first.Text != cmd.Text {
+			err = idempotency.ErrKeyReused
+		}
+	}
+	return idempotency.Reused, s.Audit.Audited(ctx, entry, err)
+}
