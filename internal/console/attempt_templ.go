@@ -1701,7 +1701,7 @@ func orderPage(o orderView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = strip.Bar(course.Amounts("money", o.Money, o.Attempts...)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = strip.Bar(course.Amounts("money", o.Money, o.Moved...)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -17,6 +17,8 @@ type orderView struct {
 	payment.Order
 	// Summary is that of the newest attempt; empty without one. Doubt is that of its page.
 	Summary, Doubt string
+	// Moved are the attempts with what happened to their money.
+	Moved []payment.Attempt
 }
 
 // showOrder shows one order, or the list of them where none is named.
@@ -42,7 +44,7 @@ func (v *visit) showOrder() error {
 		if newest, err = v.Support.Attempt(v.R.Context(), v.Who, o.Attempts[n-1].ID); err != nil {
 			return err
 		}
-		view.Summary = newest.Summary
+		view.Summary, view.Moved = newest.Summary, newest.OfOrder
 		if view.Doubt, err = customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, newest.Attempt); err != nil {
 			return err
 		}

@@ -16,7 +16,9 @@ func TestACommentFormSentAgain(t *testing.T) {
 	s.waiting(t, 1)
 	path := "/support/discrepancies/" + column[string](t, s.rig, `SELECT discrepancy_id::text FROM discrepancies`)[0]
 	sam, elsewhere := signedIn(t, s.base, "sam", "support"), signedIn(t, s.base, "sam", "support")
-	comments := func() []string { return column[string](t, s.rig, `SELECT text FROM worklist_comments ORDER BY comment_id`) }
+	comments := func() []string {
+		return column[string](t, s.rig, `SELECT text FROM worklist_comments ORDER BY comment_id`)
+	}
 	form := sam.get(path).lastHidden(t, "key")
 	var all sync.WaitGroup
 	for range 5 {

@@ -17,6 +17,8 @@ type Attempt struct {
 	Bought   string
 	Timeline []Entry
 	Events   []ShownEvent
+	// OfOrder are all attempts of the order, with their movements.
+	OfOrder []payment.Attempt
 	// Refundable is in minor units.
 	Refundable int64
 	// Askable is true while a re-check can change something.
@@ -61,7 +63,7 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 // Page is the page of the attempt, as it is written without an entry in the audit log.
 func (h AttemptHistory) Page() Attempt {
 	p := Attempt{
-		View: h.view(), Bought: h.Order.Description, Summary: h.Summary(), Timeline: h.Timeline(), Refundable: refund.Left(h.Attempt, h.Refunds),
+		View: h.view(), Bought: h.Order.Description, OfOrder: h.Order.Attempts, Summary: h.Summary(), Timeline: h.Timeline(), Refundable: refund.Left(h.Attempt, h.Refunds),
 		Askable: !h.Attempt.State.Final() || h.nextAt() != nil || len(h.pendingRefunds()) > 0,
 	}
 	for _, e := range h.Events {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/console/course"
@@ -111,6 +112,40 @@ func TestMovements(t *testing.T) {
 		require.Equal(t, "US$7.00 "+m.Label, got[0].Label)
 		require.Equal(t, noon, got[0].At)
 	}
+}
+
+// TestAnyAmounts has the bar of an order hold each movement of its payments once.
+func TestAnyAmounts(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var captured, returned int64
+		attempts := make([]payment.Attempt, rapid.IntRange(0, 4).Draw(t, "attempts"))
+		for i := range attempts {
+			a := &attempts[i]
+			a.Money = payment.Money{Minor: 1999, Currency: "EUR"}
+			move := func(kind payment.MovementKind, most int64) int64 {
+				minor := rapid.Int64Range(0, most).Draw(t, string(kind))
+				if minor > 0 {
+					a.Movements = append(a.Movements, payment.Movement{Kind: kind, Money: payment.Money{Minor: minor, Currency: "EUR"}})
+				}
+				return minor
+			}
+			in := move(payment.MovementCapture, 5000)
+			reversed := move(payment.MovementCaptureReversal, in)
+			a.Captured = in - reversed
+			a.Refunded = move(payment.MovementRefund, a.Captured)
+			a.Disputed = move(payment.MovementChargeback, a.Captured-a.Refunded)
+			captured, returned = captured+in, returned+reversed+a.Refunded+a.Disputed
+		}
+		bar := course.Amounts("bar", payment.Money{Minor: 1999, Currency: "EUR"}, attempts...)
+		of := map[string]int64{}
+		for _, p := range bar.Parts() {
+			of[p.Class] = p.Minor
+		}
+		require.Equal(t, captured-returned, of["left"])
+		require.Equal(t, returned, of["refunded"]+of["disputed"]+of["reversed"])
+		require.Equal(t, max(1999, captured), of["left"]+of["refunded"]+of["disputed"]+of["reversed"]+of["open"])
+	})
 }
 
 func TestAmounts(t *testing.T) {

@@ -1,6 +1,9 @@
 package strip
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Amounts are where an order's money is, in minor units of one currency. Amounts below zero count as zero.
 type Amounts struct {
@@ -16,20 +19,22 @@ type Amounts struct {
 
 // price returns the place of the price in a bar of more than that, else 0.
 func (a Amounts) price() int {
-	taken := a.taken()
-	if a.Asked <= 0 || taken <= a.Asked {
+	if a.Asked <= 0 || a.taken() <= a.Asked {
 		return 0
 	}
-	return max(thin, int(float64(a.Asked)/float64(taken)*barWidth))
+	return max(thin, int(float64(a.Asked)/float64(a.whole())*barWidth))
 }
 
-// taken is all that was ever captured.
-func (a Amounts) taken() int64 {
-	return a.Left() + max(0, a.Refunded) + max(0, a.Disputed) + max(0, a.Reversed)
-}
+// taken is all that was ever captured, whole what the bar has: that, what is missing of the price, and what went back beyond it.
+func (a Amounts) taken() int64 { return max(0, a.Captured) + max(0, a.Reversed) }
+func (a Amounts) whole() int64 { return max(a.Asked, a.taken()) + a.beyond() }
+
+// back is what went back of it, apart from what was reversed; beyond is how much more that is than was captured.
+func (a Amounts) back() int64   { return max(0, a.Refunded) + max(0, a.Disputed) }
+func (a Amounts) beyond() int64 { return max(0, a.back()-max(0, a.Captured)) }
 
 // Left is what the shop still has of it.
-func (a Amounts) Left() int64 { return max(0, a.Captured-max(0, a.Refunded)-max(0, a.Disputed)) }
+func (a Amounts) Left() int64 { return max(0, a.Captured-a.back()) }
 
 // Part is a part of a bar, by its class and its word. A bar's parts stand side by side.
 type Part struct {
@@ -46,7 +51,8 @@ const (
 	thin      = 4
 )
 
-// Parts returns the parts that are not empty, from left to right.
+// Parts returns the parts that are not empty, from left to right: what was captured, what was reversed of more than that, and the rest of the
+// price. Together they are the larger one of the price and all that was taken, and what went back beyond what was captured.
 func (a Amounts) Parts() []Part {
 	all := []Part{
 		{Class: "left", Word: "left", Minor: a.Left()},
@@ -54,15 +60,14 @@ func (a Amounts) Parts() []Part {
 		{Class: "disputed", Word: "charged back", Minor: a.Disputed},
 		{Class: "reversed", Word: "reversed by the provider", Minor: a.Reversed},
 	}
-	taken := a.taken()
-	all = append(all, Part{Class: "open", Word: "not captured", Minor: a.Asked - taken})
+	all = append(all, Part{Class: "open", Word: "not captured", Minor: a.Asked - a.taken()})
 	parts := make([]Part, 0, len(all))
 	for _, p := range all {
 		if p.Minor > 0 {
 			parts = append(parts, p)
 		}
 	}
-	spread(parts, max(a.Asked, taken))
+	spread(parts, a.whole())
 	return parts
 }
 
@@ -86,13 +91,22 @@ func spread(parts []Part, whole int64) {
 	}
 }
 
-// sentence returns the bar in words.
+// sentence returns the bar in words: what was captured with what it is made of, and what stands beside it.
 func (a Amounts) sentence() string {
-	texts := []string{a.Write(max(0, a.Asked)) + " asked", a.Write(max(0, a.Captured)) + " captured"}
+	within, beside := []string{}, []string{a.Write(max(0, a.Asked)) + " asked"}
 	for _, p := range a.Parts() {
-		texts = append(texts, a.Write(p.Minor)+" "+p.Word)
+		text := a.Write(p.Minor) + " " + p.Word
+		if p.Class == "reversed" || p.Class == "open" {
+			beside = append(beside, text)
+		} else {
+			within = append(within, text)
+		}
 	}
-	return strings.Join(texts, ", ") + "."
+	captured := a.Write(max(0, a.Captured)) + " captured"
+	if len(within) > 0 {
+		captured += ": " + strings.Join(within, ", ")
+	}
+	return strings.Join(slices.Insert(beside, 1, captured), "; ") + "."
 }
 
 // patterns are the classes whose parts are drawn with a pattern, and its lines.

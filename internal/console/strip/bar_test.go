@@ -38,15 +38,20 @@ func TestAnyBar(t *testing.T) {
 			Asked: minor.Draw(t, "asked"), Captured: minor.Draw(t, "captured"), Reversed: minor.Draw(t, "reversed"),
 			Refunded: minor.Draw(t, "refunded"), Disputed: minor.Draw(t, "disputed"), Write: euros,
 		}
-		x, sum := 0, int64(0)
+		x, sum, of := 0, int64(0), map[string]int64{}
 		for _, p := range a.Parts() {
 			require.Equal(t, x, p.X)
 			require.GreaterOrEqual(t, p.Width, 4)
 			x, sum = x+p.Width, sum+p.Minor
+			of[p.Class] = p.Minor
 		}
 		if sum > 0 {
 			require.Equal(t, 600, x)
 		}
-		require.GreaterOrEqual(t, sum, a.Asked, "all that was asked has a part")
+		captured, asked, reversed := max(0, a.Captured), max(0, a.Asked), max(0, a.Reversed)
+		within := of["left"] + of["refunded"] + of["disputed"]
+		require.Equal(t, max(captured, max(0, a.Refunded)+max(0, a.Disputed)), within, "what was captured is left, refunded or charged back")
+		require.Equal(t, reversed, of["reversed"])
+		require.Equal(t, max(asked, captured+reversed), captured+reversed+of["open"], "what was asked was captured, reversed or not captured")
 	})
 }

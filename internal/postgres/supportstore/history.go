@@ -31,6 +31,9 @@ func (s *Store) AttemptHistory(ctx context.Context, id payment.AttemptID) (suppo
 		if err := s.besideAttempt(ctx, conn, &c.Attempt); err != nil {
 			return err
 		}
+		if err := s.movements(ctx, conn, &c); err != nil {
+			return err
+		}
 		for _, read := range []func(context.Context, dbsqlc.DBTX, *support.AttemptHistory) error{s.course, s.events, s.consequences} {
 			if err := read(ctx, conn, &c); err != nil {
 				return fmt.Errorf("read the course of attempt %s: %w", id, err)
@@ -58,18 +61,32 @@ func (s *Store) order(ctx context.Context, db dbsqlc.DBTX, id payment.OrderID) (
 	return o, nil
 }
 
-// besideAttempt reads the operations, the movements and the disputes of an attempt.
+// movements reads those of all attempts of the order.
+func (s *Store) movements(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
+	ids := make([]uuid.UUID, len(c.Order.Attempts))
+	for i, a := range c.Order.Attempts {
+		ids[i] = uuid.UUID(a.ID)
+	}
+	rows, err := s.q.MovementsOfAttempts(ctx, db, ids)
+	if err != nil {
+		return fmt.Errorf("read the movements of order %s: %w", c.Order.ID, err)
+	}
+	all := mapping.Movements(rows)
+	for i := range c.Order.Attempts {
+		c.Order.Attempts[i].Movements = all[c.Order.Attempts[i].ID]
+	}
+	c.Attempt.Movements = all[c.Attempt.ID]
+	return nil
+}
+
+// besideAttempt reads the operations and the disputes of an attempt.
 func (s *Store) besideAttempt(ctx context.Context, db dbsqlc.DBTX, a *payment.Attempt) error {
 	ids := []uuid.UUID{uuid.UUID(a.ID)}
 	operations, err := s.q.OperationsOfAttempts(ctx, db, ids)
 	if err != nil {
 		return fmt.Errorf("read the operations of attempt %s: %w", a.ID, err)
 	}
-	movements, err := s.q.MovementsOfAttempts(ctx, db, ids)
-	if err != nil {
-		return fmt.Errorf("read the movements of attempt %s: %w", a.ID, err)
-	}
-	a.Operations, a.Movements = mapping.Operations(operations)[a.ID], mapping.Movements(movements)[a.ID]
+	a.Operations = mapping.Operations(operations)[a.ID]
 	if a.Disputes != nil {
 		return nil // it has none
 	}
