@@ -21,6 +21,7 @@ import (
 // Support is the use cases of staff; *support.Service in the program.
 type Support interface {
 	Attempt(ctx context.Context, who support.Staff, id payment.AttemptID) (support.Attempt, error)
+	OrderRequests(ctx context.Context, who support.Staff, o payment.Order) ([]support.Entry, error)
 	Recheck(ctx context.Context, who support.Staff, id payment.AttemptID, reason string) (payment.View, error)
 	Event(ctx context.Context, who support.Staff, id payment.EventID) (support.ShownEvent, error)
 	Reveal(ctx context.Context, who support.Staff, id payment.EventID, reason string) (support.Event, error)

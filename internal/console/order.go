@@ -17,6 +17,8 @@ type orderView struct {
 	payment.Order
 	// Summary is that of the newest attempt; empty without one. Doubt is that of its page.
 	Summary, Doubt string
+	// Requests are those of the order as a whole.
+	Requests []row
 	// Moved are the attempts with what happened to their money.
 	Moved []payment.Attempt
 }
@@ -39,6 +41,11 @@ func (v *visit) showOrder() error {
 		return err
 	}
 	view := orderView{Frame: v.Frame("Order " + string(id)), Order: o}
+	requests, err := v.Support.OrderRequests(v.R.Context(), v.Who, o)
+	if err != nil {
+		return err
+	}
+	view.Requests = rows(requests)
 	if n := len(o.Attempts); n > 0 {
 		var newest support.Attempt
 		if newest, err = v.Support.Attempt(v.R.Context(), v.Who, o.Attempts[n-1].ID); err != nil {

@@ -1,6 +1,11 @@
 package console
 
-import "github.com/paylatch/paylatch/internal/support"
+import (
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/support"
+)
 
 // row is a row of the timeline. One of a refund has the entries of its course, which stand in it alone.
 type row struct {
@@ -8,6 +13,8 @@ type row struct {
 
 	tone   string
 	course []row
+	// line is its name in the page; empty for none.
+	line layout.Line
 }
 
 // rows returns a timeline with one row for each refund, at the place of its request.
@@ -22,20 +29,42 @@ func rows(entries []support.Entry) []row {
 		i, known := at[id]
 		switch {
 		case id == "" || !begun[id]:
-			out = append(out, row{e, e.Tone(), nil})
+			out = append(out, row{Entry: e, tone: e.Tone()})
 			continue
 		case !known:
 			i, at[id] = len(out), len(out)
-			out = append(out, row{Entry: support.Entry{At: e.At}})
+			out = append(out, row{Entry: support.Entry{At: e.At}, line: layout.RefundLine(id)})
 		}
 		out[i].add(e)
 	}
+	named(out)
 	return out
+}
+
+// named gives lines to the rows that a search leads to: each webhook, and the first request under a key.
+func named(list []row) {
+	seen := map[layout.Line]bool{}
+	for i := range list {
+		r := &list[i]
+		key, _ := r.Detail["key"].(string)
+		line := r.line
+		switch {
+		case line != "":
+		case eventOf(r.Entry) != "":
+			line = layout.EventLine(eventOf(r.Entry))
+		case key != "" && slices.Contains([]support.EntryKind{support.EntryRequest, support.EntryReuse, support.EntryRefused}, r.Kind):
+			line = layout.RequestLine(key)
+		}
+		if !seen[line] {
+			r.line = line
+		}
+		seen[line] = true
+	}
 }
 
 // add takes an entry into the course of a refund. The row has the sentences of its request and its end, and the tone of the end.
 func (r *row) add(e support.Entry) {
-	r.course = append(r.course, row{e, e.Tone(), nil})
+	r.course = append(r.course, row{Entry: e, tone: e.Tone()})
 	switch {
 	case e.Kind != support.EntryRefund:
 	case r.Text == "":

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -42,4 +43,26 @@ func TestRows(t *testing.T) {
 	require.Equal(t, "good", got[1].tone)
 	require.Equal(t, support.EntryRefund, got[1].Kind)
 	require.Empty(t, got[2].tone)
+}
+
+// A line is there once: a second row with the same key has no name, nor has what is neither a request, a refund nor a webhook.
+func TestRowLines(t *testing.T) {
+	t.Parallel()
+	entry := func(kind support.EntryKind, detail map[string]any) support.Entry {
+		return support.Entry{Kind: kind, Detail: detail}
+	}
+	var got []layout.Line
+	for _, r := range rows([]support.Entry{
+		entry(support.EntryPay, map[string]any{"version": 1}),
+		entry(support.EntryRefused, map[string]any{"key": "key-00000001"}),
+		entry(support.EntryReuse, map[string]any{"key": "key-00000001"}),
+		entry(support.EntryRequest, map[string]any{"key": "key-00000002"}),
+		entry(support.EntryCall, map[string]any{"key": "key-00000003"}),
+		entry(support.EntryWebhook, map[string]any{"event_id": "e1"}),
+		entry(support.EntryRequest, map[string]any{"key": "key-00000004", "refund_id": "r1"}),
+		entry(support.EntryRefund, map[string]any{"refund_id": "r1"}),
+	}) {
+		got = append(got, r.line)
+	}
+	require.Equal(t, []layout.Line{"", "key-key-00000001", "", "key-key-00000002", "", "event-e1", "refund-r1"}, got)
 }

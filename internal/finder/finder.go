@@ -33,6 +33,8 @@ type Hit struct {
 	Status string
 	// Matched is the field that is or begins with the text, or what of the plan was found: amount, card_last_four or words.
 	Matched string
+	// Key is that of the request that was found by it, beside what made the object itself; empty for none.
+	Key string
 	// Rank is Exact where a field is the text.
 	Rank Rank
 	At   time.Time

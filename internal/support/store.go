@@ -19,6 +19,8 @@ import (
 type Store interface {
 	// AttemptHistory reads everything about an attempt.
 	AttemptHistory(ctx context.Context, id payment.AttemptID) (AttemptHistory, error)
+	// OrderActivity reads what happened around an order as a whole, oldest first.
+	OrderActivity(ctx context.Context, id payment.OrderID) ([]activity.Note, error)
 	// EventShown reads a stored event with its bytes.
 	EventShown(ctx context.Context, id payment.EventID) (Event, error)
 	// AuditEntries lists the audit log, newest first.

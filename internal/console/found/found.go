@@ -2,6 +2,7 @@
 package found
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/paylatch/paylatch/internal/console/layout"
@@ -46,27 +47,77 @@ func (r Results) groups() []group {
 	return list
 }
 
-// Only is where all hits lead if they are about one payment or, with several or none, one order; empty if they are not.
+// Only is where all hits lead if they are about one payment or, with several or none, one order; empty if they are not. What a key or a
+// provider's id is exactly of counts alone, and the line of it in that page is named.
 func (r Results) Only() string {
-	attempts, orders := map[string]*payment.AttemptID{}, map[string]bool{}
+	orders := map[payment.OrderID]bool{}
 	for _, h := range r.Hits {
-		if h.OrderID == "" {
-			return ""
-		}
-		orders[string(h.OrderID)] = true
-		if h.AttemptID != nil {
-			attempts[h.AttemptID.String()] = h.AttemptID
-		}
+		orders[h.OrderID] = true
 	}
-	if len(orders) != 1 {
+	if len(orders) != 1 || orders[""] {
 		return ""
 	}
-	if len(attempts) == 1 {
-		for _, id := range attempts {
-			return layout.AttemptPath(*id)
+	hits := slices.DeleteFunc(slices.Clone(r.Hits), func(h finder.Hit) bool { return !byKey(h) })
+	if len(hits) == 0 {
+		hits = r.Hits
+	}
+	attempts := map[payment.AttemptID]bool{}
+	for _, h := range hits {
+		if h.AttemptID != nil {
+			attempts[*h.AttemptID] = true
 		}
 	}
-	return layout.OrderPath(r.Hits[0].OrderID)
+	to := layout.OrderPath(hits[0].OrderID)
+	if len(attempts) == 1 {
+		for id := range attempts {
+			to = layout.AttemptPath(id)
+		}
+	} else if len(attempts) > 1 {
+		return to
+	}
+	return lineOf(hits).At(to)
+}
+
+// byKey reports whether a hit is of what was searched for, and not of an order or a customer that has that.
+func byKey(h finder.Hit) bool {
+	return h.Rank == finder.Exact && h.Matched != "order_id" && h.Matched != "user_id"
+}
+
+// lineOf is the one line that hits of one page are about: of a refund, of a webhook or of a request. It is empty where they are about several,
+// or about the payment itself.
+func lineOf(hits []finder.Hit) layout.Line {
+	refunds, others := map[layout.Line]bool{}, map[layout.Line]bool{}
+	for _, h := range hits {
+		if h.Type == "refund" {
+			refunds[line(h)] = true
+		} else {
+			others[line(h)] = true
+		}
+	}
+	lines := refunds
+	if len(refunds) == 0 {
+		lines = others
+	}
+	if len(lines) != 1 {
+		return ""
+	}
+	for l := range lines {
+		return l
+	}
+	return ""
+}
+
+// line is that of a hit in the page of its payment or its order; empty for none.
+func line(h finder.Hit) layout.Line {
+	switch {
+	case h.Type == "refund":
+		return layout.RefundLine(h.ID)
+	case h.Type == "event":
+		return layout.EventLine(h.ID)
+	case h.Key != "":
+		return layout.RequestLine(h.Key)
+	}
+	return ""
 }
 
 // pathOf is where a hit leads.
@@ -75,9 +126,9 @@ func pathOf(h finder.Hit) string {
 	case h.Type == "event":
 		return "/support/events/" + h.ID
 	case h.AttemptID != nil:
-		return layout.AttemptPath(*h.AttemptID)
+		return line(h).At(layout.AttemptPath(*h.AttemptID))
 	}
-	return layout.OrderPath(h.OrderID)
+	return line(h).At(layout.OrderPath(h.OrderID))
 }
 
 // customer is who was found by the id; empty if none was.

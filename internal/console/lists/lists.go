@@ -186,7 +186,7 @@ func orderRow(o payment.Order) row {
 }
 
 func refundRow(r refund.Refund) row {
-	return row{r.CreatedAt, r.Money, string(r.State), "/support/attempts/" + r.AttemptID.String(), r.ID.String(), r.OrderID, r.UserID, r.Account}
+	return row{r.CreatedAt, r.Money, string(r.State), layout.RefundLine(r.ID.String()).At(layout.AttemptPath(r.AttemptID)), r.ID.String(), r.OrderID, r.UserID, r.Account}
 }
 
 // words are a state as people read it.

@@ -417,35 +417,35 @@ WITH v AS (
         WHERE reference COLLATE "C" > w.q AND reference COLLATE "C" < w.q || $7::text AND reference <> attempt_id::text
         ORDER BY reference COLLATE "C" DESC LIMIT 1000) x
 ), logged AS (
-    SELECT x.order_id, x.attempt_id, x.rank FROM v, LATERAL (
-        SELECT order_id, attempt_id, 0 AS rank FROM attempt_log
+    SELECT x.order_id, x.attempt_id, x.key, x.rank FROM v, LATERAL (
+        SELECT order_id, attempt_id, key, 0 AS rank FROM attempt_log
         WHERE key COLLATE "C" = v.q AND key <> '' AND kind IN ('press', 'reuse', 'refused') LIMIT 1000) x
     UNION ALL
-    SELECT x.order_id, x.attempt_id, x.rank FROM w, LATERAL (
-        SELECT order_id, attempt_id, 1 AS rank FROM attempt_log
+    SELECT x.order_id, x.attempt_id, x.key, x.rank FROM w, LATERAL (
+        SELECT order_id, attempt_id, key, 1 AS rank FROM attempt_log
         WHERE key COLLATE "C" > w.q AND key COLLATE "C" < w.q || $7::text AND key <> '' AND kind IN ('press', 'reuse', 'refused')
         ORDER BY key COLLATE "C" DESC LIMIT 1000) x
 ), a AS (
-    SELECT x.order_id, x.attempt_id, x.created_at, o.matched, o.rank
+    SELECT x.order_id, x.attempt_id, x.created_at, o.matched, o.rank, '' AS key
     FROM o, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at FROM payment_attempts p WHERE p.order_id = o.order_id ORDER BY p.created_at DESC LIMIT 100) x
     UNION ALL
-    (SELECT order_id, attempt_id, created_at, 'payment_attempt_id', CASE WHEN $10::uuid = $11::uuid THEN 0 ELSE 1 END FROM payment_attempts
+    (SELECT order_id, attempt_id, created_at, 'payment_attempt_id', CASE WHEN $10::uuid = $11::uuid THEN 0 ELSE 1 END, '' FROM payment_attempts
         WHERE attempt_id BETWEEN $10::uuid AND $11::uuid ORDER BY attempt_id DESC LIMIT 1000)
     UNION ALL
-    SELECT x.order_id, x.attempt_id, x.created_at, x.matched, x.rank FROM v, LATERAL (
+    SELECT x.order_id, x.attempt_id, x.created_at, x.matched, x.rank, '' FROM v, LATERAL (
         SELECT order_id, attempt_id, created_at, 'client_request_id' AS matched, 0 AS rank FROM payment_attempts
         WHERE client_request_id COLLATE "C" = v.q LIMIT 1000) x
     UNION ALL
-    SELECT x.order_id, x.attempt_id, x.created_at, x.matched, x.rank FROM w, LATERAL (
+    SELECT x.order_id, x.attempt_id, x.created_at, x.matched, x.rank, '' FROM w, LATERAL (
         SELECT order_id, attempt_id, created_at, 'client_request_id' AS matched, 1 AS rank FROM payment_attempts
         WHERE client_request_id COLLATE "C" > w.q AND client_request_id COLLATE "C" < w.q || $7::text
         ORDER BY client_request_id COLLATE "C" DESC LIMIT 1000) x
     UNION ALL
     SELECT x.order_id, x.attempt_id, x.created_at,
-        CASE WHEN named.reference = x.provider_payment_id THEN 'provider_payment_id' ELSE 'reference' END, named.rank
+        CASE WHEN named.reference = x.provider_payment_id THEN 'provider_payment_id' ELSE 'reference' END, named.rank, ''
     FROM named, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at, p.provider_payment_id FROM payment_attempts p WHERE p.attempt_id = named.attempt_id LIMIT 1) x
     UNION ALL
-    SELECT x.order_id, x.attempt_id, x.created_at, 'idempotency_key', logged.rank
+    SELECT x.order_id, x.attempt_id, x.created_at, 'idempotency_key', logged.rank, logged.key
     FROM logged, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at FROM payment_attempts p
         WHERE p.order_id = logged.order_id AND p.attempt_id = logged.attempt_id LIMIT 1) x
 ), r AS (
@@ -485,21 +485,21 @@ WITH v AS (
         SELECT event_id, order_id, attempt_id, received_at, 'reference' AS matched, 0 AS rank FROM provider_events
         WHERE refs @> ARRAY[v.q] AND verdict IN ('unmatched', 'deferred', 'foreign') LIMIT 1000) x
 ), hits AS (
-    SELECT 'order' AS type, o.order_id AS id, o.order_id AS of_order, NULL::uuid AS of_attempt, o.matched, o.rank, o.created_at AS at FROM o
+    SELECT 'order' AS type, o.order_id AS id, o.order_id AS of_order, NULL::uuid AS of_attempt, o.matched, o.rank, o.created_at AS at, '' AS key FROM o
     UNION ALL
-    SELECT 'order', x.order_id, x.order_id, NULL, 'idempotency_key', logged.rank, x.created_at
+    SELECT 'order', x.order_id, x.order_id, NULL, 'idempotency_key', logged.rank, x.created_at, logged.key
     FROM logged, LATERAL (SELECT l.order_id, l.created_at FROM orders l WHERE l.order_id = logged.order_id AND logged.attempt_id IS NULL LIMIT 1) x
     UNION ALL
-    SELECT 'attempt', a.attempt_id::text, a.order_id, a.attempt_id, a.matched, a.rank, a.created_at FROM a
+    SELECT 'attempt', a.attempt_id::text, a.order_id, a.attempt_id, a.matched, a.rank, a.created_at, a.key FROM a
     UNION ALL
-    SELECT 'refund', r.refund_id::text, r.order_id, r.attempt_id, r.matched, r.rank, r.created_at FROM r
+    SELECT 'refund', r.refund_id::text, r.order_id, r.attempt_id, r.matched, r.rank, r.created_at, '' FROM r
     UNION ALL
-    SELECT 'event', e.event_id::text, e.order_id, e.attempt_id, e.matched, e.rank, e.received_at FROM e
+    SELECT 'event', e.event_id::text, e.order_id, e.attempt_id, e.matched, e.rank, e.received_at, '' FROM e
 ), once AS (
-    SELECT DISTINCT ON (h.type, h.id) h.type, h.id, h.of_order, h.of_attempt, h.matched, h.rank, h.at FROM hits h ORDER BY h.type, h.id, h.rank, h.matched
+    SELECT DISTINCT ON (h.type, h.id) h.type, h.id, h.of_order, h.of_attempt, h.matched, h.rank, h.at, h.key FROM hits h ORDER BY h.type, h.id, h.rank, h.matched, h.key
 )
 SELECT h.type::text AS type, h.id::text AS id, coalesce(h.of_order, '')::text AS order_id, h.of_attempt AS attempt_id, h.matched::text AS matched,
-    h.rank::int AS rank, h.at::timestamptz AS at
+    h.rank::int AS rank, h.at::timestamptz AS at, h.key::text AS key
 FROM once h
 WHERE h.rank > $1::int OR h.rank = $1::int AND (h.at, h.id COLLATE "C") < ($2::timestamptz, $3::text)
 ORDER BY h.rank, h.at DESC, h.id COLLATE "C" DESC LIMIT $4::int
@@ -527,12 +527,13 @@ type SearchIDsRow struct {
 	Matched   string
 	Rank      int32
 	At        time.Time
+	Key       string
 }
 
 // Finds orders, attempts, refunds and events by any of their ids: those that are one of the texts (rank 0), and those that begin with one
 // of the beginnings (rank 1), newest first within a rank, from a point on. Each branch reads at most 1,000 entries of one index for each,
-// of a beginning those that sort last, and of a user the 250 orders that follow the point; orders of a user, and an order, that are exactly one of the texts are left out of the others. Locks
-// nothing.
+// of a beginning those that sort last, and of a user the 250 orders that follow the point; orders of a user, and an order, that are exactly one of the texts are left out of the others. Of
+// what was requested under a key it has that. Locks nothing.
 func (q *Queries) SearchIDs(ctx context.Context, db DBTX, arg *SearchIDsParams) ([]*SearchIDsRow, error) {
 	rows, err := db.Query(ctx, searchIDs,
 		arg.BeforeRank,
@@ -562,6 +563,7 @@ func (q *Queries) SearchIDs(ctx context.Context, db DBTX, arg *SearchIDsParams) 
 			&i.Matched,
 			&i.Rank,
 			&i.At,
+			&i.Key,
 		); err != nil {
 			return nil, err
 		}

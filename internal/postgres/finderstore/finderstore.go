@@ -132,7 +132,7 @@ func (s *Store) ids(ctx context.Context, db dbsqlc.DBTX, p *dbsqlc.SearchIDsPara
 	for i, r := range rows {
 		hits[i] = finder.Hit{
 			Type: r.Type, ID: r.ID, OrderID: payment.OrderID(r.OrderID), AttemptID: (*payment.AttemptID)(r.AttemptID), Matched: r.Matched,
-			Rank: finder.Rank(r.Rank), At: r.At,
+			Key: r.Key, Rank: finder.Rank(r.Rank), At: r.At,
 		}
 	}
 	return hits, err

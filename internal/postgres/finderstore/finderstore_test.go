@@ -132,6 +132,12 @@ func TestFind(t *testing.T) {
 			got = append(got, h.Type+" "+h.ID+" by "+h.Matched)
 		}
 		require.ElementsMatch(t, want, got, text)
+		for _, h := range found.Hits {
+			require.Equal(t, h.Matched == "idempotency_key", h.Key != "", text)
+		}
+		if text == "third" {
+			require.Equal(t, "third-Window", found.Hits[0].Key)
+		}
 		if text == "ref_1" {
 			require.Equal(t, finder.Exact, found.Hits[0].Rank, "what matches better counts")
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
@@ -113,11 +114,28 @@ func (s *Store) course(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHi
 		}
 		c.Transitions = append(c.Transitions, t)
 	}
-	notes, err := s.q.LogOfAttempt(ctx, db, &dbsqlc.LogOfAttemptParams{OrderID: string(c.Attempt.OrderID), AttemptID: uuid.UUID(c.Attempt.ID)})
-	for _, row := range slices.Backward(notes) {
-		c.Activity = append(c.Activity, mapping.Note(row))
-	}
+	c.Activity, err = s.log(ctx, db, c.Attempt.OrderID, c.Attempt.ID)
 	return err
+}
+
+// log reads what happened around an attempt or its order, oldest first; without an attempt, around the order alone.
+func (s *Store) log(ctx context.Context, db dbsqlc.DBTX, order payment.OrderID, id payment.AttemptID) (notes []activity.Note, err error) {
+	rows, err := s.q.LogOfAttempt(ctx, db, &dbsqlc.LogOfAttemptParams{OrderID: string(order), AttemptID: uuid.UUID(id)})
+	for _, row := range slices.Backward(rows) {
+		notes = append(notes, mapping.Note(row))
+	}
+	return notes, err
+}
+
+// OrderActivity implements support.Store.
+func (s *Store) OrderActivity(ctx context.Context, id payment.OrderID) (notes []activity.Note, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		if notes, err = s.log(ctx, conn, id, payment.AttemptID{}); err != nil {
+			return fmt.Errorf("read what happened around order %s: %w", id, err)
+		}
+		return nil
+	})
+	return notes, err
 }
 
 func (s *Store) events(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {

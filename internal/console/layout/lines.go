@@ -1,0 +1,19 @@
+package layout
+
+import "net/url"
+
+// Line is the name of a line in a page. What it is of may be whatever a caller has sent: an address has it escaped.
+type Line string
+
+// RefundLine is that of a refund, EventLine that of a webhook, RequestLine that of what was requested under a key.
+func RefundLine(id string) Line   { return Line("refund-" + id) }
+func EventLine(id string) Line    { return Line("event-" + id) }
+func RequestLine(key string) Line { return Line("key-" + key) }
+
+// At is the address of a line in the page at a path; without a line, of the page.
+func (l Line) At(path string) string {
+	if l == "" {
+		return path
+	}
+	return path + "#" + (&url.URL{Fragment: string(l)}).EscapedFragment()
+}
