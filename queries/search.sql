@@ -180,6 +180,35 @@ FROM (SELECT unnest(@lows::bigint[]) AS low, unnest(@highs::bigint[]) AS high, u
 ) x
 ORDER BY x.created_at DESC, x.attempt_id DESC LIMIT @most::int;
 
+-- Finds orders that have all words of one of some variants, whose words stand between spaces; in no order, with the limit outside as in
+-- SearchWordsFew. Locks nothing.
+-- name: SearchVariantsFew :many
+WITH s AS MATERIALIZED (
+    SELECT n.order_id FROM (SELECT unnest(@variants::text[]) AS w) v, LATERAL (
+        SELECT x.order_id FROM search_orders x WHERE x.words @> string_to_array(v.w, ' ')) n
+)
+SELECT s.order_id FROM s LIMIT @most::int;
+
+-- Finds which of some orders have all words of one of some variants, by the orders' ids. Locks nothing.
+-- name: SearchVariantsAmong :many
+SELECT n.order_id FROM (SELECT unnest(@order_ids::text[]) AS id) o, LATERAL (
+    SELECT x.order_id, x.words FROM search_orders x WHERE x.order_id = o.id LIMIT 1) n
+WHERE EXISTS (SELECT FROM (SELECT unnest(@variants::text[]) AS w) v WHERE n.words @> string_to_array(v.w, ' '));
+
+-- Finds the attempts of some orders with an amount, as SearchAmounts does, by the orders' ids. The limits inside keep the planner from
+-- reading the times and the cards of all. Locks nothing.
+-- name: SearchAmountsAmong :many
+SELECT p.attempt_id, p.order_id, p.created_at FROM (SELECT unnest(@order_ids::text[]) AS id) o, LATERAL (
+    SELECT x.order_id, x.attempt_id, x.amount, x.currency, x.created_at FROM payment_attempts x WHERE x.order_id = o.id LIMIT 1000) p
+WHERE EXISTS (SELECT FROM (SELECT unnest(@lows::bigint[]) AS low, unnest(@highs::bigint[]) AS high, unnest(@digits::int[]) AS digits) r
+        WHERE p.amount BETWEEN r.low AND r.high
+            AND r.digits = CASE WHEN p.currency = ANY (@without_digits::text[]) THEN 0 WHEN p.currency = ANY (@with_three::text[]) THEN 3 ELSE 2 END)
+    AND (cardinality(@currencies::text[]) = 0 OR p.currency = ANY (@currencies::text[]))
+    AND (@last_four::text = '' OR (SELECT c.last_four FROM search_payments c WHERE c.attempt_id = p.attempt_id LIMIT 1) = @last_four::text)
+    AND (p.created_at < @before_at::timestamptz OR p.created_at = @before_at::timestamptz AND p.attempt_id::text COLLATE "C" < @before_id::text)
+    AND p.created_at >= @created_from::timestamptz AND p.created_at < @created_to::timestamptz
+ORDER BY p.created_at DESC, p.attempt_id DESC LIMIT @most::int;
+
 -- Reads what a page of hits shows beside its ids, in the order of nth; an amount of 0 is none. Locks nothing.
 -- name: SearchDetails :many
 SELECT n.nth::int AS nth, coalesce(r.amount, p.amount, CASE WHEN n.type = 'order' THEN o.amount END, 0)::bigint AS amount,

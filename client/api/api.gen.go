@@ -1771,7 +1771,7 @@ type SupportHit struct {
 	// Status The thing's own; of an event, its verdict.
 	Status string `json:"status"`
 
-	// Matched The field that `q` is or begins, or `amount`, `card_last_four`, `words`.
+	// Matched The field that `q` is or begins, or `amount`, `card_last_four`, `words`, `amount_and_words`.
 	Matched string    `json:"matched"`
 	At      time.Time `json:"at"`
 
@@ -3792,7 +3792,9 @@ type ClientInterface interface {
 	// (within 5 %). A day begins and ends anywhere on earth: from 14 hours before it in UTC to 12 hours after it. And by the last four digits
 	// of the card (`4242`, `card 4242`), where a webhook or a stored payment method has shown them.
 	//
-	// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words.
+	// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words. An amount with words
+	// (`12.50 umbrella`, `12.50 EUR ann@shop.example`) finds the payments that have both: the words, or the id of the order or its user, are the
+	// order's. An amount beside words has its currency at it, or cents; where nothing has both, all of the text is taken as words.
 	//
 	// What has an id that is `q` comes first, the rest newest first. Amounts, cards and words of the last half a minute may be missing.
 	// A card number is refused. Rate-limited for each person.
@@ -5231,7 +5233,9 @@ func (c *Client) SupportDeclineRefund(ctx context.Context, refundRequestID Refun
 // (within 5 %). A day begins and ends anywhere on earth: from 14 hours before it in UTC to 12 hours after it. And by the last four digits
 // of the card (`4242`, `card 4242`), where a webhook or a stored payment method has shown them.
 //
-// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words.
+// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words. An amount with words
+// (`12.50 umbrella`, `12.50 EUR ann@shop.example`) finds the payments that have both: the words, or the id of the order or its user, are the
+// order's. An amount beside words has its currency at it, or cents; where nothing has both, all of the text is taken as words.
 //
 // What has an id that is `q` comes first, the rest newest first. Amounts, cards and words of the last half a minute may be missing.
 // A card number is refused. Rate-limited for each person.
@@ -10342,7 +10346,9 @@ type ClientWithResponsesInterface interface {
 	// (within 5 %). A day begins and ends anywhere on earth: from 14 hours before it in UTC to 12 hours after it. And by the last four digits
 	// of the card (`4242`, `card 4242`), where a webhook or a stored payment method has shown them.
 	//
-	// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words.
+	// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words. An amount with words
+	// (`12.50 umbrella`, `12.50 EUR ann@shop.example`) finds the payments that have both: the words, or the id of the order or its user, are the
+	// order's. An amount beside words has its currency at it, or cents; where nothing has both, all of the text is taken as words.
 	//
 	// What has an id that is `q` comes first, the rest newest first. Amounts, cards and words of the last half a minute may be missing.
 	// A card number is refused. Rate-limited for each person.
@@ -21027,7 +21033,9 @@ func (c *ClientWithResponses) SupportDeclineRefundWithResponse(ctx context.Conte
 // (within 5 %). A day begins and ends anywhere on earth: from 14 hours before it in UTC to 12 hours after it. And by the last four digits
 // of the card (`4242`, `card 4242`), where a webhook or a stored payment method has shown them.
 //
-// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words.
+// Orders also by words of their description or of the values of their metadata, all of which must be there as whole words. An amount with words
+// (`12.50 umbrella`, `12.50 EUR ann@shop.example`) finds the payments that have both: the words, or the id of the order or its user, are the
+// order's. An amount beside words has its currency at it, or cents; where nothing has both, all of the text is taken as words.
 //
 // What has an id that is `q` comes first, the rest newest first. Amounts, cards and words of the last half a minute may be missing.
 // A card number is refused. Rate-limited for each person.

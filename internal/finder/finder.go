@@ -31,7 +31,8 @@ type Hit struct {
 	Money *payment.Money
 	// Status is the object's own; of an event, its verdict.
 	Status string
-	// Matched is the field that is or begins with the text, or what of the plan was found: amount, card_last_four or words.
+	// Matched is the field that is or begins with the text, or what of the plan was found: amount, card_last_four, words or
+	// amount_and_words.
 	Matched string
 	// Key is that of the request that was found by it, beside what made the object itself; empty for none.
 	Key string
@@ -131,6 +132,11 @@ func (s *Service) Search(ctx context.Context, who support.Staff, q Query) (Found
 	found := Found{Understood: l.Understood()}
 	err = s.audit.Watch(ctx, who, support.Searched, "search", text, func() error {
 		hits, err := s.store.Find(ctx, l)
+		if err == nil && len(hits) == 0 && len(l.Otherwise) > 0 {
+			l.Plan = l.otherwise()
+			found.Understood = l.Understood()
+			hits, err = s.store.Find(ctx, l)
+		}
 		if left, some := errors.AsType[*parts.LeftOutError](err); some {
 			found.Understood = beside(found.Understood, left)
 		} else if err != nil {

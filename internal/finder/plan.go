@@ -11,7 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Plan is what a text may mean. All of its parts are looked for, but for the words of a text that is an amount.
+// Plan is what a text may mean. All of its parts are looked for, but for the words of a text that is an amount. An amount with others beside
+// it is one part: payments that have both.
 type Plan struct {
 	// Texts are the spellings of the text as an id; Name is the one in lower case.
 	Texts []string
@@ -24,6 +25,10 @@ type Plan struct {
 	LastFour string
 	// Words are all to be in the description, the metadata or the id of an order.
 	Words []string
+	// Beside are what the order of a payment with the amount has as well, as words or, one of them, as its id or its user's.
+	Beside []string
+	// Otherwise are the words of such a text, for where nothing has both.
+	Otherwise []string
 }
 
 const (
@@ -66,7 +71,23 @@ func Parse(text string, now time.Time) Plan {
 	default:
 		p.Words = Words(cleaned)
 		p.Words = p.Words[:min(len(p.Words), mostWords)]
+		p.mix(without, day)
 	}
+	return p
+}
+
+// mix makes the words of a plan an amount and others, if they are.
+func (p *Plan) mix(text string, day *Day) {
+	amount, beside := parseMixed(text)
+	if amount == nil || len(beside) > mostWords || len(Variants(beside)) == 0 {
+		return
+	}
+	p.Amount, p.Day, p.Beside, p.Otherwise, p.Words = amount, day, beside, p.Words, nil
+}
+
+// otherwise is the plan of the words alone.
+func (p Plan) otherwise() Plan {
+	p.Amount, p.Day, p.Beside, p.Words, p.Otherwise = nil, nil, nil, p.Otherwise, nil
 	return p
 }
 
@@ -97,6 +118,9 @@ func (p Plan) Understood() string {
 		}
 		if p.LastFour != "" {
 			text += " with a card that ends in " + p.LastFour
+		}
+		if len(p.Beside) > 0 {
+			text += " for orders that have " + strings.Join(p.Beside, ", ")
 		}
 		return text
 	}

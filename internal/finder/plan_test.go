@@ -45,6 +45,49 @@ func TestParse_amounts(t *testing.T) {
 	}
 }
 
+func TestParse_amounts_with_words(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct {
+		amount string
+		beside []string
+	}{
+		"12.50 umbrella":                    {"12.50 in any currency", []string{"umbrella"}},
+		"umbrella 12,50":                    {"12.50 in any currency", []string{"umbrella"}},
+		"12.50 EUR ann@shop.example":        {"12.50 EUR", []string{"ann@shop.example"}},
+		"Ann@Shop.example, EUR 12.50":       {"12.50 EUR", []string{"ann@shop.example"}},
+		"about 120 euros tickets":           {"about 120 EUR (within 5 %)", []string{"tickets"}},
+		"I paid ~€120 for the blue tickets": {"about 120 EUR (within 5 %)", []string{"blue", "tickets"}},
+		"49,99€ W-1001":                     {"49.99 EUR", []string{"w-1001"}},
+		"size 40 shirt 50eur":               {"50 EUR", []string{"size", "40", "shirt"}},
+		"cup 12.50 EUR":                     {"12.50 EUR", []string{"cup"}},
+		"EUR 12.50 cup":                     {"12.50 EUR", []string{"cup"}},
+		"1,234.50 usd hat":                  {"1234.50 USD", []string{"hat"}},
+	} {
+		plan := finder.Parse(text, now)
+		require.NotNil(t, plan.Amount, text)
+		require.Equal(t, want.amount, plan.Amount.String(), text)
+		require.Equal(t, want.beside, plan.Beside, text)
+		require.Empty(t, plan.Words, text)
+		require.NotEmpty(t, plan.Otherwise, text)
+	}
+	plan := finder.Parse("€12.50 umbrella 3 March card 4242", now)
+	require.Equal(t, []string{"umbrella"}, plan.Beside)
+	require.Equal(t, "4242", plan.LastFour)
+	require.Equal(t, "2026-03-03", plan.Day.Date.Format(time.DateOnly))
+	require.Contains(t, plan.Understood(), "with a card that ends in 4242 for orders that have umbrella")
+	for _, text := range []string{"9 shirts", "12.50 EUR 9.99 hat", "hat 50 JPY 12.50", "12.5 JPY hat", "version 1.2.3 EUR", "12.50", "a 12.50 EUR !", "50 EUR 31.2.2026 hat"} {
+		require.Empty(t, finder.Parse(text, now).Beside, text)
+	}
+}
+
+func TestVariants(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{
+		"blue ann shop example", "=blue ann shop example", "@blue ann shop example", "=ann@shop.example blue", "@ann@shop.example blue",
+	}, finder.Variants([]string{"blue", "ann@shop.example"}))
+	require.Equal(t, []string{"=u", "@u"}, finder.Variants([]string{"u"}), "it is too short for a word")
+}
+
 func TestParse_ranges(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]finder.Range{
@@ -175,7 +218,9 @@ func FuzzParse(f *testing.F) {
 		for _, s := range plan.Texts {
 			require.True(t, utf8.ValidString(s))
 		}
-		require.LessOrEqual(t, len(plan.Words), 8)
+		require.LessOrEqual(t, max(len(plan.Words), len(plan.Beside)), 8)
+		require.True(t, len(plan.Beside) == 0 || plan.Amount != nil)
+		require.LessOrEqual(t, len(finder.Variants(plan.Beside)), 17)
 		if plan.Amount != nil {
 			require.NotEmpty(t, plan.Amount.Ranges)
 			for _, r := range plan.Amount.Ranges {

@@ -1770,7 +1770,7 @@ type SupportHit struct {
 	// Status The thing's own; of an event, its verdict.
 	Status string `json:"status"`
 
-	// Matched The field that `q` is or begins, or `amount`, `card_last_four`, `words`.
+	// Matched The field that `q` is or begins, or `amount`, `card_last_four`, `words`, `amount_and_words`.
 	Matched string `json:"matched"`
 	At      Micros `json:"at"`
 

@@ -69,7 +69,7 @@ func (r Results) Show() templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</bdi>. A shorter beginning of an id finds more. An amount is found as <em>49.99 EUR 3 March</em> or <em>about 50 euros last tuesday</em>, a card by its last four digits, an order by whole words of its description.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</bdi>. A shorter beginning of an id finds more. An amount is found as <em>49.99 EUR 3 March</em> or <em>about 50 euros last tuesday</em>, also with words of the order (<em>12.50 EUR umbrella</em>), a card by its last four digits, an order by whole words of its description.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -85,6 +85,77 @@ func (q *Queries) SearchAmounts(ctx context.Context, db DBTX, arg *SearchAmounts
 	return items, nil
 }
 
+const searchAmountsAmong = `-- name: SearchAmountsAmong :many
+SELECT p.attempt_id, p.order_id, p.created_at FROM (SELECT unnest($1::text[]) AS id) o, LATERAL (
+    SELECT x.order_id, x.attempt_id, x.amount, x.currency, x.created_at FROM payment_attempts x WHERE x.order_id = o.id LIMIT 1000) p
+WHERE EXISTS (SELECT FROM (SELECT unnest($2::bigint[]) AS low, unnest($3::bigint[]) AS high, unnest($4::int[]) AS digits) r
+        WHERE p.amount BETWEEN r.low AND r.high
+            AND r.digits = CASE WHEN p.currency = ANY ($5::text[]) THEN 0 WHEN p.currency = ANY ($6::text[]) THEN 3 ELSE 2 END)
+    AND (cardinality($7::text[]) = 0 OR p.currency = ANY ($7::text[]))
+    AND ($8::text = '' OR (SELECT c.last_four FROM search_payments c WHERE c.attempt_id = p.attempt_id LIMIT 1) = $8::text)
+    AND (p.created_at < $9::timestamptz OR p.created_at = $9::timestamptz AND p.attempt_id::text COLLATE "C" < $10::text)
+    AND p.created_at >= $11::timestamptz AND p.created_at < $12::timestamptz
+ORDER BY p.created_at DESC, p.attempt_id DESC LIMIT $13::int
+`
+
+type SearchAmountsAmongParams struct {
+	OrderIds      []string
+	Lows          []int64
+	Highs         []int64
+	Digits        []int32
+	WithoutDigits []string
+	WithThree     []string
+	Currencies    []string
+	LastFour      string
+	BeforeAt      time.Time
+	BeforeID      string
+	CreatedFrom   time.Time
+	CreatedTo     time.Time
+	Most          int32
+}
+
+type SearchAmountsAmongRow struct {
+	AttemptID uuid.UUID
+	OrderID   string
+	CreatedAt time.Time
+}
+
+// Finds the attempts of some orders with an amount, as SearchAmounts does, by the orders' ids. The limits inside keep the planner from
+// reading the times and the cards of all. Locks nothing.
+func (q *Queries) SearchAmountsAmong(ctx context.Context, db DBTX, arg *SearchAmountsAmongParams) ([]*SearchAmountsAmongRow, error) {
+	rows, err := db.Query(ctx, searchAmountsAmong,
+		arg.OrderIds,
+		arg.Lows,
+		arg.Highs,
+		arg.Digits,
+		arg.WithoutDigits,
+		arg.WithThree,
+		arg.Currencies,
+		arg.LastFour,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.CreatedFrom,
+		arg.CreatedTo,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*SearchAmountsAmongRow
+	for rows.Next() {
+		var i SearchAmountsAmongRow
+		if err := rows.Scan(&i.AttemptID, &i.OrderID, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const searchAttemptsAdd = `-- name: SearchAttemptsAdd :many
 WITH n AS (
     SELECT attempt_id, order_id, amount, currency, created_at FROM payment_attempts
@@ -674,6 +745,73 @@ func (q *Queries) SearchSpellings(ctx context.Context, db DBTX, names []string) 
 			return nil, err
 		}
 		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const searchVariantsAmong = `-- name: SearchVariantsAmong :many
+SELECT n.order_id FROM (SELECT unnest($1::text[]) AS id) o, LATERAL (
+    SELECT x.order_id, x.words FROM search_orders x WHERE x.order_id = o.id LIMIT 1) n
+WHERE EXISTS (SELECT FROM (SELECT unnest($2::text[]) AS w) v WHERE n.words @> string_to_array(v.w, ' '))
+`
+
+type SearchVariantsAmongParams struct {
+	OrderIds []string
+	Variants []string
+}
+
+// Finds which of some orders have all words of one of some variants, by the orders' ids. Locks nothing.
+func (q *Queries) SearchVariantsAmong(ctx context.Context, db DBTX, arg *SearchVariantsAmongParams) ([]string, error) {
+	rows, err := db.Query(ctx, searchVariantsAmong, arg.OrderIds, arg.Variants)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var order_id string
+		if err := rows.Scan(&order_id); err != nil {
+			return nil, err
+		}
+		items = append(items, order_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const searchVariantsFew = `-- name: SearchVariantsFew :many
+WITH s AS MATERIALIZED (
+    SELECT n.order_id FROM (SELECT unnest($2::text[]) AS w) v, LATERAL (
+        SELECT x.order_id FROM search_orders x WHERE x.words @> string_to_array(v.w, ' ')) n
+)
+SELECT s.order_id FROM s LIMIT $1::int
+`
+
+type SearchVariantsFewParams struct {
+	Most     int32
+	Variants []string
+}
+
+// Finds orders that have all words of one of some variants, whose words stand between spaces; in no order, with the limit outside as in
+// SearchWordsFew. Locks nothing.
+func (q *Queries) SearchVariantsFew(ctx context.Context, db DBTX, arg *SearchVariantsFewParams) ([]string, error) {
+	rows, err := db.Query(ctx, searchVariantsFew, arg.Most, arg.Variants)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var order_id string
+		if err := rows.Scan(&order_id); err != nil {
+			return nil, err
+		}
+		items = append(items, order_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func days(l finder.Lookup) (texts []string) {
 	return texts
 }
 
-func (s *Store) amounts(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {
+func amountsParams(l finder.Lookup) *dbsqlc.SearchAmountsParams {
 	from, to := span(l)
 	at, id := behind(l)
 	p := &dbsqlc.SearchAmountsParams{
@@ -70,6 +70,11 @@ func (s *Store) amounts(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([
 	for _, r := range l.Amount.Ranges {
 		p.Lows, p.Highs, p.Digits = append(p.Lows, r.Low), append(p.Highs, r.High), append(p.Digits, int32(r.Digits)) //nolint:gosec // at most 3
 	}
+	return p
+}
+
+func (s *Store) amounts(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {
+	p := amountsParams(l)
 	var hits []finder.Hit
 	for all, step := p.Days, firstDays; len(all) > 0 && len(hits) < l.Most; step *= moreDays {
 		p.Days = all[:min(step, len(all))]

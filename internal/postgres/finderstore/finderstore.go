@@ -48,6 +48,8 @@ func (s *Store) Find(ctx context.Context, l finder.Lookup) (hits []finder.Hit, e
 		}
 		parts := []func(context.Context, dbsqlc.DBTX, finder.Lookup) ([]finder.Hit, error){s.exact, s.alike}
 		switch {
+		case len(l.Beside) > 0:
+			parts = append(parts, s.amountsAndWords)
 		case l.Amount != nil:
 			parts = append(parts, s.amounts)
 		case l.LastFour != "":

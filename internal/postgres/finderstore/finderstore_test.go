@@ -85,6 +85,7 @@ func TestFind(t *testing.T) {
 	desk := searching(t, url)
 	order := func(id, by string) string { return "order " + id + " by " + by }
 	payment := func(nth int, by string) string { return "attempt " + ids[nth] + " by " + by }
+	const both = "amount_and_words"
 	for text, want := range map[string][]string{
 		// Ids in any case, and what surrounds them.
 		"w-1001":          {payment(0, "order_id"), order("W-1001", "order_id")},
@@ -108,6 +109,28 @@ func TestFind(t *testing.T) {
 		"49.99 EUR 7 March 2026":       nil,
 		"49.99 2026-03-03 card 4242":   {payment(0, "amount"), payment(3, "amount")},
 		"49.99 2026-03-03 ending 9999": nil,
+		// An amount with words, or with the id of an order or a customer, of one order.
+		"49.99 shirt":                        {payment(0, both)},
+		"shirt 49.99 EUR":                    {payment(0, both)},
+		"about 50 EUR shirt":                 {payment(1, both), payment(0, both)},
+		"about 50 eur red shirt":             {payment(1, both)},
+		"49.99 EUR hat":                      {payment(4, both)},
+		"$49.99 hat":                         {payment(3, both)},
+		"49.99 EUR hat 2 March 2026":         nil,
+		"49.99 USD hat 3 March 2026":         {payment(3, both)},
+		"49.99 hat card 4242":                {payment(3, both)},
+		"49.99 hat card 9999":                {payment(4, both)},
+		"12.00 EUR shirt":                    nil,
+		"49.99 EUR ann@EXAMPLE.com":          {payment(0, both)},
+		"50 EUR ben":                         {payment(1, both)},
+		"49.99 cleo":                         {payment(3, both), payment(4, both)},
+		"49.99 cleo hat":                     {payment(3, both), payment(4, both)},
+		"49.99 EUR #w-1001":                  {payment(0, both)},
+		"49.99 EUR w-1001":                   {payment(0, both)},
+		"50 EUR w-1001":                      nil,
+		"4999 JPY blue kettle 3 March 2026":  {payment(2, both)},
+		"49.99 EUR example shirt":            nil,
+		"summer 49.99 EUR sale of the shirt": {payment(0, both)},
 		// Cards.
 		"4242":                   {payment(0, "card_last_four"), payment(3, "card_last_four")},
 		"•••• 1111":              {payment(1, "card_last_four")},

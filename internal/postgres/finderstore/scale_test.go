@@ -124,6 +124,19 @@ func kinds(rows int, now time.Time) []searched {
 		{"a word and a common one", func(r *rand.Rand) string { return word(r) + " " + often(r) }, false},
 		{"two common words", func(r *rand.Rand) string { return often(r) + " " + often(r) }, false},
 		{"a word of one order", func(r *rand.Rand) string { return "inv" + strconv.Itoa(some(r)) }, true},
+		{"an amount and one of the twenty most common words", func(r *rand.Rand) string { return price(r) + " EUR " + often(r) }, true},
+		{"an amount in any currency and any word", func(r *rand.Rand) string { return price(r) + " " + word(r) }, false},
+		{"about an amount and any word", func(r *rand.Rand) string { return "about " + price(r) + " eur " + word(r) }, false},
+		{"any amount and any word", func(r *rand.Rand) string {
+			return fmt.Sprintf("%d.%02d EUR %s", 1+r.IntN(400), r.IntN(100), word(r))
+		}, false},
+		{"any amount and a common word", func(r *rand.Rand) string {
+			return fmt.Sprintf("%d.%02d EUR %s", 1+r.IntN(400), r.IntN(100), often(r))
+		}, false},
+		{"an amount with a day and any word", func(r *rand.Rand) string { return price(r) + " EUR " + day(r) + " " + word(r) }, false},
+		{"an amount and a customer with a thousand orders", func(r *rand.Rand) string {
+			return price(r) + " EUR big-" + strconv.Itoa(r.IntN(max(1, rows/5000)))
+		}, false},
 		{"what nothing has", func(r *rand.Rand) string { return "nothing-like-" + strconv.Itoa(r.IntN(1_000_000)) }, false},
 	}
 }
