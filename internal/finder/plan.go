@@ -71,18 +71,18 @@ func Parse(text string, now time.Time) Plan {
 	default:
 		p.Words = Words(cleaned)
 		p.Words = p.Words[:min(len(p.Words), mostWords)]
-		p.mix(without, day)
+		p = p.mixed(without, day)
 	}
 	return p
 }
 
-// mix makes the words of a plan an amount and others, if they are.
-func (p *Plan) mix(text string, day *Day) {
+// mixed is a plan of words with those as an amount and others, if they are.
+func (p Plan) mixed(text string, day *Day) Plan {
 	amount, beside := parseMixed(text)
-	if amount == nil || len(beside) > mostWords || len(Variants(beside)) == 0 {
-		return
+	if amount != nil && len(beside) <= mostWords && len(Variants(beside)) > 0 {
+		p.Amount, p.Day, p.Beside, p.Otherwise, p.Words = amount, day, beside, p.Words, nil
 	}
-	p.Amount, p.Day, p.Beside, p.Otherwise, p.Words = amount, day, beside, p.Words, nil
+	return p
 }
 
 // otherwise is the plan of the words alone.

@@ -12,6 +12,8 @@ import (
 
 // What an amount with words finds comes once on all pages, newest first, whichever way it is found: 6,000 orders have the one word, of which
 // 300 are of the amount, as are 900 others; 60 of those have the other word.
+//
+//nolint:dupword // it is SQL
 func TestFind_amount_with_words_pages(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
