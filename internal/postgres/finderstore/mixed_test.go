@@ -59,7 +59,7 @@ func TestFind_words_that_look_like_an_amount(t *testing.T) {
 	url := testdb.New(t)
 	conn := testdb.Connect(t, url)
 	for i, description := range []string{"Shoe, size 9.5", "Shoe, size 10.5", "Shoe"} {
-		bought(t, conn, i, "W-"+string(rune('a'+i)), "u", 4999, "EUR", description, `{}`, `{}`, time.Now().Add(-time.Hour*time.Duration(i)))
+		bought(t, conn, open(t, url).Keys(), i, "W-"+string(rune('a'+i)), "u", 4999, "EUR", description, `{}`, `{}`, time.Now().Add(-time.Hour*time.Duration(i)))
 	}
 	copied(t, url)
 	desk := searching(t, url)
