@@ -21,9 +21,6 @@ CREATE TABLE event_bytes (
 COMMENT ON TABLE event_bytes IS 'Headers and body of webhooks, encrypted. A partition a month (UTC), made and dropped by the program.';
 COMMENT ON COLUMN event_bytes.sealed_at IS 'When it was encrypted: as the event came, or later for one that was still needed when its first month was dropped.';
 
--- What is encrypted is not compressed any more.
-ALTER TABLE event_bytes ALTER COLUMN sealed SET STORAGE EXTERNAL;
-
 -- For months whose partition was not made in time.
 CREATE TABLE event_bytes_other PARTITION OF event_bytes DEFAULT;
 
@@ -48,8 +45,8 @@ BEGIN
         EXIT WHEN NOT pg_try_advisory_xact_lock(hashtextextended('paylatch event bytes ' || home, 0));
         EXECUTE format('CREATE TABLE %I.%I (LIKE %1$I.event_bytes INCLUDING ALL)', home, part);
         LOCK TABLE event_bytes_other IN ACCESS EXCLUSIVE MODE;
-        EXECUTE format('WITH moved AS (DELETE FROM %1$I.event_bytes_other WHERE sealed_at >= %3$L AND sealed_at < %4$L RETURNING *)
-            INSERT INTO %1$I.%2$I SELECT * FROM moved', home, part, begins, ends);
+        EXECUTE format('INSERT INTO %1$I.%2$I SELECT * FROM %1$I.event_bytes_other WHERE sealed_at >= %3$L AND sealed_at < %4$L', home, part, begins, ends);
+        DELETE FROM event_bytes_other WHERE sealed_at >= begins AND sealed_at < ends;
         EXECUTE format('ALTER TABLE %1$I.event_bytes ATTACH PARTITION %1$I.%2$I FOR VALUES FROM (%3$L) TO (%4$L)', home, part, begins, ends);
         made := made + 1;
     END LOOP;
@@ -58,16 +55,17 @@ EXCEPTION WHEN lock_not_available THEN
     RETURN 0;
 END $$;
 
--- The months that are over for longer than the age to keep them, and a day: clocks may differ.
-CREATE OR REPLACE FUNCTION old_event_bytes(keep interval) RETURNS SETOF date LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
-    SELECT o.month FROM (
-        SELECT k.month FROM data_keys k
-        UNION SELECT to_date(right(c.relname, 7), 'YYYY_MM') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-            WHERE i.inhparent = 'event_bytes'::regclass AND c.relname ~ '^event_bytes_[0-9]{4}_[0-9]{2}$'
-    ) o (month)
-    WHERE (o.month::timestamp + interval '1 month') AT TIME ZONE 'UTC' < now() - greatest(keep, interval '0') - interval '1 day'
-    ORDER BY 1
-$$;
+-- The months that are over for longer than the age to keep them, and a day: clocks may differ. Tables and the catalog are read apart: where
+-- a schema is on another server, a statement that reads both would read that one's catalog.
+CREATE OR REPLACE FUNCTION old_event_bytes(keep interval) RETURNS SETOF date LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
+DECLARE months date[] := ARRAY(SELECT k.month FROM data_keys k);
+BEGIN
+    months := months || ARRAY(SELECT to_date(right(c.relname, 7), 'YYYY_MM') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = 'event_bytes'::regclass AND c.relname ~ '^event_bytes_[0-9]{4}_[0-9]{2}$');
+    RETURN QUERY SELECT DISTINCT o.month FROM unnest(months) AS o (month)
+        WHERE (o.month::timestamp + interval '1 month') AT TIME ZONE 'UTC' < now() - greatest(keep, interval '0') - interval '1 day'
+        ORDER BY 1;
+END $$;
 
 -- Drops an old month's key with all that it opens, unless something of it is needed still: of an event that waits, or that no version
 -- could read yet. It returns whether the month is gone; one that is locked is dropped the next time.
@@ -76,12 +74,18 @@ DECLARE
     home text := (SELECT n.nspname FROM pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace WHERE r.oid = 'event_bytes'::regclass);
     begins timestamptz := old::timestamp AT TIME ZONE 'UTC';
     ends timestamptz := (old::timestamp + interval '1 month') AT TIME ZONE 'UTC';
+    needed boolean;
 BEGIN
-    IF old NOT IN (SELECT old_event_bytes(keep)) OR NOT pg_try_advisory_xact_lock(hashtextextended('paylatch event bytes ' || home, 0))
-        OR EXISTS (SELECT FROM provider_events e JOIN event_bytes b ON b.event_id = e.event_id
+    IF old NOT IN (SELECT old_event_bytes(keep)) THEN
+        RETURN false;
+    ELSIF NOT pg_try_advisory_xact_lock(hashtextextended('paylatch event bytes ' || home, 0)) THEN
+        RETURN false;
+    END IF;
+    SELECT EXISTS (SELECT FROM provider_events e JOIN event_bytes b ON b.event_id = e.event_id
             WHERE e.next_try_at IS NOT NULL AND b.sealed_at >= begins AND b.sealed_at < ends)
         OR EXISTS (SELECT FROM provider_events e JOIN event_bytes b ON b.event_id = e.event_id
-            WHERE e.verdict = 'unreadable' AND b.sealed_at >= begins AND b.sealed_at < ends) THEN
+            WHERE e.verdict = 'unreadable' AND b.sealed_at >= begins AND b.sealed_at < ends) INTO needed;
+    IF needed THEN
         RETURN false;
     END IF;
     DELETE FROM data_keys WHERE month = old;
@@ -93,12 +97,13 @@ EXCEPTION WHEN lock_not_available THEN
 END $$;
 
 CREATE OR REPLACE FUNCTION erase_details(person text, fresh text, everything boolean, behind text, most integer) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-DECLARE ids text[]; attempts uuid[]; events bigint;
+DECLARE ids text[]; attempts uuid[]; sent uuid[]; events bigint;
 BEGIN
     ids := orders_of(fresh, behind, most);
     attempts := ARRAY(SELECT attempt_id FROM payment_attempts WHERE order_id = ANY (ids));
-    DELETE FROM event_bytes WHERE event_id = ANY (ARRAY(SELECT e.event_id FROM provider_events e
-        WHERE e.attempt_id = ANY (attempts) AND e.next_try_at IS NULL AND e.verdict <> 'unreadable' FOR NO KEY UPDATE));
+    sent := ARRAY(SELECT e.event_id FROM provider_events e
+        WHERE e.attempt_id = ANY (attempts) AND e.next_try_at IS NULL AND e.verdict <> 'unreadable' FOR NO KEY UPDATE);
+    DELETE FROM event_bytes WHERE event_id = ANY (sent);
     GET DIAGNOSTICS events = ROW_COUNT;
     UPDATE orders SET description = '', metadata = '{}' WHERE order_id = ANY (ids) AND everything AND (description <> '' OR metadata <> '{}');
     PERFORM set_config('paylatch.erasing', 'on', true);

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -109,7 +110,7 @@ func (s *sampled) executed(text string) (status, body string) {
 	cmd := exec.CommandContext(ctx, "bash", "-c", text)
 	cmd.Env = append(os.Environ(), "API="+s.base, "TOKEN="+token("shop", "service"), "STAFF="+token("ada", "admin"))
 	said, err := cmd.Output()
-	end := strings.LastIndexByte(string(said), '\n')
+	end := bytes.LastIndexByte(said, '\n')
 	require.GreaterOrEqual(s.t, end, 0, "%s\n%s\n%v", text, said, err)
 	return string(said[end+1:]), string(said[:end])
 }
