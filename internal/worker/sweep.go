@@ -9,9 +9,9 @@ import (
 
 const (
 	sweepEvery = time.Minute
-	// dataKeysEvery is often enough: keys are made a month ahead.
-	dataKeysEvery = time.Hour
-	sweepBatch    = 1000
+	// monthsEvery is often enough for what is made a month ahead, and dropped a month late.
+	monthsEvery = time.Hour
+	sweepBatch  = 1000
 )
 
 // Purger is what the sweep needs of the storage of keys.
@@ -42,7 +42,7 @@ type DataKeys interface {
 
 // RefreshDataKeys reads the keys of what providers sent, before this process needs those of a new month.
 func RefreshDataKeys(k DataKeys, log zerolog.Logger) Loop {
-	return Loop{Name: "refresh data keys", Every: dataKeysEvery, Do: func(ctx context.Context) (bool, error) {
+	return Loop{Name: "refresh data keys", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
 		closed, err := k.Refresh(ctx)
 		if closed > 0 {
 			log.Error().Int("data_keys", closed).Msg("what providers sent can't be read where its data key is encrypted with a key that encryption_keys lacks: add that key at the end of the list")
@@ -53,7 +53,7 @@ func RefreshDataKeys(k DataKeys, log zerolog.Logger) Loop {
 
 // AgeEventBytes removes what providers sent once a month of it is older than keep: bytes and headers. Ids, digest and verdict stay.
 func AgeEventBytes(k DataKeys, keep time.Duration) Loop {
-	return Loop{Name: "age event bytes", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
+	return Loop{Name: "age event bytes", Every: monthsEvery, Do: func(ctx context.Context) (bool, error) {
 		return k.Age(ctx, keep)
 	}}
 }

@@ -2,7 +2,6 @@ package envelope
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -48,8 +47,8 @@ func (k *Keys) Age(ctx context.Context, keep time.Duration) (more bool, err erro
 	return more, err
 }
 
-// move encrypts a portion of what is still needed of a month with the present key, and returns how much it was. What can't be opened stays
-// as it is, in the present month's partition.
+// move encrypts a portion of what is still needed of a month with the present key, and returns how much it was. What can't be opened keeps its
+// month until it is no longer needed, or its key is back: that is an error.
 func (k *Keys) move(ctx context.Context, old time.Time) (n int, err error) {
 	with, err := k.Sealing(ctx)
 	if err != nil {
@@ -63,13 +62,10 @@ func (k *Keys) move(ctx context.Context, old time.Time) (n int, err error) {
 		p := &dbsqlc.EventBytesInsertParams{SealedAt: with.At}
 		for _, row := range rows {
 			text, err := k.text(ctx, row.EventID, row.Sealed)
-			switch {
-			case err == nil:
-				row.Sealed = with.text(row.EventID, text)
-			case !errors.Is(err, ErrClosed):
-				return err
+			if err != nil {
+				return fmt.Errorf("event %s: %w", row.EventID, err)
 			}
-			p.EventIds, p.Sealeds = append(p.EventIds, row.EventID), append(p.Sealeds, row.Sealed)
+			p.EventIds, p.Sealeds = append(p.EventIds, row.EventID), append(p.Sealeds, with.text(row.EventID, text))
 		}
 		return k.q.EventBytesInsert(ctx, tx, p)
 	})

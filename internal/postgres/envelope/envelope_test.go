@@ -295,3 +295,44 @@ func TestWithoutARing(t *testing.T) {
 		require.Error(t, err)
 	}
 }
+
+// A database that was restored from a backup of before has lost the keys that a process goes on to encrypt with: they are put back, and
+// those that others have made meanwhile are used beside them.
+func TestARestoredDatabase(t *testing.T) {
+	t.Parallel()
+	url, event := testdb.New(t), uuid.New()
+	conn, k := testdb.Connect(t, url), keys(t, url, time.Now)
+	before := seal(t, k, event, "before")
+	_, err := conn.Exec(t.Context(), "DELETE FROM data_keys")
+	require.NoError(t, err)
+	other := keys(t, url, time.Now)
+	beside := seal(t, other, event, "beside")
+	after := seal(t, k, event, "after")
+	_, err = k.Refresh(t.Context())
+	require.NoError(t, err)
+	fresh := keys(t, url, time.Now)
+	for text, sealed := range map[string][]byte{"before": before, "beside": beside, "after": after} {
+		opens(t, fresh, event, sealed, text)
+		opens(t, k, event, sealed, text)
+	}
+	_, err = k.Refresh(t.Context())
+	require.NoError(t, err)
+	require.Len(t, column[uuid.UUID](t, conn, "SELECT key_id FROM data_keys"), 4, "once")
+}
+
+// What is needed of an old month and can't be opened keeps the month.
+func TestAgeWithoutTheKey(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	conn, k := testdb.Connect(t, url), keys(t, url, time.Now)
+	waits := arrived(t, conn, k, "unmatched", true)
+	envelopetest.Back(t, conn, k, 3)
+	lost := keys(t, url, time.Now, "k9")
+	_, err := lost.Age(t.Context(), 0)
+	require.ErrorIs(t, err, envelope.ErrClosed)
+	sealed := column[[]byte](t, conn, "SELECT sealed FROM event_bytes WHERE event_id = $1 AND sealed_at < now() - interval '2 months'", waits)
+	require.Len(t, sealed, 1)
+	_, body, err := keys(t, url, time.Now, "k9", "k1").Open(t.Context(), waits, sealed[0])
+	require.NoError(t, err)
+	require.Equal(t, "of unmatched", string(body))
+}

@@ -49,7 +49,12 @@ type Keys struct {
 	mu      sync.RWMutex
 	// ciphers are by the id of their key, current by the month: the one that encrypts.
 	ciphers map[uuid.UUID]cipher.AEAD
-	current map[time.Time]uuid.UUID
+	current map[time.Time]dataKey
+}
+
+type dataKey struct {
+	id  uuid.UUID
+	key []byte
 }
 
 // New returns keys that are read when they are first needed, or by Refresh. The clock is the process's.
@@ -63,7 +68,8 @@ func month(t time.Time) time.Time {
 	return time.Date(year, m, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Refresh reads the keys and makes those that this month and the next lack. It returns how many there are that the ring does not open.
+// Refresh reads the keys and makes those that this month and the next lack. One that encrypts here and that the database has lost, restored
+// from a backup, is put back. It returns how many there are that the ring does not open.
 func (k *Keys) Refresh(ctx context.Context) (closed int, err error) {
 	if k == nil || k.box == nil {
 		return 0, errNoBox
@@ -104,23 +110,43 @@ func (k *Keys) take(ctx context.Context) error {
 func (k *Keys) leave() { <-k.reading }
 
 func (k *Keys) refresh(ctx context.Context) (closed int, err error) {
+	had := k.used()
 	if closed, err = k.load(ctx); err != nil {
 		return 0, err
 	}
 	this := month(k.now())
 	for _, m := range []time.Time{this, this.AddDate(0, 1, 0)} {
-		if _, aead := k.of(m); aead == nil {
-			if err := k.add(ctx, m); err != nil {
-				return 0, err
-			}
+		before, encrypted := had[m]
+		_, aead := k.of(m)
+		switch {
+		case encrypted && k.cipher(before.id) == nil:
+			err = k.add(ctx, m, before)
+		case aead == nil:
+			err = k.add(ctx, m, newKey())
+		}
+		if err != nil {
+			return 0, err
 		}
 	}
 	return closed, nil
 }
 
+// used are the keys that encrypt, by their month.
+func (k *Keys) used() map[time.Time]dataKey {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.current
+}
+
+func newKey() dataKey {
+	key := make([]byte, dataKeyBytes)
+	_, _ = rand.Read(key) // it never fails
+	return dataKey{uuid.New(), key}
+}
+
 // load replaces what is in memory by what is in the database. Of several keys of a month the oldest one encrypts.
 func (k *Keys) load(ctx context.Context) (closed int, err error) {
-	ciphers, current := map[uuid.UUID]cipher.AEAD{}, map[time.Time]uuid.UUID{}
+	ciphers, current := map[uuid.UUID]cipher.AEAD{}, map[time.Time]dataKey{}
 	err = k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := k.q.DataKeys(ctx, c)
 		if err != nil {
@@ -136,7 +162,7 @@ func (k *Keys) load(ctx context.Context) (closed int, err error) {
 				return err
 			}
 			if _, found := current[row.Month]; !found {
-				current[row.Month] = row.KeyID
+				current[row.Month] = dataKey{row.KeyID, key}
 			}
 			if err := k.wrapAnew(ctx, c, row, key); err != nil {
 				return err
@@ -164,24 +190,24 @@ func (k *Keys) wrapAnew(ctx context.Context, c *pgxpool.Conn, row *dbsqlc.DataKe
 	return nil
 }
 
-// add makes a key for a month. Two processes may make one each: both are used.
-func (k *Keys) add(ctx context.Context, m time.Time) error {
-	key := make([]byte, dataKeyBytes)
-	_, _ = rand.Read(key) // it never fails
-	id := uuid.New()
-	aead, err := newCipher(key)
+// add stores a key of a month. Two processes may make one each: both are used.
+func (k *Keys) add(ctx context.Context, m time.Time, d dataKey) error {
+	aead, err := newCipher(d.key)
 	if err != nil {
 		return err
 	}
 	err = k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		return k.q.DataKeyAdd(ctx, c, &dbsqlc.DataKeyAddParams{KeyID: id, Month: m, Wrapped: k.box.Seal(key, id[:])})
+		return k.q.DataKeyAdd(ctx, c, &dbsqlc.DataKeyAddParams{KeyID: d.id, Month: m, Wrapped: k.box.Seal(d.key, d.id[:])})
 	})
 	if err != nil {
 		return fmt.Errorf("add a data key for %s: %w", m.Format("2006-01"), err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.ciphers[id], k.current[m] = aead, id
+	k.ciphers[d.id] = aead
+	if _, found := k.current[m]; !found {
+		k.current[m] = d
+	}
 	return nil
 }
 
@@ -202,7 +228,7 @@ func (k *Keys) need(ctx context.Context, m time.Time) error {
 func (k *Keys) of(m time.Time) (uuid.UUID, cipher.AEAD) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	id := k.current[m]
+	id := k.current[m].id
 	return id, k.ciphers[id]
 }
 
