@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/standard"
 )
@@ -50,12 +53,24 @@ func (s *demoShop) tellAgain(t *testing.T, id string, times int) {
 	for range times {
 		d := webhooks.Delivery{
 			Method: http.MethodPost, Header: http.Header{}, ReceivedAt: time.Now(),
-			Body: one[[]byte](t, s.rig, strings.Replace(event, "%s", "body", 1), id),
+			Body: s.sent(t, one[uuid.UUID](t, s.rig, strings.Replace(event, "%s", "event_id", 1), id)),
 		}
 		d.Header.Set("Webhook-Id", one[string](t, s.rig, strings.Replace(event, "%s", "provider_event_id", 1), id))
 		require.NoError(t, signer.Sign(&d))
 		(&service{s.process, s.base}).redeliver(t.Context(), "sandbox", d).is(t, http.StatusOK)
 	}
+}
+
+// sent is the body of an event, as the provider sent it.
+func (r *rig) sent(t *testing.T, event uuid.UUID) []byte {
+	t.Helper()
+	store, err := postgres.Open(t.Context(), r.dsn)
+	require.NoError(t, err)
+	defer store.Close()
+	store.SealWith(envelopetest.Box(t, "e2e"), time.Now)
+	_, body, err := store.Keys().Open(t.Context(), event, one[[]byte](t, r, `SELECT sealed FROM event_bytes WHERE event_id = $1`, event))
+	require.NoError(t, err)
+	return body
 }
 
 // late makes an order for which money came in after its payment had failed.

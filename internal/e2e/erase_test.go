@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const erasingKeys = "PAYLATCH_ENCRYPTION_KEYS=[{id: e2e, key: ZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTI=}]"
+const ringOfTests = "PAYLATCH_ENCRYPTION_KEYS=[{id: e2e, key: ZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTI=}]"
 
 // erase starts `paylatch erase` as the owner of the tables.
 func (r *rig) erase(t *testing.T, user string, flags ...string) *process {
 	t.Helper()
-	return start(t, t.TempDir(), []string{"PAYLATCH_DATABASE_URL=" + r.dsn, erasingKeys}, append([]string{"erase", "--user", user}, flags...)...)
+	return start(t, t.TempDir(), []string{"PAYLATCH_DATABASE_URL=" + r.dsn, ringOfTests}, append([]string{"erase", "--user", user}, flags...)...)
 }
 
 // erased runs it to its end.
@@ -79,7 +79,7 @@ func TestErase(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Equal(t, "3 orders would be given to a pseudonym, 1 wait for an attempt that is not over\n", stdout)
 	require.Equal(t, 4, one[int](t, r, "SELECT count(*) FROM orders WHERE user_id = $1", user))
-	p := start(t, t.TempDir(), []string{"PAYLATCH_DATABASE_URL=" + serving, erasingKeys}, "erase", "--user", user)
+	p := start(t, t.TempDir(), []string{"PAYLATCH_DATABASE_URL=" + serving, ringOfTests}, "erase", "--user", user)
 	within(t, "the refusal", p.done)
 	require.Contains(t, p.stderr.String(), "it is not the role that owns the tables")
 	require.Equal(t, 1, p.cmd.ProcessState.ExitCode())
