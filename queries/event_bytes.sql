@@ -2,9 +2,9 @@
 -- name: DataKeys :many
 SELECT key_id, month, wrapped FROM data_keys ORDER BY created_at, key_id;
 
--- Adds a data key; one row.
+-- Adds a data key; no row if it is there.
 -- name: DataKeyAdd :exec
-INSERT INTO data_keys (key_id, month, wrapped) VALUES (@key_id, @month, @wrapped);
+INSERT INTO data_keys (key_id, month, wrapped) VALUES (@key_id, @month, @wrapped) ON CONFLICT (key_id) DO NOTHING;
 
 -- Writes a data key as it is encrypted now; one row.
 -- name: DataKeyWrap :exec

@@ -49,8 +49,10 @@ func TestSealedBytes(t *testing.T) {
 	require.Contains(t, body, mark)
 	keeper, _ := open(t, r.dsn)
 
-	key := rows[[]byte](t, r, "SELECT wrapped FROM data_keys ORDER BY created_at LIMIT 1")[0]
-	envelopetest.Back(t, r.db, keeper.Keys(), 3)
+	past, _ := open(t, r.dsn)
+	past.SealWith(envelopetest.Box(t), envelopetest.Before(3))
+	envelopetest.Back(t, r.db, keeper.Keys(), past.Keys())
+	key := rows[[]byte](t, r, "SELECT wrapped FROM data_keys ORDER BY month LIMIT 1")[0]
 	more, err := keeper.Keys().Age(t.Context(), 0)
 	require.NoError(t, err)
 	require.True(t, more)

@@ -16,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/support"
@@ -221,7 +222,11 @@ func TestTimelineAfterRetention(t *testing.T) {
 	}
 	aged()
 	require.Equal(t, int64(2), bytes(), "they are young")
-	envelopetest.Back(t, r.db, r.store.Keys(), 3)
+	past, err := postgres.Open(t.Context(), r.db.Config().ConnString())
+	require.NoError(t, err)
+	t.Cleanup(past.Close)
+	past.SealWith(envelopetest.Box(t), envelopetest.Before(3))
+	envelopetest.Back(t, r.db, r.store.Keys(), past.Keys())
 	aged()
 	require.Equal(t, int64(1), bytes(), "a parked one is kept")
 

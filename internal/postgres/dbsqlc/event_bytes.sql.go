@@ -13,7 +13,7 @@ import (
 )
 
 const dataKeyAdd = `-- name: DataKeyAdd :exec
-INSERT INTO data_keys (key_id, month, wrapped) VALUES ($1, $2, $3)
+INSERT INTO data_keys (key_id, month, wrapped) VALUES ($1, $2, $3) ON CONFLICT (key_id) DO NOTHING
 `
 
 type DataKeyAddParams struct {
@@ -22,7 +22,7 @@ type DataKeyAddParams struct {
 	Wrapped []byte
 }
 
-// Adds a data key; one row.
+// Adds a data key; no row if it is there.
 func (q *Queries) DataKeyAdd(ctx context.Context, db DBTX, arg *DataKeyAddParams) error {
 	_, err := db.Exec(ctx, dataKeyAdd, arg.KeyID, arg.Month, arg.Wrapped)
 	return err

@@ -135,6 +135,13 @@ func TestRing(t *testing.T) {
 	require.Zero(t, n, "they were encrypted anew")
 	opens(t, second, event, sealed, "x")
 
+	// One that was not given the new key in time goes on with what it has in memory; the others read it.
+	n, err := first.Refresh(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	opens(t, second, event, seal(t, first, event, "late"), "late")
+	opens(t, first, event, sealed, "x")
+
 	lost, n := ring("k3")
 	require.Equal(t, 2, n)
 	closed(t, lost, event, sealed)
@@ -224,9 +231,9 @@ func arrived(t *testing.T, conn *pgx.Conn, k *envelope.Keys, verdict string, wai
 func TestAge(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	conn, k := testdb.Connect(t, url), keys(t, url, time.Now)
-	settled, ignored := arrived(t, conn, k, "applied", false), arrived(t, conn, k, "foreign", false)
-	waits, unreadable := arrived(t, conn, k, "unmatched", true), arrived(t, conn, k, "unreadable", false)
+	conn, then, k := testdb.Connect(t, url), keys(t, url, envelopetest.Before(3)), keys(t, url, time.Now)
+	settled, ignored := arrived(t, conn, then, "applied", false), arrived(t, conn, then, "foreign", false)
+	waits, unreadable := arrived(t, conn, then, "unmatched", true), arrived(t, conn, then, "unreadable", false)
 	old := column[uuid.UUID](t, conn, "SELECT key_id FROM data_keys ORDER BY month")
 	require.Len(t, old, 2)
 	body := func(event uuid.UUID) string {
@@ -239,7 +246,6 @@ func TestAge(t *testing.T) {
 		return ""
 	}
 
-	envelopetest.Back(t, conn, k, 3)
 	aged(t, k, 120*24*time.Hour)
 	_, err := conn.Exec(t.Context(), "SELECT make_event_bytes()")
 	require.NoError(t, err)
@@ -324,9 +330,8 @@ func TestARestoredDatabase(t *testing.T) {
 func TestAgeWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	conn, k := testdb.Connect(t, url), keys(t, url, time.Now)
+	conn, k := testdb.Connect(t, url), keys(t, url, envelopetest.Before(3))
 	waits := arrived(t, conn, k, "unmatched", true)
-	envelopetest.Back(t, conn, k, 3)
 	lost := keys(t, url, time.Now, "k9")
 	_, err := lost.Age(t.Context(), 0)
 	require.ErrorIs(t, err, envelope.ErrClosed)

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -47,7 +48,7 @@ type Keys struct {
 	// reading is taken by whoever reads or makes keys: no other does at the same time.
 	reading chan struct{}
 	mu      sync.RWMutex
-	// ciphers are by the id of their key, current by the month: the one that encrypts.
+	// ciphers are by the id of their key. Current is what encrypts in a month: it stays what it is while the month lasts.
 	ciphers map[uuid.UUID]cipher.AEAD
 	current map[time.Time]dataKey
 }
@@ -59,7 +60,7 @@ type dataKey struct {
 
 // New returns keys that are read when they are first needed, or by Refresh. The clock is the process's.
 func New(p *pool.Pool, box Box, now func() time.Time) *Keys {
-	return &Keys{pool: p, q: dbsqlc.New(), box: box, now: now, reading: make(chan struct{}, 1)}
+	return &Keys{pool: p, q: dbsqlc.New(), box: box, now: now, reading: make(chan struct{}, 1), current: map[time.Time]dataKey{}}
 }
 
 // month is the beginning of a time's month.
@@ -110,59 +111,65 @@ func (k *Keys) take(ctx context.Context) error {
 func (k *Keys) leave() { <-k.reading }
 
 func (k *Keys) refresh(ctx context.Context) (closed int, err error) {
-	had := k.used()
-	if closed, err = k.load(ctx); err != nil {
+	there, err := k.load(ctx)
+	if err != nil {
 		return 0, err
 	}
 	this := month(k.now())
 	for _, m := range []time.Time{this, this.AddDate(0, 1, 0)} {
-		before, encrypted := had[m]
-		_, aead := k.of(m)
+		d, encrypts := k.of(m)
+		oldest, found := there.oldest[m]
 		switch {
-		case encrypted && k.cipher(before.id) == nil:
-			err = k.add(ctx, m, before)
-		case aead == nil:
-			err = k.add(ctx, m, newKey())
+		case encrypts && there.ids[d.id]:
+			continue
+		case !encrypts && found:
+			d = oldest
+		case !encrypts:
+			d = newKey()
+			fallthrough
+		default:
+			err = k.store(ctx, m, d)
+		}
+		if err == nil {
+			err = k.use(m, d)
 		}
 		if err != nil {
 			return 0, err
 		}
 	}
-	return closed, nil
+	k.forget(this)
+	return there.closed, nil
 }
 
-// used are the keys that encrypt, by their month.
-func (k *Keys) used() map[time.Time]dataKey {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return k.current
+// stored is what the database has.
+type stored struct {
+	ids map[uuid.UUID]bool
+	// oldest are the first keys of each month that the ring opens; closed is how many it does not.
+	oldest map[time.Time]dataKey
+	closed int
 }
 
-func newKey() dataKey {
-	key := make([]byte, dataKeyBytes)
-	_, _ = rand.Read(key) // it never fails
-	return dataKey{uuid.New(), key}
-}
-
-// load replaces what is in memory by what is in the database. Of several keys of a month the oldest one encrypts.
-func (k *Keys) load(ctx context.Context) (closed int, err error) {
-	ciphers, current := map[uuid.UUID]cipher.AEAD{}, map[time.Time]dataKey{}
+// load replaces the ciphers in memory by those of the database, and of what encrypts here.
+func (k *Keys) load(ctx context.Context) (there stored, err error) {
+	ciphers := map[uuid.UUID]cipher.AEAD{}
 	err = k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := k.q.DataKeys(ctx, c)
 		if err != nil {
 			return fmt.Errorf("read the data keys: %w", err)
 		}
+		there = stored{ids: map[uuid.UUID]bool{}, oldest: map[time.Time]dataKey{}}
 		for _, row := range rows {
+			there.ids[row.KeyID] = true
 			key, err := k.box.Open(row.Wrapped, row.KeyID[:])
 			if err != nil {
-				closed++
+				there.closed++
 				continue
 			}
 			if ciphers[row.KeyID], err = newCipher(key); err != nil {
 				return err
 			}
-			if _, found := current[row.Month]; !found {
-				current[row.Month] = dataKey{row.KeyID, key}
+			if _, found := there.oldest[row.Month]; !found {
+				there.oldest[row.Month] = dataKey{row.KeyID, key}
 			}
 			if err := k.wrapAnew(ctx, c, row, key); err != nil {
 				return err
@@ -171,12 +178,23 @@ func (k *Keys) load(ctx context.Context) (closed int, err error) {
 		return nil
 	})
 	if err != nil {
-		return 0, err
+		return stored{}, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.ciphers, k.current = ciphers, current
-	return closed, nil
+	for _, d := range k.current {
+		if ciphers[d.id] == nil {
+			ciphers[d.id] = k.ciphers[d.id]
+		}
+	}
+	k.ciphers = ciphers
+	return there, nil
+}
+
+func newKey() dataKey {
+	key := make([]byte, dataKeyBytes)
+	_, _ = rand.Read(key) // it never fails
+	return dataKey{uuid.New(), key}
 }
 
 // wrapAnew encrypts a data key with the ring's first key, if another one did.
@@ -190,25 +208,34 @@ func (k *Keys) wrapAnew(ctx context.Context, c *pgxpool.Conn, row *dbsqlc.DataKe
 	return nil
 }
 
-// add stores a key of a month. Two processes may make one each: both are used.
-func (k *Keys) add(ctx context.Context, m time.Time, d dataKey) error {
+// store has the database keep a key. Two processes may make one each for a month: both are used.
+func (k *Keys) store(ctx context.Context, m time.Time, d dataKey) error {
+	err := k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		return k.q.DataKeyAdd(ctx, c, &dbsqlc.DataKeyAddParams{KeyID: d.id, Month: m, Wrapped: k.box.Seal(d.key, d.id[:])})
+	})
+	if err != nil {
+		return fmt.Errorf("store a data key for %s: %w", m.Format("2006-01"), err)
+	}
+	return nil
+}
+
+// use has a key encrypt in a month.
+func (k *Keys) use(m time.Time, d dataKey) error {
 	aead, err := newCipher(d.key)
 	if err != nil {
 		return err
 	}
-	err = k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		return k.q.DataKeyAdd(ctx, c, &dbsqlc.DataKeyAddParams{KeyID: d.id, Month: m, Wrapped: k.box.Seal(d.key, d.id[:])})
-	})
-	if err != nil {
-		return fmt.Errorf("add a data key for %s: %w", m.Format("2006-01"), err)
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.ciphers[d.id] = aead
-	if _, found := k.current[m]; !found {
-		k.current[m] = d
-	}
+	k.ciphers[d.id], k.current[m] = aead, d
 	return nil
+}
+
+// forget ends what encrypted before a month.
+func (k *Keys) forget(before time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	maps.DeleteFunc(k.current, func(m time.Time, _ dataKey) bool { return m.Before(before) })
 }
 
 // need reads or makes the keys, unless another caller has done that for a month meanwhile.
@@ -217,19 +244,19 @@ func (k *Keys) need(ctx context.Context, m time.Time) error {
 		return err
 	}
 	defer k.leave()
-	if _, aead := k.of(m); aead != nil {
+	if _, found := k.of(m); found {
 		return nil
 	}
 	_, err := k.refresh(ctx)
 	return err
 }
 
-// of is the key that encrypts in a month; nil if there is none.
-func (k *Keys) of(m time.Time) (uuid.UUID, cipher.AEAD) {
+// of is the key that encrypts in a month, if there is one.
+func (k *Keys) of(m time.Time) (d dataKey, found bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	id := k.current[m].id
-	return id, k.ciphers[id]
+	d, found = k.current[m]
+	return d, found
 }
 
 func (k *Keys) cipher(id uuid.UUID) cipher.AEAD {

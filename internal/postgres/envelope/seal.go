@@ -35,16 +35,16 @@ func (k *Keys) Sealing(ctx context.Context) (Sealing, error) {
 		return Sealing{}, errNoBox
 	}
 	at := k.now().UTC().Truncate(time.Second)
-	id, aead := k.of(month(at))
-	if aead == nil {
+	d, found := k.of(month(at))
+	if !found {
 		if err := k.need(ctx, month(at)); err != nil {
 			return Sealing{}, err
 		}
-		if id, aead = k.of(month(at)); aead == nil { // the month has just changed
+		if d, found = k.of(month(at)); !found { // the month has just changed
 			return Sealing{}, fmt.Errorf("%w: no data key for %s", payment.ErrUnavailable, at.Format("2006-01"))
 		}
 	}
-	return Sealing{at, id, aead}, nil
+	return Sealing{at, d.id, k.cipher(d.id)}, nil
 }
 
 // Seal encrypts the headers, as JSON, and the body of an event, and binds them to its id.
