@@ -1,6 +1,7 @@
 -- +goose Up
 -- What providers sent goes from the inbox into a table of its own, encrypted with the key of its month, in partitions of a month: what is
--- too old goes as a whole. The bytes that are in the inbox now are dropped with their columns; what the events mean is kept there.
+-- too old goes as a whole. The bytes that are in the inbox now are dropped with their columns; what the events mean is kept there. There is no
+-- release yet: a program of before does not run beside this, and of an event that it could not read nothing is left but its id.
 CREATE TABLE data_keys (
     key_id     uuid NOT NULL CONSTRAINT data_keys_pkey PRIMARY KEY,
     month      date NOT NULL CONSTRAINT data_keys_month_begins CHECK (extract(day FROM month) = 1),
@@ -31,17 +32,21 @@ ALTER TABLE provider_events DROP COLUMN headers;
 COMMENT ON COLUMN provider_events.taken IS 'How the event was taken in, if not as a delivery that was genuine when it came; empty for such a one.';
 
 -- +goose StatementBegin
--- Makes the partitions of this month and the next, and returns how many there were to make. One that is locked is made the next time.
+-- Makes the partitions of this month and the next, and returns how many there were to make. What came before its partition was there is
+-- taken over, if it is little enough to be moved while the inbox waits: else it stays where it is until it is old. One that is locked is made
+-- the next time.
 CREATE OR REPLACE FUNCTION make_event_bytes() RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' AS $$
 DECLARE
     home text := (SELECT n.nspname FROM pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace WHERE r.oid = 'event_bytes'::regclass);
-    month timestamp; part text; begins timestamptz; ends timestamptz; made integer := 0;
+    month timestamp; part text; begins timestamptz; ends timestamptz; waiting bigint; made integer := 0;
 BEGIN
     FOR month IN SELECT date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => i) FROM generate_series(0, 1) i LOOP
         part := 'event_bytes_' || to_char(month, 'YYYY_MM');
         begins := month AT TIME ZONE 'UTC';
         ends := (month + interval '1 month') AT TIME ZONE 'UTC';
         CONTINUE WHEN to_regclass(format('%I.%I', home, part)) IS NOT NULL;
+        SELECT count(*) INTO waiting FROM (SELECT FROM event_bytes_other LIMIT 10001) o;
+        EXIT WHEN waiting > 10000;
         EXIT WHEN NOT pg_try_advisory_xact_lock(hashtextextended('paylatch event bytes ' || home, 0));
         EXECUTE format('CREATE TABLE %I.%I (LIKE %1$I.event_bytes INCLUDING ALL)', home, part);
         LOCK TABLE event_bytes_other IN ACCESS EXCLUSIVE MODE;
@@ -57,17 +62,19 @@ END $$;
 
 -- The months that are over for longer than the age to keep them, and a day: clocks may differ. Tables and the catalog are read apart: where
 -- a schema is on another server, a statement that reads both would read that one's catalog.
-CREATE OR REPLACE FUNCTION old_event_bytes(keep interval) RETURNS SETOF date LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
-DECLARE months date[] := ARRAY(SELECT k.month FROM data_keys k);
+CREATE OR REPLACE FUNCTION old_event_bytes(keep interval) RETURNS SETOF date LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    months date[] := ARRAY(SELECT k.month FROM data_keys k);
+    first timestamptz := (SELECT min(o.sealed_at) FROM event_bytes_other o);
 BEGIN
-    months := months || ARRAY(SELECT to_date(right(c.relname, 7), 'YYYY_MM') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    months := months || date_trunc('month', first AT TIME ZONE 'UTC')::date || ARRAY(SELECT to_date(right(c.relname, 7), 'YYYY_MM') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = 'event_bytes'::regclass AND c.relname ~ '^event_bytes_[0-9]{4}_[0-9]{2}$');
     RETURN QUERY SELECT DISTINCT o.month FROM unnest(months) AS o (month)
         WHERE (o.month::timestamp + interval '1 month') AT TIME ZONE 'UTC' < now() - greatest(keep, interval '0') - interval '1 day'
         ORDER BY 1;
 END $$;
 
--- Drops an old month's key with all that it opens, unless something of it is needed still: of an event that waits, or that no version
+-- Drops an old month's key with all that it opens (of what has no partition a portion, so that the month may be listed once more), unless something of it is needed still: of an event that waits, or that no version
 -- could read yet. It returns whether the month is gone; one that is locked is dropped the next time.
 CREATE OR REPLACE FUNCTION drop_event_bytes(old date, keep interval) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' AS $$
 DECLARE
@@ -89,7 +96,7 @@ BEGIN
         RETURN false;
     END IF;
     DELETE FROM data_keys WHERE month = old;
-    DELETE FROM event_bytes_other WHERE sealed_at >= begins AND sealed_at < ends;
+    DELETE FROM event_bytes_other WHERE ctid = ANY (ARRAY(SELECT o.ctid FROM event_bytes_other o WHERE o.sealed_at >= begins AND o.sealed_at < ends LIMIT 20000));
     EXECUTE format('DROP TABLE IF EXISTS %I.%I', home, 'event_bytes_' || to_char(old, 'YYYY_MM'));
     RETURN true;
 EXCEPTION WHEN lock_not_available THEN
@@ -115,14 +122,15 @@ BEGIN
     RETURN jsonb_build_object('last', ids[cardinality(ids)], 'seen', cardinality(ids), 'events', events);
 END $$;
 
--- Two run with the owner's rights: no table and no function of the caller's may stand for one of ours.
+-- They run with the owner's rights: no table and no function of the caller's may stand for one of ours.
 DO $$
 BEGIN
+    EXECUTE format('ALTER FUNCTION old_event_bytes(interval) SET search_path = pg_catalog, %I, pg_temp', current_schema());
     EXECUTE format('ALTER FUNCTION make_event_bytes() SET search_path = pg_catalog, %I, pg_temp', current_schema());
     EXECUTE format('ALTER FUNCTION drop_event_bytes(date, interval) SET search_path = pg_catalog, %I, pg_temp', current_schema());
 END $$;
 -- +goose StatementEnd
 
-REVOKE ALL ON FUNCTION make_event_bytes(), drop_event_bytes(date, interval) FROM PUBLIC;
+REVOKE ALL ON FUNCTION make_event_bytes(), old_event_bytes(interval), drop_event_bytes(date, interval) FROM PUBLIC;
 
 SELECT make_event_bytes();

@@ -75,7 +75,7 @@ func called(schema string) []string {
 	return []string{
 		schema + ".must_touch(text, bigint, bigint)", schema + ".audit_hash(" + schema + ".staff_audit)",
 		schema + ".purge_audit(interval, uuid, integer)", schema + ".purge_attempt_log(interval, uuid, integer)",
-		schema + ".make_event_bytes()", schema + ".drop_event_bytes(date, interval)",
+		schema + ".make_event_bytes()", schema + ".old_event_bytes(interval)", schema + ".drop_event_bytes(date, interval)",
 	}
 }
 

@@ -2,6 +2,10 @@
 -- name: DataKeys :many
 SELECT key_id, month, wrapped FROM data_keys ORDER BY created_at, key_id;
 
+-- Reads the database's clock; locks nothing.
+-- name: Clock :one
+SELECT clock_timestamp()::timestamptz AS now;
+
 -- Adds a data key; no row if it is there.
 -- name: DataKeyAdd :exec
 INSERT INTO data_keys (key_id, month, wrapped) VALUES (@key_id, @month, @wrapped) ON CONFLICT (key_id) DO NOTHING;
@@ -27,17 +31,26 @@ SELECT make_event_bytes()::int AS made;
 -- name: EventBytesOld :many
 SELECT old_event_bytes(make_interval(secs => @keep::float8))::date AS month;
 
--- Takes out of a month what events need that wait, or that no version could read yet, as many as given.
+-- Takes out of a month what events need that wait, or that no version could read yet, as many as given. Locks the events, and passes over
+-- those that another transaction has.
 -- name: EventBytesNeeded :many
-DELETE FROM event_bytes b USING (
-    SELECT o.event_id, o.sealed_at FROM provider_events e JOIN event_bytes o ON o.event_id = e.event_id
-    WHERE e.next_try_at IS NOT NULL AND o.sealed_at >= @begins::timestamptz AND o.sealed_at < @ends::timestamptz
-    UNION
-    SELECT o.event_id, o.sealed_at FROM provider_events e JOIN event_bytes o ON o.event_id = e.event_id
-    WHERE e.verdict = 'unreadable' AND o.sealed_at >= @begins::timestamptz AND o.sealed_at < @ends::timestamptz
-    LIMIT sqlc.arg(most)::int) n
-WHERE b.event_id = n.event_id AND b.sealed_at = n.sealed_at
+DELETE FROM event_bytes b
+WHERE b.sealed_at >= @begins::timestamptz AND b.sealed_at < @ends::timestamptz AND b.event_id = ANY (ARRAY(
+    SELECT e.event_id FROM provider_events e
+    WHERE e.next_try_at IS NOT NULL
+        AND EXISTS (SELECT FROM event_bytes o WHERE o.event_id = e.event_id AND o.sealed_at >= @begins::timestamptz AND o.sealed_at < @ends::timestamptz)
+    LIMIT sqlc.arg(most)::int FOR SHARE OF e SKIP LOCKED
+) || ARRAY(
+    SELECT e.event_id FROM provider_events e
+    WHERE e.verdict = 'unreadable'
+        AND EXISTS (SELECT FROM event_bytes o WHERE o.event_id = e.event_id AND o.sealed_at >= @begins::timestamptz AND o.sealed_at < @ends::timestamptz)
+    LIMIT sqlc.arg(most)::int FOR SHARE OF e SKIP LOCKED
+))
 RETURNING b.event_id, b.sealed;
+
+-- Gives the statements of a transaction more time than those of a request have.
+-- name: MoreTime :exec
+SELECT set_config('statement_timeout', '60s', true);
 
 -- Drops a month with its keys, if nothing of it is needed any more; one session at a time.
 -- name: EventBytesDrop :one

@@ -103,6 +103,9 @@ func (v *visit) doMany(kind bulk.Kind, back string) error {
 			if err != nil {
 				return "", err
 			}
+			if v.R.PostFormValue("cell") != v.Cell { // another page of the same browser has chosen it meanwhile
+				return "", refusal.ErrOtherCell
+			}
 			_, err := v.Jobs.Begin(ctx, v.Who, o)
 			return "It has begun, and goes on when this page is left.", err
 		})

@@ -175,7 +175,7 @@ func manyPage(m manyView) templ.Component {
 					}
 					for _, field := range [][2]string{
 						{"account", m.Filter.Account}, {"verdict", m.Filter.Verdict}, {"type", m.Filter.Type}, {"kind", m.Filter.Kind},
-						{"since", m.Since}, {"until", m.Until}, {"resolution", string(m.Resolution)}, {"reason", m.Form.Reason}, {"sure", "yes"},
+						{"since", m.Since}, {"until", m.Until}, {"resolution", string(m.Resolution)}, {"reason", m.Form.Reason}, {"sure", "yes"}, {"cell", m.Cell},
 					} {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<input type=\"hidden\" name=\"")
 						if templ_7745c5c3_Err != nil {

@@ -28,6 +28,9 @@ const (
 	Foreign fsm.Verdict = "foreign"
 )
 
+// ErrSealed is returned for an event whose bytes are needed, and there is no key for them.
+var ErrSealed = fmt.Errorf("%w: the data key of its bytes is encrypted with a key that encryption_keys lacks", payment.ErrEventUnreadable)
+
 // Received is a verified event as it came in.
 type Received struct {
 	Account string

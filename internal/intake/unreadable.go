@@ -56,8 +56,8 @@ func (in *Inbox) ReadAgain(ctx context.Context, version string, limit int) (int,
 	for _, id := range ids {
 		_, err := in.Replay(ctx, Replay{ID: id})
 		switch {
-		case errors.Is(err, payment.ErrBusy):
-			continue // the next turn finds it again
+		case errors.Is(err, payment.ErrBusy), errors.Is(err, inbound.ErrSealed):
+			continue // a later turn finds it again
 		case errors.Is(err, payment.ErrUnavailable), ctx.Err() != nil:
 			return 0, err
 		}

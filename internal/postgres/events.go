@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
@@ -135,7 +136,9 @@ func (t *txn) EventLock(ctx context.Context, id payment.EventID) (inbound.Stored
 	if e.Event.Kind != webhooks.KindUnreadable {
 		return e, nil // its meaning is known
 	}
-	e.Headers, e.Body, err = t.keys.Read(ctx, t, uuid.UUID(id))
+	if e.Headers, e.Body, err = t.keys.Read(ctx, t, uuid.UUID(id)); errors.Is(err, envelope.ErrClosed) {
+		err = fmt.Errorf("%w: %w", inbound.ErrSealed, err)
+	}
 	return e, err
 }
 

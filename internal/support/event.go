@@ -2,8 +2,8 @@ package support
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -29,7 +29,7 @@ func (s *Service) Reveal(ctx context.Context, who Staff, id payment.EventID, rea
 	}
 	e, err := s.store.EventShown(ctx, id)
 	if err == nil && e.Kept && e.Body == nil {
-		err = fmt.Errorf("%w: its data key is encrypted with a key that encryption_keys lacks", payment.ErrEventUnreadable)
+		err = inbound.ErrSealed
 	}
 	if err := s.audited(ctx, who.eventEntry(RevealedEvent, e, id, reason), err); err != nil {
 		return Event{}, err

@@ -28,6 +28,7 @@ var (
 	ErrUnkept     = errors.New("the session was not written after a form")
 	ErrNoEvent    = errors.New("not the id of an event")
 	ErrNoCursor   = errors.New("no cursor")
+	ErrOtherCell  = errors.New("another cell was chosen since")
 )
 
 // row is an error in the words of a page.
@@ -57,6 +58,7 @@ func rows() []row {
 		{payment.ErrDiscrepancyNotFound, 404, "There is no such entry in the worklist."},
 		{payment.ErrJobNotFound, 404, "There is no such page of what was done to many."},
 		{payment.ErrJobRunning, 409, "The same is being done to others. Wait until that has ended, or stop it."},
+		{ErrOtherCell, 409, "Another cell was chosen since this was counted. Choose the cell, and count again."},
 		{payment.ErrBusy, 409, "Another request works on this. Try again in a moment."},
 		{idempotency.ErrInProgress, 409, "The same is under way already. Try again in a moment."},
 		{idempotency.ErrFenced, 409, "The same is under way already. Try again in a moment."},

@@ -12,6 +12,18 @@ import (
 	"github.com/google/uuid"
 )
 
+const clock = `-- name: Clock :one
+SELECT clock_timestamp()::timestamptz AS now
+`
+
+// Reads the database's clock; locks nothing.
+func (q *Queries) Clock(ctx context.Context, db DBTX) (time.Time, error) {
+	row := db.QueryRow(ctx, clock)
+	var now time.Time
+	err := row.Scan(&now)
+	return now, err
+}
+
 const dataKeyAdd = `-- name: DataKeyAdd :exec
 INSERT INTO data_keys (key_id, month, wrapped) VALUES ($1, $2, $3) ON CONFLICT (key_id) DO NOTHING
 `
@@ -146,21 +158,25 @@ func (q *Queries) EventBytesMake(ctx context.Context, db DBTX) (int32, error) {
 }
 
 const eventBytesNeeded = `-- name: EventBytesNeeded :many
-DELETE FROM event_bytes b USING (
-    SELECT o.event_id, o.sealed_at FROM provider_events e JOIN event_bytes o ON o.event_id = e.event_id
-    WHERE e.next_try_at IS NOT NULL AND o.sealed_at >= $2::timestamptz AND o.sealed_at < $3::timestamptz
-    UNION
-    SELECT o.event_id, o.sealed_at FROM provider_events e JOIN event_bytes o ON o.event_id = e.event_id
-    WHERE e.verdict = 'unreadable' AND o.sealed_at >= $2::timestamptz AND o.sealed_at < $3::timestamptz
-    LIMIT $1::int) n
-WHERE b.event_id = n.event_id AND b.sealed_at = n.sealed_at
+DELETE FROM event_bytes b
+WHERE b.sealed_at >= $1::timestamptz AND b.sealed_at < $2::timestamptz AND b.event_id = ANY (ARRAY(
+    SELECT e.event_id FROM provider_events e
+    WHERE e.next_try_at IS NOT NULL
+        AND EXISTS (SELECT FROM event_bytes o WHERE o.event_id = e.event_id AND o.sealed_at >= $1::timestamptz AND o.sealed_at < $2::timestamptz)
+    LIMIT $3::int FOR SHARE OF e SKIP LOCKED
+) || ARRAY(
+    SELECT e.event_id FROM provider_events e
+    WHERE e.verdict = 'unreadable'
+        AND EXISTS (SELECT FROM event_bytes o WHERE o.event_id = e.event_id AND o.sealed_at >= $1::timestamptz AND o.sealed_at < $2::timestamptz)
+    LIMIT $3::int FOR SHARE OF e SKIP LOCKED
+))
 RETURNING b.event_id, b.sealed
 `
 
 type EventBytesNeededParams struct {
-	Most   int32
 	Begins time.Time
 	Ends   time.Time
+	Most   int32
 }
 
 type EventBytesNeededRow struct {
@@ -168,9 +184,10 @@ type EventBytesNeededRow struct {
 	Sealed  []byte
 }
 
-// Takes out of a month what events need that wait, or that no version could read yet, as many as given.
+// Takes out of a month what events need that wait, or that no version could read yet, as many as given. Locks the events, and passes over
+// those that another transaction has.
 func (q *Queries) EventBytesNeeded(ctx context.Context, db DBTX, arg *EventBytesNeededParams) ([]*EventBytesNeededRow, error) {
-	rows, err := db.Query(ctx, eventBytesNeeded, arg.Most, arg.Begins, arg.Ends)
+	rows, err := db.Query(ctx, eventBytesNeeded, arg.Begins, arg.Ends, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -212,4 +229,14 @@ func (q *Queries) EventBytesOld(ctx context.Context, db DBTX, keep float64) ([]t
 		return nil, err
 	}
 	return items, nil
+}
+
+const moreTime = `-- name: MoreTime :exec
+SELECT set_config('statement_timeout', '60s', true)
+`
+
+// Gives the statements of a transaction more time than those of a request have.
+func (q *Queries) MoreTime(ctx context.Context, db DBTX) error {
+	_, err := db.Exec(ctx, moreTime)
+	return err
 }

@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,47 +15,60 @@ import (
 // portion is how many events' bytes are encrypted anew in one transaction.
 const portion = 200
 
-// Age makes the partitions of this month and the next, and drops the oldest month that has been over for longer than keep. What is still
-// needed of it goes on into the present month before. It reports whether there may be more to do.
+// Age drops a month that has been over for longer than keep. What is still needed of it goes on into the present month before. It reports
+// whether there may be more to do. A month of which something is needed that can't be opened stays, and is an error; those after it
+// go on.
 func (k *Keys) Age(ctx context.Context, keep time.Duration) (more bool, err error) {
 	var old []time.Time
-	err = k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		if _, err := k.q.EventBytesMake(ctx, c); err != nil {
-			return fmt.Errorf("make the partitions of event_bytes: %w", err)
-		}
-		if old, err = k.q.EventBytesOld(ctx, c, keep.Seconds()); err != nil {
-			return fmt.Errorf("look for old months of event_bytes: %w", err)
-		}
-		return nil
-	})
-	if err != nil || len(old) == 0 {
-		return false, err
-	}
-	moved, err := k.move(ctx, old[0])
-	if err != nil || moved > 0 {
-		return true, err
-	}
 	err = k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		more, err = k.q.EventBytesDrop(ctx, c, &dbsqlc.EventBytesDropParams{Month: old[0], Keep: keep.Seconds()})
+		old, err = k.q.EventBytesOld(ctx, c, keep.Seconds())
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("drop %s of event_bytes: %w", old[0].Format("2006-01"), err)
+		return false, fmt.Errorf("look for old months of event_bytes: %w", err)
 	}
-	if more {
-		_, err = k.load(ctx) // the key leaves the memory, too
+	var closed []error
+	for _, m := range old {
+		more, err = k.age(ctx, m, keep)
+		if !errors.Is(err, ErrClosed) && (err != nil || more) {
+			return more, err
+		}
+		closed = append(closed, err)
 	}
-	return more, err
+	return false, errors.Join(closed...)
 }
 
-// move encrypts a portion of what is still needed of a month with the present key, and returns how much it was. What can't be opened keeps its
-// month until it is no longer needed, or its key is back: that is an error.
+// age does one step with an old month, and reports whether it did.
+func (k *Keys) age(ctx context.Context, m time.Time, keep time.Duration) (done bool, err error) {
+	moved, err := k.move(ctx, m)
+	if err != nil || moved > 0 {
+		return moved > 0, err
+	}
+	err = k.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) (err error) {
+		if err = k.q.MoreTime(ctx, tx); err == nil {
+			done, err = k.q.EventBytesDrop(ctx, tx, &dbsqlc.EventBytesDropParams{Month: m, Keep: keep.Seconds()})
+		}
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("drop %s of event_bytes: %w", m.Format("2006-01"), err)
+	}
+	if done {
+		_, err = k.load(ctx) // the key leaves the memory, too
+	}
+	return done, err
+}
+
+// move encrypts a portion of what is still needed of a month with the present key, and returns how much it was.
 func (k *Keys) move(ctx context.Context, old time.Time) (n int, err error) {
 	with, err := k.Sealing(ctx)
 	if err != nil {
 		return 0, err
 	}
 	err = k.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		if err := k.q.MoreTime(ctx, tx); err != nil {
+			return err
+		}
 		rows, err := k.q.EventBytesNeeded(ctx, tx, &dbsqlc.EventBytesNeededParams{Begins: old, Ends: old.AddDate(0, 1, 0), Most: portion})
 		if n = len(rows); err != nil || n == 0 {
 			return err

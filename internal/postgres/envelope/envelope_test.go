@@ -158,7 +158,7 @@ func TestMonths(t *testing.T) {
 	t.Parallel()
 	url, event := testdb.New(t), uuid.New()
 	now := time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
-	k := keys(t, url, func() time.Time { return now })
+	k := keys(t, url, func() time.Time { return now }).Alone()
 	march := seal(t, k, event, "march")
 	now = now.Add(time.Second)
 	april := seal(t, k, event, "april")
@@ -194,7 +194,9 @@ func TestPartitionsAreMade(t *testing.T) {
 	there := column[string](t, conn, partitions)
 	require.Len(t, there, 3)
 	require.Equal(t, this, there[0])
-	_, err := conn.Exec(t.Context(), "DROP TABLE "+this)
+	_, err := k.Refresh(t.Context())
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), "DROP TABLE "+this)
 	require.NoError(t, err)
 	event := uuid.New()
 	envelopetest.Put(t, conn, k, event, "x")
@@ -204,10 +206,15 @@ func TestPartitionsAreMade(t *testing.T) {
 	require.NoError(t, err)
 	_, err = reader.Exec(t.Context(), "SELECT FROM event_bytes")
 	require.NoError(t, err)
-	aged(t, k, time.Hour)
+	made := func() {
+		t.Helper()
+		_, err := k.Refresh(t.Context())
+		require.NoError(t, err)
+	}
+	made()
 	require.NotContains(t, column[string](t, conn, partitions), this, "somebody reads")
 	require.NoError(t, reader.Rollback(t.Context()))
-	aged(t, k, time.Hour)
+	made()
 	require.Equal(t, there, column[string](t, conn, partitions))
 	require.Equal(t, []string{this}, column[string](t, conn, "SELECT tableoid::regclass::text FROM event_bytes"))
 	sealed := column[[]byte](t, conn, "SELECT sealed FROM event_bytes")
@@ -231,11 +238,12 @@ func arrived(t *testing.T, conn *pgx.Conn, k *envelope.Keys, verdict string, wai
 func TestAge(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	conn, then, k := testdb.Connect(t, url), keys(t, url, envelopetest.Before(3)), keys(t, url, time.Now)
+	conn, then, k := testdb.Connect(t, url), keys(t, url, time.Now), keys(t, url, time.Now)
 	settled, ignored := arrived(t, conn, then, "applied", false), arrived(t, conn, then, "foreign", false)
 	waits, unreadable := arrived(t, conn, then, "unmatched", true), arrived(t, conn, then, "unreadable", false)
 	old := column[uuid.UUID](t, conn, "SELECT key_id FROM data_keys ORDER BY month")
 	require.Len(t, old, 2)
+	envelopetest.Back(t, conn, 3)
 	body := func(event uuid.UUID) string {
 		t.Helper()
 		for _, sealed := range column[[]byte](t, conn, "SELECT sealed FROM event_bytes WHERE event_id = $1", event) {
@@ -330,14 +338,51 @@ func TestARestoredDatabase(t *testing.T) {
 func TestAgeWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	conn, k := testdb.Connect(t, url), keys(t, url, envelopetest.Before(3))
-	waits := arrived(t, conn, k, "unmatched", true)
+	conn := testdb.Connect(t, url)
+	waits := arrived(t, conn, keys(t, url, time.Now), "unmatched", true)
+	settled := arrived(t, conn, keys(t, url, time.Now, "k9"), "applied", false)
+	_, err := conn.Exec(t.Context(), "UPDATE event_bytes SET sealed_at = sealed_at + interval '1 month' WHERE event_id = $1; ", settled)
+	require.NoError(t, err)
+	envelopetest.Back(t, conn, 5)
 	lost := keys(t, url, time.Now, "k9")
-	_, err := lost.Age(t.Context(), 0)
+	for more := true; more; {
+		more, err = lost.Age(t.Context(), 0)
+	}
 	require.ErrorIs(t, err, envelope.ErrClosed)
+	require.Empty(t, column[uuid.UUID](t, conn, "SELECT event_id FROM event_bytes WHERE event_id = $1", settled), "a later month goes on")
 	sealed := column[[]byte](t, conn, "SELECT sealed FROM event_bytes WHERE event_id = $1 AND sealed_at < now() - interval '2 months'", waits)
 	require.Len(t, sealed, 1)
 	_, body, err := keys(t, url, time.Now, "k9", "k1").Open(t.Context(), waits, sealed[0])
 	require.NoError(t, err)
 	require.Equal(t, "of unmatched", string(body))
+}
+
+// The month of what is stored is by the database's clock, whatever the process has.
+func TestAClockThatIsYearsOff(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	conn := testdb.Connect(t, url)
+	for _, years := range []int{-6, 6} {
+		k := keys(t, url, func() time.Time { return time.Now().AddDate(years, 0, 0) })
+		arrived(t, conn, k, "unreadable", false)
+	}
+	require.Equal(t, []bool{true, true}, column[bool](t, conn, "SELECT sealed_at BETWEEN now() - interval '1 minute' AND now() + interval '1 minute' FROM event_bytes"))
+	require.Len(t, column[time.Time](t, conn, "SELECT month FROM data_keys"), 2)
+}
+
+// What came without a partition, and is too much to be moved, stays where it is, and goes by its age in portions.
+func TestTooMuchToBeMoved(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	conn, k := testdb.Connect(t, url), keys(t, url, time.Now)
+	_, err := k.Refresh(t.Context())
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), "DROP TABLE "+time.Now().UTC().Format("event_bytes_2006_01")+"; INSERT INTO event_bytes SELECT gen_random_uuid(), now(), '\\x01' FROM generate_series(1, 25000)")
+	require.NoError(t, err)
+	_, err = k.Refresh(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int{25000}, column[int](t, conn, "SELECT count(*) FROM event_bytes_other"))
+	envelopetest.Back(t, conn, 3)
+	aged(t, keys(t, url, time.Now), 0)
+	require.Equal(t, []int{0}, column[int](t, conn, "SELECT count(*) FROM event_bytes_other"))
 }

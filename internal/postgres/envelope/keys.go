@@ -44,6 +44,8 @@ type Keys struct {
 	q    *dbsqlc.Queries
 	box  Box
 	now  func() time.Time
+	// clock is the database's.
+	clock func(ctx context.Context, db dbsqlc.DBTX) (time.Time, error)
 
 	// reading is taken by whoever reads or makes keys: no other does at the same time.
 	reading chan struct{}
@@ -51,6 +53,10 @@ type Keys struct {
 	// ciphers are by the id of their key. Current is what encrypts in a month: it stays what it is while the month lasts.
 	ciphers map[uuid.UUID]cipher.AEAD
 	current map[time.Time]dataKey
+	// missing are ids of keys that there were not, or that the ring does not open, when the keys were last read.
+	missing map[uuid.UUID]bool
+	// ahead is how much the database's clock is ahead of the process's.
+	ahead time.Duration
 }
 
 type dataKey struct {
@@ -58,9 +64,11 @@ type dataKey struct {
 	key []byte
 }
 
-// New returns keys that are read when they are first needed, or by Refresh. The clock is the process's.
+// New returns keys that are read when they are first needed, or by Refresh. The clock is the process's: what it is off from the
+// database's is found out with the keys.
 func New(p *pool.Pool, box Box, now func() time.Time) *Keys {
-	return &Keys{pool: p, q: dbsqlc.New(), box: box, now: now, reading: make(chan struct{}, 1), current: map[time.Time]dataKey{}}
+	q := dbsqlc.New()
+	return &Keys{pool: p, q: q, box: box, now: now, clock: q.Clock, reading: make(chan struct{}, 1), current: map[time.Time]dataKey{}}
 }
 
 // month is the beginning of a time's month.
@@ -115,7 +123,10 @@ func (k *Keys) refresh(ctx context.Context) (closed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	this := month(k.now())
+	if err := k.partitions(ctx); err != nil {
+		return 0, err
+	}
+	this := month(k.time())
 	for _, m := range []time.Time{this, this.AddDate(0, 1, 0)} {
 		d, encrypts := k.of(m)
 		oldest, found := there.oldest[m]
@@ -141,41 +152,42 @@ func (k *Keys) refresh(ctx context.Context) (closed int, err error) {
 	return there.closed, nil
 }
 
+// partitions makes those of this month and the next.
+func (k *Keys) partitions(ctx context.Context) error {
+	err := k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		_, err := k.q.EventBytesMake(ctx, c)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("make the partitions of event_bytes: %w", err)
+	}
+	return nil
+}
+
+// time is by the database's clock.
+func (k *Keys) time() time.Time {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.now().Add(k.ahead)
+}
+
 // stored is what the database has.
 type stored struct {
 	ids map[uuid.UUID]bool
-	// oldest are the first keys of each month that the ring opens; closed is how many it does not.
-	oldest map[time.Time]dataKey
-	closed int
+	// ciphers are those of the keys that the ring opens, oldest the first one of each month. Missing are the others.
+	ciphers map[uuid.UUID]cipher.AEAD
+	oldest  map[time.Time]dataKey
+	missing map[uuid.UUID]bool
+	closed  int
+	// ahead is how much the database's clock is ahead.
+	ahead time.Duration
 }
 
 // load replaces the ciphers in memory by those of the database, and of what encrypts here.
 func (k *Keys) load(ctx context.Context) (there stored, err error) {
-	ciphers := map[uuid.UUID]cipher.AEAD{}
-	err = k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := k.q.DataKeys(ctx, c)
-		if err != nil {
-			return fmt.Errorf("read the data keys: %w", err)
-		}
-		there = stored{ids: map[uuid.UUID]bool{}, oldest: map[time.Time]dataKey{}}
-		for _, row := range rows {
-			there.ids[row.KeyID] = true
-			key, err := k.box.Open(row.Wrapped, row.KeyID[:])
-			if err != nil {
-				there.closed++
-				continue
-			}
-			if ciphers[row.KeyID], err = newCipher(key); err != nil {
-				return err
-			}
-			if _, found := there.oldest[row.Month]; !found {
-				there.oldest[row.Month] = dataKey{row.KeyID, key}
-			}
-			if err := k.wrapAnew(ctx, c, row, key); err != nil {
-				return err
-			}
-		}
-		return nil
+	err = k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		there, err = k.read(ctx, c)
+		return err
 	})
 	if err != nil {
 		return stored{}, err
@@ -183,12 +195,51 @@ func (k *Keys) load(ctx context.Context) (there stored, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, d := range k.current {
-		if ciphers[d.id] == nil {
-			ciphers[d.id] = k.ciphers[d.id]
+		if there.ciphers[d.id] == nil {
+			there.ciphers[d.id] = k.ciphers[d.id]
 		}
 	}
-	k.ciphers = ciphers
+	k.ciphers, k.missing, k.ahead = there.ciphers, there.missing, there.ahead
 	return there, nil
+}
+
+func (k *Keys) read(ctx context.Context, c *pgxpool.Conn) (stored, error) {
+	rows, err := k.q.DataKeys(ctx, c)
+	if err != nil {
+		return stored{}, fmt.Errorf("read the data keys: %w", err)
+	}
+	now, err := k.clock(ctx, c)
+	if err != nil {
+		return stored{}, fmt.Errorf("read the database's clock: %w", err)
+	}
+	there := stored{
+		ids: map[uuid.UUID]bool{}, ciphers: map[uuid.UUID]cipher.AEAD{}, oldest: map[time.Time]dataKey{}, missing: map[uuid.UUID]bool{}, ahead: now.Sub(k.now()),
+	}
+	for _, row := range rows {
+		if err := there.add(row, k.box); err != nil {
+			return stored{}, err
+		}
+		if err := k.wrapAnew(ctx, c, row); err != nil {
+			return stored{}, err
+		}
+	}
+	return there, nil
+}
+
+// add opens a key.
+func (s *stored) add(row *dbsqlc.DataKeysRow, box Box) error {
+	s.ids[row.KeyID] = true
+	key, err := box.Open(row.Wrapped, row.KeyID[:])
+	if err != nil {
+		s.closed++
+		s.missing[row.KeyID] = true
+		return nil
+	}
+	if _, found := s.oldest[row.Month]; !found {
+		s.oldest[row.Month] = dataKey{row.KeyID, key}
+	}
+	s.ciphers[row.KeyID], err = newCipher(key)
+	return err
 }
 
 func newKey() dataKey {
@@ -197,10 +248,14 @@ func newKey() dataKey {
 	return dataKey{uuid.New(), key}
 }
 
-// wrapAnew encrypts a data key with the ring's first key, if another one did.
-func (k *Keys) wrapAnew(ctx context.Context, c *pgxpool.Conn, row *dbsqlc.DataKeysRow, key []byte) error {
+// wrapAnew encrypts a data key with the ring's first key, if another one of the ring did.
+func (k *Keys) wrapAnew(ctx context.Context, c *pgxpool.Conn, row *dbsqlc.DataKeysRow) error {
 	if !k.box.Outdated(row.Wrapped) {
 		return nil
+	}
+	key, err := k.box.Open(row.Wrapped, row.KeyID[:])
+	if err != nil {
+		return nil //nolint:nilerr // no key of the ring did
 	}
 	if err := k.q.DataKeyWrap(ctx, c, &dbsqlc.DataKeyWrapParams{Wrapped: k.box.Seal(key, row.KeyID[:]), KeyID: row.KeyID}); err != nil {
 		return fmt.Errorf("encrypt data key %s anew: %w", row.KeyID, err)
@@ -238,17 +293,24 @@ func (k *Keys) forget(before time.Time) {
 	maps.DeleteFunc(k.current, func(m time.Time, _ dataKey) bool { return m.Before(before) })
 }
 
-// need reads or makes the keys, unless another caller has done that for a month meanwhile.
-func (k *Keys) need(ctx context.Context, m time.Time) error {
+// need reads or makes the keys, unless another caller has done that meanwhile.
+func (k *Keys) need(ctx context.Context) error {
 	if err := k.take(ctx); err != nil {
 		return err
 	}
 	defer k.leave()
-	if _, found := k.of(m); found {
+	if _, _, found := k.present(); found {
 		return nil
 	}
 	_, err := k.refresh(ctx)
 	return err
+}
+
+// present is the time, to the second, and the key that encrypts then, if there is one.
+func (k *Keys) present() (at time.Time, d dataKey, found bool) {
+	at = k.time().UTC().Truncate(time.Second)
+	d, found = k.of(month(at))
+	return at, d, found
 }
 
 // of is the key that encrypts in a month, if there is one.
@@ -257,6 +319,26 @@ func (k *Keys) of(m time.Time) (d dataKey, found bool) {
 	defer k.mu.RUnlock()
 	d, found = k.current[m]
 	return d, found
+}
+
+// find returns the cipher of a key, which another process may have made meanwhile; nil if there is none. What was missing is not looked for
+// again until the keys are read the next time.
+func (k *Keys) find(ctx context.Context, id uuid.UUID) (cipher.AEAD, error) {
+	k.mu.RLock()
+	aead, missing := k.ciphers[id], k.missing[id]
+	k.mu.RUnlock()
+	if aead != nil || missing {
+		return aead, nil
+	}
+	if _, err := k.load(ctx); err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if aead = k.ciphers[id]; aead == nil {
+		k.missing[id] = true
+	}
+	return aead, nil
 }
 
 func (k *Keys) cipher(id uuid.UUID) cipher.AEAD {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/cipher"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -34,13 +33,12 @@ func (k *Keys) Sealing(ctx context.Context) (Sealing, error) {
 	if k == nil || k.box == nil {
 		return Sealing{}, errNoBox
 	}
-	at := k.now().UTC().Truncate(time.Second)
-	d, found := k.of(month(at))
+	at, d, found := k.present()
 	if !found {
-		if err := k.need(ctx, month(at)); err != nil {
+		if err := k.need(ctx); err != nil {
 			return Sealing{}, err
 		}
-		if d, found = k.of(month(at)); !found { // the month has just changed
+		if at, d, found = k.present(); !found { // the month has just changed
 			return Sealing{}, fmt.Errorf("%w: no data key for %s", payment.ErrUnavailable, at.Format("2006-01"))
 		}
 	}
@@ -72,16 +70,17 @@ func (k *Keys) Open(ctx context.Context, event uuid.UUID, sealed []byte) (header
 	return headers, body, nil
 }
 
-// Read returns what the provider sent as an event; nothing if that is gone, or there is no key for it.
+// Read returns what the provider sent as an event; nothing if that is gone. It returns ErrClosed.
 func (k *Keys) Read(ctx context.Context, db dbsqlc.DBTX, event uuid.UUID) (headers map[string]string, body []byte, err error) {
+	if k == nil {
+		return nil, nil, ErrClosed
+	}
 	sealed, err := k.q.EventBytes(ctx, db, event)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read what the provider sent as event %s: %w", event, err)
 	}
 	for _, text := range sealed {
-		if headers, body, err = k.Open(ctx, event, text); errors.Is(err, ErrClosed) {
-			return nil, nil, nil
-		}
+		headers, body, err = k.Open(ctx, event, text)
 	}
 	return headers, body, err
 }
@@ -90,15 +89,12 @@ func (k *Keys) text(ctx context.Context, event uuid.UUID, sealed []byte) ([]byte
 	if k == nil || k.box == nil || len(sealed) < headBytes || sealed[0] != form {
 		return nil, ErrClosed
 	}
-	id := uuid.UUID(sealed[1:headBytes])
-	aead := k.cipher(id)
-	if aead == nil { // another process may have made it
-		if _, err := k.load(ctx); err != nil {
-			return nil, err
-		}
-		if aead = k.cipher(id); aead == nil {
-			return nil, ErrClosed
-		}
+	aead, err := k.find(ctx, uuid.UUID(sealed[1:headBytes]))
+	if err != nil {
+		return nil, err
+	}
+	if aead == nil {
+		return nil, ErrClosed
 	}
 	text, err := aead.Open(nil, nil, sealed[headBytes:], event[:])
 	if err != nil {

@@ -58,6 +58,8 @@ func sqlError(e *pgconn.PgError) error {
 		name == "disputes_one_per_provider_id",
 		name == "operations_as_read": // the worker has closed one that trailed its attempt
 		return fmt.Errorf("%w: %w", errAgain, e)
+	case e.Code == "23514" && e.TableName == "event_bytes_other": // its partition has just been made
+		return fmt.Errorf("%w: %w", errAgain, e)
 	case name == "attempts_as_read":
 		return fmt.Errorf("%w: %w", ErrGuard, e)
 	case name == "refunds_one_per_provider_id":

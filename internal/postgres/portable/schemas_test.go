@@ -65,6 +65,9 @@ func leads(t *testing.T, first, _ string) {
 			WHERE p.pronamespace IN (TABLE ours) AND setting LIKE 'search_path=%'
 			AND setting NOT IN ('search_path=pg_catalog, pg_temp', 'search_path=' || quote_ident(current_schema()), 'search_path="' || quote_ident(current_schema()) || '"',
 				'search_path=pg_catalog, ' || quote_ident(current_schema()) || ', pg_temp')
+		UNION ALL SELECT 'takes a table of the caller: ' || p.proname FROM pg_proc p
+			WHERE p.pronamespace IN (TABLE ours) AND NOT EXISTS (SELECT FROM unnest(p.proconfig) setting WHERE setting LIKE 'search_path=%pg_temp')
+			AND (p.prosecdef OR EXISTS (SELECT FROM pg_proc d WHERE d.pronamespace IN (TABLE ours) AND d.prosecdef AND d.oid <> p.oid AND d.prosrc LIKE '%' || p.proname || '(%'))
 		UNION ALL SELECT 'lock of ' || p.proname FROM pg_proc p
 			WHERE p.pronamespace IN (TABLE ours) AND p.prosrc LIKE '%advisory%' AND p.prosrc NOT LIKE '%TG_TABLE_SCHEMA%' AND p.prosrc NOT LIKE '%nspname%'
 		UNION ALL SELECT 'no primary key: ' || r.relname FROM pg_class r

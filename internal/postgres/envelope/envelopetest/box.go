@@ -11,10 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
-	"encoding/json"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/postgres/envelope"
-	"time"
 )
 
 // Box returns a ring of keys by their ids, the first of which encrypts; of one key without ids. A key's 32 bytes repeat its id.
@@ -44,35 +42,15 @@ func Put(tb testing.TB, conn *pgx.Conn, keys *envelope.Keys, event uuid.UUID, bo
 // DB is a connection or a pool.
 type DB interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// Before is a clock that is so many months behind.
-func Before(months int) func() time.Time {
-	return func() time.Time { return time.Now().AddDate(0, -months, 0) }
-}
-
-// Back has all that is stored be encrypted by keys with a clock of the past, as if it had come then.
-func Back(tb testing.TB, db DB, now, then *envelope.Keys) {
+// Back has all that is stored, and its keys, be so many months older. Keys that have encrypted go on with what they have in memory: take others.
+func Back(tb testing.TB, db DB, months int) {
 	tb.Helper()
-	rows, err := db.Query(tb.Context(), "DELETE FROM event_bytes RETURNING event_id, sealed")
+	_, err := db.Exec(tb.Context(), "UPDATE event_bytes SET sealed_at = sealed_at - make_interval(months => $1)", months)
 	require.NoError(tb, err)
-	type row struct {
-		Event  uuid.UUID
-		Sealed []byte
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
+	_, err = db.Exec(tb.Context(), "UPDATE data_keys SET month = month - make_interval(months => $1)", months)
 	require.NoError(tb, err)
-	with, err := then.Sealing(tb.Context())
-	require.NoError(tb, err)
-	for _, r := range all {
-		headers, body, err := now.Open(tb.Context(), r.Event, r.Sealed)
-		require.NoError(tb, err)
-		text, err := json.Marshal(headers)
-		require.NoError(tb, err)
-		_, err = db.Exec(tb.Context(), "INSERT INTO event_bytes VALUES ($1, $2, $3)", r.Event, with.At, with.Seal(r.Event, text, body))
-		require.NoError(tb, err)
-	}
 }
 
 // PutAll stores one body for each event that there is.
