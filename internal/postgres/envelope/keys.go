@@ -149,7 +149,7 @@ func (k *Keys) refresh(ctx context.Context) (closed int, err error) {
 		}
 	}
 	k.forget(this)
-	return there.closed, nil
+	return len(there.missing), nil
 }
 
 // partitions makes those of this month and the next.
@@ -178,7 +178,6 @@ type stored struct {
 	ciphers map[uuid.UUID]cipher.AEAD
 	oldest  map[time.Time]dataKey
 	missing map[uuid.UUID]bool
-	closed  int
 	// ahead is how much the database's clock is ahead.
 	ahead time.Duration
 }
@@ -216,25 +215,24 @@ func (k *Keys) read(ctx context.Context, c *pgxpool.Conn) (stored, error) {
 		ids: map[uuid.UUID]bool{}, ciphers: map[uuid.UUID]cipher.AEAD{}, oldest: map[time.Time]dataKey{}, missing: map[uuid.UUID]bool{}, ahead: now.Sub(k.now()),
 	}
 	for _, row := range rows {
-		if err := there.add(row, k.box); err != nil {
+		key, err := k.box.Open(row.Wrapped, row.KeyID[:])
+		if err != nil {
+			there.ids[row.KeyID], there.missing[row.KeyID] = true, true
+			continue
+		}
+		if err := there.add(row, key); err != nil {
 			return stored{}, err
 		}
-		if err := k.wrapAnew(ctx, c, row); err != nil {
+		if err := k.wrapAnew(ctx, c, row, key); err != nil {
 			return stored{}, err
 		}
 	}
 	return there, nil
 }
 
-// add opens a key.
-func (s *stored) add(row *dbsqlc.DataKeysRow, box Box) error {
+// add is of a key that the ring has opened.
+func (s *stored) add(row *dbsqlc.DataKeysRow, key []byte) (err error) {
 	s.ids[row.KeyID] = true
-	key, err := box.Open(row.Wrapped, row.KeyID[:])
-	if err != nil {
-		s.closed++
-		s.missing[row.KeyID] = true
-		return nil
-	}
 	if _, found := s.oldest[row.Month]; !found {
 		s.oldest[row.Month] = dataKey{row.KeyID, key}
 	}
@@ -248,14 +246,10 @@ func newKey() dataKey {
 	return dataKey{uuid.New(), key}
 }
 
-// wrapAnew encrypts a data key with the ring's first key, if another one of the ring did.
-func (k *Keys) wrapAnew(ctx context.Context, c *pgxpool.Conn, row *dbsqlc.DataKeysRow) error {
+// wrapAnew encrypts a data key with the ring's first key, if another one did.
+func (k *Keys) wrapAnew(ctx context.Context, c *pgxpool.Conn, row *dbsqlc.DataKeysRow, key []byte) error {
 	if !k.box.Outdated(row.Wrapped) {
 		return nil
-	}
-	key, err := k.box.Open(row.Wrapped, row.KeyID[:])
-	if err != nil {
-		return nil //nolint:nilerr // no key of the ring did
 	}
 	if err := k.q.DataKeyWrap(ctx, c, &dbsqlc.DataKeyWrapParams{Wrapped: k.box.Seal(key, row.KeyID[:]), KeyID: row.KeyID}); err != nil {
 		return fmt.Errorf("encrypt data key %s anew: %w", row.KeyID, err)
