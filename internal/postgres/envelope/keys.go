@@ -77,7 +77,7 @@ func month(t time.Time) time.Time {
 	return time.Date(year, m, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Refresh reads the keys and makes those that this month and the next lack. One that encrypts here and that the database has lost, restored
+// Refresh reads the keys and makes those that this month and the next lack, and the partitions of both. One that encrypts here and that the database has lost, restored
 // from a backup, is put back. It returns how many there are that the ring does not open.
 func (k *Keys) Refresh(ctx context.Context) (closed int, err error) {
 	if k == nil || k.box == nil {
@@ -87,7 +87,10 @@ func (k *Keys) Refresh(ctx context.Context) (closed int, err error) {
 		return 0, err
 	}
 	defer k.leave()
-	return k.refresh(ctx)
+	if closed, err = k.refresh(ctx); err != nil {
+		return 0, err
+	}
+	return closed, k.partitions(ctx) // the inbox goes on without
 }
 
 // Closed returns how many data keys there are that the ring does not open; it writes nothing.
@@ -121,9 +124,6 @@ func (k *Keys) leave() { <-k.reading }
 func (k *Keys) refresh(ctx context.Context) (closed int, err error) {
 	there, err := k.load(ctx)
 	if err != nil {
-		return 0, err
-	}
-	if err := k.partitions(ctx); err != nil {
 		return 0, err
 	}
 	this := month(k.time())
