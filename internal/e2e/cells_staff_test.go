@@ -191,3 +191,34 @@ func TestCellsInTheConsole(t *testing.T) {
 	require.True(t, eval[bool](b, `document.getElementById("d-`+cases[0]+`") !== null`))
 	require.True(t, eval[bool](b, `document.getElementById("d-`+cases[1]+`") === null`))
 }
+
+// TestAJobIsOfTheCellThatWasCounted: a page on which entries of a cell were counted begins nothing in another one, which a second window of the
+// same browser has chosen since.
+func TestAJobIsOfTheCellThatWasCounted(t *testing.T) {
+	t.Parallel()
+	second := newRig(t)
+	s := openConsole(t, fmt.Sprintf("PAYLATCH_CELLS=[{number: 1, database_url: %q, order_prefixes: [eu-]}]", second.dsn))
+	c := &twoCells{rigs: [2]*rig{s.rig, second}}
+	c.opened(t, 0)
+	c.opened(t, 1)
+	const path = "/support/discrepancies/resolve"
+	ada := signedIn(t, s.base, "ada", "admin")
+	begin := func(then string) answer {
+		ada.get("/support?cell=0")
+		counted := ada.post(path, "key", ada.get(path).hidden(t, "key"), "kind", "needs_review", "resolution", "accepted", "reason", "case 4711")
+		counted.is(t, http.StatusOK)
+		sure := []string{"sure", "yes"}
+		for _, name := range []string{"key", "kind", "since", "until", "resolution", "reason", "cell"} {
+			sure = append(sure, name, counted.hidden(t, name))
+		}
+		ada.get("/support?cell=" + then)
+		return ada.post(path, sure...)
+	}
+	jobs := func(r *rig) int { return one[int](t, r, `SELECT count(*)::int FROM support_jobs`) }
+	refused := begin("1")
+	refused.is(t, http.StatusConflict)
+	require.Contains(t, refused.page(), "Another cell was chosen since this was counted.")
+	require.Equal(t, [2]int{0, 0}, [2]int{jobs(s.rig), jobs(second)})
+	begin("0").is(t, http.StatusSeeOther)
+	require.Equal(t, [2]int{1, 0}, [2]int{jobs(s.rig), jobs(second)})
+}
