@@ -93,7 +93,7 @@ func (l *load) shop(ctx context.Context, user string) {
 			}
 		}
 		l.mu.Unlock()
-		rest(ctx, l.pace)
+		breathe(ctx, l.pace)
 	}
 }
 
@@ -111,7 +111,7 @@ func (l *load) notify(ctx context.Context) {
 		}
 		l.mu.Unlock()
 		l.breathe(ctx, a)
-		rest(ctx, l.pace)
+		breathe(ctx, l.pace)
 	}
 }
 
@@ -129,13 +129,7 @@ func (l *load) breathe(ctx context.Context, a answer) {
 	if a.err == nil && a.status < http.StatusInternalServerError {
 		return
 	}
-	rest(ctx, 20*time.Millisecond)
-}
-
-func rest(ctx context.Context, d time.Duration) {
-	pause, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	<-pause.Done()
+	breathe(ctx, 20*time.Millisecond)
 }
 
 // counts returns how much was answered so far.

@@ -19,7 +19,7 @@ type Part struct {
 // returns what the others have with a *parts.LeftOutError.
 type Union []Part
 
-// besides is what was looked for, and where not.
+// beside is what was looked for, and where not.
 func beside(understood string, left *parts.LeftOutError) string {
 	return cmp.Or(understood, "ids") + "; " + left.Without()
 }

@@ -9,7 +9,7 @@ import (
 
 const (
 	sweepEvery = time.Minute
-	// monthsEvery is often enough for what is made a month ahead, and dropped a month late.
+	// monthsEvery is often enough for what is dropped up to a month late.
 	monthsEvery = time.Hour
 	sweepBatch  = 1000
 )
@@ -33,10 +33,9 @@ func PurgeKeys(p Purger, purged func(n int)) Loop {
 
 // DataKeys are the keys of what providers sent; *envelope.Keys in the program.
 type DataKeys interface {
-	// Refresh reads the keys and makes what is missing. It returns how many can't be used.
+	// Refresh reads the keys, and makes what is missing of them and of the partitions. It returns how many can't be used.
 	Refresh(ctx context.Context) (closed int, err error)
-	// Age makes the months to come and drops the oldest one that has been over for longer than keep. It reports whether there may be more
-	// to do.
+	// Age drops a month that has been over for longer than keep. It reports whether there may be more to do.
 	Age(ctx context.Context, keep time.Duration) (more bool, err error)
 }
 
