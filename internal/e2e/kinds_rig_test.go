@@ -16,8 +16,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/reconcile"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 )
@@ -110,9 +112,20 @@ func newKindsRig(t *testing.T) *kindsRig {
 	}
 	accounts, err := json.Marshal(configured)
 	require.NoError(t, err)
-	// Nothing but a webhook moves an attempt: the schedule's first lookup is hours away.
+	// Nothing but a webhook moves an attempt: the schedule's first lookup is hours away, and no account's books are due.
+	for kind := range r.accounts {
+		r.reconciled(t, kind)
+	}
 	r.service = r.serve(append(paypal.environ, "PAYLATCH_ACCOUNTS="+string(accounts), "PAYLATCH_RECONCILE_AFTER=10h")...)
 	return r
+}
+
+// reconciled makes an account one that was compared with its books just now.
+func (r *kindsRig) reconciled(t *testing.T, account string) {
+	t.Helper()
+	_, err := r.db.Exec(t.Context(), `INSERT INTO reconciliations (started_at, source, touched_at, account, finished_at, started_by, to_at, reconciliation_id, from_at)
+		SELECT at, 'books', at, $1, at, $2, at, $3, at - interval '1 day' FROM (SELECT now() AS at) AS the_end`, account, reconcile.Daily, uuid.New())
+	require.NoError(t, err)
 }
 
 // signerOf makes the provider's side of an account's signature.
