@@ -60,6 +60,51 @@ func TestUpgrade(t *testing.T) {
 	run(binary, "verify")
 }
 
+// TestMigrationsUnderLoad changes the tables below two processes as the migrations of a later release may: columns more, an index, and other
+// types of what the statements return that are prepared already. No request fails.
+func TestMigrationsUnderLoad(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	services := []*service{r.serve(), r.serve()}
+	stop := make(chan struct{})
+	var load sync.WaitGroup
+	for i := range 3 {
+		load.Go(func() {
+			for n := i; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+					pressedAt(t, n, services[n%2], services[(n+1)%2])
+				}
+			}
+		})
+	}
+	for i, change := range []string{
+		"ALTER TABLE payment_attempts ADD COLUMN later text NOT NULL DEFAULT ''",
+		"ALTER TABLE orders ADD COLUMN later bigint",
+		"ALTER TABLE payment_attempts ALTER COLUMN failure_message TYPE varchar",
+		"ALTER TABLE orders ALTER COLUMN description TYPE varchar",
+		"CREATE INDEX CONCURRENTLY attempts_later ON payment_attempts (account, later)",
+		"ALTER TABLE operations ALTER COLUMN origin_id TYPE varchar",
+		"ALTER TABLE provider_events ALTER COLUMN event_type TYPE varchar",
+		"ALTER TABLE payment_attempts ALTER COLUMN failure_message TYPE text",
+	} {
+		paid := one[int](t, r, `SELECT count(*) FROM payment_attempts`)
+		r.exec(t, change)
+		eventually(t, "more pays after "+change, func() bool { return one[int](t, r, `SELECT count(*) FROM payment_attempts`) > paid+2*(i+1) })
+	}
+	close(stop)
+	load.Wait()
+	eventually(t, "the end of all attempts", func() bool {
+		return one[int](t, r, `SELECT count(*) FROM payment_attempts WHERE status = 'pending'`) == 0
+	})
+	for _, s := range services {
+		require.NotContains(t, s.stderr.String(), "result type")
+	}
+	require.Empty(t, column[string](t, r, `SELECT kind FROM discrepancies`))
+}
+
 // pressedAt pays an order at one service, and sends the same request to another one.
 func pressedAt(t *testing.T, n int, first, second *service) {
 	t.Helper()

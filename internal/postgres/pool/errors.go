@@ -28,7 +28,7 @@ var ErrGuard = errors.New("a guarded write missed its row")
 func DomainError(err error) error {
 	var refused *pgconn.PgError
 	switch {
-	case err == nil, errors.Is(err, errAgain), errors.Is(err, payment.ErrUnavailable):
+	case err == nil, errors.Is(err, errAgain), errors.Is(err, errStale), errors.Is(err, payment.ErrUnavailable):
 		return err
 	case errors.As(err, &refused):
 		return sqlError(refused)
@@ -52,6 +52,8 @@ func sqlError(e *pgconn.PgError) error {
 	switch {
 	case e.Code == "54000": // what no index takes, of whatever name, it does not take the next time
 		return e
+	case stale(e):
+		return fmt.Errorf("%w: %w", errStale, e)
 	case e.Code == "40001", e.Code == "40P01",
 		name == "events_one_per_id", name == "references_one_attempt", name == "keys_as_read",
 		name == "attempts_one_live_per_order", name == "attempts_one_per_request", name == "movements_once",

@@ -172,7 +172,7 @@ func (p *Pool) check(ctx context.Context, c *pgxpool.Conn) error {
 }
 
 // Read runs fn on a connection, outside a transaction: each of its statements is one. Errors of PostgreSQL are returned in the
-// domain's vocabulary, a lost or busy database as payment.ErrUnavailable.
+// domain's vocabulary, a lost or busy database as payment.ErrUnavailable. fn is run again only if the schema was migrated meanwhile.
 func (p *Pool) Read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
 	return on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error {
 		if err := p.ready(ctx, c); err != nil {
@@ -202,12 +202,14 @@ func (p *Pool) ready(ctx context.Context, c *pgxpool.Conn) error {
 func on(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, txTimeout)
 	defer cancel()
-	conn, err := acquire(ctx, pool)
-	if err != nil {
-		return err
-	}
-	defer conn.Release()
-	return DomainError(fn(ctx, conn))
+	return fresh(pool, func() error {
+		conn, err := acquire(ctx, pool)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		return DomainError(fn(ctx, conn))
+	})
 }
 
 func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {

@@ -41,9 +41,14 @@ func (p *Pool) InTx(ctx context.Context, fn func(ctx context.Context, tx *pipeli
 	return unavailable(err)
 }
 
-// Once runs fn in a transaction and commits it, or undoes it if fn fails or panics. With Snapshot it is the only place where
-// transactions begin.
+// Once runs fn in a transaction and commits it, or undoes it if fn fails or panics. fn is run again, in another transaction, only if the
+// schema was migrated meanwhile.
 func (p *Pool) Once(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
+	return fresh(p.conns, func() error { return p.once(ctx, fn) })
+}
+
+// once is Once for a schema that stays. With Snapshot it is the only place where transactions begin.
+func (p *Pool) once(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, txTimeout)
 	defer cancel()
 	conn, err := acquire(ctx, p.conns)
