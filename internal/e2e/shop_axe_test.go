@@ -56,7 +56,7 @@ func (b *tab) accessible(what string) {
 		found := evalWithin[struct {
 			Passes     int
 			Violations []string
-		}](b, 4*soon, `axe.run().then((r) => ({
+		}](b, 8*soon, `axe.run().then((r) => ({
 			Passes: r.passes.length,
 			Violations: r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")),
 		}))`)
