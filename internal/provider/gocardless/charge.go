@@ -122,9 +122,12 @@ type mandateAsked struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// request makes a billing request and a page for it. GoCardless makes its payment once, when it is fulfilled, however many
-// pages there were; pages are not deduplicated by a key (packages/adapter-gocardless-server/src/adapter.ts of
-// github.com/donapulse/payfanout, which was run against the sandbox). Without a page nothing can be paid: a billing request
+// request makes a billing request and a page for it. The billing request names one payment, which is executed when it is
+// fulfilled, as each page does at its end (links, fulfil and auto_fulfil of GoCardless's own clients); that there is no
+// second one, however many pages there were, is from a public client, as is that pages are not deduplicated by a key
+// (packages/adapter-gocardless-server/src/adapter.ts of github.com/donapulse/payfanout, which was run against the
+// sandbox). By direct debit instead of the bank it is paid with fallback_enabled alone, and is the same request then
+// (https://developer.gocardless.com/billing-requests/retain-customers-with-fallbacks). Without a page nothing can be paid: a billing request
 // of which the page was refused is to be cancelled.
 func (c *Client) request(ctx context.Context, ch gateway.Charge, amount int64) (gateway.Outcome, error) {
 	body, err := c.requestOf(ch, amount)

@@ -27,8 +27,8 @@ const (
 	mark = "Shp_payment_attempt_id"
 	// maxDescription is in characters.
 	maxDescription = 100
-	// linkLife is how long after the attempt began its link can be opened, unless provider_data has
-	// another end; it is ours.
+	// linkLife is how long after the attempt began its link can be paid, unless provider_data has another end; it
+	// is ours. For how long one without an end can be paid is not documented.
 	linkLife = 24 * time.Hour
 )
 
@@ -149,8 +149,10 @@ func language(tag string) string {
 	return ""
 }
 
-// ends is the ExpirationDate of an attempt's link, by the time that is in the attempt's id, so that it is the
-// same each time; empty for an id without one.
+// ends is the ExpirationDate of an attempt's link, after which it forbids the customer to pay (OrderParams.kt of
+// github.com/robokassa/sdk-android), by the time that is in the attempt's id, so that it is the same each time; empty for an id
+// without one. The signature does not contain it (https://docs.robokassa.ru/script-parameters/): it ends no link that
+// its holder changes.
 func ends(id payment.AttemptID) string {
 	if uuid.UUID(id).Version() != 7 {
 		return ""
