@@ -24,6 +24,13 @@ func (u *Unread) Err() error {
 // Count is how many items could not be read.
 func (u *Unread) Count() int { return u.count }
 
+// Add counts an item that can't be read for a reason.
+func (u *Unread) Add(err error) {
+	if u.count++; u.first == nil {
+		u.first = err
+	}
+}
+
 // After is the error of a list that ended with err: what stopped it, or else Err.
 func (u *Unread) After(err error) error {
 	if err != nil {
@@ -42,9 +49,7 @@ func Pass[T, E any](u *Unread, item json.RawMessage, read func(T) ([]E, error), 
 		has, err = read(object)
 	}
 	if err != nil {
-		if u.count++; u.first == nil {
-			u.first = err
-		}
+		u.Add(err)
 		return nil
 	}
 	for _, one := range has {

@@ -18,12 +18,21 @@ func Adapter() descriptor.Adapter {
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
 		Carries: carries(), ProviderData: providerData(),
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			c := New(s.BaseURL, s.Params["merchant"], s.Params["webhook_secret"], s.Client)
-			c.Test = s.Params["test_payments"] == "true"
-			return c, nil
+		New: func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
+		Books: func(s descriptor.Settings) (gateway.Books, error) {
+			if c := of(s); !c.Test {
+				return c, nil
+			}
+			return nil, nil //nolint:nilnil // payments for tests are never transferred
 		},
+		Lag: transferredLater,
 	}
+}
+
+func of(s descriptor.Settings) *Client {
+	c := New(s.BaseURL, s.Params["merchant"], s.Params["webhook_secret"], s.Client)
+	c.Test, c.Now = s.Params["test_payments"] == "true", s.Now
+	return c
 }
 
 // carries is the table of what a charge passes on.

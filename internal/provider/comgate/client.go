@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -31,6 +32,8 @@ type Client struct {
 
 	// Test is set if payments are begun, and refunded, as test payments: Comgate has no other address for tests.
 	Test bool
+	// Now is the clock after which no books are read; nil: also days that have not begun are.
+	Now func() time.Time
 
 	base, merchant, secret string
 	http                   *http.Client
@@ -44,7 +47,7 @@ func New(base, merchant, secret string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), merchant: merchant, secret: secret, http: client}
 }
 
-// Capabilities implements gateway.Provider. There is no search, and nothing states of a payment that it was refunded. A hold
+// Capabilities implements gateway.Provider. There is no search, and no lookup states of a payment that it was refunded. A hold
 // may be captured in part (comgate-node, capturePreauth.ts), but what price its payment then has is not documented: only all
 // of it is captured. When an accepted capture shows is not documented either.
 func (c *Client) Capabilities() payment.Capabilities {
@@ -101,11 +104,7 @@ func (c *Client) command(ctx context.Context, method string, form url.Values, l 
 // post calls a method. The answer is a form; a success has the status 200, an error that or one below 500. It may have the
 // shop's secret in it, so that no error quotes it.
 func (c *Client) post(ctx context.Context, method string, form url.Values, r call.Request) (answer, error) {
-	form.Set("merchant", c.merchant)
-	form.Set("secret", c.secret)
-	r.Method, r.URL, r.Body = http.MethodPost, c.base+"/v1.0/"+method, []byte(form.Encode())
-	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-	a, err := call.Do(ctx, c.http, r)
+	a, err := c.send(ctx, method, form, r)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +114,15 @@ func (c *Client) post(ctx context.Context, method string, form url.Values, r cal
 		return nil, fmt.Errorf("somebody answers %d for Comgate", a.Status)
 	}
 	return answer(said), nil
+}
+
+// send sends the form of a method, with the shop's number and secret.
+func (c *Client) send(ctx context.Context, method string, form url.Values, r call.Request) (call.Answer, error) {
+	form.Set("merchant", c.merchant)
+	form.Set("secret", c.secret)
+	r.Method, r.URL, r.Body = http.MethodPost, c.base+"/v1.0/"+method, []byte(form.Encode())
+	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	return call.Do(ctx, c.http, r)
 }
 
 // status reads how a payment stands. The first read of a command has the command's permit.

@@ -11,8 +11,8 @@ import (
 
 // Refund implements gateway.Provider (comgate-node, refund.ts), in any number of parts up to the amount of the payment
 // (https://help.comgate.cz/v1/docs/en/refund-payment-gateway). Comgate names no refund: it has our id, as its refId. One that
-// was accepted is Comgate's to pay, and counts: no method and no notification states more of it. The currency is CZK unless it
-// is sent.
+// was accepted is Comgate's to pay, and counts: no lookup and no notification states more of it, and the books have it once
+// it is transferred. The currency is CZK unless it is sent.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	amount, err := units(r.Money)
 	if err != nil {

@@ -27,6 +27,9 @@ type BooksSuite struct {
 	Listed func(e gateway.Entry) time.Time
 	// OnePage is set if the provider's answer to one request has the whole span.
 	OnePage bool
+	// Bare is set if the provider's lists are no members of an answer, but all of it: one without items is
+	// an empty one.
+	Bare bool
 	// Aside reports requests that read no list (for an access token), which nothing happens to; nil: none.
 	Aside func(r Request) bool
 	// Provider returns the adapter that looks the payments of the entries up, at the same fake; nil if
@@ -59,7 +62,7 @@ func Books(t *testing.T, s BooksSuite) {
 		l := newList(t, b.Fake, s.Aside, b.Span, b.Entries)
 		l.read = s.New(t, l.base, l.client).Entries
 		l.id, l.at, l.onePage = func(e gateway.Entry) string { return e.ID }, s.Listed, s.OnePage
-		l.of = entryOf
+		l.of, l.bare = entryOf, s.Bare
 		return l
 	})
 	t.Run("names", func(t *testing.T) {

@@ -25,6 +25,7 @@ type list[T any] struct {
 	span    gateway.Span
 	want    []T
 	onePage bool
+	bare    bool
 
 	read func(context.Context, gateway.Span, func(T) error) error
 	id   func(T) string
@@ -165,6 +166,9 @@ func listBroken[T any](t *testing.T, l *list[T]) {
 		{200, `{"data":[{"id":"x_1"`},
 		{200, `{"data":null,"items":null,"has_more":false}`},
 	} {
+		if l.bare && broken.body == "[]" {
+			continue
+		}
 		for _, good := range []int{0, whole - 1} {
 			l.breaksAfter(good, broken.status, broken.body)
 			err := l.read(t.Context(), l.span, func(T) error { return nil })

@@ -66,9 +66,13 @@ func (l *line) spoils(page int) *json.RawMessage {
 	return item
 }
 
-// firstItem is the first object of a list that is a member of a page, or deeper by so many members. Links are no
+// firstItem is the first object of a list that is a page, a member of one, or deeper by so many members. Links are no
 // such list.
 func firstItem(page []byte, deep int) json.RawMessage {
+	var bare []json.RawMessage
+	if json.Unmarshal(page, &bare) == nil && len(bare) > 0 && bare[0][0] == '{' {
+		return bare[0]
+	}
 	var members map[string]json.RawMessage
 	if deep == 0 || json.Unmarshal(page, &members) != nil {
 		return nil

@@ -71,7 +71,7 @@ var parameters = map[string][]string{ //nolint:gochecknoglobals // a table
 	"recurring":      {"test", "country", "price", "curr", "label", "refId", "account", "email", "name", "prepareOnly", "initRecurringId"},
 	"refund":         {"amount", "curr", "test", "refId"},
 	"capturePreauth": {"amount"},
-	"cancelPreauth":  {}, "cancel": {}, "status": {},
+	"cancelPreauth":  {}, "cancel": {}, "status": {}, "transferList": {"date"},
 }
 
 // ServeHTTP implements http.Handler.
@@ -91,6 +91,11 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
+	}
+	if method == "transferList" { // nothing was transferred yet
+		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+		_, _ = io.WriteString(w, "[]")
+		return
 	}
 	answer := map[string]func(url.Values) url.Values{
 		"create": f.create, "recurring": f.recur, "status": f.status, "refund": f.refund, "cancel": f.leave("PENDING", "CANCELLED"),

@@ -1,0 +1,156 @@
+package comgate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+const (
+	// transferredLater is how long after it was paid a payment may be transferred to the shop. Comgate transfers on
+	// each working day (https://help.comgate.cz/docs/en/payments-and-statements), and the usual time is two of them
+	// (https://help.comgate.cz/docs/en/frequently-asked-questions); a week is ours, for holidays.
+	transferredLater = 7 * 24 * time.Hour
+	// maxTransfer bounds the answer with all that is in one transfer, in bytes: a day of a shop and a currency.
+	maxTransfer = 64 << 20
+)
+
+// Entries implements gateway.Books by the transfers to the shop's bank account, of which there are lists by days
+// (transferList), and what is in each (singleTransfer:
+// https://www.comgate.cz/cz/api-platebni-brany-comgate-pro-stahovani-souboru). There is no list of payments, so that all
+// is passed that was transferred from the span's begin until a week after its end. What is in a transfer is not paged.
+//
+// Captures are totals, as in lookups, dated by when they were paid; refunds are dated by their transfer. Chargebacks are
+// of the same type as fees and manual movements, which no member tells apart: all of these are left out, as are the
+// monthly fee and the sum.
+func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+	unread := &call.Unread{}
+	first, end := localDay(in.From, winter), in.To.Add(transferredLater)
+	if c.Now != nil && end.After(c.Now()) {
+		end = c.Now()
+	}
+	for last, day := localDay(end.Add(-1), summer), first; !day.After(last); day = day.AddDate(0, 0, 1) {
+		transfers, err := c.list(ctx, "transferList", url.Values{"date": {day.Format(time.DateOnly)}})
+		if err != nil {
+			return fmt.Errorf("list the transfers of %s: %w", day.Format(time.DateOnly), err)
+		}
+		for _, item := range transfers {
+			if err := call.Pass(unread, item, func(t transfer) ([]transfer, error) { return t.on(day) }, func(t transfer) error {
+				return c.transferred(ctx, t, unread, take)
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return unread.Err()
+}
+
+// list returns the items of a method whose answer is an array in JSON.
+func (c *Client) list(ctx context.Context, method string, form url.Values) (all []json.RawMessage, err error) {
+	a, err := c.send(ctx, method, form, call.Request{Question: true, MaxAnswer: maxTransfer})
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Status == http.StatusOK && json.Unmarshal(a.Body, &all) == nil && all != nil:
+		return all, nil
+	}
+	said, _ := url.ParseQuery(string(a.Body)) // an error is a form, as of the other methods, or in JSON
+	var object map[string]json.RawMessage
+	if json.Unmarshal(a.Body, &object) == nil {
+		said = url.Values{"code": {text(object["code"])}}
+	}
+	if answer(said).get("code") != "" {
+		return nil, answer(said).failure()
+	}
+	return nil, fmt.Errorf("somebody answers %d for Comgate", a.Status)
+}
+
+// transfer is one to the shop's bank account; it is the payout of what is in it.
+type transfer struct {
+	ID  json.Number `json:"transferId"`
+	day time.Time
+}
+
+func (t transfer) on(day time.Time) ([]transfer, error) {
+	if t.ID == "" {
+		return nil, errNameless
+	}
+	return []transfer{{t.ID, day}}, nil
+}
+
+var errEmpty = errors.New("the transfer has no lines")
+
+// transferred passes what is in a transfer.
+func (c *Client) transferred(ctx context.Context, t transfer, unread *call.Unread, take func(gateway.Entry) error) error {
+	lines, err := c.list(ctx, "singleTransfer", url.Values{"transferId": {t.ID.String()}})
+	if err == nil && len(lines) == 0 {
+		err = errEmpty
+	}
+	if err != nil {
+		return fmt.Errorf("read transfer %s: %w", t.ID, err)
+	}
+	var unnamed []gateway.Entry
+	for _, item := range lines {
+		err := call.Pass(unread, item, func(l map[string]json.RawMessage) ([]gateway.Entry, error) { return lineOf(l).entries(c.merchant, t) },
+			func(e gateway.Entry) error {
+				if e.Movement.Kind == payment.MovementCapture {
+					return take(e)
+				}
+				return c.refunded(ctx, e, unread, &unnamed, take)
+			})
+		if err != nil {
+			return err
+		}
+	}
+	for _, e := range unnamed {
+		if err := take(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refunded passes a refund under its name. The line of one has its refId as that of the client, or that of its payment
+// if it was sent without one (comgate-node, refund.ts), as those are that are made in the portal: which of them it is
+// only the payment's own shows. What was refunded without a name is gathered, by payments: in one transfer it is one refund.
+func (c *Client) refunded(ctx context.Context, e gateway.Entry, unread *call.Unread, unnamed *[]gateway.Entry, take func(gateway.Entry) error) error {
+	of, err := c.status(ctx, e.Payment, nil)
+	if errors.Is(err, gateway.ErrNoSuchPayment) || errors.Is(err, errWrong) || errors.Is(err, errNameless) {
+		unread.Add(fmt.Errorf("payment %s, which is refunded: %w", e.Payment, err)) // the lists were not refused
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look up payment %s, which is refunded: %w", e.Payment, err)
+	}
+	ref := of.get("refId")
+	if _, ours := payment.OwnAttemptID(e.Movement.ID); ours && e.Movement.ID != ref { // refunds have ids of the same form
+		e.ID, e.References = e.Movement.ID, references(ref)
+		return take(e)
+	}
+	e.ID = e.Payment + "/" + e.Payout
+	e.Movement.ID, e.References = e.ID, references(ref)
+	for i := range *unnamed {
+		if was := &(*unnamed)[i]; was.ID == e.ID && was.Movement.Money.Currency == e.Movement.Money.Currency {
+			was.Movement.Money.Minor += e.Movement.Money.Minor
+			was.Net = nil
+			return nil
+		}
+	}
+	*unnamed = append(*unnamed, e)
+	return nil
+}
+
+func references(ref string) []string {
+	if ref == "" {
+		return nil
+	}
+	return []string{ref}
+}

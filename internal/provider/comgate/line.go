@@ -1,0 +1,139 @@
+package comgate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// The types of a line, of which 3 is the monthly fee, 4 other fees, chargebacks and manual movements, and 5 the sum
+// (https://www.comgate.cz/cz/api-platebni-brany-comgate-pro-stahovani-souboru).
+const (
+	typePayment = "1"
+	typeRefund  = "2"
+)
+
+// line is a line of a transfer by the names of its columns, which https://help.comgate.cz/docs/cs/platby-a-vypisy lists.
+// Public clients have them with accents and without, and in two spellings ("ID ComGate" and "ID Comgate": README.md of a
+// client in Ruby): here they are in small letters without accents.
+type line map[string]string
+
+//nolint:gochecknoglobals // a table
+var plain = strings.NewReplacer("á", "a", "č", "c", "ď", "d", "é", "e", "ě", "e", "í", "i", "ň", "n", "ó", "o", "ř", "r", "š", "s", "ť", "t", "ú", "u", "ů", "u", "ý", "y", "ž", "z")
+
+func lineOf(members map[string]json.RawMessage) line {
+	l := line{}
+	for name, value := range members {
+		l[plain.Replace(strings.ToLower(name))] = strings.TrimSpace(text(value))
+	}
+	return l
+}
+
+// entries are the entry of a payment, or of a refund without its name: Movement.ID then is what the client's column
+// has. A line of another shop, and of any other type, has none.
+func (l line) entries(merchant string, t transfer) ([]gateway.Entry, error) {
+	kind, known := map[string]payment.MovementKind{typePayment: payment.MovementCapture, typeRefund: payment.MovementRefund}[l["typ"]]
+	switch of := l["merchant"]; {
+	case l["typ"] == "":
+		return nil, errNameless
+	case !known, of != "" && of != merchant:
+		return nil, nil
+	case l["id comgate"] == "":
+		return nil, fmt.Errorf("transfer %s: %w", t.ID, errNameless)
+	}
+	e := gateway.Entry{
+		ID: l["id comgate"], Payment: l["id comgate"], Payout: t.ID.String(),
+		Movement: payment.Told{Kind: kind, At: local(t.day)},
+	}
+	var err error
+	if kind == payment.MovementCapture {
+		err = l.captured(&e)
+	} else {
+		err = l.refunded(&e)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("payment %s: %w", e.Payment, err)
+	}
+	return []gateway.Entry{e}, nil
+}
+
+// captured adds what was captured, when, and what was transferred of it. The fee is taken where it is the rest.
+func (l line) captured(e *gateway.Entry) error {
+	money, negative, err := l.money("potvrzena castka")
+	if err != nil || negative {
+		return errors.Join(errAmount, err)
+	}
+	e.Movement.Money, e.References = *money, references(l["id od klienta"])
+	if net, negative, err := l.money("prevedena castka"); err == nil && !negative {
+		e.Net = net
+		fee, _, err := l.money("poplatek celkem")
+		if err == nil && money.Minor-fee.Minor == net.Minor {
+			e.Fee = fee
+		}
+	}
+	if at := l["datum zaplaceni"]; at != "" {
+		paid, err := time.Parse(time.DateTime, at)
+		if err != nil {
+			return fmt.Errorf("read when it was paid: %w", err)
+		}
+		e.Movement.At = local(paid)
+	}
+	return nil
+}
+
+// refunded adds what was refunded. The sign of a refund's amounts is not documented: its amount is taken without one,
+// what it took from the transfer only with one, and the fee never.
+func (l line) refunded(e *gateway.Entry) error {
+	money, _, err := l.money("potvrzena castka")
+	if err != nil {
+		return errors.Join(errAmount, err)
+	}
+	e.Movement.Money, e.Movement.ID = *money, l["id od klienta"]
+	if net, negative, err := l.money("prevedena castka"); err == nil && negative {
+		net.Minor = -net.Minor
+		e.Net = net
+	}
+	return nil
+}
+
+var errAmount = errors.New("no confirmed amount")
+
+// money is an amount in the line's currency without its sign, with a comma ("10,00") or a point.
+func (l line) money(name string) (m *payment.Money, negative bool, err error) {
+	amount, negative := strings.CutPrefix(strings.Replace(l[name], ",", ".", 1), "-")
+	m, err = call.ReadDecimal(amount, l["mena"])
+	return m, negative, err
+}
+
+// The two offsets of Comgate's clock. That the times of a line are of Prague's clock, as the days of transfers are, is
+// not documented.
+const (
+	winter = time.Hour
+	summer = 2 * time.Hour
+)
+
+// localDay is the day that a clock with an offset shows, as its begin in UTC.
+func localDay(t time.Time, offset time.Duration) time.Time {
+	return t.UTC().Add(offset).Truncate(24 * time.Hour)
+}
+
+// local is the time at which Prague's clock shows what t has as one of UTC: in summer time from the last Sunday of March,
+// 2:00, until that of October, 3:00.
+func local(t time.Time) time.Time {
+	begin, end := lastSunday(t.Year(), time.March).Add(2*time.Hour), lastSunday(t.Year(), time.October).Add(3*time.Hour)
+	if !t.Before(begin) && t.Before(end) {
+		return t.Add(-summer)
+	}
+	return t.Add(-winter)
+}
+
+func lastSunday(year int, month time.Month) time.Time {
+	last := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC)
+	return last.AddDate(0, 0, -int(last.Weekday()))
+}
