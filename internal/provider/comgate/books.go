@@ -33,11 +33,11 @@ const (
 // monthly fee and the sum.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &call.Unread{}
-	first, end := localDay(in.From, winter), in.To.Add(transferredLater)
+	first, end := localDay(in.From), in.To.Add(transferredLater)
 	if c.Now != nil && end.After(c.Now()) {
 		end = c.Now()
 	}
-	for last, day := localDay(end.Add(-1), summer), first; !day.After(last); day = day.AddDate(0, 0, 1) {
+	for last, day := localDay(end.Add(-1)), first; !day.After(last); day = day.AddDate(0, 0, 1) {
 		transfers, err := c.list(ctx, "transferList", url.Values{"date": {day.Format(time.DateOnly)}})
 		if err != nil {
 			return fmt.Errorf("list the transfers of %s: %w", day.Format(time.DateOnly), err)

@@ -262,10 +262,11 @@ func TestBooksAreReadByDays(t *testing.T) {
 		require.NoError(t, c.Entries(t.Context(), gateway.Span{From: from, To: to}, func(gateway.Entry) error { return nil }))
 		return days
 	}
-	late := monday.Add(23 * time.Hour)
-	require.Equal(t, []string{"2026-03-24"}, read(late, monday.Add(23*time.Hour-time.Second).Add(time.Second), late.Add(time.Hour)))
-	require.Equal(t, []string{"2026-03-23", "2026-03-24"}, read(late, late.Add(-time.Second), late.Add(time.Hour)))
-	require.Len(t, read(monday.AddDate(0, 1, 0), monday, monday.AddDate(0, 0, 1)), 9, "its own day, a week, and what may be of the next")
+	midnight := monday.Add(23 * time.Hour)
+	now, to := midnight.Add(time.Second), midnight.Add(time.Hour)
+	require.Equal(t, []string{"2026-03-24"}, read(now, midnight, to))
+	require.Equal(t, []string{"2026-03-23", "2026-03-24"}, read(now, midnight.Add(-time.Second), to))
+	require.Len(t, read(monday.AddDate(0, 1, 0), monday, monday.AddDate(0, 0, 1)), 9, "its own day, a week, and an hour of the next")
 }
 
 // Payments for tests are never transferred: such an account has no books. The lists of any other have those of its shop.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
+	_ "time/tzdata" // the image has no time zones
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -111,29 +113,25 @@ func (l line) money(name string) (m *payment.Money, negative bool, err error) {
 	return m, negative, err
 }
 
-// The two offsets of Comgate's clock. That the times of a line are of Prague's clock, as the days of transfers are, is
-// not documented.
-const (
-	winter = time.Hour
-	summer = 2 * time.Hour
-)
-
-// localDay is the day that a clock with an offset shows, as its begin in UTC.
-func localDay(t time.Time, offset time.Duration) time.Time {
-	return t.UTC().Add(offset).Truncate(24 * time.Hour)
-}
-
-// local is the time at which Prague's clock shows what t has as one of UTC: in summer time from the last Sunday of March,
-// 2:00, until that of October, 3:00.
-func local(t time.Time) time.Time {
-	begin, end := lastSunday(t.Year(), time.March).Add(2*time.Hour), lastSunday(t.Year(), time.October).Add(3*time.Hour)
-	if !t.Before(begin) && t.Before(end) {
-		return t.Add(-summer)
+// prague is Comgate's clock. That the times of a line are by it, as the days of transfers are, is not documented.
+//
+//nolint:gochecknoglobals // read once
+var prague = sync.OnceValue(func() *time.Location {
+	zone, err := time.LoadLocation("Europe/Prague")
+	if err != nil {
+		panic(err) // it is in the program
 	}
-	return t.Add(-winter)
+	return zone
+})
+
+// localDay is the day that Comgate's clock shows, as its begin in UTC.
+func localDay(t time.Time) time.Time {
+	year, month, day := t.In(prague()).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-func lastSunday(year int, month time.Month) time.Time {
-	last := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC)
-	return last.AddDate(0, 0, -int(last.Weekday()))
+// local is the time at which Comgate's clock shows what t has as one of UTC.
+func local(t time.Time) time.Time {
+	year, month, day := t.Date()
+	return time.Date(year, month, day, t.Hour(), t.Minute(), t.Second(), 0, prague()).UTC()
 }
