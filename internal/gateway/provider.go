@@ -54,7 +54,9 @@ type Charge struct {
 	Money          payment.Money
 	Capture        payment.CaptureMode
 	IdempotencyKey string
-	Permit         Permit
+	// Again is set if an earlier call of this charge may have reached the provider.
+	Again  bool
+	Permit Permit
 }
 
 // Completion is the call that goes on with a payment which its customer has approved, or has done a

@@ -25,6 +25,7 @@ type lister struct {
 	found   gateway.Outcome
 	missing error
 	calls   []string
+	again   bool
 }
 
 var findsFirst = payment.Capabilities{Find: true, FindLag: time.Minute, FindFirst: true}
@@ -36,8 +37,8 @@ func (l *lister) Find(context.Context, payment.AttemptID) (gateway.Outcome, erro
 	return l.found, l.missing
 }
 
-func (l *lister) Charge(context.Context, gateway.Charge) (gateway.Outcome, error) {
-	l.calls = append(l.calls, "charge")
+func (l *lister) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
+	l.calls, l.again = append(l.calls, "charge"), c.Again
 	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "pay_2", Money: &payment.Money{Minor: 1, Currency: "EUR"}}, nil
 }
 
@@ -70,6 +71,7 @@ func TestFindFirst(t *testing.T) {
 			res := r.Send(t.Context(), runner.TaskOf(a, o, payment.Send, gateway.Details{Token: "tok_1"}.Text()), r.Permit(), payment.Cause{})
 			require.Equal(t, tt.outcome, res.Outcome)
 			require.Equal(t, tt.calls, p.calls)
+			require.Equal(t, name == "not_found", p.again, "only a charge that was sent before is one again")
 			if name == "found" {
 				require.Equal(t, "pay_1", res.Reports[0].Payment)
 			}

@@ -102,7 +102,8 @@ func begin(ctx context.Context, p gateway.Provider, t Task, request string, perm
 		return gateway.Outcome{}, err
 	}
 	return p.Charge(ctx, gateway.Charge{
-		Details: details, Attempt: a.ID, Order: a.OrderID, Money: a.Money, Capture: a.Capture, IdempotencyKey: t.Operation.Key(), Permit: permit,
+		Details: details, Attempt: a.ID, Order: a.OrderID, Money: a.Money, Capture: a.Capture, IdempotencyKey: t.Operation.Key(),
+		Again: t.Operation.Sends > 1, Permit: permit,
 	})
 }
 

@@ -45,12 +45,18 @@ type body struct {
 var (
 	errDuplicate = errors.New("braintree rejects a duplicate of another transaction")
 	errCurrency  = errors.New("not the currency of the merchant account")
+	errVaulted   = fmt.Errorf("%w: a charge of a vaulted payment method is sent once", gateway.ErrNotSent)
 )
 
 // Charge implements gateway.Provider. A token is a nonce, or that of a vaulted payment method, which is sent as such
 // and together with its customer. A decline is final. Where the method is to be vaulted its customer is made first, under
 // the same permit.
+//
+// A vaulted method is charged by one request: nothing but the key would keep a second one from charging it again.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
+	if ch.Stored && ch.Again {
+		return gateway.Outcome{}, errVaulted
+	}
 	request, err := c.sale(ch)
 	if err != nil {
 		return gateway.Outcome{}, err

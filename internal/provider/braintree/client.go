@@ -8,10 +8,17 @@
 // Cards have no webhook: what becomes of a payment shows in lookups.
 //
 // A charge is never made twice. It bears an api_request_key, by which Braintree returns the transaction of an earlier
-// request as it then is; it is looked for before it is sent again; a nonce is consumed by its first use; and a rejection
+// request as it then is. That of a vaulted payment method is sent once all the same, and then looked for by its order_id.
+// That of a nonce, which is consumed by its first use
+// (https://developer.paypal.com/braintree/docs/guides/payment-method-nonces/), is looked for before it is sent again.
+// Without keys (Client.Keyless) it is sent once as well.
+//
+// Nothing is built on Braintree's checking of duplicates: a key excludes it, merchants set its time (30 seconds unless
+// they do) and may switch it off, and a transaction that is still at the card network counts in it as well. A rejection
 // as a duplicate is no decline
-// (https://developer.paypal.com/braintree/articles/control-panel/transactions/duplicate-checking). Without keys
-// (Client.Keyless) a charge is sent once, and then looked for by its order_id.
+// (https://developer.paypal.com/braintree/articles/control-panel/transactions/duplicate-checking). The API by GraphQL
+// promises no more: its clientMutationId only pairs requests with responses
+// (https://developer.paypal.com/braintree/graphql/reference/types/charge-payment-method-input.md).
 package braintree
 
 import (
@@ -75,9 +82,11 @@ func New(base, merchant, public, private string, client *http.Client) *Client {
 // https://developer.paypal.com/braintree/docs/reference/request/transaction.
 //
 // The keys are those of "At-Most-Once Processing" (https://developer.paypal.com/braintree/graphql/integration_guides/idempotency),
-// which this API takes as well (braintree_python, tests/integration/test_transaction_idempotency.py): the same request
-// with the same key returns the same transaction, in whatever status it then is, and 30 days long. The page reserves
-// keys to the API by GraphQL, though: so a charge is sent again only once a search has not found it, and once.
+// which this API takes as well (braintree_node 3.37.0, CHANGELOG.md; braintree_python,
+// tests/integration/test_transaction_idempotency.py): the same request with the same key returns the same transaction, in
+// whatever status it then is, and 30 days long. The page reserves keys to the API by GraphQL, though, and the reference
+// of this one does not have them: so a charge is sent again only if its nonce would be consumed, once a search has not
+// found it, and once.
 //
 // That a search by order_id does not show a transaction is no proof that there is none, however late. A transaction's
 // refunds are part of the transaction itself, and no search.
