@@ -193,7 +193,8 @@ func statusKind(status string) webhooks.Kind {
 // ends are the codes of transactions that ended without a refusal.
 var ends = map[string]string{"voided": webhooks.CodeCanceled, "authorization_expired": webhooks.CodeExpired}
 
-// fill reads a dispute. It takes the money when it is opened (from memory), and returns what of it is won; accepted or
+// fill reads a dispute. Its amount is debited until it is resolved, and what of it is won is returned
+// (https://developer.paypal.com/braintree/graphql/reference/types/dispute.md, amountDisputed and amountWon); accepted or
 // not answered in time, it is lost, which moves no more. A retrieval only requests papers: no money has moved.
 func (b dispute) fill(e webhooks.Event) (webhooks.Event, error) {
 	amount := cmp.Or(b.Disputed, b.Amount)

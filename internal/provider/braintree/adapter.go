@@ -23,7 +23,9 @@ func Adapter() descriptor.Adapter {
 		},
 		TestHosts: []string{"sandbox.braintreegateway.com"},
 		Carries:   carries(), ProviderData: providerData(),
-		New: func(s descriptor.Settings) (gateway.Provider, error) { return of(s) },
+		New:   func(s descriptor.Settings) (gateway.Provider, error) { return of(s) },
+		Books: func(s descriptor.Settings) (gateway.Books, error) { return of(s) },
+		Lag:   booksLag,
 	}
 }
 

@@ -22,11 +22,14 @@ type dispute struct {
 	Won      string `xml:"amount-won"`
 	Currency string `xml:"currency-iso-code"`
 	ReplyBy  string `xml:"reply-by-date"`
+	Created  string `xml:"created-at"`
 	Changed  string `xml:"updated-at"`
+	// History is that of its statuses (braintree_python, braintree/dispute_details/status_history.py).
+	History []event `xml:"status-history>status-history"`
 }
 
 const (
-	won, expired = "won", "expired"
+	opened, won, expired = "open", "won", "expired"
 	// retrieval requests papers: no money has moved.
 	retrieval = "retrieval"
 )
@@ -34,7 +37,7 @@ const (
 // disputeStates are the statuses of a dispute, which mean what the webhooks of these names mean. A status that is not
 // listed is left out.
 var disputeStates = map[string]fsm.DisputeState{ //nolint:gochecknoglobals // a table
-	"open": fsm.DisputeOpen, "under_review": fsm.DisputeUnderReview, "disputed": fsm.DisputeUnderReview,
+	opened: fsm.DisputeOpen, "under_review": fsm.DisputeUnderReview, "disputed": fsm.DisputeUnderReview,
 	won: fsm.DisputeWon, "lost": fsm.DisputeLost, expired: fsm.DisputeLost,
 	"accepted": fsm.DisputeAccepted, "auto_accepted": fsm.DisputeAccepted,
 }
@@ -50,13 +53,14 @@ func (t transaction) withDisputes(o *gateway.Outcome) error {
 	return nil
 }
 
-// add adds a dispute. It takes the money when it is opened (from memory), and returns what of it is won.
+// add adds a dispute. Its amount is debited until it is resolved, and what of it is won is returned
+// (https://developer.paypal.com/braintree/graphql/reference/types/dispute.md, amountDisputed and amountWon).
 func (d dispute) add(o *gateway.Outcome) error {
 	state, known := disputeStates[d.Status]
 	if !known {
 		return nil
 	}
-	sum, err := call.ReadDecimal(cmp.Or(d.Disputed, d.Amount), d.Currency)
+	sum, err := call.ReadDecimal(d.taken(), d.Currency)
 	if err == nil && d.ID == "" {
 		err = errNameless
 	}
@@ -79,6 +83,9 @@ func (d dispute) add(o *gateway.Outcome) error {
 	return nil
 }
 
+// taken is what the dispute takes.
+func (d dispute) taken() string { return cmp.Or(d.Disputed, d.Amount) }
+
 func (d dispute) move(o *gateway.Outcome, taken payment.Money) error {
 	o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargeback, ID: d.ID, Money: taken})
 	if d.Status != won {
@@ -96,8 +103,11 @@ func (d dispute) move(o *gateway.Outcome, taken payment.Money) error {
 	return nil
 }
 
-// changed is when a dispute last changed; zero where no time is shown.
-func (d dispute) changed() time.Time {
-	at, _ := time.Parse(time.RFC3339, d.Changed)
+// created is when a dispute was made, changed when it last changed; zero where no time is shown.
+func (d dispute) created() time.Time { return shown(d.Created) }
+func (d dispute) changed() time.Time { return shown(d.Changed) }
+
+func shown(text string) time.Time {
+	at, _ := time.Parse(time.RFC3339, text)
 	return at.UTC()
 }

@@ -1,10 +1,12 @@
 package braintree_test
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 type changed struct {
@@ -97,22 +99,111 @@ func (f *fake) refund(r *http.Request, body []byte) answer {
 	})
 }
 
+// searched are the criteria of a search that are sent: each is one of the official libraries'.
+type searched struct {
+	Search struct {
+		Order     *exact   `json:"order_id"`
+		IDs       []string `json:"ids"`
+		Status    []string `json:"status"`
+		Account   []string `json:"merchant_account_id"`
+		Submitted *between `json:"submitted_for_settlement_at"`
+		Settled   *between `json:"settled_at"`
+		Voided    *between `json:"voided_at"`
+		Created   *between `json:"created_at"`
+		Disputed  *between `json:"dispute_date"`
+	} `json:"search"`
+}
+
+// exact is a field that is a text.
+type exact struct {
+	Is string `json:"is"`
+}
+
+// between is the range of a field, inclusive below; a minute is added above.
+type between struct {
+	Min time.Time `json:"min"`
+	Max time.Time `json:"max"`
+}
+
+func (b between) has(at time.Time) bool {
+	return !at.IsZero() && !at.Before(b.Min) && at.Before(b.Max.Add(time.Minute))
+}
+
 func (f *fake) search(_ *http.Request, body []byte) answer {
-	var in struct {
-		Search struct {
-			Order struct{ Is string } `json:"order_id"`
-		}
-	}
-	if !strictly(body, &in) {
+	var in searched
+	if !strictly(body, &in) || in.Search.IDs != nil {
 		return answer{status: http.StatusForbidden}
 	}
 	var ids strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(f.transactions)) {
-		if t := f.transactions[id]; t.order == in.Search.Order.Is && !f.lags {
+		if in.fits(f.transactions[id]) && !f.lags {
 			ids.WriteString("<item>" + id + "</item>")
 		}
 	}
 	return answer{http.StatusOK, `<search-results><page-size type="integer">50</page-size><ids type="array">` + ids.String() + `</ids></search-results>`}
+}
+
+func (s searched) fits(t *transaction) bool {
+	q := s.Search
+	for field, times := range map[string]*between{submitted: q.Submitted, settled: q.Settled, "voided": q.Voided} {
+		if times != nil && !times.has(t.when(field)) {
+			return false
+		}
+	}
+	switch {
+	case q.Order != nil && t.order != q.Order.Is,
+		q.Status != nil && !slices.Contains(q.Status, t.status),
+		q.Account != nil && !slices.Contains(q.Account, cmp.Or(t.account, "shop_eur")),
+		q.Created != nil && !q.Created.has(t.created()):
+		return false
+	}
+	if q.Disputed == nil {
+		return true
+	}
+	_, rest, disputed := strings.Cut(t.disputes, `<received-date type="date">`)
+	at, err := time.Parse(time.DateOnly, rest[:min(len(rest), len(time.DateOnly))])
+	return disputed && err == nil && q.Disputed.has(at)
+}
+
+// when is the first time of a status; created that of the first event.
+func (t *transaction) when(status string) (at time.Time) {
+	for _, h := range slices.Backward(t.history) {
+		if h.status == status {
+			at = h.at
+		}
+	}
+	return at
+}
+
+func (t *transaction) created() (at time.Time) {
+	if len(t.history) > 0 {
+		at = t.history[0].at
+	}
+	return at
+}
+
+func (t *transaction) events() string {
+	var all strings.Builder
+	for _, h := range t.history {
+		all.WriteString(`<status-event><timestamp type="datetime">` + h.at.Format(time.RFC3339) + `</timestamp><status>` + h.status + `</status><amount>` +
+			decimal(t.amount) + `</amount><user nil="true"/><transaction-source></transaction-source></status-event>`)
+	}
+	return `<status-history type="array">` + all.String() + `</status-history>`
+}
+
+func (f *fake) fetch(_ *http.Request, body []byte) answer {
+	var in searched
+	if !strictly(body, &in) || len(in.Search.IDs) == 0 || len(in.Search.IDs) > 50 {
+		return answer{status: http.StatusForbidden}
+	}
+	var all strings.Builder
+	for _, id := range in.Search.IDs {
+		if t := f.transactions[id]; t != nil && !f.gone[id] {
+			all.WriteString(t.xml())
+		}
+	}
+	return answer{http.StatusOK, `<credit-card-transactions type="collection"><current-page-number type="integer">1</current-page-number><page-size type="integer">50</page-size>` +
+		all.String() + `</credit-card-transactions>`}
 }
 
 func (f *fake) method(r *http.Request, _ []byte) answer {

@@ -2,6 +2,7 @@ package braintree_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 const (
@@ -35,6 +37,8 @@ type fake struct {
 	// slow: nothing settles by itself; else a sale does when it is looked up. keyless: no request may have a key.
 	// lags: a search shows nothing.
 	slow, keyless, lags bool
+	// gone are those that a page of a search lacks, although a lookup finds them.
+	gone map[string]bool
 	// before runs before each request, for what happens in between.
 	before func(path string, f *fake)
 }
@@ -52,6 +56,16 @@ type transaction struct {
 	amount, refunded int64
 	refunds          []string
 	disputes         string
+	// history are the statuses with their times; account and currency are shop_eur and EUR unless they are set.
+	history           []happened
+	account, currency string
+	fee, local        string
+}
+
+// happened is an event of a history.
+type happened struct {
+	status string
+	at     time.Time
 }
 
 func newFake(*testing.T) http.Handler { return serving() }
@@ -66,6 +80,7 @@ func serving() *fake {
 		"PUT " + path + "/transactions/{id}/void":                  f.void,
 		"POST " + path + "/transactions/{id}/refund":               f.refund,
 		"POST " + path + "/transactions/advanced_search_ids":       f.search,
+		"POST " + path + "/transactions/advanced_search":           f.fetch,
 		"GET " + path + "/payment_methods/any/{token}":             f.method,
 		"POST " + path + "/customers":                              f.customer,
 	} {
@@ -142,10 +157,12 @@ func (t *transaction) xml() string {
 	method := `<credit-card>` + text("token", t.token) + `<bin>401288</bin><last-4>1881</last-4><card-type>Visa</card-type>` +
 		`<expiration-month>2</expiration-month><expiration-year>2031</expiration-year></credit-card>`
 	if instrument == "paypal_account" {
-		method = `<paypal>` + text("token", t.token) + `<payer-email>jane@shop.example</payer-email></paypal>`
+		method = `<paypal>` + text("token", t.token) + `<payer-email>jane@shop.example</payer-email>` + text("transaction-fee-amount", t.fee) +
+			text("transaction-fee-currency-iso-code", cmp.Or(t.currency, "EUR")) + `</paypal>`
 	}
-	return `<transaction><id>` + t.id + `</id><status>` + t.status + `</status><type>` + t.kind + `</type><currency-iso-code>EUR</currency-iso-code>` +
-		`<amount>` + decimal(t.amount) + `</amount><merchant-account-id>shop_eur</merchant-account-id>` + text("order-id", t.order) +
+	return `<transaction><id>` + t.id + `</id><status>` + t.status + `</status><type>` + t.kind + `</type><currency-iso-code>` + cmp.Or(t.currency, "EUR") + `</currency-iso-code>` +
+		`<amount>` + decimal(t.amount) + `</amount><merchant-account-id>` + cmp.Or(t.account, "shop_eur") + `</merchant-account-id>` + text("order-id", t.order) +
+		t.events() + `<local-payment>` + text("payment-id", t.local) + `</local-payment>` +
 		`<created-at type="datetime">2026-09-13T14:27:39Z</created-at><customer>` + text("id", "") + `</customer>` + text("refund-id", "") + list +
 		text("refunded-transaction-id", t.of) + text("gateway-rejection-reason", t.rejection) + text("processor-response-code", t.response) + method +
 		`<disputes type="array">` + t.disputes + `</disputes>` + text("payment-instrument-type", instrument) + `</transaction>`

@@ -61,7 +61,7 @@ const maxFound = 10
 // lag. Of several the transaction that went furthest counts. A duplicate that was rejected has the same order_id and is
 // no decline: it shows that there is another transaction, so without one that was not declined the outcome is open.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
-	ids, err := c.search(ctx, id.String())
+	ids, err := c.search(ctx, map[string]any{"order_id": map[string]string{"is": id.String()}})
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -93,11 +93,11 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	return c.standing(ctx, best)
 }
 
-// search returns the ids of the transactions of an order_id (braintree_python, braintree/transaction_gateway.py). A
-// search that took too long is answered without results.
-func (c *Client) search(ctx context.Context, order string) ([]string, error) {
-	query := map[string]any{"search": map[string]any{"order_id": map[string]string{"is": order}}}
-	a, err := c.send(ctx, call.Request{Method: http.MethodPost, URL: "/transactions/advanced_search_ids", Question: true}, query)
+// search returns the ids of the transactions that fit some criteria (braintree_python, braintree/transaction_gateway.py).
+// A search that took too long is answered without results.
+func (c *Client) search(ctx context.Context, criteria map[string]any) ([]string, error) {
+	r := call.Request{Method: http.MethodPost, URL: "/transactions/advanced_search_ids", Question: true, MaxAnswer: maxPage}
+	a, err := c.send(ctx, r, map[string]any{"search": criteria})
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,9 @@ type transaction struct {
 	Refunded string    `xml:"refunded-transaction-id"`
 	Refunds  []string  `xml:"refund-ids>item"`
 	Disputes []dispute `xml:"disputes>dispute"`
+	History  []event   `xml:"status-history>status-event"`
+	// Local is the id of the local payment that the transaction was made of, by which webhooks before it name it.
+	Local string `xml:"local-payment>payment-id"`
 }
 
 const (
@@ -42,17 +45,17 @@ const (
 // late failure. A bank debit, and a PayPal payment that PayPal holds back, are pending until they are settled. An
 // unrecognised status is processing.
 var statuses = map[string]fsm.News{ //nolint:gochecknoglobals // a table
-	"authorized":               fsm.NewsAuthorized,
-	"submitted_for_settlement": fsm.NewsSucceeded,
-	"settling":                 fsm.NewsSucceeded,
-	"settlement_confirmed":     fsm.NewsSucceeded,
-	"settled":                  fsm.NewsSucceeded,
-	"authorization_expired":    fsm.NewsFailed,
-	"failed":                   fsm.NewsFailed,
-	"gateway_rejected":         fsm.NewsFailed,
-	"processor_declined":       fsm.NewsFailed,
-	"settlement_declined":      fsm.NewsFailed,
-	"voided":                   fsm.NewsFailed,
+	"authorized":            fsm.NewsAuthorized,
+	submitted:               fsm.NewsSucceeded,
+	"settling":              fsm.NewsSucceeded,
+	"settlement_confirmed":  fsm.NewsSucceeded,
+	settled:                 fsm.NewsSucceeded,
+	"authorization_expired": fsm.NewsFailed,
+	"failed":                fsm.NewsFailed,
+	"gateway_rejected":      fsm.NewsFailed,
+	"processor_declined":    fsm.NewsFailed,
+	declinedLate:            fsm.NewsFailed,
+	voided:                  fsm.NewsFailed,
 }
 
 func (t transaction) news() fsm.News {
@@ -77,7 +80,7 @@ func (t transaction) outcome() (gateway.Outcome, error) {
 	}
 	if o.News == fsm.NewsFailed {
 		o.Failure = t.failure()
-		o.Undoes = t.Status == "settlement_declined" || t.Status == "voided"
+		o.Undoes = t.Status == declinedLate || t.Status == voided
 	}
 	return o, err
 }
@@ -86,7 +89,7 @@ func (t transaction) outcome() (gateway.Outcome, error) {
 // (https://developer.paypal.com/braintree/docs/reference/general/processor-responses/authorization-responses).
 func (t transaction) failure() *payment.Failure {
 	switch t.Status {
-	case "voided":
+	case voided:
 		return payment.NewFailure("canceled", "")
 	case "authorization_expired":
 		return payment.NewFailure("expired", "")

@@ -31,7 +31,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		return made.refund()
 	case !errors.Is(err, gateway.ErrNoSuchPayment):
 		return gateway.RefundOutcome{}, call.NotSent(err)
-	case of.Status == "submitted_for_settlement":
+	case of.Status == submitted:
 		return gateway.RefundOutcome{}, call.NotSent(errUnsettled)
 	}
 	made, refused, err := c.command(ctx, http.MethodPost, transactionPath(r.ProviderPaymentID)+"/refund", r.Permit,
@@ -122,7 +122,7 @@ func (t transaction) refund() (gateway.RefundOutcome, error) {
 	}
 	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: t.ID, ProviderPaymentID: t.Refunded, Reference: t.OrderID}
 	switch t.Status {
-	case "settled", "settlement_confirmed":
+	case settled, "settlement_confirmed":
 		o.News = fsm.NewsSucceeded
 	default:
 		if t.news() == fsm.NewsFailed {

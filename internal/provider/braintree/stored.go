@@ -71,6 +71,9 @@ type instrument struct {
 	Month string `xml:"expiration-month"`
 	Year  string `xml:"expiration-year"`
 	Email string `xml:"payer-email"`
+	// Fee is what PayPal keeps of a settled transaction.
+	Fee         string `xml:"transaction-fee-amount"`
+	FeeCurrency string `xml:"transaction-fee-currency-iso-code"`
 }
 
 // saved is the payment method that was stored with a transaction, nil for none. Only the answer to the charge shows

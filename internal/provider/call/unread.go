@@ -48,6 +48,11 @@ func Pass[T, E any](u *Unread, item json.RawMessage, read func(T) ([]E, error), 
 	if err == nil {
 		has, err = read(object)
 	}
+	return Take(u, has, err, take)
+}
+
+// Take is Pass of what was read of an item that is no JSON, or of the error of reading it.
+func Take[E any](u *Unread, has []E, err error, take func(E) error) error {
 	if err != nil {
 		u.Add(err)
 		return nil

@@ -32,6 +32,9 @@ type BooksSuite struct {
 	Bare bool
 	// Aside reports requests that read no list (for an access token), which nothing happens to; nil: none.
 	Aside func(r Request) bool
+	// Spoil returns the first item of a page, nil if it has none, and what is to be in its place and can't be read;
+	// nil: pages are JSON.
+	Spoil func(page []byte) (item, spoilt []byte)
 	// Provider returns the adapter that looks the payments of the entries up, at the same fake; nil if
 	// the fake has no payments.
 	Provider func(t *testing.T, base string, client *http.Client) gateway.Provider
@@ -63,6 +66,9 @@ func Books(t *testing.T, s BooksSuite) {
 		l.read = s.New(t, l.base, l.client).Entries
 		l.id, l.at, l.onePage = func(e gateway.Entry) string { return e.ID }, s.Listed, s.OnePage
 		l.of, l.bare = entryOf, s.Bare
+		if s.Spoil != nil {
+			l.spoil, l.of = s.Spoil, entryIn
+		}
 		return l
 	})
 	t.Run("names", func(t *testing.T) {

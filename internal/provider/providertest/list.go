@@ -32,6 +32,8 @@ type list[T any] struct {
 	at   func(T) time.Time
 	// of reports whether what was passed may be of an item that the provider lists.
 	of func(one T, item json.RawMessage) bool
+	// spoil returns the first item of a page, nil if it has none, and what is in its place.
+	spoil func(page []byte) (item, spoilt []byte)
 }
 
 func newList[T any](t *testing.T, fake http.Handler, aside func(Request) bool, span gateway.Span, want []T) *list[T] {
@@ -44,7 +46,7 @@ func newList[T any](t *testing.T, fake http.Handler, aside func(Request) bool, s
 		server.Close()
 	})
 	require.NotEmpty(t, want, "the fake lists nothing")
-	return &list[T]{line: l, base: server.URL, client: client, span: span, want: want}
+	return &list[T]{line: l, base: server.URL, client: client, span: span, want: want, spoil: spoilJSON}
 }
 
 // runList runs the tests that any list of a span has to pass, each with a fake of its own.

@@ -23,7 +23,7 @@ func listUnreadable[T any](t *testing.T, l *list[T]) {
 	l.passed(t, l.span)
 	spoilt := 0
 	for page := range len(l.requests()) {
-		item := l.spoils(page)
+		item := l.spoils(page, l.spoil)
 		var got []string
 		err := l.read(t.Context(), l.span, func(one T) error {
 			got = append(got, l.id(one))
@@ -44,7 +44,7 @@ func listUnreadable[T any](t *testing.T, l *list[T]) {
 
 // spoils answers one request with a page whose first item is none. That item is returned by the pointer; nil if
 // the page had none.
-func (l *line) spoils(page int) *json.RawMessage {
+func (l *line) spoils(page int, spoil func([]byte) (item, spoilt []byte)) *json.RawMessage {
 	var seen atomic.Int64
 	item := new(json.RawMessage)
 	l.breaks(func(w http.ResponseWriter, r *http.Request, fake http.Handler) {
@@ -55,8 +55,9 @@ func (l *line) spoils(page int) *json.RawMessage {
 		answer := httptest.NewRecorder()
 		fake.ServeHTTP(answer, r)
 		body := answer.Body.Bytes()
-		if *item = firstItem(body, 2); *item != nil {
-			body = bytes.Replace(body, *item, []byte(`"?"`), 1)
+		var spoilt []byte
+		if *item, spoilt = spoil(body); *item != nil {
+			body = bytes.Replace(body, *item, spoilt, 1)
 		}
 		maps.Copy(w.Header(), answer.Header())
 		w.Header().Del("Content-Length")
@@ -65,6 +66,9 @@ func (l *line) spoils(page int) *json.RawMessage {
 	})
 	return item
 }
+
+// spoilJSON replaces the first item of a page of JSON by one that is no object.
+func spoilJSON(page []byte) (item, spoilt []byte) { return firstItem(page, 2), []byte(`"?"`) }
 
 // firstItem is the first object of a list that is a page, a member of one, or deeper by so many members. Links are no
 // such list.
@@ -95,6 +99,12 @@ func firstItem(page []byte, deep int) json.RawMessage {
 func entryOf(e gateway.Entry, item json.RawMessage) bool {
 	names := []string{e.ID, e.Movement.ID, e.Payment, e.Payout}
 	return slices.ContainsFunc(valuesOf(item), func(value string) bool { return value != "" && slices.Contains(names, value) })
+}
+
+// entryIn reports whether an item that is no JSON has one of the names of an entry anywhere.
+func entryIn(e gateway.Entry, item json.RawMessage) bool {
+	names := []string{e.ID, e.Movement.ID, e.Payment, e.Payout}
+	return slices.ContainsFunc(names, func(name string) bool { return name != "" && bytes.Contains(item, []byte(name)) })
 }
 
 // valuesOf are the texts and numbers of an item, however deep.

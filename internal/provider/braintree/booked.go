@@ -1,0 +1,216 @@
+package braintree
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+const (
+	submitted, pending, settled = "submitted_for_settlement", "settlement_pending", "settled"
+	// voided and declinedLate end a transaction, also one that was captured.
+	voided, declinedLate = "voided", "settlement_declined"
+)
+
+// event is one of a transaction's history, or of a dispute's (braintree_python, braintree/status_event.py; its elements
+// are those of the recorded response in https://github.com/braintree-go/braintree-go, transaction_unit_test.go).
+type event struct {
+	Status    string `xml:"status"`
+	Timestamp string `xml:"timestamp"`
+	Amount    string `xml:"amount"`
+	at        time.Time
+}
+
+var errNoDate = errors.New("no date of a change is shown")
+
+// history is that of a transaction or a dispute, oldest first. One with an event without a date is an error.
+func history(events []event) ([]event, error) {
+	all := slices.Clone(events)
+	for i := range all {
+		at, err := time.Parse(time.RFC3339, all[i].Timestamp)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s", errNoDate, all[i].Status)
+		}
+		all[i].at = at.UTC()
+	}
+	slices.SortStableFunc(all, func(a, b event) int { return a.at.Compare(b.at) })
+	return all, nil
+}
+
+// first is the first event of a status; the zero value without one.
+func first(of []event, status string) event {
+	for _, e := range of {
+		if e.Status == status {
+			return e
+		}
+	}
+	return event{}
+}
+
+// captured is when the money of a sale became the merchant's: when it was submitted for settlement, and for one that was
+// pending then, or was never submitted, when it was settled. Both can be searched by.
+func captured(of []event) event {
+	if at := first(of, submitted); at.Status != "" && first(of, pending).Status == "" {
+		return at
+	}
+	return first(of, settled)
+}
+
+// entries are what a transaction moved in a span: a sale or a refund, and its disputes.
+func (c *Client) entries(t transaction, in gateway.Span) (all []gateway.Entry, err error) {
+	if c.MerchantAccount == "" && c.Currency != "" && string(c.Currency) != t.Currency {
+		return nil, nil
+	}
+	bookings, err := t.bookings()
+	for _, b := range bookings {
+		switch e, has, unread := b.entry(in); {
+		case unread != nil:
+			err = unread
+		case has:
+			all = append(all, e)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("transaction %s: %w", t.ID, err)
+	}
+	return all, nil
+}
+
+// bookings are all that a transaction moved. A credit that refunds no sale is about no payment.
+func (t transaction) bookings() ([]booking, error) {
+	past, err := history(t.History)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(past) == 0, t.Status == "":
+		return nil, errNoDate
+	case t.Type == sale:
+		return append(t.disputed(), t.sold(past)), nil
+	case t.Type == credit && t.Refunded != "":
+		return append(t.disputed(), t.refunded(past)), nil
+	}
+	return nil, nil
+}
+
+// booking is an entry of which the amount is not read yet, with the error of its date; the zero value is none.
+type booking struct {
+	gateway.Entry
+
+	amount, currency string
+	err              error
+}
+
+// entry returns the entry, and whether a span has it. The amount of one that it has not is not read.
+func (b booking) entry(in gateway.Span) (gateway.Entry, bool, error) {
+	switch {
+	case b.err != nil:
+		return gateway.Entry{}, false, b.err
+	case b.ID == "", !in.Has(b.Movement.At):
+		return gateway.Entry{}, false, nil
+	}
+	money, err := call.ReadDecimal(b.amount, b.currency)
+	if err != nil {
+		return gateway.Entry{}, false, fmt.Errorf("%s: %w", b.ID, err)
+	}
+	b.Movement.Money = *money
+	return b.Entry, true, nil
+}
+
+// references are the names that a transaction has besides its id.
+func (t transaction) references() (names []string) {
+	for _, name := range []string{t.OrderID, t.Local} {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// sold is the capture of a sale, or that it was undone: voided before it settled, or declined by the settlement. The
+// capture of such a sale is not passed: where it was never recorded it would count as late money until it is reversed.
+func (t transaction) sold(past []event) booking {
+	at := captured(past)
+	b := booking{
+		Entry:  gateway.Entry{ID: t.ID, Payment: t.ID, References: t.references(), Movement: payment.Told{Kind: payment.MovementCapture, At: at.at}},
+		amount: t.Amount, currency: t.Currency,
+	}
+	switch {
+	case at.Status == "":
+		return booking{}
+	case t.news() == fsm.NewsSucceeded:
+		b.Fee = t.PayPal.fee()
+	case t.Status == voided || t.Status == declinedLate:
+		b.ID, b.amount = t.ID+"/reversal", cmp.Or(at.Amount, t.Amount)
+		b.Movement.Kind, b.Movement.At = payment.MovementCaptureReversal, first(past, t.Status).at
+	default:
+		return booking{}
+	}
+	return b
+}
+
+// refunded is a refund that is settled, or that its settlement was declined after all.
+func (t transaction) refunded(past []event) booking {
+	at := first(past, settled)
+	b := booking{
+		Entry:  gateway.Entry{ID: t.ID, Payment: t.Refunded, Movement: payment.Told{Kind: payment.MovementRefund, ID: t.ID, At: at.at}},
+		amount: t.Amount, currency: t.Currency,
+	}
+	switch {
+	case at.Status == "":
+		return booking{}
+	case t.Status == settled:
+	case t.Status == declinedLate:
+		b.ID, b.Movement.Kind, b.Movement.At = t.ID+"/reversal", payment.MovementRefundReversal, first(past, declinedLate).at
+	default:
+		return booking{}
+	}
+	return b
+}
+
+// fee is what PayPal keeps of a transaction
+// (https://developer.paypal.com/braintree/graphql/reference/types/pay-pal-transaction-details.md), nil where none is shown.
+func (i instrument) fee() *payment.Money {
+	fee, err := call.ReadDecimal(i.Fee, i.FeeCurrency)
+	if err != nil {
+		return nil
+	}
+	return fee
+}
+
+// disputed are what the disputes of a transaction took, dated by their opening, and what of it is won.
+func (t transaction) disputed() (all []booking) {
+	for _, d := range t.Disputes {
+		if _, known := disputeStates[d.Status]; !known || d.Kind == retrieval {
+			continue
+		}
+		past, err := history(d.History)
+		b := booking{
+			Entry: gateway.Entry{ID: d.ID, Payment: t.ID, References: t.references(), Movement: payment.Told{
+				Kind: payment.MovementChargeback, ID: d.ID, At: cmp.Or(first(past, opened).at, d.created()),
+			}},
+			amount: d.taken(), currency: cmp.Or(d.Currency, t.Currency), err: err,
+		}
+		all = append(all, b.dated())
+		if d.Status == won {
+			b.ID, b.amount = d.ID+"/reversal", cmp.Or(d.Won, b.amount)
+			b.Movement.Kind, b.Movement.At = payment.MovementChargebackReversal, cmp.Or(first(past, won).at, d.changed())
+			all = append(all, b.dated())
+		}
+	}
+	return all
+}
+
+// dated is the booking, with an error if it has no id or no date.
+func (b booking) dated() booking {
+	if b.err == nil && (b.Movement.ID == "" || b.Movement.At.IsZero()) {
+		b.err = errNoDate
+	}
+	return b
+}

@@ -1,0 +1,167 @@
+package braintree
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+const (
+	// mostListed is how many transactions a search has at most
+	// (https://developer.paypal.com/braintree/docs/reference/general/searching/search-results): which ones are left out
+	// of more is not documented.
+	mostListed = 50_000
+	// bookPage is how many transactions the responses of a search have, as their page-size shows (the recorded response
+	// in https://github.com/braintree-go/braintree-go, transaction_unit_test.go).
+	bookPage = 50
+	// maxPage bounds a response of 50 whole transactions, or of 50,000 ids, in bytes.
+	maxPage = 16 << 20
+	// booksLag is ours, as findLag is, and longer: nothing looks again for what was missing then.
+	booksLag = time.Hour
+	// declinedLater is how long after it was created a transaction's settlement may be declined, disputedLater how long
+	// after it was received a dispute may be won. No limits are documented.
+	declinedLater, disputedLater = 91 * 24 * time.Hour, 181 * 24 * time.Hour
+)
+
+// Entries implements gateway.Books by "Transaction: Search"
+// (https://developer.paypal.com/braintree/docs/reference/request/transaction/search, by the requests of
+// braintree_python, braintree/transaction_gateway.py): the transactions that were submitted for settlement, settled or
+// voided in the span, those of which the settlement was declined, and those with disputes. Of each the history has the
+// dates, and the disputes are those that a lookup shows.
+//
+// All ids are read first, and then the transactions by their ids alone: one that changes in between is not left out.
+// Of a merchant with several merchant accounts only those of the configured one are passed, and without one those in
+// the account's currency. A payment's capture is a total, as in lookups. None names its payout; the fee is that of
+// PayPal's transactions, others have none.
+func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+	ids, err := c.listed(ctx, in.Seconds())
+	if err != nil {
+		return err
+	}
+	unread := &call.Unread{}
+	for page := range slices.Chunk(ids, bookPage) {
+		all, err := c.page(ctx, page)
+		if err != nil {
+			return err
+		}
+		for _, t := range all {
+			entries, err := c.entries(t, in)
+			if err := call.Take(unread, entries, err, take); err != nil {
+				return err
+			}
+		}
+	}
+	return unread.Err()
+}
+
+// searches are those of a span by the times that transactions can be searched by (braintree_python,
+// braintree/transaction_search.py). Of a declined settlement that is its creation, of a dispute the date of its receipt
+// (https://developer.paypal.com/braintree/graphql/reference/types/transaction-search-input.md), in no certain zone.
+func searches(in gateway.Span) []search {
+	return []search{
+		{field: "submitted_for_settlement_at", in: in},
+		{field: "settled_at", in: in},
+		{field: "voided_at", in: in},
+		{field: "created_at", in: gateway.Span{From: in.From.Add(-declinedLater), To: in.To}, status: declinedLate},
+		{field: "dispute_date", in: gateway.Span{From: in.From.Add(-disputedLater), To: in.To.AddDate(0, 0, 1)}},
+	}
+}
+
+// search is one for the transactions with a time in a span and, unless it is empty, a status.
+type search struct {
+	field  string
+	in     gateway.Span
+	status string
+}
+
+// criteria are those of the search. The lower bound is inclusive; a minute is added to the upper one, which is
+// exclusive (https://developer.paypal.com/braintree/docs/reference/general/searching/search-fields).
+func (s search) criteria(account string) map[string]any {
+	all := map[string]any{s.field: map[string]string{
+		"min": s.in.From.Truncate(time.Minute).Format(time.RFC3339), "max": s.in.To.Format(time.RFC3339),
+	}}
+	if s.status != "" {
+		all["status"] = []string{s.status}
+	}
+	if account != "" {
+		all["merchant_account_id"] = []string{account}
+	}
+	return all
+}
+
+// listed are the ids of all transactions that may have entries of a span, each once.
+func (c *Client) listed(ctx context.Context, in gateway.Span) (all []string, err error) {
+	seen := map[string]bool{}
+	for _, s := range searches(in) {
+		ids, err := c.ids(ctx, s)
+		if err != nil {
+			return nil, fmt.Errorf("search transactions by %s: %w", s.field, err)
+		}
+		for _, id := range ids {
+			if !seen[id] {
+				seen[id] = true
+				all = append(all, id)
+			}
+		}
+	}
+	return all, nil
+}
+
+var errTooMany = errors.New("more transactions in a minute than a search has")
+
+// ids are those of a search, or of its halves where there may be more than it has.
+func (c *Client) ids(ctx context.Context, s search) (all []string, err error) {
+	found, err := c.search(ctx, s.criteria(c.MerchantAccount))
+	if err != nil || len(found) < mostListed {
+		return found, err
+	}
+	length := s.in.To.Sub(s.in.From)
+	if length <= time.Minute {
+		return nil, errTooMany
+	}
+	for _, half := range s.in.Split(max(time.Minute, (length / 2).Truncate(time.Minute))) {
+		found, err := c.ids(ctx, search{s.field, half, s.status})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// page returns the transactions of some ids. One that the response lacks is looked up.
+func (c *Client) page(ctx context.Context, ids []string) ([]transaction, error) {
+	r := call.Request{Method: http.MethodPost, URL: "/transactions/advanced_search", Question: true, MaxAnswer: maxPage}
+	a, err := c.send(ctx, r, map[string]any{"search": map[string]any{"ids": ids}})
+	if err != nil {
+		return nil, err
+	}
+	var got struct {
+		XMLName xml.Name      `xml:"credit-card-transactions"`
+		Items   []transaction `xml:"transaction"`
+	}
+	if refused, err := read(a, &got); err != nil {
+		return nil, err
+	} else if refused != nil {
+		return nil, refused
+	}
+	all := slices.DeleteFunc(got.Items, func(t transaction) bool { return !slices.Contains(ids, t.ID) })
+	for _, id := range ids {
+		if slices.ContainsFunc(all, func(t transaction) bool { return t.ID == id }) {
+			continue
+		}
+		t, err := c.transaction(ctx, id, nil)
+		if err != nil {
+			return nil, fmt.Errorf("look transaction %s up, which a search has: %w", id, err)
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
