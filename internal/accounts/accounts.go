@@ -64,7 +64,7 @@ func (b builder) charged(a config.Account) (gateway.Account, error) {
 	if err != nil {
 		return gateway.Account{}, err
 	}
-	out.Books, out.Events, out.Statement, out.BooksLag = kept.Books, kept.Events, kept.Statement, kept.Lag
+	out.Books, out.Events, out.Statement, out.BooksLag, out.BooksUnmarked = kept.Books, kept.Events, kept.Statement, kept.Lag, kept.Unmarked
 	out.Provider, err = Provider(a, b.client, b.watch.Now)
 	return out, err
 }

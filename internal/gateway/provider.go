@@ -239,6 +239,9 @@ type Account struct {
 	Statement Statement
 	// BooksLag is how long the books may lack a new entry.
 	BooksLag time.Duration
+	// BooksUnmarked is set if the entries of the books bear no mark of ours, so that what a restored database has
+	// forgotten looks like a payment of others.
+	BooksUnmarked bool
 	// Live is false for an account of test money, true for one of real money, nil if that is open.
 	Live *bool
 	// Lives are how long its attempts may stay unfinished.

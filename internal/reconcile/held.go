@@ -31,14 +31,17 @@ type Hold struct {
 }
 
 // RunHeld reconciles a held account, once the books of the time that may be forgotten are complete. It returns the run that has
-// compared all of that, this one or an earlier one, and false while there is none: the account stays held.
+// compared all of that, this one or an earlier one, and false while there is none: the account stays held. Books without a mark of ours
+// show nothing that is forgotten: that takes a person.
 func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(review.Discrepancy)) (uuid.UUID, bool, error) {
-	span, complete := gateway.Span{From: h.Since, To: h.Until}, h.Until.Add(r.Accounts.Get(h.Account).BooksLag)
-	if h.ByHand {
+	account := r.Accounts.Get(h.Account)
+	span, complete := gateway.Span{From: h.Since, To: h.Until}, h.Until.Add(account.BooksLag)
+	byHand := h.ByHand || account.BooksUnmarked
+	if byHand {
 		complete = h.Until.AddDate(1000, 0, 0)
 	}
 	id, covered, err := r.Store.RunOf(ctx, h.Account, span, complete)
-	if err != nil || covered || h.ByHand || r.Accounts.Get(h.Account).Books == nil {
+	if err != nil || covered || byHand || account.Books == nil {
 		return id, covered, err
 	}
 	q := Request{Account: h.Account, By: Held, Progress: func(Count) {}, Found: found}

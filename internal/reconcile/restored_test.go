@@ -193,6 +193,24 @@ func TestRunHeld(t *testing.T) {
 		require.Empty(t, rows(t, r, "SELECT account FROM reconciliations"))
 		require.True(t, held(t, r, account, time.Now().Add(-61*time.Minute)))
 	})
+	t.Run("not by books without marks", func(t *testing.T) {
+		t.Parallel()
+		r := newEnv(t)
+		unmarked := r.Accounts.Get(account)
+		unmarked.BooksUnmarked = true
+		r.Accounts.Replace(map[string]gateway.Account{account: unmarked})
+		_, r.bank.books = forgotten()
+		for i := range r.bank.books {
+			r.bank.books[i].References, r.bank.books[i].Order = nil, ""
+		}
+		until := time.Now().Add(-time.Second)
+		require.False(t, held(t, r, account, until))
+		require.NoError(t, r.tryReconcile(t), "what is forgotten looks like a payment of others")
+		require.False(t, held(t, r, account, until), "another run has not compared it either")
+		q := reconcile.Request{Account: account, By: "cli:ann", Span: gateway.Span{From: until.Add(-time.Hour), To: time.Now()}}
+		require.NoError(t, r.Compared(t.Context(), q, "the dashboard has nothing of that hour"))
+		require.True(t, held(t, r, account, until))
+	})
 	t.Run("fails", func(t *testing.T) {
 		t.Parallel()
 		r := newEnv(t)

@@ -40,6 +40,9 @@ type Adapter struct {
 	Statement gateway.Statement
 	// Lag is how long the books may lack a new entry.
 	Lag time.Duration
+	// Unmarked is set if the entries of the books bear no mark of ours: what a restored database has forgotten then looks
+	// like payments of others.
+	Unmarked bool
 	// Dashboard is where a person finds a payment at the provider.
 	Dashboard Dashboard
 }
