@@ -119,6 +119,20 @@ func TestReloadAddsAnAccount(t *testing.T) {
 	require.NotEmpty(t, marks)
 }
 
+// The account has what its kind keeps: books that can be read, how late they are, and whether they bear marks.
+func TestBooksOfAccounts(t *testing.T) {
+	t.Parallel()
+	lemon := "  - {name: lemon, kind: lemonsqueezy, api_key: k, store_id: 1, variant_id: 2, store_currency: EUR, test_payments: true, webhook_secrets: [secret1]}\n"
+	paddle := "  - {name: paddle, kind: paddle, api_key: pdl_sdbx_1, webhook_secrets: [pdl_ntfset_1]}\n"
+	s, _ := newSet(t, head+shop+lemon+paddle)
+	for name, unmarked := range map[string]bool{"lemon": true, "paddle": false} {
+		a := s.Charged.Get(name)
+		require.NotNil(t, a.Books, name)
+		require.Equal(t, time.Minute, a.BooksLag, name)
+		require.Equal(t, unmarked, a.BooksUnmarked, name)
+	}
+}
+
 func TestReloadPauses(t *testing.T) {
 	t.Parallel()
 	s, b := newSet(t, head+shop)

@@ -36,14 +36,17 @@ func Adapter() descriptor.Adapter {
 			{Member: "customer.name", As: "data.attributes.checkout_data.name", When: "the customer can change it"},
 			{Member: "customer.billing_address", As: "data.attributes.checkout_data.billing_address.country", When: "the country and the postal code alone"},
 		},
-		New: func(s descriptor.Settings) (gateway.Provider, error) { return of(s) },
+		New:      func(s descriptor.Settings) (gateway.Provider, error) { return of(s) },
+		Books:    func(s descriptor.Settings) (gateway.Books, error) { return of(s) },
+		Unmarked: true,
+		Lag:      findLag,
 	}
 }
 
 var digits = regexp.MustCompile(`^[0-9]{1,18}$`)
 
 // of is the client of an account. It wraps webhooks.ErrConfig for ids that are no numbers, and a time that is none.
-func of(s descriptor.Settings) (gateway.Provider, error) {
+func of(s descriptor.Settings) (*Client, error) {
 	store := Store{
 		ID: s.Params["store_id"], Variant: s.Params["variant_id"], Currency: payment.Currency(s.Params["store_currency"]),
 		Test: s.Params["test_payments"] == "true",

@@ -27,7 +27,7 @@ type Store struct {
 	LinkLife time.Duration
 }
 
-// Client is one store at Lemon Squeezy. It implements gateway.Provider.
+// Client is one store at Lemon Squeezy. It implements gateway.Provider and gateway.Books.
 type Client struct {
 	call.OneStep
 
@@ -40,7 +40,7 @@ const (
 	address = "https://api.lemonsqueezy.com"
 	// media is that of every request (https://docs.lemonsqueezy.com/api/getting-started/requests).
 	media = "application/vnd.api+json"
-	// findLag is ours: how soon a list shows a checkout is not documented
+	// findLag is ours: how soon a list shows a checkout, or an order, is not documented
 	// (https://docs.lemonsqueezy.com/api/checkouts/list-all-checkouts).
 	findLag = time.Minute
 )
@@ -123,4 +123,7 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return nil, first
 }
 
-var errNoObject = errors.New("the answer names no object")
+var (
+	errNoObject = errors.New("the answer names no object")
+	errUndated  = errors.New("it has no date")
+)

@@ -31,6 +31,8 @@ type fake struct {
 	orders    []*order
 	// silent: the response to a refund does not show it yet.
 	silent bool
+	// most is how many objects a page has at the most, where that is less than what may be requested.
+	most int
 }
 
 type checkout struct {
@@ -44,13 +46,16 @@ type checkout struct {
 type order struct {
 	id, status, currency string
 	total, refunded      int64
+	test                 bool
+	// made, changed and back are its dates; the zero value shows none.
+	made, changed, back time.Time
 }
 
 func newFake() *fake {
 	f := &fake{ServeMux: http.NewServeMux(), currency: "EUR"}
 	for pattern, run := range map[string]func(r *http.Request, body []byte) (int, any){
 		"POST /v1/checkouts": f.create, "GET /v1/checkouts": f.list, "GET /v1/checkouts/{id}": f.checkout,
-		"GET /v1/orders/{id}": f.order, "POST /v1/orders/{id}/refund": f.refund,
+		"GET /v1/orders": f.listOrders, "GET /v1/orders/{id}": f.order, "POST /v1/orders/{id}/refund": f.refund,
 	} {
 		f.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			raw, _ := io.ReadAll(r.Body)
@@ -95,10 +100,16 @@ func (c *checkout) render(preview any) object {
 }
 
 func (o *order) render() object {
-	return object{"type": "orders", "id": o.id, "attributes": object{
+	attributes := object{
 		"store_id": 101, "identifier": "104e18a2-d755-4d4b-80c4-" + fmt.Sprintf("%012s", o.id), "currency": o.currency, "total": o.total,
-		"refunded_amount": o.refunded, "status": o.status, "user_name": "Jane Doe", "refunded": o.refunded == o.total,
-	}}
+		"refunded_amount": o.refunded, "status": o.status, "user_name": "Jane Doe", "refunded": o.refunded == o.total, "refunded_at": nil, "test_mode": o.test,
+	}
+	for name, at := range map[string]time.Time{"created_at": o.made, "updated_at": o.changed, "refunded_at": o.back} {
+		if !at.IsZero() {
+			attributes[name] = at.UTC().Format("2006-01-02T15:04:05.000000Z")
+		}
+	}
+	return object{"type": "orders", "id": o.id, "attributes": attributes}
 }
 
 // related are the relationships of a checkout.
@@ -156,17 +167,35 @@ func (f *fake) create(_ *http.Request, body []byte) (int, any) {
 
 // list is newest first.
 func (f *fake) list(r *http.Request, _ []byte) (int, any) {
-	query := r.URL.Query()
-	size, err := strconv.Atoi(query.Get("page[size]"))
-	number, bad := strconv.Atoi(query.Get("page[number]"))
-	if err != nil || bad != nil || size > 100 || query.Get("filter[store_id]") != storeID || query.Get("filter[variant_id]") != variant {
+	if r.URL.Query().Get("filter[variant_id]") != variant {
 		return failure(http.StatusBadRequest, "Bad Request")
 	}
 	all := slices.Clone(f.checkouts)
 	slices.Reverse(all)
+	return listed(r, f.most, all, func(c *checkout) object { return c.render([]int{}) })
+}
+
+// listOrders is newest first.
+func (f *fake) listOrders(r *http.Request, _ []byte) (int, any) {
+	all := slices.Clone(f.orders)
+	slices.Reverse(all)
+	return listed(r, f.most, all, (*order).render)
+}
+
+// listed is a page of a list, by its number.
+func listed[T any](r *http.Request, most int, all []T, render func(T) object) (int, any) {
+	query := r.URL.Query()
+	size, err := strconv.Atoi(query.Get("page[size]"))
+	number, bad := strconv.Atoi(query.Get("page[number]"))
+	if err != nil || bad != nil || size > 100 || query.Get("filter[store_id]") != storeID {
+		return failure(http.StatusBadRequest, "Bad Request")
+	}
+	if most > 0 {
+		size = min(size, most)
+	}
 	page := []object{}
-	for _, c := range all[min(len(all), (number-1)*size):min(len(all), number*size)] {
-		page = append(page, c.render([]int{}))
+	for _, one := range all[min(len(all), (number-1)*size):min(len(all), number*size)] {
+		page = append(page, render(one))
 	}
 	last := max(1, (len(all)+size-1)/size)
 	return http.StatusOK, object{"data": page, "meta": object{"page": object{"currentPage": number, "lastPage": last, "perPage": size, "total": len(all)}}}

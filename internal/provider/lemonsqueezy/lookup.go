@@ -66,7 +66,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	made := madeAt(id)
 	for number := 1; number <= pages; number++ {
 		query.Set("page[number]", strconv.Itoa(number))
-		listed, last, err := c.page(ctx, query)
+		listed, last, err := pageOf[object[checkout]](ctx, c, "/checkouts", query)
 		if err != nil {
 			return gateway.Outcome{}, err
 		}
@@ -93,19 +93,19 @@ func madeAt(id payment.AttemptID) time.Time {
 	return time.Unix(uuid.UUID(id).Time().UnixTime()).Add(-clocks)
 }
 
-// page reads one page of checkouts, and the number of the last one
+// pageOf reads one page of a list, and the number of the last one
 // (https://docs.lemonsqueezy.com/api/getting-started/requests, "Pagination"). A list that is not there is no list
-// without a checkout.
-func (c *Client) page(ctx context.Context, query url.Values) (listed []object[checkout], last int, err error) {
+// without an object.
+func pageOf[T any](ctx context.Context, c *Client, path string, query url.Values) (listed []T, last int, err error) {
 	var got struct {
-		Data []object[checkout] `json:"data"`
+		Data []T `json:"data"`
 		Meta struct {
 			Page struct {
 				Last int `json:"lastPage"`
 			} `json:"page"`
 		} `json:"meta"`
 	}
-	err = c.api.Get(ctx, "/checkouts?"+query.Encode(), nil, &got)
+	err = c.api.Get(ctx, path+"?"+query.Encode(), nil, &got)
 	if errors.Is(err, gateway.ErrNoSuchPayment) || err == nil && (got.Data == nil || got.Meta.Page.Last == 0) {
 		err = errNoObject
 	}

@@ -27,7 +27,9 @@ func Adapter() descriptor.Adapter {
 		},
 		ProviderData: providerData(),
 		New:          func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
+		Books:        func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
 		Events:       func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
+		Lag:          findLag,
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/httpjson"
 )
 
-// Client is one seller at Paddle. It implements gateway.Provider and gateway.EventLog.
+// Client is one seller at Paddle. It implements gateway.Provider, gateway.Books and gateway.EventLog.
 type Client struct {
 	call.OneStep
 
@@ -32,7 +32,7 @@ const (
 	sandbox = "https://sandbox-api.paddle.com"
 	// version is that of the API (https://developer.paddle.com/api-reference/about/versioning).
 	version = "1"
-	// findLag is ours: how soon a list shows a transaction is not documented
+	// findLag is ours: how soon a list shows a transaction, or an adjustment, is not documented
 	// (https://developer.paddle.com/api-reference/transactions/list-transactions).
 	findLag = time.Minute
 )

@@ -22,7 +22,10 @@ const (
 	numberedLater = time.Hour
 )
 
-var errNameless = errors.New("the answer lists no events")
+var (
+	errNameless = errors.New("the answer is no list of objects with ids")
+	errUndated  = errors.New("it has no date")
+)
 
 // listed is an event as the list has it; a webhook has the same members, and its own notification_id.
 type listed struct {
@@ -40,7 +43,7 @@ func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.
 	unread := &call.Unread{}
 	query := url.Values{"order_by": {"id[DESC]"}, "per_page": {pageSize}}
 	for {
-		page, more, err := c.page(ctx, query)
+		page, more, err := c.page(ctx, "/events", query)
 		if err != nil {
 			return err
 		}
@@ -83,7 +86,7 @@ func (e listed) passed(body []byte, in gateway.Span) ([]gateway.ListedEvent, err
 
 // page reads one page, and whether there are more
 // (https://developer.paddle.com/api-reference/about/pagination).
-func (c *Client) page(ctx context.Context, query url.Values) (events []json.RawMessage, more bool, err error) {
+func (c *Client) page(ctx context.Context, path string, query url.Values) (items []json.RawMessage, more bool, err error) {
 	var said struct {
 		Data []json.RawMessage `json:"data"`
 		Meta *struct {
@@ -92,7 +95,7 @@ func (c *Client) page(ctx context.Context, query url.Values) (events []json.RawM
 			} `json:"pagination"`
 		} `json:"meta"`
 	}
-	if err := c.api.Get(ctx, "/events?"+query.Encode(), nil, &said); err != nil {
+	if err := c.api.Get(ctx, path+"?"+query.Encode(), nil, &said); err != nil {
 		return nil, false, unlisted(err)
 	}
 	if said.Data == nil || said.Meta == nil {

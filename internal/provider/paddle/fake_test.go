@@ -27,6 +27,8 @@ type fakePayments struct {
 	// pending: refunds wait for their approval. before runs before each request.
 	pending bool
 	before  func(line string, f *fakePayments)
+	// most is how many objects a page has at the most, where that is less than what may be requested.
+	most int
 }
 
 type transaction struct {
@@ -34,12 +36,14 @@ type transaction struct {
 	custom                    json.RawMessage
 	items                     []int64
 	at                        time.Time
+	booked                    dates
 }
 
 type adjustment struct {
 	id, action, status, transaction, currency, reason string
 	items                                             map[string]int64
 	total                                             int64
+	booked                                            dates
 }
 
 func newPayments(*testing.T) http.Handler { return payments() }
@@ -80,11 +84,14 @@ func data(status int, entity any) (int, any) {
 }
 
 // listed is a page of a list, which begins after an id.
-func listed[T any](r *http.Request, all []T, id func(T) string, render func(T) object) (int, any) {
+func listed[T any](r *http.Request, most int, all []T, id func(T) string, render func(T) object) (int, any) {
 	query := r.URL.Query()
 	size, err := strconv.Atoi(query.Get("per_page"))
 	if err != nil || size > 50 {
 		return failure(http.StatusBadRequest, "invalid_field")
+	}
+	if most > 0 {
+		size = min(size, most)
 	}
 	from := 1 + slices.IndexFunc(all, func(one T) bool { return query.Has("after") && id(one) == query.Get("after") })
 	to := min(from+size, len(all))
@@ -127,6 +134,7 @@ func (t *transaction) render() object {
 	if t.url != "" {
 		o["checkout"] = object{"url": t.url}
 	}
+	t.booked.show(o, text(t.total()))
 	return o
 }
 
@@ -135,10 +143,12 @@ func (a *adjustment) render() object {
 	for id, units := range a.items {
 		items = append(items, object{"id": "adjitm_1", "item_id": id, "type": "partial", "amount": text(units)})
 	}
-	return object{
+	o := object{
 		"id": a.id, "action": a.action, "status": a.status, "transaction_id": a.transaction, "currency_code": a.currency, "reason": a.reason, "items": items,
 		"totals": object{"total": text(a.total), "currency_code": a.currency},
 	}
+	a.booked.showMade(o)
+	return o
 }
 
 // created are the documented members of POST /transactions, as far as they are sent.
@@ -215,21 +225,6 @@ func (f *fakePayments) get(r *http.Request, _ []byte) (int, any) {
 		return failure(http.StatusNotFound, "not_found")
 	}
 	return data(http.StatusOK, t.render())
-}
-
-func (f *fakePayments) list(r *http.Request, _ []byte) (int, any) {
-	since := time.Time{}
-	if from := r.URL.Query().Get("created_at[GTE]"); from != "" {
-		var err error
-		if since, err = time.Parse(time.RFC3339, from); err != nil {
-			return failure(http.StatusBadRequest, "invalid_field")
-		}
-	}
-	if r.URL.Query().Get("order_by") != "created_at[ASC]" {
-		return failure(http.StatusBadRequest, "invalid_field")
-	}
-	all := slices.DeleteFunc(slices.Clone(f.transactions), func(t *transaction) bool { return t.at.Before(since) })
-	return listed(r, all, func(t *transaction) string { return t.id }, (*transaction).render)
 }
 
 func (f *fakePayments) update(r *http.Request, body []byte) (int, any) {
@@ -313,12 +308,4 @@ func (f *fakePayments) adjust(_ *http.Request, body []byte) (int, any) {
 	}
 	f.adjustments = append(f.adjustments, a)
 	return data(http.StatusCreated, a.render())
-}
-
-func (f *fakePayments) listAdjustments(r *http.Request, _ []byte) (int, any) {
-	query := r.URL.Query()
-	all := slices.DeleteFunc(slices.Clone(f.adjustments), func(a *adjustment) bool {
-		return query.Has("transaction_id") && a.transaction != query.Get("transaction_id") || query.Has("id") && a.id != query.Get("id")
-	})
-	return listed(r, all, func(a *adjustment) string { return a.id }, (*adjustment).render)
 }

@@ -22,7 +22,8 @@ type transaction struct {
 		Totals struct {
 			GrandTotal string `json:"grand_total"`
 		} `json:"totals"`
-		LineItems []lineItem `json:"line_items"`
+		PayoutTotals *payoutTotals `json:"payout_totals"`
+		LineItems    []lineItem    `json:"line_items"`
 	} `json:"details"`
 }
 

@@ -1,0 +1,107 @@
+package lemonsqueezy
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// refundedLater bounds how long after it was made an order is looked at for a refund. It is ours: a seller may refund at
+// any time, Lemon Squeezy itself within 60 days (https://docs.lemonsqueezy.com/help/payments/refunds-chargebacks).
+const refundedLater = 120 * 24 * time.Hour
+
+// Entries implements gateway.Books by the list of the store's orders
+// (https://docs.lemonsqueezy.com/api/orders/list-all-orders), the newest first: it has no filter by time, and pages by
+// number, so that an order made meanwhile shifts others to the next page, where they are passed again. Orders of the other
+// mode than the key's payments are left out.
+//
+// An order bears no mark of ours: it is named as its webhook names it, and one of which no webhook came is in no attempt. A
+// refund has no name; of each order all that was refunded is one entry, dated by when all was refunded, or else by when the
+// order was last changed. A chargeback is a refund, in most cases, and no fee and no payout is shown. Renewals of
+// subscriptions make no orders.
+func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+	unread := &call.Unread{}
+	query := url.Values{"filter[store_id]": {c.store.ID}, "page[size]": {pageOf100}}
+	for number, last := 1, 1; number <= last; number++ {
+		query.Set("page[number]", strconv.Itoa(number))
+		var items []json.RawMessage
+		var err error
+		if items, last, err = pageOf[json.RawMessage](ctx, c, "/orders", query); err != nil {
+			return fmt.Errorf("list orders: %w", err)
+		}
+		for _, item := range items {
+			older := false
+			err := call.Pass(unread, item, func(o object[listedOrder]) ([]gateway.Entry, error) {
+				made := o.Attributes.CreatedAt
+				older = !made.IsZero() && made.Before(in.From.Add(-refundedLater))
+				return c.entries(o, in)
+			}, take)
+			if err != nil {
+				return err
+			}
+			if older {
+				return unread.Err()
+			}
+		}
+	}
+	return unread.Err()
+}
+
+// listedOrder is an order with its dates (https://docs.lemonsqueezy.com/api/orders/the-order-object).
+type listedOrder struct {
+	order
+
+	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	RefundedAt time.Time `json:"refunded_at"`
+	TestMode   bool      `json:"test_mode"`
+}
+
+// has reports whether anything of the order may have happened in a span.
+func (o listedOrder) has(in gateway.Span) bool {
+	return slices.ContainsFunc([]time.Time{o.CreatedAt, o.UpdatedAt, o.RefundedAt}, in.Has)
+}
+
+// entries are the capture of an order that was paid, named by the order as its webhook names it, and what was refunded of
+// it in all. One of nothing captured nothing.
+func (c *Client) entries(o object[listedOrder], in gateway.Span) ([]gateway.Entry, error) {
+	a := o.Attributes
+	switch {
+	case a.CreatedAt.IsZero():
+		return nil, fmt.Errorf("order %s: %w", o.ID, errUndated)
+	case !a.has(in), a.TestMode != c.store.Test:
+		return nil, nil
+	}
+	stands, err := outcome(object[order]{Type: o.Type, ID: o.ID, Attributes: a.order})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("order %s: %w", o.ID, err)
+	case stands.News != fsm.NewsSucceeded || stands.Money.Minor == 0:
+		return nil, nil
+	}
+	all := []gateway.Entry{{
+		ID: o.ID, Payment: o.ID, References: stands.References,
+		Movement: payment.Told{Kind: payment.MovementCapture, ID: o.ID, Money: *stands.Money, At: a.CreatedAt.UTC()},
+	}}
+	if a.RefundedAmount == 0 {
+		return all, nil
+	}
+	back, err := a.money(a.RefundedAmount)
+	if err != nil {
+		return nil, fmt.Errorf("order %s: %w", o.ID, err)
+	}
+	return append(all, gateway.Entry{
+		ID: o.ID + "/refund", Payment: o.ID, References: stands.References,
+		Movement: payment.Told{Kind: payment.MovementRefund, Money: *back, At: cmp.Or(a.RefundedAt, a.UpdatedAt, a.CreatedAt).UTC()},
+	}), nil
+}

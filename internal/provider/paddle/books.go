@@ -1,0 +1,194 @@
+package paddle
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// approvedLater bounds how long after it was made an adjustment may be approved. It is ours: Paddle documents no time for
+// its review of refunds.
+const approvedLater = 60 * 24 * time.Hour
+
+// Entries implements gateway.Books by the lists of transactions and adjustments
+// (https://developer.paddle.com/api-reference/transactions/list-transactions.md, …/adjustments/list-adjustments.md).
+//
+// What was captured in the span was made before its end and was changed since its begin, however often it was changed
+// later: transactions are read so, in the order of their ids, which no change moves. Adjustments have no filter by time:
+// they are read from the newest on, since an id sorts by when it was made
+// (https://developer.paddle.com/api-reference/about/filter-search-sort.md). What was changed in the span is passed as
+// well: a refund that was approved, a transaction that was paid later than it was captured.
+//
+// Neither names a payout: only a report does that is made to order, as a file
+// (https://developer.paddle.com/build/reports/payout-reconciliation.md). The fee and the net amount of adjustments are left
+// out: whether their earnings contain the fee of a chargeback, and their sign for one that is reversed, is not documented.
+func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+	unread, whole := &call.Unread{}, in.Seconds()
+	query := url.Values{
+		"updated_at[GTE]": {whole.From.Format(time.RFC3339)}, "created_at[LT]": {whole.To.Format(time.RFC3339)},
+		"status": {paid + "," + completed}, "order_by": {"id[ASC]"}, "per_page": {pageOf30},
+	}
+	err := c.each(ctx, "/transactions", query, func(item json.RawMessage) (more bool, err error) {
+		return true, call.Pass(unread, item, func(t listedTransaction) ([]gateway.Entry, error) { return t.entries(in) }, take)
+	})
+	if err != nil {
+		return err
+	}
+	query = url.Values{"status": {approved + "," + reversed}, "order_by": {"id[DESC]"}, "per_page": {pageSize}}
+	return unread.After(c.each(ctx, "/adjustments", query, func(item json.RawMessage) (more bool, err error) {
+		more = true
+		err = call.Pass(unread, item, func(a listedAdjustment) ([]gateway.Entry, error) {
+			more = a.CreatedAt.IsZero() || !a.CreatedAt.Before(in.From.Add(-approvedLater))
+			return a.entries(in)
+		}, take)
+		return more, err
+	}))
+}
+
+// each passes the items of a list to one, page by page, until one returns false. An item without an id can't be followed by
+// a page: the next one follows the last that has one, so that some are read twice.
+func (c *Client) each(ctx context.Context, path string, query url.Values, one func(json.RawMessage) (more bool, err error)) error {
+	for {
+		page, more, err := c.page(ctx, path, query)
+		if err != nil {
+			return fmt.Errorf("list %s: %w", path, err)
+		}
+		last := ""
+		for _, item := range page {
+			var named struct {
+				ID string `json:"id"`
+			}
+			_ = json.Unmarshal(item, &named) // what can't be read is counted by one
+			last = cmp.Or(named.ID, last)
+			if on, err := one(item); err != nil || !on {
+				return err
+			}
+		}
+		switch {
+		case !more:
+			return nil
+		case last == "" || last == query.Get("after"):
+			return fmt.Errorf("list %s: %w", path, errNameless)
+		}
+		query.Set("after", last)
+	}
+}
+
+// listedTransaction is a transaction with its dates.
+type listedTransaction struct {
+	transaction
+
+	UpdatedAt time.Time `json:"updated_at"`
+	BilledAt  time.Time `json:"billed_at"`
+	Payments  []struct {
+		CapturedAt time.Time `json:"captured_at"`
+	} `json:"payments"`
+}
+
+// capturedAt is when the last of its payments was captured; of one that shows none when it was billed, or changed.
+func (t listedTransaction) capturedAt() time.Time {
+	var last time.Time
+	for _, p := range t.Payments {
+		if p.CapturedAt.After(last) {
+			last = p.CapturedAt
+		}
+	}
+	return cmp.Or(last, t.BilledAt, t.UpdatedAt).UTC()
+}
+
+// entries are the capture, a total, as the transaction's webhooks and its lookup have it. One of nothing, as the trial of a
+// subscription has, is none.
+func (t listedTransaction) entries(in gateway.Span) ([]gateway.Entry, error) {
+	at := t.capturedAt()
+	if at.IsZero() {
+		return nil, fmt.Errorf("transaction %s: %w", t.ID, errUndated)
+	}
+	if !in.Has(at) && !in.Has(t.UpdatedAt) {
+		return nil, nil
+	}
+	o, err := t.outcome()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("transaction %s: %w", t.ID, err)
+	case o.News != fsm.NewsSucceeded || o.Money.Minor == 0:
+		return nil, nil
+	}
+	e := gateway.Entry{
+		ID: t.ID, Payment: t.ID, References: o.References, Order: payment.OrderID(t.custom("order_id")),
+		Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: at},
+	}
+	e.Fee, e.Net = t.Details.PayoutTotals.kept()
+	return []gateway.Entry{e}, nil
+}
+
+// payoutTotals are in the currency of the balance, and null until the transaction is completed
+// (https://developer.paddle.com/api-reference/transactions/list-transactions.md, "payout_totals").
+type payoutTotals struct {
+	Fee      string `json:"fee"`
+	Earnings string `json:"earnings"`
+	Currency string `json:"currency_code"`
+}
+
+// kept are the fee, and what is left of the price without tax and fee, which may be less than nothing; nil where either is
+// not stated.
+func (p *payoutTotals) kept() (fee, net *payment.Money) {
+	if p == nil || p.Currency == "" {
+		return nil, nil
+	}
+	taken, err := strconv.ParseInt(p.Fee, 10, 64)
+	left, failed := strconv.ParseInt(p.Earnings, 10, 64)
+	if err != nil || failed != nil {
+		return nil, nil
+	}
+	in := payment.Currency(p.Currency)
+	return &payment.Money{Minor: taken, Currency: in}, &payment.Money{Minor: left, Currency: in}
+}
+
+// listedAdjustment is an adjustment with its dates. Only that of a refund changes, when Paddle has reviewed it
+// (https://developer.paddle.com/webhooks/adjustments/adjustment-updated), and that of a chargeback when it is reversed.
+type listedAdjustment struct {
+	adjustment
+
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// entries are the refund once it is approved, dated by that, or what a chargeback took or gave back, dated by its creation.
+func (a listedAdjustment) entries(in gateway.Span) ([]gateway.Entry, error) {
+	if a.CreatedAt.IsZero() || a.UpdatedAt.IsZero() {
+		return nil, fmt.Errorf("adjustment %s: %w", a.ID, errUndated)
+	}
+	if !in.Has(a.CreatedAt) && !in.Has(a.UpdatedAt) {
+		return nil, nil
+	}
+	var o gateway.Outcome
+	if err := a.add(&o); err != nil {
+		return nil, fmt.Errorf("adjustment %s: %w", a.ID, err)
+	}
+	moved := o.Movements
+	for i := range moved {
+		moved[i].At = a.CreatedAt.UTC()
+	}
+	for _, r := range o.Refunds {
+		if r.News == fsm.NewsSucceeded {
+			moved = append(moved, payment.Told{Kind: payment.MovementRefund, ID: r.ProviderRefundID, Money: *r.Money, At: a.UpdatedAt.UTC()})
+		}
+	}
+	if len(moved) > 0 && (a.ID == "" || a.TransactionID == "") {
+		return nil, fmt.Errorf("adjustment %s: %w", a.ID, errNoObject)
+	}
+	all := make([]gateway.Entry, 0, len(moved))
+	for _, m := range moved {
+		all = append(all, gateway.Entry{ID: a.ID, Payment: a.TransactionID, Movement: m})
+	}
+	return all, nil
+}
