@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -158,25 +157,14 @@ func buildOf(program string) (string, error) {
 	return hex.EncodeToString(sum[:4]), nil
 }
 
-// removeUnused removes the directories of other builds on which no server runs.
+// removeUnused removes the directories of other builds, and of this one elsewhere, on which no server runs.
 func removeUnused(dir string) {
-	others, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), sharedPrefix+"*"))
-	for _, other := range others {
-		if other != dir && !devpg.Held(filepath.Join(other, "server")) {
-			_ = os.RemoveAll(other)
+	for _, cache := range caches() {
+		others, _ := filepath.Glob(filepath.Join(cache, "paylatch", sharedPrefix+"*"))
+		for _, other := range others {
+			if other != dir && !devpg.Held(filepath.Join(other, "server")) {
+				_ = os.RemoveAll(other)
+			}
 		}
 	}
-}
-
-// caches lists where the directory may be. Root's home is closed to the user that the server may have to run as; a home may be
-// missing, or too deep for the path of a socket.
-func caches() []string {
-	var dirs []string
-	if dir, err := os.UserCacheDir(); err == nil && len(dir) < 60 && (os.Getuid() != 0 || os.Getenv("XDG_CACHE_HOME") != "") {
-		dirs = append(dirs, dir)
-	}
-	if os.Getuid() == 0 {
-		return append(dirs, "/var/cache")
-	}
-	return append(dirs, "/tmp/paylatch-"+strconv.Itoa(os.Getuid()))
 }
