@@ -29,9 +29,11 @@ type pageShop struct {
 	// action is what the attempt waits for, and rest what it waits for after that.
 	action string
 	rest   []string
-	// lose is how many answers to completes are lost, refuse how many completes are refused; refusePay refuses pays.
-	lose, refuse int
-	refusePay    bool
+	// lose has the answers to completes lost, and to questions for the status meanwhile; refuse is how many completes are refused, and
+	// refusePay refuses pays.
+	lose      bool
+	refuse    int
+	refusePay bool
 
 	approved       bool
 	key            string
@@ -146,11 +148,6 @@ func (s *pageShop) completeOnce(w http.ResponseWriter, r *http.Request) {
 			s.done[in.key] = true
 			s.step()
 		}
-		if s.lose > 0 {
-			s.lose--
-			w.WriteHeader(http.StatusBadGateway)
-			return
-		}
 		s.show(w)
 	})
 }
@@ -171,6 +168,10 @@ func (s *pageShop) step() {
 const pageAttempt = "01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"
 
 func (s *pageShop) show(w http.ResponseWriter) {
+	if s.lose {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
 	a := map[string]any{
 		"payment_attempt_id": pageAttempt, "order_id": "A-1", "user_id": "u1", "account": s.provider, "provider_payment_id": nil, "status": s.status,
 		"stage": s.stage, "amount": 1999, "currency": "EUR", "amount_captured": 0, "amount_refunded": 0, "amount_disputed": 0,

@@ -87,13 +87,14 @@ func stripeReload(b *tab, s *pageShop) {
 }
 
 func stripeLost(b *tab, s *pageShop) {
-	s.set(func() { s.lose = 1 << 20 })
 	b.click("#pay")
+	b.until(`document.getElementById("approve") !== null`)
+	s.set(func() { s.lose = true })
 	b.click("#approve")
 	eventually(b.t, "a complete without an answer", func() bool { return len(s.completes()) > 0 })
 	b.phase("checking")
 	b.do(chromedp.Reload())
-	s.set(func() { s.lose = 0 })
+	s.set(func() { s.lose = false })
 	b.phase("succeeded")
 	keys := map[string]bool{}
 	for _, c := range s.completes() {
