@@ -47,6 +47,17 @@ func (t *tally) count(status int, result string) int {
 	return n
 }
 
+// statuses counts the answers by their status.
+func (t *tally) statuses() map[int]int {
+	all := map[int]int{}
+	for _, a := range t.answers {
+		if a.status != 0 {
+			all[a.status]++
+		}
+	}
+	return all
+}
+
 func (t *tally) sent() int { return len(t.answers) - t.count(0, "") }
 
 // errTooFew says that what was prepared did not last until it counts.
@@ -55,7 +66,7 @@ var errTooFew = errors.New("no request is left after the time that does not coun
 // rate is how much was done a second, of what counts.
 func (t *tally) rate() (float64, error) {
 	if t.elapsed <= t.ahead {
-		return 0, fmt.Errorf("%w: %d took %s", errTooFew, t.sent(), t.elapsed)
+		return 0, fmt.Errorf("%w: %d took %s, by status %v", errTooFew, t.sent(), t.elapsed, t.statuses())
 	}
 	return float64(t.latency.TotalCount()) / (t.elapsed - t.ahead).Seconds(), nil
 }

@@ -82,7 +82,7 @@ func (s *stage) pays(ctx context.Context, series string, clients int) (base, pai
 	s.figures.usage(series, clients, used, int64(t.sent()))
 	paid = t.count(http.StatusCreated, created)
 	if n := int(s.stub.charges.Load() - charged); paid != t.sent() || n != paid {
-		return 0, 0, fmt.Errorf("%w: %d pays were sent, %d made, %d charged", errProof, t.sent(), paid, n)
+		return 0, 0, fmt.Errorf("%w: %d pays were sent, %d made, %d charged, by status %v", errProof, t.sent(), paid, n, t.statuses())
 	}
 	if err := provePays(before, after, int64(paid)); err != nil {
 		return 0, 0, err

@@ -21,6 +21,7 @@ const (
 	configuration = `listen: %s
 environment: test
 database_url: %q
+data_dir: %q
 encryption_keys: [{id: bench, key: %q}]
 auth: {hs256_secret: %q}
 default_account: stub
@@ -44,7 +45,11 @@ func (r *rig) serve(ctx context.Context, d *database, environ ...string) (*serve
 		return nil, err
 	}
 	config := filepath.Join(r.dir, d.name+".yaml")
-	text := fmt.Sprintf(configuration, address, d.url, encryptionKey, tokenSecret, webhookSecret, r.stub.url)
+	data, err := os.MkdirTemp(r.dir, d.name+"-") // a database that was made anew looks as restored to a copy of the mark of the one before
+	if err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	text := fmt.Sprintf(configuration, address, d.url, data, encryptionKey, tokenSecret, webhookSecret, r.stub.url)
 	if r.endpoint != "" {
 		text += fmt.Sprintf("endpoints: [{name: shop, url: %q, secrets: [%q], allow_private: true}]\n", r.endpoint, webhookSecret)
 	}
