@@ -23,12 +23,8 @@ func caches() []string {
 	var dirs []string
 	root, set := os.Getuid() == 0, os.Getenv("XDG_CACHE_HOME") != ""
 	own := "paylatch-" + strconv.Itoa(os.Getuid())
-	switch {
-	case set || !roomy(memory):
-	case root:
-		dirs = append(dirs, memory)
-	default:
-		dirs = append(dirs, filepath.Join(memory, own))
+	if dir := filepath.Join(memory, own); !set && roomy(memory) && private(dir) {
+		dirs = append(dirs, dir)
 	}
 	if dir, err := os.UserCacheDir(); err == nil && len(dir) < 60 && (!root || set) {
 		dirs = append(dirs, dir)
@@ -37,6 +33,17 @@ func caches() []string {
 		return append(dirs, "/var/cache")
 	}
 	return append(dirs, filepath.Join("/tmp", own))
+}
+
+// private makes a directory in a place where anyone may make some, and reports whether it is this user's.
+func private(dir string) bool {
+	_ = os.Mkdir(dir, 0o755) //nolint:gosec // root's server may run as another user
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	owner, known := info.Sys().(*syscall.Stat_t)
+	return known && int(owner.Uid) == os.Getuid()
 }
 
 // roomy reports whether a file system in memory has plenty of room, and the machine as much memory to spare.
