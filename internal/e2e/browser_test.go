@@ -65,6 +65,14 @@ func newTab(t *testing.T) *tab {
 	return openTab(browser, t, chromedp.WithNewBrowserContext())
 }
 
+// other opens one more tab in a profile of its own.
+func (b *tab) other() *tab {
+	b.t.Helper()
+	browser, err := chromium()
+	require.NoError(b.t, err)
+	return openTab(browser, b.t, chromedp.WithNewBrowserContext())
+}
+
 // another opens a second tab in the same profile.
 func (b *tab) another() *tab {
 	b.t.Helper()

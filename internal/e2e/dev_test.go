@@ -69,13 +69,13 @@ func TestDevFromNothing(t *testing.T) {
 	ledger := client{base: "http://" + sandbox}.send(t.Context(), http.MethodGet, "/v1/ledger", "")
 	ledger.is(t, http.StatusOK)
 	require.Equal(t, 1, strings.Count(string(ledger.text), `"kind":"charge"`))
-	published(t, d)
+	awaitEvents(t, d)
 	signsInOnce(t, d)
 	code, _ := d.stop(t, syscall.SIGINT)
 	require.Zero(t, code, d.stderr)
 
 	again := startDev(t, dir, listen, sandbox, "--nats")
-	published(t, again)
+	awaitEvents(t, again)
 	got := client{base: again.base, token: bearer}.send(t.Context(), http.MethodGet, "/v1/orders/"+order, "")
 	got.is(t, http.StatusOK)
 	require.Contains(t, string(got.text), `"status":"paid"`)
@@ -101,8 +101,8 @@ func signsInOnce(t *testing.T, d dev) {
 	again.get("/support").is(t, http.StatusSeeOther)
 }
 
-// published waits until the stream of the NATS server that was printed has the two events of a success.
-func published(t *testing.T, d dev) {
+// awaitEvents waits until the stream of the NATS server that was printed has the two events of a success.
+func awaitEvents(t *testing.T, d dev) {
 	t.Helper()
 	conn, err := nats.Connect(regexp.MustCompile(`nats://\S+`).FindString(d.stdout.String()))
 	require.NoError(t, err)

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/published"
 	"github.com/paylatch/paylatch/internal/reconcile"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
@@ -275,11 +275,13 @@ func form(t *testing.T, members map[string]any) string {
 // delivered.
 func sampleOf(t *testing.T, name string) any {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "payloads", filepath.FromSlash(name)))
+	path, err := published.Find(t, published.Payloads, name)
 	if err != nil {
 		t.Logf("without the documented sample: %v", err)
 		return nil
 	}
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
 	var sample any
 	if strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".params.json") {
 		return map[string]any{"form": formSample(t, name, string(raw))}

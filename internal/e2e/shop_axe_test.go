@@ -26,7 +26,7 @@ func screens() map[string]func(b *tab, s *demoShop) {
 
 		"provider's form":           func(b *tab, s *demoShop) { s.openForm(b) },
 		"provider's form, checking": func(b *tab, s *demoShop) { s.openForm(b); b.paysByForm("tok_never"); b.shows("form", "Checking") },
-		"provider's form, other":    func(b *tab, s *demoShop) { otherDevice(b, s, s.openForm(newTab(b.t))) },
+		"provider's form, other":    func(b *tab, s *demoShop) { otherDevice(b, s, s.openForm(b.other())) },
 		"provider's form, redirect": func(b *tab, s *demoShop) { s.openForm(b); b.paysByForm("tok_redirect"); comeBack(b) },
 	}
 }

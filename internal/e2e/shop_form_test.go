@@ -227,7 +227,7 @@ func otherDevice(b *tab, s *demoShop, order string) {
 }
 
 func formTwoDevices(b *tab, s *demoShop) {
-	other := newTab(b.t)
+	other := b.other()
 	order := s.openForm(b)
 	otherDevice(other, s, order)
 	other.click("#here")

@@ -134,7 +134,7 @@ func twoTabs(b *tab, s *demoShop) {
 }
 
 func twoDevices(b *tab, s *demoShop) {
-	other := newTab(b.t)
+	other := b.other()
 	order := s.checkout(b, heldMethod)
 	other.open(s.base + "/demo/orders/" + order)
 	other.until(`!document.getElementById("tricks").hidden`)
@@ -193,7 +193,7 @@ func declinedThenPaidElsewhere(b *tab, s *demoShop) {
 	order := s.checkout(b, "tok_decline")
 	b.click("#pay")
 	b.shows("failed", "The card was declined.")
-	other := newTab(b.t)
+	other := b.other()
 	other.open(s.base + "/demo/orders/" + order)
 	other.choose("tok_async_success")
 	other.click("#pay")

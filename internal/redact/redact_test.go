@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/paylatch/paylatch/internal/published"
 	"github.com/paylatch/paylatch/internal/redact"
 )
 
@@ -122,14 +123,7 @@ func FuzzBody(f *testing.F) {
 // payloads are the published samples of all providers, by name.
 func payloads(t *testing.T) map[string]string {
 	t.Helper()
-	dir := os.Getenv("PAYLATCH_PAYLOADS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "payloads")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no published payloads (PAYLATCH_PAYLOADS): %v", err)
-	}
-	bodies := map[string]string{}
+	dir, bodies := published.Path(t, published.Payloads, ""), map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || e.Name() == "SOURCES.json" {
 			return err

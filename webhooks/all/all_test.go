@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/paylatch/paylatch/internal/published"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 	"github.com/paylatch/paylatch/webhooks/internal/providertest"
@@ -81,9 +82,12 @@ func TestVectors(t *testing.T) {
 	})
 	t.Run("each_published_one_is_of_a_kind", func(t *testing.T) {
 		t.Parallel()
-		for _, pattern := range []string{"*.json", "../payloads/*/SOURCES.json"} {
-			paths, err := filepath.Glob(filepath.Join(providertest.PublishedDir(), pattern))
+		for _, pattern := range []string{
+			filepath.Join(published.Path(t, published.Vectors, ""), "*.json"), filepath.Join(published.Path(t, published.Payloads, ""), "*", "SOURCES.json"),
+		} {
+			paths, err := filepath.Glob(pattern)
 			require.NoError(t, err)
+			require.NotEmpty(t, paths, pattern)
 			for _, path := range paths {
 				name := strings.TrimSuffix(filepath.Base(path), ".json")
 				if name == "SOURCES" {

@@ -28,7 +28,7 @@ func TestCarries(t *testing.T) {
 // sent is the body of a charge that was checked against Adyen's own description, and the outcome.
 func sent(t *testing.T, change func(*gateway.Charge)) (map[string]json.RawMessage, gateway.Outcome) {
 	t.Helper()
-	h, _ := providertest.Described(t, document, "/v72", newFake())
+	h := providertest.Described(t, document, "/v72", newFake())
 	base, hc, seen := serve(t, h)
 	c, ch := client(base, "automatic", hc), charge(methodRedirect)
 	change(&ch)
@@ -131,7 +131,7 @@ func TestASecondStepSendsTheDetails(t *testing.T) {
 		`{"details":{"threeDSResult":"eyJ0"},"paymentData":"Ab02"}`:  `{"details":{"threeDSResult":"eyJ0"},"paymentData":"Ab02"}`,
 		`{"details":{"threeDSResult":"eyJ0"},"merchantAccount":"x"}`: `{"details":{"threeDSResult":"eyJ0"}}`,
 	} {
-		h, _ := providertest.Described(t, document, "/v72", newFake())
+		h := providertest.Described(t, document, "/v72", newFake())
 		base, hc, seen := serve(t, h)
 		c, ch := client(base, "automatic", hc), charge(methodChallenge)
 		charged(t, c, ch)
@@ -195,7 +195,7 @@ func TestWhatASecondStepComesTo(t *testing.T) {
 // A customer who never comes back from the bank's page leaves a payment that Adyen has not named.
 func TestACancelByReference(t *testing.T) {
 	t.Parallel()
-	h, _ := providertest.Described(t, document, "/v72", newFake())
+	h := providertest.Described(t, document, "/v72", newFake())
 	base, hc, seen := serve(t, h)
 	c := client(base, "automatic", hc)
 	require.True(t, c.Capabilities().CancelByReference)

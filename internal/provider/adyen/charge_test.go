@@ -87,10 +87,8 @@ func money(minor int64, currency payment.Currency) func(*gateway.Charge) {
 // charged without a name; a stored one can't be.
 func TestAUserWhomAdyenHasNoNameFor(t *testing.T) {
 	t.Parallel()
-	h, ok := providertest.Described(t, document, "/v72", newFake())
-	if !ok {
-		t.Skip("no API description to check with: set PAYLATCH_SPECS")
-	}
+	providertest.NeedDescribed(t, document)
+	h := providertest.Described(t, document, "/v72", newFake())
 	base, hc, seen := serve(t, h)
 	c := client(base, "automatic", hc)
 	for i, user := range []string{"", "7", "42", "éé"} {
@@ -114,10 +112,8 @@ func TestAUserWhomAdyenHasNoNameFor(t *testing.T) {
 // All that is sent, as Adyen's own description has it.
 func TestRequestsFitAdyensDescription(t *testing.T) {
 	t.Parallel()
-	h, ok := providertest.Described(t, document, "/v72", newFake())
-	if !ok {
-		t.Skip("no API description to check with: set PAYLATCH_SPECS")
-	}
+	providertest.NeedDescribed(t, document)
+	h := providertest.Described(t, document, "/v72", newFake())
 	base, hc, _ := serve(t, h)
 	atOnce, byCommand := client(base, "automatic", hc), client(base, "", hc)
 	for i, token := range []string{cardOK, cardRefused, cardPending, cardNone, methodRedirect, `{"type":"paypal","subtype":"redirect"}`} {

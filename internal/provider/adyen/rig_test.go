@@ -59,7 +59,7 @@ func TestConformance(t *testing.T) {
 	}
 	s.Fake = func(t *testing.T) http.Handler {
 		t.Helper()
-		h, _ := providertest.Described(t, document, "/v72", newFake())
+		h := providertest.Described(t, document, "/v72", newFake())
 		return h
 	}
 	providertest.Run(t, s)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/adyen"
+	"github.com/paylatch/paylatch/internal/published"
 	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/adyen"
@@ -185,10 +185,8 @@ func TestStatementStops(t *testing.T) {
 // TestStatementOfPublishedPayments reads payments of Adyen's own samples of webhooks, where they are at hand.
 func TestStatementOfPublishedPayments(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "payloads", "adyen", "captureTrue.json"))
-	if err != nil {
-		t.Skipf("no published samples: %v", err)
-	}
+	raw, err := os.ReadFile(published.Path(t, published.Payloads, "adyen/captureTrue.json"))
+	require.NoError(t, err)
 	v, err := hooks.New(webhooks.Config{Secrets: []string{strings.Repeat("44", 32)}})
 	require.NoError(t, err)
 	event := v.Read(webhooks.Delivery{Method: http.MethodPost, Header: http.Header{}, Body: raw})[0]

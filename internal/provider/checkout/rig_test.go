@@ -51,7 +51,7 @@ func suite() providertest.Suite {
 func described(t *testing.T) http.Handler {
 	t.Helper()
 	f := newFake()
-	h, _ := providertest.Described(t, document, "", f)
+	h := providertest.Described(t, document, "", f)
 	return f.handler(h)
 }
 

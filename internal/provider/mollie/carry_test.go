@@ -29,7 +29,7 @@ func TestCarries(t *testing.T) {
 // sent is the body of a charge that was checked against Mollie's own description.
 func sent(t *testing.T, token string, change func(*gateway.Charge)) (map[string]json.RawMessage, gateway.Outcome) {
 	t.Helper()
-	h, _ := providertest.Described(t, "mollie-payments.json", "", newFake(t))
+	h := providertest.Described(t, "mollie-payments.json", "", newFake(t))
 	c, got := serve(t, h)
 	ch := charge(token)
 	change(&ch)

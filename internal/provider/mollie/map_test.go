@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/published"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/mollie"
 )
@@ -66,24 +67,18 @@ func TestHowAPaymentStands(t *testing.T) {
 // What Mollie's libraries take for a payment is one here, too.
 func TestPublishedSamplesAreRead(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("PAYLATCH_PAYLOADS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "shared", "payloads")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no published samples (PAYLATCH_PAYLOADS): %v", err)
-	}
+	dir := published.Path(t, published.Payloads, "mollie")
 	for status, want := range map[string]fsm.News{
 		"open": fsm.NewsActionRequired, "pending": fsm.NewsProcessing, "authorized": fsm.NewsAuthorized, "paid": fsm.NewsSucceeded,
 		"failed": fsm.NewsFailed, "canceled": fsm.NewsFailed, "expired": fsm.NewsFailed,
 	} {
-		raw, err := os.ReadFile(filepath.Join(dir, "mollie", "api_payment_"+status+".json"))
+		raw, err := os.ReadFile(filepath.Join(dir, "api_payment_"+status+".json"))
 		require.NoError(t, err)
 		got, err := says(t, http.StatusOK, string(raw)).Lookup(t.Context(), "tr_7UhSN1zuXS")
 		require.NoError(t, err)
 		require.Equal(t, want, got.News, status)
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, "mollie", "api_refund.json"))
+	raw, err := os.ReadFile(filepath.Join(dir, "api_refund.json"))
 	require.NoError(t, err)
 	got, err := says(t, http.StatusOK, string(raw)).LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "tr_1", ProviderRefundID: "re_4qqhO89gsT"})
 	require.NoError(t, err)

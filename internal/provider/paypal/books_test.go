@@ -53,7 +53,7 @@ func keeping(t *testing.T, b *books) http.Handler {
 	f.HandleFunc("GET /v1/reporting/transactions", authentic(b.search))
 	events := http.NewServeMux()
 	events.HandleFunc("GET /v1/notifications/webhooks-events", authentic(b.list))
-	checked, _ := providertest.Described(t, "paypal-notifications-webhooks-v1.json", "", events)
+	checked := providertest.Described(t, "paypal-notifications-webhooks-v1.json", "", events)
 	f.Handle("GET /v1/notifications/webhooks-events", checked)
 	return f
 }

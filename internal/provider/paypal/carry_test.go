@@ -27,7 +27,7 @@ func TestCarries(t *testing.T) {
 func sent(t *testing.T, token string, change func(*gateway.Charge)) (map[string]any, gateway.Outcome) {
 	t.Helper()
 	var h http.Handler = newFake(t)
-	described, _ := providertest.Described(t, "paypal-checkout-orders-v2.json", "", h)
+	described := providertest.Described(t, "paypal-checkout-orders-v2.json", "", h)
 	c, got := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/v2/checkout/") {
 			described.ServeHTTP(w, r)

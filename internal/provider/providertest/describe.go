@@ -22,32 +22,38 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/paylatch/paylatch/internal/published"
 )
 
 // Described returns the fake with every request to it, and every answer of it,
-// held against the provider's own API description: a file of the folder of
-// descriptions (PAYLATCH_SPECS, or the one beside the checkout), or a path.
-// Prefix stands before the description's paths. Without the file it reports
-// false and returns the fake as it is.
-func Described(t *testing.T, document, prefix string, fake http.Handler) (http.Handler, bool) {
+// held against the provider's own API description: a published file, or a path.
+// Prefix stands before the description's paths. Without the published file it
+// returns the fake as it is; a test that is about the description calls
+// NeedDescribed before.
+func Described(t *testing.T, document, prefix string, fake http.Handler) http.Handler {
 	t.Helper()
 	path := document
 	if !filepath.IsAbs(path) {
-		dir := os.Getenv("PAYLATCH_SPECS")
-		if dir == "" {
-			dir = filepath.Join("..", "..", "..", "..", "shared", "specs")
+		var err error
+		if path, err = published.Find(t, published.Specs, document); err != nil {
+			t.Logf("no API description to check with: %v", err)
+			return fake
 		}
-		path = filepath.Join(dir, document)
-	}
-	if _, err := os.Stat(path); err != nil { //nolint:gosec // whoever runs the tests says where
-		t.Logf("no API description to check with (PAYLATCH_SPECS): %v", err)
-		return fake, false
 	}
 	router, err := load(path, prefix)
 	if err != nil {
 		t.Fatalf("%s: %v", document, err)
 	}
-	return &checked{fake: fake, router: router, report: t.Errorf}, true
+	return &checked{fake: fake, router: router, report: t.Errorf}
+}
+
+// NeedDescribed skips the test where the provider's API description is not at hand.
+func NeedDescribed(t *testing.T, document string) {
+	t.Helper()
+	if !filepath.IsAbs(document) {
+		published.Path(t, published.Specs, document)
+	}
 }
 
 // Document is an API description: a file of the folder of them, what stands before
@@ -59,9 +65,7 @@ type Document struct{ File, Prefix, Paths string }
 func RunDescribed(t *testing.T, s Suite, documents ...Document) {
 	t.Helper()
 	for _, d := range documents {
-		if _, ok := Described(t, d.File, d.Prefix, http.NotFoundHandler()); !ok {
-			t.Skip("no API description to check with: set PAYLATCH_SPECS")
-		}
+		NeedDescribed(t, d.File)
 	}
 	plain := s.Fake
 	s.Fake = func(t *testing.T) http.Handler {
@@ -69,7 +73,7 @@ func RunDescribed(t *testing.T, s Suite, documents ...Document) {
 		fake := plain(t)
 		checked := make([]http.Handler, len(documents))
 		for i, d := range documents {
-			checked[i], _ = Described(t, d.File, d.Prefix, fake)
+			checked[i] = Described(t, d.File, d.Prefix, fake)
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for i, d := range documents {

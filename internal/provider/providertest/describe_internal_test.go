@@ -50,7 +50,7 @@ func TestDescribedFindsWhatDoesNotFit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, ok := Described(t, file, "/v1", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h := Described(t, file, "/v1", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				heard, _ := io.ReadAll(r.Body)
 				if string(heard) != c.body {
 					c.answer = "not heard"
@@ -59,8 +59,8 @@ func TestDescribedFindsWhatDoesNotFit(t *testing.T) {
 				w.WriteHeader(c.status)
 				_, _ = io.WriteString(w, c.answer)
 			}))
+			check, ok := h.(*checked)
 			require.True(t, ok)
-			check, _ := h.(*checked)
 			var found string
 			check.report = func(format string, args ...any) { found = fmt.Sprintf(format, args...) }
 			method, path, _ := strings.Cut(c.line, " ")
@@ -84,8 +84,8 @@ func TestDescribedFindsWhatDoesNotFit(t *testing.T) {
 
 func TestDescribedWithoutADescriptionIsTheFake(t *testing.T) {
 	t.Parallel()
-	fake := http.NotFoundHandler()
-	h, ok := Described(t, filepath.Join(t.TempDir(), "none.json"), "", fake)
-	require.False(t, ok)
+	h := Described(t, "none.json", "", http.NotFoundHandler())
 	require.NotNil(t, h)
+	_, ok := h.(*checked)
+	require.False(t, ok)
 }

@@ -71,7 +71,7 @@ func keeping(t *testing.T, b *books) http.Handler {
 		}
 		missing().write(w)
 	})
-	checked, _ := providertest.Described(t, document, "", mux)
+	checked := providertest.Described(t, document, "", mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Square-Version", "2025-08-20")
 		if strings.HasPrefix(r.URL.Path, "/v2/payments") || r.URL.Path == "/v2/refunds" {

@@ -27,7 +27,7 @@ func TestCarries(t *testing.T) {
 func described(t *testing.T) (*square.Client, *fake, <-chan request) {
 	t.Helper()
 	f := newFake()
-	h, _ := providertest.Described(t, document, "", f)
+	h := providertest.Described(t, document, "", f)
 	c, seen := serve(t, h)
 	return c, f, seen
 }

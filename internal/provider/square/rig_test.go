@@ -35,7 +35,7 @@ func suite() providertest.Suite {
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return square.New(base, secret, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
-			h, _ := providertest.Described(t, document, "", newFake())
+			h := providertest.Described(t, document, "", newFake())
 			return h
 		},
 		Tokens:    providertest.Tokens{Success: cardOK, Decline: cardDeclined, None: cardNone},

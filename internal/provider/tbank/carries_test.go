@@ -36,7 +36,7 @@ func TestCarries(t *testing.T) {
 func described(t *testing.T) (*tbank.Client, *fake, <-chan seen) {
 	t.Helper()
 	f := serving(nil)
-	h, _ := providertest.Described(t, "tbank-eacq-v2.json", "", f)
+	h := providertest.Described(t, "tbank-eacq-v2.json", "", f)
 	c, got := serve(t, h)
 	c.Taxation = "osn"
 	return c, f, got

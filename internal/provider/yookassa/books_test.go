@@ -119,7 +119,7 @@ func notice(t *testing.T, body string) []webhooks.Event {
 	return v.Read(webhooks.Delivery{Method: http.MethodPost, Header: http.Header{}, Body: []byte(body), ReceivedAt: time.Now()})
 }
 
-func books(t *testing.T, fake func(http.Handler) http.Handler) {
+func books(t *testing.T, fake func(*testing.T, http.Handler) http.Handler) {
 	t.Helper()
 	providertest.Books(t, providertest.BooksSuite{
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Books {
@@ -128,7 +128,7 @@ func books(t *testing.T, fake func(http.Handler) http.Handler) {
 		Booked: func(t *testing.T) providertest.Booked {
 			t.Helper()
 			b := booked(t)
-			b.Fake = fake(b.Fake)
+			b.Fake = fake(t, b.Fake)
 			return b
 		},
 		Provider: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
@@ -139,17 +139,15 @@ func books(t *testing.T, fake func(http.Handler) http.Handler) {
 
 func TestBooks(t *testing.T) {
 	t.Parallel()
-	books(t, func(h http.Handler) http.Handler { return h })
+	books(t, func(_ *testing.T, h http.Handler) http.Handler { return h })
 }
 
 func TestBooksFitYooKassasDescription(t *testing.T) {
 	t.Parallel()
-	books(t, func(h http.Handler) http.Handler {
-		checked, ok := providertest.Described(t, "yookassa-v3.json", "/v3", h)
-		if !ok {
-			t.Skip("no API description to check with: set PAYLATCH_SPECS")
-		}
-		return checked
+	providertest.NeedDescribed(t, "yookassa-v3.json")
+	books(t, func(t *testing.T, h http.Handler) http.Handler {
+		t.Helper()
+		return providertest.Described(t, "yookassa-v3.json", "/v3", h)
 	})
 }
 

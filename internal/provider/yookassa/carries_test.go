@@ -28,7 +28,7 @@ func described(t *testing.T) (*yookassa.Client, *fake, <-chan seen) {
 	t.Helper()
 	plain, ok := newFake(t).(*fake)
 	require.True(t, ok)
-	h, _ := providertest.Described(t, "yookassa-v3.json", "/v3", plain)
+	h := providertest.Described(t, "yookassa-v3.json", "/v3", plain)
 	c, got := serve(t, h)
 	return c, plain, got
 }

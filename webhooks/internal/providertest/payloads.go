@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/published"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -86,10 +87,7 @@ func leftOut(name string, sample payload) string {
 // its source says. prepare, if not nil, makes a delivery of a sample that is not a body as it is.
 func Payloads(t *testing.T, name string, v VerifySigner, prepare func(d *webhooks.Delivery, sample string)) {
 	t.Helper()
-	folder := filepath.Join(PublishedDir(), "..", "payloads", name)
-	if _, err := os.Stat(folder); err != nil {
-		t.Skipf("no published payloads: %v", err)
-	}
+	folder := published.Path(t, published.Payloads, name)
 	var samples map[string]payload
 	readJSON(t, filepath.Join(folder, "SOURCES.json"), &samples)
 	require.NotEmpty(t, samples)

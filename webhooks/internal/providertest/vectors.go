@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net/http"
 	"net/netip"
 	"os"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/published"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -65,44 +68,44 @@ type Special func(t *testing.T, v Vector) bool
 // provider's official library.
 func Vectors[V webhooks.Verifier](t *testing.T, name string, construct func(webhooks.Config) (V, error), special ...Special) {
 	t.Helper()
-	for of, vectors := range map[string][]Vector{
-		"published": Published(t, name), "own": readVectors(t, filepath.Join("testdata", "vectors.json")),
+	for of, vectors := range map[string]func(t *testing.T) []Vector{
+		"published": func(t *testing.T) []Vector { t.Helper(); return Published(t, name) }, "own": own,
 	} {
-		for _, v := range vectors {
-			t.Run(of+"/"+v.ID, func(t *testing.T) {
-				t.Parallel()
-				for _, check := range special {
-					if check(t, v) {
-						return
+		t.Run(of, func(t *testing.T) {
+			t.Parallel()
+			for _, v := range vectors(t) {
+				t.Run(v.ID, func(t *testing.T) {
+					t.Parallel()
+					for _, check := range special {
+						if check(t, v) {
+							return
+						}
 					}
-				}
-				checkVector(t, construct, v)
-			})
-		}
+					checkVector(t, construct, v)
+				})
+			}
+		})
 	}
 }
 
-// Published returns the published vectors of a provider, nil where they are not at hand.
+// Published returns the published vectors of a provider. It skips the test where they are not at hand.
 func Published(t *testing.T, name string) []Vector {
 	t.Helper()
-	return readVectors(t, filepath.Join(PublishedDir(), name+".json"))
+	return readVectors(t, published.Path(t, published.Vectors, name+".json"))
 }
 
-// PublishedDir is where the published vectors are, if they are at hand, as seen from a provider's package.
-func PublishedDir() string {
-	if dir := os.Getenv("PAYLATCH_VECTORS"); dir != "" {
-		return dir
-	}
-	return filepath.Join("..", "..", "..", "shared", "vectors")
-}
-
-// readVectors reads a file, if it is there.
-func readVectors(t *testing.T, path string) []Vector {
+// own are the vectors in testdata. That each kind which is signed has some, package all tests.
+func own(t *testing.T) []Vector {
 	t.Helper()
-	if _, err := os.Stat(path); err != nil {
-		t.Logf("no vectors: %v", err)
+	path := filepath.Join("testdata", "vectors.json")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	return readVectors(t, path)
+}
+
+func readVectors(t *testing.T, path string) []Vector {
+	t.Helper()
 	var file struct{ Vectors []Vector }
 	readJSON(t, path, &file)
 	require.NotEmpty(t, file.Vectors, path)
@@ -170,7 +173,7 @@ func (v Vector) issuers(t *testing.T) []byte {
 	if v.RootsPEM != "" {
 		return []byte(v.RootsPEM)
 	}
-	issuer, err := os.ReadFile(filepath.Join(PublishedDir(), "certs", "DigiCertSHA2ExtendedValidationServerCA.pem"))
+	issuer, err := os.ReadFile(published.Path(t, published.Vectors, "certs/DigiCertSHA2ExtendedValidationServerCA.pem"))
 	require.NoError(t, err)
 	return issuer
 }
