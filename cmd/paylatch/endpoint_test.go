@@ -86,7 +86,7 @@ func TestServeDelivers(t *testing.T) {
 	require.Eventually(t, func() bool {
 		var n int
 		return conn.QueryRow(t.Context(), "SELECT count(*) FROM endpoints").Scan(&n) == nil && n == 1
-	}, 30*time.Second, 50*time.Millisecond, "the endpoint is registered")
+	}, time.Minute, 50*time.Millisecond, "the endpoint is registered")
 	_, err := conn.Exec(t.Context(), `WITH b AS (INSERT INTO outbox_batches (events, created_at) VALUES (1, now()) RETURNING batch)
 		INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
 		SELECT batch, 1, 'A-1', '8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90', 'A-1', 'order.paid', 2, '{"order_id": "A-1"}', '2026-03-01T09:30:00.12Z' FROM b`)

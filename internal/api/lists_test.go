@@ -310,7 +310,7 @@ func TestExportThatFailsHasNoEnd(t *testing.T) {
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, accept)
 		require.Equal(t, 200, resp.StatusCode)
 		require.NotEmpty(t, text)
-		require.Eventually(t, func() bool { return strings.Contains(b.log.String(), payment.ErrUnavailable.Error()) }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return strings.Contains(b.log.String(), payment.ErrUnavailable.Error()) }, soon, time.Millisecond)
 	}
 	b := newDrawer(t, &drawer{fails: 1})
 	b.send(http.MethodGet, "/v1/refunds", "", asService, "Accept: text/csv").is(t, 503, "storage-unavailable")

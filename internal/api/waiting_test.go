@@ -19,7 +19,7 @@ import (
 	"github.com/paylatch/paylatch/internal/stream"
 )
 
-const soon = 20 * time.Second
+const soon = time.Minute
 
 // quiet is a bus on which nobody else speaks.
 type quiet struct{}

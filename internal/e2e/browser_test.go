@@ -179,6 +179,23 @@ func (b *tab) until(expression string) {
 	}
 }
 
+// listens keeps all that an element says from now on, be it for a moment only.
+func (b *tab) listens(selector string) {
+	b.t.Helper()
+	require.True(b.t, eval[bool](b, `(() => {
+		const e = document.querySelector(`+quote(selector)+`);
+		window.said = [];
+		new MutationObserver(() => { window.said.push(e.textContent.trim()) }).observe(e, { childList: true, characterData: true, subtree: true });
+		return true;
+	})()`))
+}
+
+// hears waits until it has said something that begins with a text.
+func (b *tab) hears(text string) {
+	b.t.Helper()
+	b.until(`window.said.some((t) => t.startsWith(` + quote(text) + `))`)
+}
+
 // width is that of the page, once its styles are there.
 func (b *tab) width() int {
 	b.t.Helper()

@@ -65,9 +65,10 @@ func TestPicturesOfAPayment(t *testing.T) {
 		b.click(`[data-copy="` + copied + `"]`)
 		b.until(`window.written === "` + copied + `"`)
 	}
+	b.listens("[data-copy-from]")
 	b.click(`[data-copy-from]`)
 	b.until(`window.written === document.getElementById("summary").textContent`)
-	b.until(`document.querySelector("[data-copy-from]").innerText.startsWith("Copied")`)
+	b.hears("Copied")
 
 	require.Equal(t, 1, eval[int](b, `document.querySelectorAll("main > .timeline > .refund").length`), "a refund is one row")
 	require.False(t, eval[bool](b, `document.querySelector(".refund .timeline").checkVisibility()`), "its course is closed")

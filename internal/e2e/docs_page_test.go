@@ -53,9 +53,10 @@ func docsTabs(b *tab, s *demoShop) {
 	b.do(chromedp.Reload())
 	b.until(`document.getElementById("createOrder-Node")?.getAttribute("aria-selected") === "true"`)
 	eval[any](b, `navigator.clipboard.writeText = async (text) => { window.copied = text }`)
+	b.listens("#heard")
 	b.click("#pay-Node-panel .copy")
 	b.until(`window.copied === document.querySelector("#pay-Node-panel code").textContent && window.copied.includes("await fetch(base")`)
-	b.until(`document.getElementById("heard").textContent === "Copied"`)
+	b.hears("Copied")
 	require.Contains(b.t, eval[string](b, `document.getElementById("samples").nextElementSibling.nextElementSibling.innerText`), "API="+s.base)
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // soon is how long a test waits for what must happen.
-const soon = 40 * time.Second
+const soon = 90 * time.Second
 
 // eventually looks often: what is waited for is mostly there already.
 func eventually(t *testing.T, what string, met func() bool) {

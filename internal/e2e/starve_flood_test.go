@@ -123,6 +123,7 @@ func floodsStayOutside(t *testing.T) {
 	pays, notices := median(pay), median(hear)
 
 	sent, stop := flood(t, s.base)
+	began := time.Now()
 	eventually(t, "a flood", func() bool { return sent.Load() > 700 })
 	fast := func() bool {
 		paid, heard := median(pay), median(hear)
@@ -141,5 +142,8 @@ func floodsStayOutside(t *testing.T) {
 	stop()
 	require.Zero(t, one[int](t, r, `SELECT count(*) FROM provider_events WHERE account = 'mollie' AND NOT refs && ARRAY['`+known+`']`), "of what is not known here nothing is stored")
 	require.Zero(t, one[int](t, r, `SELECT count(*) FROM discrepancies WHERE text NOT LIKE '%`+known+`%'`))
-	require.Less(t, asked.Load(), sent.Load()/4, "nor is its provider asked about all of it")
+	// Of one sender 100 wait, two seconds each: of a flood that a slow machine makes smaller, that is a larger part.
+	most := max(sent.Load()/4, 100*int64(time.Since(began)/(2*time.Second)+2))
+	t.Logf("asked about %d of %d", asked.Load(), sent.Load())
+	require.Less(t, asked.Load(), most, "nor is its provider asked about all of it")
 }

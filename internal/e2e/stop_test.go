@@ -17,9 +17,9 @@ import (
 // acknowledged, and ends well and in time.
 func TestStopUnderLoad(t *testing.T) {
 	t.Parallel()
-	const limit = 15 * time.Second
+	const limit = time.Minute
 	r := newRig(t)
-	s := r.serve("PAYLATCH_SHUTDOWN_TIMEOUT="+limit.String(), "PAYLATCH_PROVIDER_TIMEOUT=20s", "PAYLATCH_IDEMPOTENCY_LEASE=30s")
+	s := r.serve("PAYLATCH_SHUTDOWN_TIMEOUT="+limit.String(), "PAYLATCH_PROVIDER_TIMEOUT=2m", "PAYLATCH_IDEMPOTENCY_LEASE=3m")
 	held := r.hold(t, (*faults.Hold).After)
 	slow := s.customer().begin(t)
 	await(t, held)

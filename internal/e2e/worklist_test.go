@@ -112,7 +112,12 @@ func (w *worker) byPage(d item) {
 		had = *d.Assignee
 	}
 	post := func(what string, fields ...string) (done, conflict bool) {
-		got := w.post(path+what, append(fields, "key", uuid.NewString(), "back", "status=open")...)
+		fields = append(fields, "key", uuid.NewString(), "back", "status=open")
+		got := w.post(path+what, fields...)
+		// A busy machine may have no connection in time: the page says that nothing was done, and a person presses again.
+		for end := time.Now().Add(soon); got.status == http.StatusServiceUnavailable && time.Now().Before(end); {
+			got = w.post(path+what, fields...)
+		}
 		switch got.status {
 		case http.StatusSeeOther:
 			return true, false

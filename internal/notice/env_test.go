@@ -29,7 +29,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // wait bounds what a test waits for.
-const wait = 30 * time.Second
+const wait = time.Minute
 
 // received is a mail as the server has taken it.
 type received struct {
@@ -38,6 +38,7 @@ type received struct {
 	id, subject    string
 	autoSubmitted  string
 	text, password string
+	at             time.Time
 }
 
 // server is a mail server.
@@ -120,6 +121,7 @@ func (s *session) Data(r io.Reader) error {
 	text, err := io.ReadAll(quotedprintable.NewReader(m.Body))
 	s.got.text, s.got.id, s.got.subject = string(text), m.Header.Get("Message-Id"), m.Header.Get("Subject")
 	s.got.autoSubmitted = m.Header.Get("Auto-Submitted")
+	s.got.at = time.Now()
 	s.mails <- s.got
 	return err
 }
@@ -184,17 +186,15 @@ func run(t *testing.T, s *notice.Sender) (stop func()) {
 	return stop
 }
 
-// opened commits the event of a discrepancy of order o with a number, and gives it its position.
-func (e *env) opened(t *testing.T, kind string, o int) {
+// opened commits the events of a discrepancy of each of the orders at once, and gives them their positions.
+func (e *env) opened(t *testing.T, kind string, orders ...int) {
 	t.Helper()
-	n := strconv.Itoa(o)
-	_, err := e.conn.Exec(t.Context(), `WITH b AS (INSERT INTO outbox_batches (events, created_at) VALUES (2, now()) RETURNING batch)
-		INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
-		SELECT batch, x.nth, 'o' || $1, gen_random_uuid(), x.subject, x.type, 1, x.payload::json, now()
-		FROM b, (VALUES (1, 'o' || $1, 'order.paid', '{}'), (2, 'case-' || $1, 'discrepancy.opened', $2)) x (nth, subject, type, payload)`, n,
-		`{"discrepancy_id":"case-`+n+`","kind":"`+kind+`","order_id":"o`+n+`","payment_attempt_id":"attempt-`+n+
-			`","account":null,"amount":1999,"currency":"EUR","text":"Name of a person","opened_at":"2026-03-01T09:30:00Z"}`)
+	tx, err := e.conn.Begin(t.Context())
 	require.NoError(t, err)
+	for _, o := range orders {
+		open(t, tx, kind, strconv.Itoa(o))
+	}
+	require.NoError(t, tx.Commit(t.Context()))
 	for {
 		from, to, err := e.store.NumberEvents(t.Context(), 1000)
 		require.NoError(t, err)
@@ -202,6 +202,17 @@ func (e *env) opened(t *testing.T, kind string, o int) {
 			return
 		}
 	}
+}
+
+func open(t *testing.T, tx pgx.Tx, kind, n string) {
+	t.Helper()
+	_, err := tx.Exec(t.Context(), `WITH b AS (INSERT INTO outbox_batches (events, created_at) VALUES (2, now()) RETURNING batch)
+		INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
+		SELECT batch, x.nth, 'o' || $1, gen_random_uuid(), x.subject, x.type, 1, x.payload::json, now()
+		FROM b, (VALUES (1, 'o' || $1, 'order.paid', '{}'), (2, 'case-' || $1, 'discrepancy.opened', $2)) x (nth, subject, type, payload)`, n,
+		`{"discrepancy_id":"case-`+n+`","kind":"`+kind+`","order_id":"o`+n+`","payment_attempt_id":"attempt-`+n+
+			`","account":null,"amount":1999,"currency":"EUR","text":"Name of a person","opened_at":"2026-03-01T09:30:00Z"}`)
+	require.NoError(t, err)
 }
 
 func (e *env) position(t *testing.T) outbox.Position {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	patience = 10 * time.Second
+	patience = time.Minute
 	tick     = 5 * time.Millisecond
 )
 

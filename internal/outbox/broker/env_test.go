@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 }
 
 // wait bounds what a test waits for.
-const wait = 30 * time.Second
+const wait = time.Minute
 
 var errKilled = errors.New("the process is dead")
 
