@@ -61,7 +61,7 @@ type Step struct {
 // Moved reports whether the state changed.
 func (s Step) Moved() bool { return s.From != s.To }
 
-// Next returns what a report does to an attempt in a state. It is total over States and AllNews: an
+// Next returns what a report does to an attempt in a state. It is total over States and AttemptNews: an
 // error means that an argument is neither (ErrState, ErrNews), and then the step does not move and
 // has no verdict.
 func Next(from State, news News) (Step, error) {
@@ -81,6 +81,8 @@ var (
 			{NewsAuthorized, []State{Requested, OutcomeUnknown, Processing, AwaitingCustomer}, Authorized},
 			{NewsSucceeded, pending, Succeeded},
 			{NewsFailed, pending, Failed},
+			{NewsReopened, []State{Authorized}, AwaitingCustomer},
+			{NewsProcessingAgain, []State{AwaitingCustomer, Authorized}, Processing},
 		},
 		[]still[State]{
 			{NewsUnknown, Repeat, []State{OutcomeUnknown}},
@@ -99,5 +101,9 @@ var (
 			{NewsFailed, Stale, []State{Succeeded}},
 			{NewsMoney, Applied, States()},
 			{NewsDisputed, Applied, States()},
+			{NewsReopened, Repeat, []State{AwaitingCustomer}},
+			{NewsReopened, Stale, []State{Requested, OutcomeUnknown, Processing, Succeeded, Failed}},
+			{NewsProcessingAgain, Repeat, []State{Processing}},
+			{NewsProcessingAgain, Stale, []State{Requested, OutcomeUnknown, Succeeded, Failed}},
 		})
 )

@@ -21,10 +21,12 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"attempt.md":    matrix(attemptLife()),
+		"payment.md":    matrix(paymentLife()),
 		"refund.md":     matrix(refundLife()),
 		"operation.md":  matrix(operationLife()),
 		"dispute.md":    matrix(disputeLife()),
 		"attempt.mmd":   fsm.Mermaid(),
+		"payment.mmd":   fsm.PaymentMermaid(),
 		"refund.mmd":    fsm.RefundMermaid(),
 		"operation.mmd": fsm.OperationMermaid(),
 	} {

@@ -19,7 +19,7 @@ type life[S ~string] struct {
 
 func attemptLife() life[fsm.State] {
 	return life[fsm.State]{
-		states: fsm.States(), events: plain(fsm.AllNews()),
+		states: fsm.States(), events: plain(fsm.AttemptNews()),
 		next: func(from fsm.State, event string) (fsm.State, fsm.Verdict, error) {
 			step, err := fsm.Next(from, fsm.News(event))
 			return step.To, step.Verdict, err
@@ -27,7 +27,23 @@ func attemptLife() life[fsm.State] {
 		never: func(fsm.State, string) bool { return false },
 		forward: func(from, to fsm.State) bool {
 			rose := slices.Index(fsm.States(), to) > slices.Index(fsm.States(), from)
-			return rose && !from.Final() && from.Status() == fsm.StatusPending && to.Final() == (to.Status() != fsm.StatusPending)
+			back := to == fsm.Processing || to == fsm.AwaitingCustomer // another payment of the attempt goes on
+			return (rose || back) && !from.Final() && from.Status() == fsm.StatusPending && to.Final() == (to.Status() != fsm.StatusPending)
+		},
+	}
+}
+
+func paymentLife() life[fsm.PaymentState] {
+	return life[fsm.PaymentState]{
+		states: fsm.PaymentStates(), events: plain(fsm.AllNews()),
+		next: func(from fsm.PaymentState, event string) (fsm.PaymentState, fsm.Verdict, error) {
+			step, err := fsm.NextPayment(from, fsm.News(event))
+			return step.To, step.Verdict, err
+		},
+		never: func(fsm.PaymentState, string) bool { return false },
+		forward: func(from, to fsm.PaymentState) bool {
+			money := to == fsm.PaymentAuthorized || to == fsm.PaymentCaptured
+			return from != fsm.PaymentCaptured && to != fsm.PaymentNamed && (from != fsm.PaymentFailed || money)
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 func TestEveryCellIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("attempt", func(t *testing.T) { t.Parallel(); writtenOnce(t, attempts) })
+	t.Run("payment", func(t *testing.T) { t.Parallel(); writtenOnce(t, paymentsOf) })
 	t.Run("refund", func(t *testing.T) { t.Parallel(); writtenOnce(t, refunds) })
 	t.Run("operation", func(t *testing.T) { t.Parallel(); writtenOnce(t, operations) })
 	t.Run("dispute", func(t *testing.T) { t.Parallel(); writtenOnce(t, disputes) })

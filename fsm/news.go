@@ -26,15 +26,23 @@ const (
 	NewsMoney News = "money"
 	// NewsDisputed means that the cardholder disputes the payment.
 	NewsDisputed News = "disputed"
+
+	// NewsReopened and NewsProcessingAgain are of attempts alone, which derive them from their payments: the payment that
+	// had come furthest has ended, and another one is open, or with the provider.
+	NewsReopened        News = "reopened"
+	NewsProcessingAgain News = "processing_again"
 )
 
-// AllNews lists all News, in the order in which a payment usually has them.
+// AllNews lists all News that are reported, in the order in which a payment usually has them.
 func AllNews() []News {
 	return []News{
 		NewsUnknown, NewsProcessing, NewsActionRequired, NewsAuthorized, NewsSucceeded,
 		NewsSoftFailed, NewsFailed, NewsMoney, NewsDisputed,
 	}
 }
+
+// AttemptNews lists all News of an attempt: those that are reported, and those that are derived from its payments.
+func AttemptNews() []News { return append(AllNews(), NewsReopened, NewsProcessingAgain) }
 
 // Verdict is what became of a report.
 type Verdict string

@@ -7,11 +7,11 @@ type Row struct {
 }
 
 // Table lists what Next returns for every state and all News, by state in the order of States, then
-// by News in the order of AllNews.
+// by News in the order of AttemptNews.
 func Table() []Row {
 	var rows []Row
 	for _, from := range States() {
-		for _, news := range AllNews() {
+		for _, news := range AttemptNews() {
 			if step, err := Next(from, news); err == nil {
 				rows = append(rows, Row{News: news, Step: step})
 			}

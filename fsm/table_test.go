@@ -12,6 +12,7 @@ import (
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	t.Run("attempt", func(t *testing.T) { t.Parallel(); isTotal(t, attemptLife()) })
+	t.Run("payment", func(t *testing.T) { t.Parallel(); isTotal(t, paymentLife()) })
 	t.Run("refund", func(t *testing.T) { t.Parallel(); isTotal(t, refundLife()) })
 	t.Run("operation", func(t *testing.T) { t.Parallel(); isTotal(t, operationLife()) })
 	t.Run("dispute", func(t *testing.T) { t.Parallel(); isTotal(t, disputeLife()) })
@@ -57,7 +58,13 @@ func TestTables(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, step, row.Step)
 	}
-	require.Len(t, fsm.Table(), 7*9)
+	require.Len(t, fsm.Table(), 7*11)
+	for _, row := range fsm.PaymentTable() {
+		step, err := fsm.NextPayment(row.From, row.News)
+		require.NoError(t, err)
+		require.Equal(t, step, row.PaymentStep)
+	}
+	require.Len(t, fsm.PaymentTable(), 6*9)
 	for _, row := range fsm.RefundTable() {
 		step, err := fsm.NextRefund(row.From, row.News)
 		require.NoError(t, err)

@@ -25,6 +25,7 @@ func Served() map[string][]string {
 		"data_keys":           {insert, update},
 		"discrepancies":       {insert, update},
 		"disputes":            {insert, update},
+		"dispute_moves":       {insert},
 		"endpoint_deliveries": {insert, remove},
 		"endpoint_retries":    {insert, update, remove},
 		"endpoints":           {insert, update},

@@ -127,10 +127,10 @@ RETURNING 1;
 -- name: AttemptsImport :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, provider_payment_id,
     status, stage, amount, currency, capture_manual, movements, amount_captured, amount_refunded,
-    failure_code, failure_message, version, created_at, updated_at, finalized_at)
+    failure_code, failure_message, payments, version, created_at, updated_at, finalized_at)
 SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'imported', n.provider_payment_id,
     n.status, 'final', n.amount, n.currency, n.capture_manual, n.movements, n.amount_captured, n.amount_refunded,
-    n.failure_code, n.failure_message, n.version, n.created_at, n.finalized_at, n.finalized_at
+    n.failure_code, n.failure_message, NULLIF(n.payments, '')::json, n.version, n.created_at, n.finalized_at, n.finalized_at
 FROM (
     SELECT unnest(@order_ids::text[]) AS order_id,
         unnest(@attempt_ids::uuid[]) AS attempt_id,
@@ -148,6 +148,7 @@ FROM (
         unnest(@refunded::bigint[]) AS amount_refunded,
         unnest(@failure_codes::text[]) AS failure_code,
         unnest(@failure_messages::text[]) AS failure_message,
+        unnest(@payments::text[]) AS payments,
         unnest(@versions::int[]) AS version,
         unnest(@created_ats::timestamptz[]) AS created_at,
         unnest(@finalized_ats::timestamptz[]) AS finalized_at
@@ -172,13 +173,14 @@ UPDATE payment_attempts a SET
     failure_message = n.failure_message,
     failure_provider_code = n.failure_provider_code,
     saved_payment_method = coalesce(n.saved_method, a.saved_payment_method),
+    payments = n.payments,
     version = n.version,
     updated_at = n.updated_at,
     finalized_at = n.finalized_at
 FROM (
     SELECT u.order_id, u.attempt_id, u.was, u.provider_payment_id, u.status::attempt_status AS status, u.stage::attempt_stage AS stage,
         u.amount_authorized, u.amount_captured, u.amount_refunded, u.amount_disputed, u.foreign_money, u.movements, u.next_action,
-        u.failure_code, u.failure_message, u.failure_provider_code, NULLIF(u.saved_method, '')::json AS saved_method,
+        u.failure_code, u.failure_message, u.failure_provider_code, NULLIF(u.saved_method, '')::json AS saved_method, NULLIF(u.payments, '')::json AS payments,
         u.version, u.updated_at, NULLIF(u.finalized_at, '0001-01-01 00:00:00Z') AS finalized_at
     FROM (SELECT unnest(@order_ids::text[]) AS order_id,
         unnest(@attempt_ids::uuid[]) AS attempt_id,
@@ -197,6 +199,7 @@ FROM (
         unnest(@failure_messages::text[]) AS failure_message,
         unnest(@failure_provider_codes::text[]) AS failure_provider_code,
         unnest(@saved_methods::text[]) AS saved_method,
+        unnest(@payments::text[]) AS payments,
         unnest(@versions::int[]) AS version,
         unnest(@updated_ats::timestamptz[]) AS updated_at,
         unnest(@finalized_ats::timestamptz[]) AS finalized_at) u

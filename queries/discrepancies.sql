@@ -3,9 +3,9 @@
 -- that its first content is of. Publishes a new one.
 -- name: DiscrepancyOpen :exec
 WITH opened AS (
-INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, opened_at)
+INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, caused_by, opened_at)
 SELECT @discrepancy_id, @kind, coalesce(sqlc.narg(order_id)::text, e.order_id), coalesce(sqlc.narg(attempt_id)::uuid, e.attempt_id), @account,
-    sqlc.narg(provider_event_id)::text, @about, @about_id, sqlc.narg(amount), sqlc.narg(currency), @text, @opened_at
+    sqlc.narg(provider_event_id)::text, @about, @about_id, sqlc.narg(amount), sqlc.narg(currency), @text, @caused_by, @opened_at
 FROM (SELECT 1) one
 LEFT JOIN provider_events e ON @kind::text = 'event_changed' AND e.account = @account::text AND e.provider_event_id = sqlc.narg(provider_event_id)::text
 ON CONFLICT DO NOTHING
@@ -28,7 +28,7 @@ SELECT * FROM discrepancies WHERE discrepancy_id = @discrepancy_id FOR NO KEY UP
 -- Writes what one person proposes of a locked discrepancy that is open.
 -- name: DiscrepancyPropose :execrows
 UPDATE discrepancies SET proposed_at = @proposed_at, proposed_by = @proposed_by, proposed_payment_id = @proposed_payment_id,
-    proposed_reason = @proposed_reason
+    proposed_reason = @proposed_reason, proposed_resolution = @proposed_resolution
 WHERE discrepancy_id = @discrepancy_id AND resolved_at IS NULL;
 
 -- Closes one locked discrepancy that is open.

@@ -4,6 +4,13 @@ SELECT count(*) AS orders,
     count(*) FILTER (WHERE EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = o.order_id AND a.status = 'pending')) AS waiting
 FROM orders o WHERE o.user_id COLLATE "C" = @person::text;
 
+-- Reads the open disputes of one user's orders, some of them; locks nothing.
+-- name: ErasureDisputes :many
+SELECT d.provider_dispute_id, d.account, d.order_id, d.due_by
+FROM orders o JOIN disputes d ON d.order_id = o.order_id
+WHERE o.user_id COLLATE "C" = @person::text AND d.closed_at IS NULL
+ORDER BY d.opened_at, d.dispute_id LIMIT sqlc.arg(most)::int;
+
 -- Begins an erasure, or begins it anew; writes one row and returns the pseudonym.
 -- name: ErasureBegin :one
 SELECT erasure_begin(@marks::bytea[], @fresh::text)::text AS pseudonym;

@@ -7,7 +7,7 @@ WHERE a.attempt_id > @after ORDER BY a.attempt_id LIMIT sqlc.arg(most)::int;
 -- Reads what some orders are for, how many attempts of each are pending or paid, and
 -- when each was to be cancelled; locks nothing.
 -- name: EvidenceOrders :many
-SELECT o.order_id, o.amount, o.currency, o.cancel_requested_at,
+SELECT o.order_id, o.amount, o.currency, o.cancel_requested_at, o.accepted_attempt_id,
     (SELECT count(*) FROM payment_attempts a WHERE a.order_id = o.order_id AND a.status <> 'failed')::int AS live
 FROM orders o WHERE o.order_id = ANY (@order_ids::text[]);
 
@@ -45,7 +45,7 @@ WHERE attempt_id = ANY (@attempt_ids::uuid[]);
 -- Reads the kinds of some attempts' discrepancies, resolved ones too; locks
 -- nothing.
 -- name: EvidenceDiscrepancies :many
-SELECT attempt_id, kind, about FROM discrepancies WHERE attempt_id = ANY (@attempt_ids::uuid[]);
+SELECT attempt_id, kind, about, (resolved_at IS NULL)::boolean AS open FROM discrepancies WHERE attempt_id = ANY (@attempt_ids::uuid[]);
 
 -- Takes a lock of this schema that is never waited for, until the transaction ends.
 -- name: EvidenceAlone :one

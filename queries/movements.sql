@@ -28,14 +28,14 @@ JOIN money_movements m ON m.account = n.account AND m.kind = n.kind AND m.provid
 -- same waits for this one. One that another attempt has is a unique violation: the caller
 -- decides anew.
 -- name: MovementsInsert :exec
-INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at)
-SELECT n.order_id, n.attempt_id, n.number, n.account, n.kind, n.source, n.payment, n.provider_id, n.amount, n.currency, n.cause, n.cause_id, n.at, n.recorded_at
+INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at, dispute)
+SELECT n.order_id, n.attempt_id, n.number, n.account, n.kind, n.source, n.payment, n.provider_id, n.amount, n.currency, n.cause, n.cause_id, n.at, n.recorded_at, n.dispute
 FROM (
     SELECT unnest(@order_ids::text[]) AS order_id, unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@numbers::int[]) AS number,
         unnest(@accounts::text[]) AS account, unnest(@kinds::text[]) AS kind, unnest(@sources::text[]) AS source, unnest(@payments::text[]) AS payment,
         unnest(@provider_ids::text[]) AS provider_id, unnest(@amounts::bigint[]) AS amount, unnest(@currencies::text[]) AS currency,
         unnest(@causes::text[]) AS cause, unnest(@cause_ids::text[]) AS cause_id,
-        NULLIF(unnest(@ats::timestamptz[]), '0001-01-01 00:00:00Z') AS at, unnest(@recorded_ats::timestamptz[]) AS recorded_at
+        NULLIF(unnest(@ats::timestamptz[]), '0001-01-01 00:00:00Z') AS at, unnest(@recorded_ats::timestamptz[]) AS recorded_at, unnest(@disputes::text[]) AS dispute
 ) n
 ORDER BY n.account, n.kind, n.provider_id
 RETURNING 1;

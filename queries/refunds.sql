@@ -18,9 +18,9 @@ WHERE r.attempt_id = @attempt_id AND r.user_id = @user_id::text AND r.client_req
 
 -- Inserts one refund; the same request twice is a unique violation.
 -- name: RefundInsert :exec
-INSERT INTO refunds (order_id, refund_id, attempt_id, origin, user_id, client_request_id, request_hash, account, provider_refund_id,
+INSERT INTO refunds (order_id, refund_id, attempt_id, origin, user_id, client_request_id, request_hash, account, provider_refund_id, provider_payment_id,
     status, amount, currency, reason, failure_code, failure_message, failure_provider_code, version, created_at, updated_at, finalized_at)
-VALUES (@order_id, @refund_id, @attempt_id, @origin, sqlc.narg(user_id), sqlc.narg(client_request_id), sqlc.narg(request_hash), @account, @provider_refund_id,
+VALUES (@order_id, @refund_id, @attempt_id, @origin, sqlc.narg(user_id), sqlc.narg(client_request_id), sqlc.narg(request_hash), @account, @provider_refund_id, @provider_payment_id,
     @status, @amount, @currency, @reason, @failure_code, @failure_message, @failure_provider_code, @version, @created_at, @updated_at, sqlc.narg(finalized_at));
 
 -- Writes one refund of a locked attempt, guarded by the version that was read.

@@ -37,10 +37,13 @@ SELECT d.discrepancy_id, e.event_id, coalesce(e.verdict, '')::text AS verdict, c
     coalesce(greatest(0, a.amount_captured - greatest(0, a.amount_refunded) - greatest(0, a.amount_disputed)), 0)::bigint AS held,
     coalesce(a.foreign_money, false)::boolean AS foreign_held,
     coalesce(a.status = 'failed' AND a.amount_authorized > greatest(0, a.amount_captured), false)::boolean AS may_hold,
+    EXISTS (SELECT FROM money_movements m WHERE m.attempt_id = a.attempt_id AND m.kind = 'capture') AS taken,
     EXISTS (SELECT FROM refunds p WHERE p.attempt_id = a.attempt_id AND p.status = 'pending') AS refunding,
     EXISTS (SELECT FROM payment_attempts b WHERE b.order_id = a.order_id AND b.attempt_id <> a.attempt_id
         AND (b.amount_captured - greatest(0, b.amount_refunded) - greatest(0, b.amount_disputed) > 0 OR b.foreign_money)) AS beside,
     coalesce(r.status::text, '')::text AS refund,
+    coalesce((SELECT p.status FROM disputes p WHERE d.about = 'dispute' AND p.attempt_id = d.attempt_id
+        AND p.provider_dispute_id = substr(d.about_id, strpos(d.about_id, ' ') + 1) LIMIT 1), '')::text AS dispute,
     (SELECT count(*) FROM worklist_comments c WHERE c.discrepancy_id = d.discrepancy_id)::bigint AS comments
 FROM discrepancies d
 LEFT JOIN orders o ON o.order_id = d.order_id
@@ -52,8 +55,6 @@ WHERE d.discrepancy_id = ANY (@discrepancy_ids::uuid[]);
 -- Reads what else decides whether some discrepancies are settled. Locks nothing.
 -- name: WorklistEvidence :many
 SELECT d.discrepancy_id,
-    coalesce((SELECT p.status FROM disputes p WHERE d.about = 'dispute' AND p.attempt_id = d.attempt_id
-        AND p.provider_dispute_id = substr(d.about_id, strpos(d.about_id, ' ') + 1) LIMIT 1), '')::text AS dispute,
     EXISTS (SELECT FROM disputes p WHERE p.attempt_id = d.attempt_id AND p.closed_at IS NULL) AS disputing,
     EXISTS (SELECT FROM money_movements m JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
         WHERE m.attempt_id = d.attempt_id AND m.kind = 'capture' AND m.currency <> a.currency) AS foreign_captured,

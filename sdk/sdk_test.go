@@ -134,7 +134,7 @@ func TestTypes(t *testing.T) {
 	backends := []string{"status_token", "provider_reference", "provider_idempotency_key"}
 	for schema, names := range map[string][]string{
 		"Attempt": {"Attempt"}, "NextAction": {"RedirectAction", "PostFormAction", "SdkAction", "DisplayAction"},
-		"SavedPaymentMethod": {"SavedPaymentMethod"}, "Dispute": {"Dispute"}, "Failure": {"Failure"}, "Problem": {"Problem"},
+		"SavedPaymentMethod": {"SavedPaymentMethod"}, "Dispute": {"Dispute"}, "ProviderPayment": {"ProviderPayment"}, "Failure": {"Failure"}, "Problem": {"Problem"},
 		"Pay": {"Payment"}, "Customer": {"Customer"}, "Address": {"Address"}, "Browser": {"BrowserInfo"}, "Line": {"Line"},
 	} {
 		var have []string

@@ -26,6 +26,9 @@ func (s DisputeStatus) Closed() bool {
 	return s == DisputeWon || s == DisputeLost || s == DisputeAccepted
 }
 
+// Open reports whether the dispute is not decided yet.
+func (s DisputeStatus) Open() bool { return s != "" && !s.Closed() }
+
 // Dispute is what an event contains of a dispute, as it stood at [Event.OccurredAt]. It moves no money: where a dispute
 // does, the event's Kind has it.
 type Dispute struct {
@@ -38,4 +41,19 @@ type Dispute struct {
 	Money *Money `json:"money,omitzero"`
 	// DueBy is until when the merchant may answer; zero if that is not stated.
 	DueBy time.Time `json:"due_by,omitzero"`
+	// Returns is set where the provider reports no movement with the end of the dispute, and whatever the dispute had
+	// taken is back by then.
+	Returns bool `json:"returns,omitzero"`
+	// Entries are all that the dispute took and returned until then, where the provider lists it in the event.
+	Entries []DisputeEntry `json:"entries,omitempty"`
+}
+
+// DisputeEntry is one movement of a dispute's money, under the provider's id of it.
+type DisputeEntry struct {
+	ID string `json:"id"`
+	// Returned is set on money that came back to the merchant.
+	Returned bool  `json:"returned,omitzero"`
+	Money    Money `json:"money"`
+	// At is the provider's time of it; zero if it gives none.
+	At time.Time `json:"at,omitzero"`
 }

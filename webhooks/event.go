@@ -120,14 +120,26 @@ type Event struct {
 	// then the provider's (payment, charge, session), then the merchant's name of something larger (a cart). Any may
 	// match. Empty where the event names nothing: it can't be matched, but is true all the same.
 	References []string `json:"references,omitzero"`
-	// ProviderPaymentID is the provider's id of the payment, if the event has it.
+	// ProviderPaymentID is the provider's id of the payment: of the one thing that can take the customer's money. The same
+	// payment has the same id in every event, response and lookup; two payments never share one. Empty where the event
+	// names only a Container, or only the merchant's own id.
 	ProviderPaymentID string `json:"provider_payment_id,omitzero"`
-	// Transaction is the provider's id of the event's transaction, where a payment may have several, each of which may
-	// take money: tries on one page. Empty where a payment has but one.
-	Transaction string `json:"transaction,omitzero"`
+	// Container is the provider's id of the page, session, order or link in which the payment was made. A container takes
+	// no money, and may have several payments. Empty where the provider has none, and where the event does not name it.
+	Container string `json:"container,omitzero"`
+	// Payee is the provider's id of the account that is paid (a merchant, a location, a connected account), as the event
+	// states it. Empty where the provider does not state it: the secret of the signature is then that account's own.
+	Payee string `json:"payee,omitzero"`
+	// BrowserMark is set where a browser could have written the merchant's id of the attempt among References, with nothing
+	// but public keys: the id is then a claim, and no proof that the payment belongs to that attempt.
+	BrowserMark bool `json:"browser_mark,omitzero"`
 	// MovementID is the provider's id of the money movement of a KindReversed, KindChargeback or
 	// KindChargebackReversed: of one kind, two ids are two movements, and the same id is the same one, in whichever
 	// event. Empty where the provider names none: Money is then all that was so moved until now.
+	//
+	// A dispute may take money more than once. Where it is the id of the dispute, or of the payment, the provider has
+	// none for the entry: the event means that the money was taken, or had come back, at OccurredAt, by whichever event
+	// that happened.
 	MovementID string `json:"movement_id,omitzero"`
 	// Dispute is the dispute that the event is about. Nil where it is about none, and where the provider has no id for it.
 	Dispute *Dispute `json:"dispute,omitzero"`
@@ -140,9 +152,10 @@ type Event struct {
 	// capture, Kind is what the refusal means where no capture was requested here. Of a cancellation, Kind is
 	// [KindProcessing]: the event leaves open how the payment stands.
 	Refuses Command `json:"refuses,omitzero"`
-	// PageOpen is set on a declined try (KindSoftFailed) of a provider on whose page, or in whose script, the customer may
-	// try again: if the payment is on such a page, that is still open, and nothing need be done. A try that was made
-	// without a page (by a stored card) has none. Each kind's documentation has the source.
+	// PageOpen is set on a declined try (KindSoftFailed, or KindFailed where each try is a payment of its own) of a
+	// provider on whose page, or in whose script, the customer may try again: if the payment is on such a page, that is
+	// still open, and nothing need be done. A try that was made without a page (by a stored card) has none. Each kind's
+	// documentation has the source.
 	PageOpen bool `json:"page_open,omitzero"`
 	// Listed is set on an event that was read from the provider's own list, and not delivered: all that it contains is
 	// the provider's.

@@ -302,6 +302,36 @@ func (e PayInitiator) Valid() bool {
 	}
 }
 
+// Defines values for ProviderPaymentStatus.
+const (
+	ProviderPaymentStatusAuthorized ProviderPaymentStatus = "authorized"
+	ProviderPaymentStatusCanceled   ProviderPaymentStatus = "canceled"
+	ProviderPaymentStatusCaptured   ProviderPaymentStatus = "captured"
+	ProviderPaymentStatusFailed     ProviderPaymentStatus = "failed"
+	ProviderPaymentStatusOpen       ProviderPaymentStatus = "open"
+	ProviderPaymentStatusProcessing ProviderPaymentStatus = "processing"
+)
+
+// Valid indicates whether the value is a known member of the ProviderPaymentStatus enum.
+func (e ProviderPaymentStatus) Valid() bool {
+	switch e {
+	case ProviderPaymentStatusAuthorized:
+		return true
+	case ProviderPaymentStatusCanceled:
+		return true
+	case ProviderPaymentStatusCaptured:
+		return true
+	case ProviderPaymentStatusFailed:
+		return true
+	case ProviderPaymentStatusOpen:
+		return true
+	case ProviderPaymentStatusProcessing:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReadinessStatus.
 const (
 	ReadinessStatusOk          ReadinessStatus = "ok"
@@ -601,13 +631,22 @@ func (e SupportPossibilityResolution) Valid() bool {
 
 // Defines values for SupportProposedResolution.
 const (
-	SupportProposedResolutionPaid SupportProposedResolution = "paid"
+	SupportProposedResolutionAccepted          SupportProposedResolution = "accepted"
+	SupportProposedResolutionNotPaid           SupportProposedResolution = "not_paid"
+	SupportProposedResolutionPaid              SupportProposedResolution = "paid"
+	SupportProposedResolutionRefundedElsewhere SupportProposedResolution = "refunded_elsewhere"
 )
 
 // Valid indicates whether the value is a known member of the SupportProposedResolution enum.
 func (e SupportProposedResolution) Valid() bool {
 	switch e {
+	case SupportProposedResolutionAccepted:
+		return true
+	case SupportProposedResolutionNotPaid:
+		return true
 	case SupportProposedResolutionPaid:
+		return true
+	case SupportProposedResolutionRefundedElsewhere:
 		return true
 	default:
 		return false
@@ -722,7 +761,10 @@ type Attempt struct {
 	ClientRequestID *string `json:"client_request_id,omitempty"`
 	Account         string  `json:"account"`
 
-	// ProviderPaymentID Null until the provider has named the payment.
+	// Payments All payments at the provider that belong to the attempt, in the order in which they were reported. A reload of the page or a second card makes another one.
+	Payments []ProviderPayment `json:"payments"`
+
+	// ProviderPaymentID The acting payment: what a capture, a cancel, a refund and a lookup mean. Null until the provider has named it; before its first payment the id of the provider's page or order.
 	ProviderPaymentID *string `json:"provider_payment_id"`
 
 	// Status Moves once, forward.
@@ -861,11 +903,18 @@ type CreateOrder struct {
 
 // CreateRefund defines model for CreateRefund.
 type CreateRefund struct {
+	// AcknowledgeDispute The caller knows that a dispute of the payment is open, in which the bank may give the customer the same money, and refunds
+	// all the same. Without it such a refund is refused (`dispute-open`).
+	AcknowledgeDispute *bool `json:"acknowledge_dispute,omitempty"`
+
 	// Amount Minor units of the currency, in plain digits.
 	Amount *Amount `json:"amount,omitempty"`
 
 	// ExpectedRefundable What the caller believes is left to refund, in minor units.
 	ExpectedRefundable *int64 `json:"expected_refundable,omitempty"`
+
+	// ProviderPaymentID The provider's id of the payment that is refunded, where several of the attempt's hold money.
+	ProviderPaymentID *string `json:"provider_payment_id,omitempty"`
 
 	// Reason For people and for the provider, where it takes one.
 	Reason *string `json:"reason,omitempty"`
@@ -1026,7 +1075,8 @@ type Events struct {
 // Failure defines model for Failure.
 type Failure struct {
 	// Code card_declined, insufficient_funds, authentication_failed, expired, canceled, fraud_suspected, provider_rejected,
-	// not_started (it never reached the provider) or not_paid (a person found that out). More may come.
+	// not_started (it never reached the provider), not_covered (of a refund: its money was taken back another way before it was sent)
+	// or not_paid (a person found that out). More may come.
 	Code string `json:"code"`
 
 	// Message A sentence for the customer.
@@ -1405,6 +1455,26 @@ type Problem struct {
 
 // ProviderName A name by which the provider calls the payment.
 type ProviderName = string
+
+// ProviderPayment One payment at the provider. Its amounts are in the attempt's currency.
+type ProviderPayment struct {
+	// ProviderPaymentID Empty while the provider has not named it.
+	ProviderPaymentID string `json:"provider_payment_id"`
+
+	// Container The provider's id of the page, session, order or link in which it was made; empty without one.
+	Container        string                `json:"container"`
+	Status           ProviderPaymentStatus `json:"status"`
+	AmountAuthorized int64                 `json:"amount_authorized"`
+	AmountCaptured   int64                 `json:"amount_captured"`
+	AmountRefunded   int64                 `json:"amount_refunded"`
+	AmountDisputed   int64                 `json:"amount_disputed"`
+
+	// SeenAt When a report last changed it.
+	SeenAt time.Time `json:"seen_at"`
+}
+
+// ProviderPaymentStatus defines model for ProviderPayment.Status.
+type ProviderPaymentStatus string
 
 // ProviderReference defines model for ProviderReference.
 type ProviderReference struct {
@@ -1888,11 +1958,13 @@ type SupportPossibilityResolution string
 
 // SupportProposed defines model for SupportProposed.
 type SupportProposed struct {
-	By                string                    `json:"by"`
-	At                time.Time                 `json:"at"`
-	Resolution        SupportProposedResolution `json:"resolution"`
-	ProviderPaymentID string                    `json:"provider_payment_id"`
-	Reason            string                    `json:"reason"`
+	By         string                    `json:"by"`
+	At         time.Time                 `json:"at"`
+	Resolution SupportProposedResolution `json:"resolution"`
+
+	// ProviderPaymentID Null unless the resolution is `paid`.
+	ProviderPaymentID *string `json:"provider_payment_id"`
+	Reason            string  `json:"reason"`
 }
 
 // SupportProposedResolution defines model for SupportProposed.Resolution.
@@ -3212,7 +3284,8 @@ type ClientInterface interface {
 
 	// CancelOrderWithBody Cancel an order
 	//
-	// Roles: the order's owner, service. No further pay is taken. A pending attempt is cancelled at the provider first: until
+	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+	// No further pay is taken. A pending attempt is cancelled at the provider first: until
 	// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
 	//
 	// Takes any type of body and a specified content type.
@@ -3222,7 +3295,8 @@ type ClientInterface interface {
 
 	// CancelOrder Cancel an order
 	//
-	// Roles: the order's owner, service. No further pay is taken. A pending attempt is cancelled at the provider first: until
+	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+	// No further pay is taken. A pending attempt is cancelled at the provider first: until
 	// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
 	//
 	// Takes a body of the `application/json` content type.
@@ -3239,7 +3313,9 @@ type ClientInterface interface {
 	// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
 	// attempt as it is now.
 	//
-	// `amount` and `currency`, if they are sent, must be the order's.
+	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
+	// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
+	// are a service's alone.
 	//
 	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 	// that of `customer.reference`.
@@ -3258,7 +3334,9 @@ type ClientInterface interface {
 	// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
 	// attempt as it is now.
 	//
-	// `amount` and `currency`, if they are sent, must be the order's.
+	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
+	// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
+	// are a service's alone.
 	//
 	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 	// that of `customer.reference`.
@@ -3299,7 +3377,8 @@ type ClientInterface interface {
 
 	// CancelAttemptWithBody Cancel a pending attempt
 	//
-	// Roles: the order's owner, service. Asks the provider to give the payment up. The attempt fails with `canceled` once the
+	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+	// Asks the provider to give the payment up. The attempt fails with `canceled` once the
 	// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
 	// now.
 	//
@@ -3310,7 +3389,8 @@ type ClientInterface interface {
 
 	// CancelAttempt Cancel a pending attempt
 	//
-	// Roles: the order's owner, service. Asks the provider to give the payment up. The attempt fails with `canceled` once the
+	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+	// Asks the provider to give the payment up. The attempt fails with `canceled` once the
 	// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
 	// now.
 	//
@@ -3354,7 +3434,8 @@ type ClientInterface interface {
 
 	// ConfirmWithBody Capture an authorised attempt
 	//
-	// Roles: the order's owner, service. Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
+	// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
+	// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
 	// pays the order, too. A replay shows the attempt as it is now.
 	//
 	// Takes any type of body and a specified content type.
@@ -3364,7 +3445,8 @@ type ClientInterface interface {
 
 	// Confirm Capture an authorised attempt
 	//
-	// Roles: the order's owner, service. Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
+	// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
+	// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
 	// pays the order, too. A replay shows the attempt as it is now.
 	//
 	// Takes a body of the `application/json` content type.
@@ -4113,7 +4195,8 @@ func (c *Client) RegisterAttempt(ctx context.Context, orderID OrderID, params *R
 
 // CancelOrderWithBody Cancel an order
 //
-// Roles: the order's owner, service. No further pay is taken. A pending attempt is cancelled at the provider first: until
+// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+// No further pay is taken. A pending attempt is cancelled at the provider first: until
 // the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
 //
 // Takes any type of body and a specified content type.
@@ -4133,7 +4216,8 @@ func (c *Client) CancelOrderWithBody(ctx context.Context, orderID OrderID, param
 
 // CancelOrder Cancel an order
 //
-// Roles: the order's owner, service. No further pay is taken. A pending attempt is cancelled at the provider first: until
+// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+// No further pay is taken. A pending attempt is cancelled at the provider first: until
 // the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
 //
 // Takes a body of the `application/json` content type.
@@ -4160,7 +4244,9 @@ func (c *Client) CancelOrder(ctx context.Context, orderID OrderID, params *Cance
 // with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
 // attempt as it is now.
 //
-// `amount` and `currency`, if they are sent, must be the order's.
+// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
+// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
+// are a service's alone.
 //
 // A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 // that of `customer.reference`.
@@ -4189,7 +4275,9 @@ func (c *Client) PayWithBody(ctx context.Context, orderID OrderID, params *PayPa
 // with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
 // attempt as it is now.
 //
-// `amount` and `currency`, if they are sent, must be the order's.
+// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
+// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
+// are a service's alone.
 //
 // A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 // that of `customer.reference`.
@@ -4260,7 +4348,8 @@ func (c *Client) ReadAttempt(ctx context.Context, paymentAttemptID AttemptID, pa
 
 // CancelAttemptWithBody Cancel a pending attempt
 //
-// Roles: the order's owner, service. Asks the provider to give the payment up. The attempt fails with `canceled` once the
+// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+// Asks the provider to give the payment up. The attempt fails with `canceled` once the
 // provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
 // now.
 //
@@ -4281,7 +4370,8 @@ func (c *Client) CancelAttemptWithBody(ctx context.Context, paymentAttemptID Att
 
 // CancelAttempt Cancel a pending attempt
 //
-// Roles: the order's owner, service. Asks the provider to give the payment up. The attempt fails with `canceled` once the
+// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+// Asks the provider to give the payment up. The attempt fails with `canceled` once the
 // provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
 // now.
 //
@@ -4365,7 +4455,8 @@ func (c *Client) Complete(ctx context.Context, paymentAttemptID AttemptID, param
 
 // ConfirmWithBody Capture an authorised attempt
 //
-// Roles: the order's owner, service. Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
+// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
+// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
 // pays the order, too. A replay shows the attempt as it is now.
 //
 // Takes any type of body and a specified content type.
@@ -4385,7 +4476,8 @@ func (c *Client) ConfirmWithBody(ctx context.Context, paymentAttemptID AttemptID
 
 // Confirm Capture an authorised attempt
 //
-// Roles: the order's owner, service. Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
+// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
+// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
 // pays the order, too. A replay shows the attempt as it is now.
 //
 // Takes a body of the `application/json` content type.
@@ -9734,7 +9826,8 @@ type ClientWithResponsesInterface interface {
 
 	// CancelOrderWithBodyWithResponse Cancel an order
 	//
-	// Roles: the order's owner, service. No further pay is taken. A pending attempt is cancelled at the provider first: until
+	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+	// No further pay is taken. A pending attempt is cancelled at the provider first: until
 	// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -9744,7 +9837,8 @@ type ClientWithResponsesInterface interface {
 
 	// CancelOrderWithResponse Cancel an order
 	//
-	// Roles: the order's owner, service. No further pay is taken. A pending attempt is cancelled at the provider first: until
+	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+	// No further pay is taken. A pending attempt is cancelled at the provider first: until
 	// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -9761,7 +9855,9 @@ type ClientWithResponsesInterface interface {
 	// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
 	// attempt as it is now.
 	//
-	// `amount` and `currency`, if they are sent, must be the order's.
+	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
+	// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
+	// are a service's alone.
 	//
 	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 	// that of `customer.reference`.
@@ -9780,7 +9876,9 @@ type ClientWithResponsesInterface interface {
 	// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
 	// attempt as it is now.
 	//
-	// `amount` and `currency`, if they are sent, must be the order's.
+	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
+	// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
+	// are a service's alone.
 	//
 	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 	// that of `customer.reference`.
@@ -9825,7 +9923,8 @@ type ClientWithResponsesInterface interface {
 
 	// CancelAttemptWithBodyWithResponse Cancel a pending attempt
 	//
-	// Roles: the order's owner, service. Asks the provider to give the payment up. The attempt fails with `canceled` once the
+	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+	// Asks the provider to give the payment up. The attempt fails with `canceled` once the
 	// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
 	// now.
 	//
@@ -9836,7 +9935,8 @@ type ClientWithResponsesInterface interface {
 
 	// CancelAttemptWithResponse Cancel a pending attempt
 	//
-	// Roles: the order's owner, service. Asks the provider to give the payment up. The attempt fails with `canceled` once the
+	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+	// Asks the provider to give the payment up. The attempt fails with `canceled` once the
 	// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
 	// now.
 	//
@@ -9882,7 +9982,8 @@ type ClientWithResponsesInterface interface {
 
 	// ConfirmWithBodyWithResponse Capture an authorised attempt
 	//
-	// Roles: the order's owner, service. Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
+	// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
+	// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
 	// pays the order, too. A replay shows the attempt as it is now.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -9892,7 +9993,8 @@ type ClientWithResponsesInterface interface {
 
 	// ConfirmWithResponse Capture an authorised attempt
 	//
-	// Roles: the order's owner, service. Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
+	// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
+	// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
 	// pays the order, too. A replay shows the attempt as it is now.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -20097,7 +20199,8 @@ func (c *ClientWithResponses) RegisterAttemptWithResponse(ctx context.Context, o
 
 // CancelOrderWithBodyWithResponse Cancel an order
 //
-// Roles: the order's owner, service. No further pay is taken. A pending attempt is cancelled at the provider first: until
+// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+// No further pay is taken. A pending attempt is cancelled at the provider first: until
 // the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -20113,7 +20216,8 @@ func (c *ClientWithResponses) CancelOrderWithBodyWithResponse(ctx context.Contex
 
 // CancelOrderWithResponse Cancel an order
 //
-// Roles: the order's owner, service. No further pay is taken. A pending attempt is cancelled at the provider first: until
+// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+// No further pay is taken. A pending attempt is cancelled at the provider first: until
 // the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -20136,7 +20240,9 @@ func (c *ClientWithResponses) CancelOrderWithResponse(ctx context.Context, order
 // with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
 // attempt as it is now.
 //
-// `amount` and `currency`, if they are sent, must be the order's.
+// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
+// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
+// are a service's alone.
 //
 // A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 // that of `customer.reference`.
@@ -20161,7 +20267,9 @@ func (c *ClientWithResponses) PayWithBodyWithResponse(ctx context.Context, order
 // with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
 // attempt as it is now.
 //
-// `amount` and `currency`, if they are sent, must be the order's.
+// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
+// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
+// are a service's alone.
 //
 // A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 // that of `customer.reference`.
@@ -20224,7 +20332,8 @@ func (c *ClientWithResponses) ReadAttemptWithResponse(ctx context.Context, payme
 
 // CancelAttemptWithBodyWithResponse Cancel a pending attempt
 //
-// Roles: the order's owner, service. Asks the provider to give the payment up. The attempt fails with `canceled` once the
+// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+// Asks the provider to give the payment up. The attempt fails with `canceled` once the
 // provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
 // now.
 //
@@ -20241,7 +20350,8 @@ func (c *ClientWithResponses) CancelAttemptWithBodyWithResponse(ctx context.Cont
 
 // CancelAttemptWithResponse Cancel a pending attempt
 //
-// Roles: the order's owner, service. Asks the provider to give the payment up. The attempt fails with `canceled` once the
+// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
+// Asks the provider to give the payment up. The attempt fails with `canceled` once the
 // provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
 // now.
 //
@@ -20311,7 +20421,8 @@ func (c *ClientWithResponses) CompleteWithResponse(ctx context.Context, paymentA
 
 // ConfirmWithBodyWithResponse Capture an authorised attempt
 //
-// Roles: the order's owner, service. Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
+// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
+// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
 // pays the order, too. A replay shows the attempt as it is now.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -20327,7 +20438,8 @@ func (c *ClientWithResponses) ConfirmWithBodyWithResponse(ctx context.Context, p
 
 // ConfirmWithResponse Capture an authorised attempt
 //
-// Roles: the order's owner, service. Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
+// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
+// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
 // pays the order, too. A replay shows the attempt as it is now.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).

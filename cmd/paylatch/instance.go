@@ -158,7 +158,8 @@ func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	served := api.Options{
 		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.rooms, Rejected: in.rejected.Keep, Refused: in.access.Refused, Demo: in.how.dev,
 		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
-		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
+		CustomersMay: customersMay(in.cfg),
+		Metrics:      counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
 		OperationsApart: in.cfg.OperationsListen != "", Reference: in.accounts.Reference, Now: now,
 	}
 	in.role = in.how.role
@@ -264,6 +265,7 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 	working.Wait()
 	stopCommitter()
 	committing.Wait()
+	in.rooms.prompt.Close()
 	if lost := in.rejected.Flush(context.WithoutCancel(ctx)); lost != nil {
 		in.log.Warn().Err(lost).Msg("the last deliveries that were rejected were not kept")
 	}

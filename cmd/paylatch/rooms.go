@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
@@ -11,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
@@ -33,6 +35,8 @@ type rooms struct {
 	activity.Commands
 	activity.Inbox
 	*runner.Runner
+
+	prompt *runner.Prompt
 }
 
 // reconciler compares the accounts with their providers' books.
@@ -73,11 +77,16 @@ func newRooms(
 	if sealer != nil {
 		run.Seal, run.Open = sealer.SealText, sealer.OpenText
 	}
-	r := runner.New(run)
+	var r *runner.Runner
+	prompt := runner.NewPrompt(func(ctx context.Context, name payment.OperationName, cause payment.Cause) (payment.Attempt, error) {
+		return r.Execute(ctx, name, cause)
+	})
+	rules.Wanted, run.Wanted = prompt.Wanted, prompt.Wanted
+	r = runner.New(run)
 	return rooms{
-		Runner: r,
+		Runner: r, prompt: prompt,
 		Commands: activity.Commands{Notes: notes, Commands: commands.New(commands.Options{
-			Store: store, Runner: r, DefaultAccount: cfg.DefaultAccount, OrdersBy: ordersBy(cfg), Wait: cfg.Idempotency.Wait,
+			Store: store, Runner: r, DefaultAccount: cfg.DefaultAccount, OrdersBy: ordersBy(cfg), CustomersMay: customersMay(cfg), Wait: cfg.Idempotency.Wait,
 			Quota: idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per}, Flushed: counted.Batches("pays"),
 		})},
 		Inbox: activity.Inbox{Notes: notes, Inbox: intake.New(intake.Options{
@@ -113,4 +122,16 @@ func ordersBy(cfg *config.Config) []payment.Role {
 		roles = append(roles, payment.Role(role))
 	}
 	return roles
+}
+
+// customersMay returns what the configuration lets customers decide.
+func customersMay(cfg *config.Config) []authz.Right {
+	var rights []authz.Right
+	if slices.Contains(cfg.Orders.CreatedBy, string(payment.RoleCustomer)) {
+		rights = append(rights, authz.CreateOrder)
+	}
+	for _, right := range cfg.Orders.CustomersMay {
+		rights = append(rights, authz.Right(right))
+	}
+	return rights
 }

@@ -68,8 +68,13 @@ func (s *server) routeWebhooks(e *echo.Echo) {
 
 func (s *server) routes() *echo.Echo {
 	e := s.exchanges.NewEcho()
-	e.Binder = request.NewBinder(s.doc, &s.bodies, func(c echo.Context, body []byte) { exchange.In(c).Body = body })
-	before := gate.Gate{Contract: s.doc, Auth: s.Auth, Audit: s.Support, Refused: s.Refused, Origins: s.Origins}
+	before := gate.Gate{
+		Contract: s.doc, Auth: s.Auth, Audit: s.Support, Refused: s.Refused, CustomersMay: s.CustomersMay, Origins: s.Origins,
+	}
+	e.Binder = request.NewBinder(request.BinderOptions{
+		Contract: s.doc, Bodies: &s.bodies, Decided: before.Decided,
+		Keep: func(c echo.Context, body []byte) { exchange.In(c).Body = body },
+	})
 	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(s, nil), gen.RegisterHandlersOptions{
 		OperationMiddlewares: before.Middlewares(),
 	})

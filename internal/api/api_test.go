@@ -132,11 +132,14 @@ func (b *bench) send(method, path, body string, headers ...string) answer {
 	return b.do(r)
 }
 
-// command is send with a key.
+// command is send with a key, by the shop's backend for u1.
 func (b *bench) command(path, body string, headers ...string) answer {
 	b.t.Helper()
-	if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, "Idempotency-Key: ") }) {
-		headers = append(headers, "Idempotency-Key: key-00000001")
+	for _, missing := range []string{"Idempotency-Key: key-00000001", "Authorization: Bearer service-1", "On-Behalf-Of: u1"} {
+		name, _, _ := strings.Cut(missing, " ")
+		if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, name) }) {
+			headers = append(headers, missing)
+		}
 	}
 	return b.send(http.MethodPost, path, body, headers...)
 }

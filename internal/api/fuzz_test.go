@@ -26,7 +26,8 @@ func fuzzed(path string) (*payments, func(t *testing.T, body string) (created bo
 		t.Helper()
 		before := p.calls
 		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
-		r.Header.Set("Authorization", "Bearer u1")
+		r.Header.Set("Authorization", "Bearer service-1")
+		r.Header.Set("On-Behalf-Of", "u1")
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", "key-00000001")
 		w := httptest.NewRecorder()

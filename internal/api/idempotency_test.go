@@ -16,7 +16,7 @@ func TestKeys(t *testing.T) {
 	b := newBench(t)
 	b.payments.order, b.payments.result = order(), idempotency.Created
 	send := func(path string, headers ...string) answer {
-		return b.send(http.MethodPost, path, goodOrder, headers...)
+		return b.send(http.MethodPost, path, goodOrder, append(headers, "Authorization: Bearer service-1", "On-Behalf-Of: u1")...)
 	}
 	send("/v1/orders").is(t, 400, "idempotency-key-missing")
 	send("/v1/orders", "Idempotency-Key: ").is(t, 400, "idempotency-key-missing")

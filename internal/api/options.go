@@ -165,6 +165,8 @@ type Options struct {
 	Accounts *current.Map[delivery.Account]
 	// Rejected is delivery.Options.Rejected.
 	Rejected func(account string, fingerprint []byte, d webhooks.Delivery)
+	// CustomersMay is what customers may decide beside what is always theirs.
+	CustomersMay []authz.Right
 	// Hub wakes the waiters of an attempt. It must be running; without one all reads are answered at once.
 	Hub *waiting.Hub
 	// Origins are those of pages that may read an attempt with its status token,

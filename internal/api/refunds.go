@@ -21,6 +21,7 @@ func (s *server) CreateRefund(ctx context.Context, r gen.CreateRefundRequestObje
 	body := valueOf(r.Body)
 	cmd := commands.CreateRefund{
 		AttemptID: id, Amount: body.Amount, Reason: valueOf(body.Reason), Expected: body.ExpectedRefundable,
+		ProviderPaymentID: valueOf(body.ProviderPaymentID), AcknowledgeDispute: valueOf(body.AcknowledgeDispute),
 	}
 	refunded, err := s.Payments.Refund(ctx, x.Actor, x.Command(id.String()), cmd)
 	if err != nil {

@@ -83,7 +83,7 @@ func TestTheKeysHashIsInTheLogWhateverHappens(t *testing.T) {
 	b.command("/v1/orders?Idempotency-Key=key-00000001", goodOrder).is(t, 400, "idempotency-key-in-query")
 	b.command("/v1/orders", `{}`).is(t, 422, "validation-failed")
 	b.command("/v1/orders", `{`).is(t, 400, "malformed-request")
-	b.command("/v1/orders/a%20b/cancel", ``).is(t, 403, "forbidden")
+	b.command("/v1/orders/a%20b/cancel", ``, "Authorization: Bearer u1").is(t, 403, "forbidden")
 	for _, err := range []error{
 		payment.ErrUnavailable, payment.ErrBusy, idempotency.ErrKeyReused, &idempotency.QuotaError{}, http.ErrBodyNotAllowed,
 	} {

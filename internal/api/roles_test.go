@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/current"
@@ -45,6 +47,8 @@ func (shelf) Order(context.Context, payment.OrderID) (payment.Order, error) {
 	return order(succeeded()), nil
 }
 
+func (shelf) OrderDetails(context.Context, payment.OrderID) ([]byte, error) { return nil, nil }
+
 func (shelf) Attempt(context.Context, payment.AttemptID) (payment.Attempt, error) {
 	return undisputed(), nil
 }
@@ -76,12 +80,24 @@ func (unasked) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleU
 
 func (unasked) Capabilities() payment.Capabilities { return payment.Capabilities{Blind: true} }
 
+// calm has no disputes.
+type calm struct{ runner.Store }
+
+func (calm) Disputes(context.Context, payment.AttemptID) ([]payment.Dispute, error) { return nil, nil }
+
 // useCases puts the real use cases behind the API.
-func useCases(o *api.Options) {
+func useCases(o *api.Options) { useCasesFor(o, nil) }
+
+// useCasesFor is useCases with customers that have rights.
+func useCasesFor(o *api.Options, rights []authz.Right) {
 	rules := changeset.Rules{Accounts: current.Of(map[string]gateway.Account{"sandbox": {Provider: unasked{}}})}
 	o.Lists = lists.New(&drawer{refunds: 1})
+	ordersBy := []payment.Role{payment.RoleService}
+	if slices.Contains(rights, authz.CreateOrder) {
+		ordersBy = append(ordersBy, payment.RoleCustomer)
+	}
 	o.Payments = commands.New(commands.Options{
-		Store: shelf{}, DefaultAccount: "sandbox", Runner: runner.New(runner.Options{Rules: rules, Now: o.Now}),
+		OrdersBy: ordersBy, CustomersMay: rights, Store: shelf{}, DefaultAccount: "sandbox", Runner: runner.New(runner.Options{Store: calm{}, Rules: rules, Now: o.Now}),
 	})
 }
 
@@ -102,7 +118,7 @@ func TestRoles(t *testing.T) {
 		"POST /v1/orders " + goodOrder:                 {service},
 		"POST /v1/orders/A-1/pay " + goodPay:           {customer, stranger, service},
 		"POST /v1/orders/A-1/cancel {}":                {customer, stranger, service},
-		"POST " + attemptPath + "/confirm {}":          {customer, stranger, service},
+		"POST " + attemptPath + "/confirm {}":          {service},
 		"POST " + attemptPath + "/cancel {}":           {customer, stranger, service},
 		"POST " + attemptPath + "/refunds {}":          {service, admin},
 		"POST " + attemptPath + "/check ":              {customer, service, own},

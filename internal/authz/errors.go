@@ -11,6 +11,8 @@ type RoleError struct {
 	Needed []payment.Role
 	// Or is what else would help, as something to do; empty for nothing.
 	Or string
+	// Members are the members of the request that the role is needed for; nil for all of it.
+	Members []string
 }
 
 // Error implements error.

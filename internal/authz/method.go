@@ -9,8 +9,11 @@ import (
 // the owner of a stored payment method, charge without the customer, say what a fiscal receipt shows,
 // and fill in the provider's own request.
 func (a Actor) MayUse(d gateway.Details) error {
-	if d.Stored || d.Unattended || len(d.ProviderData) > 0 || gateway.HasReceipt(d.Lines) || d.Customer.Reference != string(a.User()) {
+	if d.Stored || d.Unattended || len(d.ProviderData) > 0 || gateway.HasReceipt(d.Lines) {
 		return a.Require(payment.RoleService)
+	}
+	if d.Customer.Reference != string(a.User()) && a.Require(payment.RoleService) != nil {
+		return &RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out customer.reference", Members: []string{"customer.reference"}}
 	}
 	return nil
 }

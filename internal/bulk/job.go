@@ -52,7 +52,7 @@ type Job struct {
 	// Total is what the filter chose at the beginning. Done may stay below it: what the filter does not choose any more when its turn comes
 	// is left out.
 	Total, Done int64
-	// Results counts how each ended: a verdict, resolved, already_resolved, or the code of the problem that refused it.
+	// Results counts how each ended: a verdict, resolved, awaiting_second, already_resolved, or the code of the problem that refused it.
 	Results    map[string]int64
 	FinishedAt *time.Time
 }
@@ -66,6 +66,7 @@ type Counts struct {
 // The ends of what a job resolves without a refusal.
 const (
 	resolved        = "resolved"
+	awaitingSecond  = "awaiting_second"
 	alreadyResolved = "already_resolved"
 )
 

@@ -62,11 +62,20 @@ func TestResolveThreeHundredOfMixedKinds(t *testing.T) {
 	j, err = r.bulk.Begin(t.Context(), ada, pending)
 	require.NoError(t, err)
 	require.Equal(t, int64(40), j.Total, "the account of an attempt")
+	require.Equal(t, map[string]int64{"awaiting_second": 40}, r.through(t, r.runner(t), j.ID).Results, "nobody can be asked")
+	require.Zero(t, one[int](t, r, "SELECT count(*) FROM payment_attempts WHERE status = 'failed'"), "one person frees nothing")
+	j, err = r.bulk.Begin(t.Context(), ada, pending)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int64{"second-person-needed": 40}, r.through(t, r.runner(t), j.ID).Results)
+	j, err = r.bulk.Begin(t.Context(), staff("kim", payment.RoleAdmin), pending)
+	require.NoError(t, err)
 	require.Equal(t, map[string]int64{"resolved": 40}, r.through(t, r.runner(t), j.ID).Results)
 	require.Equal(t, 40, one[int](t, r, "SELECT count(*) FROM payment_attempts WHERE status = 'failed'"))
 	require.Equal(t, []string{
 		"ada discrepancies.resolve.view done", "ada discrepancies.resolve begun", "ada discrepancies.resolve done",
 		"ada discrepancies.resolve begun", "ada discrepancies.resolve done",
+		"ada discrepancies.resolve begun", "ada discrepancies.resolve done",
+		"kim discrepancies.resolve begun", "kim discrepancies.resolve done",
 	}, r.acts(t))
 }
 

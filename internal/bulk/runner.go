@@ -194,7 +194,11 @@ func (r *Runner) do(ctx context.Context, h Held, id uuid.UUID) (counted bool, er
 		ID: payment.DiscrepancyID(id), Resolution: h.Resolution, Reason: h.Reason,
 		With: func(ctx context.Context, tx commands.Tx, d review.Discrepancy) error {
 			counted = true
-			return r.Queue.CountIn(ctx, tx, h, Ended{ID: id, AttemptID: d.AttemptID, Outcome: resolved}, r.life)
+			ended := Ended{ID: id, AttemptID: d.AttemptID, Outcome: resolved}
+			if d.Awaits() {
+				ended.Outcome = awaitingSecond
+			}
+			return r.Queue.CountIn(ctx, tx, h, ended, r.life)
 		},
 	})
 	return counted, err

@@ -9,6 +9,7 @@
 package changeset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -34,6 +35,8 @@ type Rules struct {
 	Schedule schedule.Schedule
 	// Held are the accounts that a restored database may have forgotten payments of; nil for none.
 	Held Holds
+	// Wanted is called with the operations that a commit has wanted and that are due at once, after it; nil for nothing.
+	Wanted func([]payment.OperationName)
 }
 
 // Holds are accounts that are held.
@@ -65,6 +68,8 @@ type Changeset struct {
 	// movers are the attempts that have named movements.
 	movers        map[payment.MovementName]payment.AttemptID
 	discrepancies []review.Discrepancy
+	// Decider is the subject of the person whose resolution this is: what it opens is another person's to close.
+	Decider string
 	// makeDue leaves parked events to the worker instead of applying them.
 	makeDue bool
 	// freed is set once parked events were applied with the rest.
@@ -104,13 +109,17 @@ func Run[T Tx](ctx context.Context, in InTx[T], rules Rules, write func(ctx cont
 	busy := map[payment.AttemptID]bool{}
 	run := func(makeDue bool) error {
 		for {
+			var last *Changeset
 			err := in(ctx, func(ctx context.Context, tx T) error {
 				s := New(tx, rules)
 				s.makeDue, s.orders.busy = makeDue, busy
 				err := write(ctx, s, tx)
-				freed = s.freed
+				freed, last = s.freed, s
 				return err
 			})
+			if err == nil {
+				last.Committed()
+			}
 			left, ok := errors.AsType[*contended](err)
 			if !ok || busy[left.attempt] {
 				return err
@@ -123,6 +132,26 @@ func Run[T Tx](ctx context.Context, in InTx[T], rules Rules, write func(ctx cont
 		err = run(true)
 	}
 	return err
+}
+
+// Committed is called once the changeset's transaction is committed: what it has wanted from providers is carried out at once.
+func (s *Changeset) Committed() {
+	if s.Wanted == nil {
+		return
+	}
+	var names []payment.OperationName
+	for _, id := range s.order {
+		c := s.changes[id]
+		for i := range c.Attempt.Operations {
+			o := &c.Attempt.Operations[i]
+			if was := c.before.Operation(o.Kind, o.Number); o.State == fsm.OperationWanted && o.Due(s.Now()) && (was == nil || !was.Due(s.Now())) {
+				names = append(names, o.Name())
+			}
+		}
+	}
+	if len(names) > 0 {
+		s.Wanted(names)
+	}
 }
 
 // Rejected reports whether the storage is there and does not take what it was given.
@@ -187,8 +216,13 @@ func (s *Changeset) Apply(c *Change, r payment.Report) fsm.Verdict {
 	if r.Says == "" {
 		return payment.Ignored
 	}
-	r = s.canonical(c, r)
+	if f := s.notOurs(c, r); f != nil {
+		s.find(c, *f, payment.Cause{})
+		return fsm.Conflict
+	}
+	r.AcceptMore = s.Accounts.Get(c.Attempt.Account).AcceptMore
 	shared := s.dropShared(c, &r)
+	shared = s.rounds(c, &r) || shared
 	if shared && r.Says == fsm.NewsMoney && r.Refund == nil && len(r.Movements)+len(r.Disputes) == 0 {
 		return fsm.Conflict
 	}
@@ -211,6 +245,10 @@ func (s *Changeset) Apply(c *Change, r payment.Report) fsm.Verdict {
 func (s *Changeset) advance(c *Change, r payment.Report) fsm.Verdict {
 	before := c.Attempt
 	t, verdict := payment.Advance(&c.Attempt, r, s.Now())
+	if verdict == payment.Ambiguous {
+		s.lookUp(c)
+		return verdict
+	}
 	if t.Version != 0 {
 		c.transitions = append(c.transitions, t)
 	}
@@ -219,23 +257,11 @@ func (s *Changeset) advance(c *Change, r payment.Report) fsm.Verdict {
 	}
 	for _, f := range t.Findings {
 		s.find(c, f, r.Cause)
-	}
-	if s.secondPayment(c, before, r) && c.Attempt.State == before.State {
-		verdict = fsm.Conflict
+		if f.About == payment.AboutSecondPayment && c.Attempt.Succeeded() {
+			s.orders.twice = append(s.orders.twice, c)
+		}
 	}
 	return s.follow(c, before, r, verdict)
-}
-
-// canonical is the report with the attempt's id of the payment, where the provider's ids of one
-// payment differ between its channels.
-func (s *Changeset) canonical(c *Change, r payment.Report) payment.Report {
-	known := c.Attempt.ProviderPaymentID
-	if known == "" || r.Payment == "" || r.Payment == known || gateway.Separates(s.capabilities(c.Attempt), known, r.Payment) {
-		return r
-	}
-	r.References = append(slices.Clip(r.References), r.Payment)
-	r.Payment = known
-	return r
 }
 
 // capabilities are those of the attempt's provider, none without one.
@@ -250,13 +276,13 @@ func (s *Changeset) capabilities(a payment.Attempt) (can payment.Capabilities) {
 // a person is to decide. It reports whether there were any.
 func (s *Changeset) dropShared(c *Change, r *payment.Report) (shared bool) {
 	r.Movements = slices.DeleteFunc(slices.Clone(r.Movements), func(m payment.Told) bool {
-		name := payment.MovementName{Account: c.Attempt.Account, Kind: m.Kind, ID: m.ID}
+		name := payment.MovementName{Account: c.Attempt.Account, Kind: m.Kind, ID: cmp.Or(m.ID, m.Dispute)}
 		owner, known := s.movers[name]
-		if m.ID == "" || known && owner == c.Attempt.ID {
+		if name.ID == "" || known && owner == c.Attempt.ID {
 			return false
 		}
 		if known {
-			s.shared(c, m.ID)
+			s.shared(c, name.ID)
 			shared = true
 			return true
 		}
@@ -297,42 +323,6 @@ func (s *Changeset) loadMovers(ctx context.Context, names []payment.MovementName
 	return nil
 }
 
-// secondPayment opens a discrepancy for money that was authorized or captured under
-// another payment of the provider than the attempt's first, or by another transaction of
-// it. It reports whether it did.
-func (s *Changeset) secondPayment(c *Change, before payment.Attempt, r payment.Report) bool {
-	if r.Cause.Kind == payment.CausePerson || r.Says != fsm.NewsSucceeded && r.Says != fsm.NewsAuthorized {
-		return false
-	}
-	other := ""
-	if known := before.ProviderPaymentID; known != "" && r.Payment != "" && r.Payment != known {
-		other = r.Payment
-	}
-	for _, m := range r.Movements {
-		if !m.Pays() || m.ID == "" || !before.OtherHolder(m.ID) || before.Holder(m.ID) {
-			continue
-		}
-		if r.Says == fsm.NewsSucceeded || !c.Attempt.Failed() {
-			other = m.ID
-		}
-	}
-	if other == "" {
-		return false
-	}
-	f := payment.Finding{
-		Kind: payment.NeedsReview, About: payment.AboutSecondPayment, AboutID: other,
-		Text: "The provider holds or has captured money a second time for this payment, as " + other +
-			". See in its dashboard whether the customer paid twice, and give one of the two back there: it is counted here as a refund of this payment.",
-	}
-	for i := range r.Movements {
-		if m := &r.Movements[i]; m.Money.Currency != "" {
-			f.Money = &m.Money
-		}
-	}
-	s.find(c, f, payment.Cause{})
-	return true
-}
-
 // Save derives what follows from the reports, writes everything, applies the parked events
 // that a new name sets free, and opens the discrepancies.
 func (s *Changeset) Save(ctx context.Context) error {
@@ -342,26 +332,34 @@ func (s *Changeset) Save(ctx context.Context) error {
 	if err := s.free(ctx); err != nil {
 		return err
 	}
+	for _, c := range s.orders.twice {
+		if err := s.refundLate(ctx, c); err != nil {
+			return err
+		}
+	}
 	if err := s.beside(ctx); err != nil {
 		return err
 	}
-	writes := Writes{Disputes: s.disputes.writes()}
+	writes := Writes{Disputes: s.disputes.writes(), Moves: s.disputes.added}
 	for i := range s.discrepancies {
 		d := &s.discrepancies[i]
 		d.ID = payment.DiscrepancyID(s.Cell.NewID())
 		writes.Discrepancies = append(writes.Discrepancies, DiscrepancyWrite{*d, outbox.Discrepancy(*d)})
 	}
-	writes.Refunds, writes.Messages = s.refunds.writes()
+	writes.Refunds, writes.Messages = s.refunds.writes(s.current)
 	for _, d := range writes.Disputes {
-		writes.Messages = append(writes.Messages, outbox.Dispute(d.Dispute, d.Was))
+		writes.Messages = append(writes.Messages, outbox.Dispute(d.Dispute, d.Was, s.current(d.Dispute.AttemptID)))
 	}
 	for _, id := range s.order {
 		c := s.changes[id]
 		writes.Attempts = append(writes.Attempts, c.write())
-		writes.Messages = append(writes.Messages, outbox.Attempt(&c.Attempt, c.transitions)...)
+		writes.Messages = append(writes.Messages, outbox.Attempt(&c.Attempt, s.siblings(c.Attempt), c.transitions)...)
 	}
 	return s.tx.Save(ctx, writes)
 }
+
+// current is an attempt that the changeset has locked, as it is by now.
+func (s *Changeset) current(id payment.AttemptID) payment.Attempt { return s.changes[id].Attempt }
 
 // Discrepancies are those that the changeset opens, those that were open included.
 func (s *Changeset) Discrepancies() []review.Discrepancy { return s.discrepancies }
@@ -372,7 +370,7 @@ func (c *Change) write() AttemptWrite {
 	w := AttemptWrite{
 		Attempt: *a, Was: b.Version, Transitions: c.transitions, Names: c.names,
 		Movements: a.Movements[len(a.Movements)-(a.LastMovement-b.LastMovement):],
-		Changed:   a.Version != b.Version || a.Failure != b.Failure || a.Saved != b.Saved,
+		Changed:   a.Version != b.Version || a.Failure != b.Failure || a.Saved != b.Saved || a.PaymentsChanged(b),
 	}
 	for i := range a.Operations {
 		o := &a.Operations[i]

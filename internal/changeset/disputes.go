@@ -15,20 +15,24 @@ type disputes struct {
 	read map[payment.DisputeName]*payment.Dispute
 	// was are they as they are on disk.
 	was map[payment.DisputeName]payment.Dispute
+	// moves are what was reported of the money of each, added what of them is to be written.
+	moves map[payment.DisputeName][]payment.DisputeMove
+	added []payment.DisputeMove
 }
 
 // loadDisputes reads the disputes that reports name. The locks of their attempts are held by then.
 func (s *Changeset) loadDisputes(ctx context.Context, names []payment.DisputeName) error {
-	names = slices.DeleteFunc(slices.Clone(names), func(n payment.DisputeName) bool { _, done := s.disputes.read[n]; return done })
+	names = s.disputes.unread(names)
 	if len(names) == 0 {
 		return nil
 	}
-	rows, err := s.tx.DisputesNamed(ctx, names)
+	rows, moves, err := s.tx.DisputesNamed(ctx, names)
 	if err != nil {
 		return err
 	}
 	if s.disputes.read == nil {
 		s.disputes.read, s.disputes.was = map[payment.DisputeName]*payment.Dispute{}, map[payment.DisputeName]payment.Dispute{}
+		s.disputes.moves = map[payment.DisputeName][]payment.DisputeMove{}
 	}
 	for _, n := range names {
 		s.disputes.read[n] = nil
@@ -37,7 +41,69 @@ func (s *Changeset) loadDisputes(ctx context.Context, names []payment.DisputeNam
 		n := rows[i].Name()
 		s.disputes.read[n], s.disputes.was[n] = &rows[i], rows[i]
 	}
+	for _, m := range moves {
+		s.disputes.moves[m.Name()] = append(s.disputes.moves[m.Name()], m)
+	}
 	return nil
+}
+
+// unread are the names that were not read yet, each once.
+func (d *disputes) unread(names []payment.DisputeName) (left []payment.DisputeName) {
+	for _, n := range names {
+		if _, done := d.read[n]; !done && !slices.Contains(left, n) {
+			left = append(left, n)
+		}
+	}
+	return left
+}
+
+// elsewhere reports whether a dispute is of another attempt.
+func (d *disputes) elsewhere(n payment.DisputeName, id payment.AttemptID) bool {
+	made, moves := d.read[n], d.moves[n]
+	return made != nil && made.AttemptID != id || len(moves) > 0 && moves[0].AttemptID != id
+}
+
+// rounds puts in the place of what a report states of disputes' money the movements that the attempt lacks by
+// all that was reported of them. It reports whether any is of another attempt's dispute, of which a person is
+// to decide.
+func (s *Changeset) rounds(c *Change, r *payment.Report) (shared bool) {
+	if !slices.ContainsFunc(r.Movements, func(m payment.Told) bool { return m.Dispute != "" }) {
+		return false
+	}
+	var lacking []payment.Told
+	a := c.Attempt
+	a.Movements = slices.Clip(a.Movements)
+	for _, m := range r.Movements {
+		name := payment.DisputeName{Account: a.Account, ID: m.Dispute}
+		switch {
+		case m.Dispute == "":
+			lacking = append(lacking, m)
+			continue
+		case s.disputes.elsewhere(name, a.ID):
+			s.shared(c, m.Dispute)
+			shared = true
+			continue
+		}
+		move, moved := a.RoundsOf(m, s.disputes.moves[name])
+		if move != nil {
+			move.RecordedAt = s.Now()
+			s.disputes.keep(*move)
+		}
+		for _, t := range moved {
+			a.Movements = append(a.Movements, payment.Movement{Kind: t.Kind, Source: payment.MovementNamed, ProviderID: t.ID, Dispute: t.Dispute, Money: t.Money})
+		}
+		lacking = append(lacking, moved...)
+	}
+	r.Movements = lacking
+	return shared
+}
+
+func (d *disputes) keep(m payment.DisputeMove) {
+	if d.moves == nil {
+		d.moves = map[payment.DisputeName][]payment.DisputeMove{}
+	}
+	d.moves[m.Name()] = append(d.moves[m.Name()], m)
+	d.added = append(d.added, m)
 }
 
 // writes are in the order of their names, since a transaction that makes the same disputes waits

@@ -27,7 +27,7 @@ func (s *Changeset) ApplyEvent(c *Change, e *inbound.StoredEvent) {
 	}
 	r.Ends = s.ends(c)
 	verdict := s.applyOrDefer(c, r, e.Overdue())
-	if verdict == inbound.Deferred {
+	if verdict == inbound.Deferred || verdict == payment.Ambiguous {
 		e.Park(inbound.Deferred, s.Now())
 		return
 	}

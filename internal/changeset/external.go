@@ -19,7 +19,7 @@ func (r Rules) Reachable(a payment.Attempt) bool {
 // the cause says.
 func (s *Changeset) Abandon(c *Change, origin payment.Origin, f *payment.Failure, cause payment.Cause) {
 	a := &c.Attempt
-	if s.Reachable(*a) || a.State == fsm.Authorized {
+	if s.Reachable(*a) || a.State == fsm.Authorized || a.UnderWay() {
 		cancel := s.Want(c, origin)
 		cancel.OriginID = cmp.Or(cancel.OriginID, cause.ID)
 		cancel.Sooner(s.Now())
@@ -29,7 +29,7 @@ func (s *Changeset) Abandon(c *Change, origin payment.Origin, f *payment.Failure
 		return
 	}
 	f.ProviderCode = payment.NotAsked
-	s.Apply(c, payment.Report{Says: fsm.NewsFailed, Failure: f, Ends: payment.HoldsAll, Cause: cause})
+	s.Apply(c, payment.Report{OfAttempt: true, Says: fsm.NewsFailed, Failure: f, Ends: payment.HoldsAll, Cause: cause})
 }
 
 // Until makes an operation due when the payment, which was begun elsewhere, expires, or before: where

@@ -1,6 +1,7 @@
 package changeset
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/paylatch/paylatch/internal/inbound"
@@ -21,8 +22,11 @@ func (n Named) With(o Named) Named {
 // NamedBy are a report's movements and disputes with an id, as an account has them.
 func NamedBy(r payment.Report, account string) (n Named) {
 	for _, m := range r.Movements {
-		if m.ID != "" {
-			n.Movements = append(n.Movements, payment.MovementName{Account: account, Kind: m.Kind, ID: m.ID})
+		if id := cmp.Or(m.ID, m.Dispute); id != "" {
+			n.Movements = append(n.Movements, payment.MovementName{Account: account, Kind: m.Kind, ID: id})
+		}
+		if m.Dispute != "" {
+			n.Disputes = append(n.Disputes, payment.DisputeName{Account: account, ID: m.Dispute})
 		}
 	}
 	for _, d := range r.Disputes {

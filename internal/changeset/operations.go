@@ -1,6 +1,7 @@
 package changeset
 
 import (
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -33,6 +34,7 @@ func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, 
 	}
 	s.closePointless(c, before)
 	s.heldAnew(c, before, r)
+	s.secondHold(c, before)
 	// A hold that is reported again may be a new one: it is looked up.
 	held := a.Unreleased() && !before.Unreleased() || a.Failed() && r.Says == fsm.NewsAuthorized && r.Cause.Kind == payment.CauseWebhook
 	if held && s.Accounts.Get(a.Account).Provider != nil {
@@ -65,6 +67,10 @@ func (s *Changeset) CancelAnew(c *Change, o *payment.Operation) *payment.Operati
 // provider. It reports false where a command is under way that decides it.
 func (s *Changeset) giveUp(c *Change, before payment.Attempt, r payment.Report) bool {
 	take := c.Attempt.OpenTake()
+	if c.Attempt.Begun != payment.BegunHere {
+		// What was begun elsewhere waits for its customer, who may try another card.
+		return c.Attempt.Failure != before.Failure || c.Attempt.PaymentsChanged(&before)
+	}
 	if c.Attempt.OpenCancel() != nil || take != nil && take.Kind != payment.OperationCharge {
 		return false
 	}
@@ -84,7 +90,7 @@ func (s *Changeset) Want(c *Change, origin payment.Origin) *payment.Operation {
 	}
 	o := a.NewOperation(payment.OperationCancel, origin, s.Now())
 	if o.Number > 0 {
-		if last := a.Operation(payment.OperationCancel, o.Number-1); last.State == fsm.OperationRefused {
+		if last := a.LastCancel(); last != nil && last.State == fsm.OperationRefused {
 			o.Tries = last.Tries
 			o.NextAt = new(s.Now().Add(s.Schedule.Delay(o.Tries)))
 		}
@@ -111,13 +117,17 @@ func (s *Changeset) approved(c *Change) {
 // looking it up: commands would have to wait for that.
 func (s *Changeset) closePointless(c *Change, before payment.Attempt) {
 	a := &c.Attempt
+	closeSecond(a)
+	if take := a.OpenTake(); take != nil && take.Kind == payment.OperationCapture && capturedOtherwise(a) {
+		take.Finish("captured_otherwise")
+	}
 	if !a.State.Final() {
 		return
 	}
 	for i := range a.Operations {
 		o := &a.Operations[i]
 		switch {
-		case !o.Open() || o.RefundID != (payment.RefundID{}):
+		case !o.Open() || o.RefundID != (payment.RefundID{}) || o.Payment != "":
 		case o.Kind == payment.OperationCancel && a.Succeeded():
 			o.Refuse("paid")
 		case o.Kind == payment.OperationCancel:
@@ -129,6 +139,76 @@ func (s *Changeset) closePointless(c *Change, before payment.Attempt) {
 			o.Finish("")
 		}
 	}
+}
+
+// capturedOtherwise reports whether a pending attempt has nothing on hold that a capture could take: another amount than was
+// requested was captured.
+func capturedOtherwise(a *payment.Attempt) bool {
+	return !a.State.Final() && a.Captured > 0 && !slices.ContainsFunc(a.Payments, func(p payment.Payment) bool { return p.State == fsm.PaymentAuthorized })
+}
+
+// closeSecond closes the cancels of payments that have nothing on hold any more, and of those that were captured.
+func closeSecond(a *payment.Attempt) {
+	for i := range a.Operations {
+		o := &a.Operations[i]
+		if !o.Open() || o.Payment == "" {
+			continue
+		}
+		switch p := a.Payment(o.Payment); {
+		case p == nil, p.State == fsm.PaymentFailed && p.OnHold() == 0:
+			o.Finish("")
+		case p.State == fsm.PaymentCaptured:
+			o.Refuse("paid")
+		}
+	}
+}
+
+// secondHold has the hold of a payment cancelled beside another payment that has captured or holds the money: it takes no
+// money, and would keep the customer's.
+func (s *Changeset) secondHold(c *Change, before payment.Attempt) {
+	a := &c.Attempt
+	if len(a.Payments) < 2 || !a.PaymentsChanged(&before) || a.Failed() {
+		return
+	}
+	acting := a.Acting()
+	if pays := acting.Held() >= a.Money.Minor || a.Succeeded() || acting.OnHold() >= a.Money.Minor; !pays {
+		return
+	}
+	for _, p := range a.Payments {
+		if p.ID == "" || p.ID == acting.ID || p.State != fsm.PaymentAuthorized || p.OnHold() == 0 || a.CancelOf(p.ID) != nil {
+			continue
+		}
+		if was := before.Payment(p.ID); was != nil && was.State == fsm.PaymentAuthorized && before.Acting().ID == acting.ID && before.Succeeded() == a.Succeeded() {
+			continue // nothing has changed that concerns it
+		}
+		account := s.Accounts.Get(a.Account)
+		if account.ReviewSecondHold || account.Provider == nil || !account.Provider.Capabilities().Cancel {
+			money := payment.Money{Minor: p.OnHold(), Currency: a.Money.Currency}
+			s.find(c, payment.Finding{
+				Kind: payment.NeedsReview, About: payment.AboutSecondPayment, AboutID: p.ID, Money: &money,
+				Text: "The payment " + p.ID + " holds the customer's money beside the payment " + acting.ID + " of the same order. Release one of the two in the provider's dashboard.",
+			}, payment.Cause{})
+			continue
+		}
+		o := a.NewOperation(payment.OperationCancel, payment.OriginPolicy, s.Now())
+		o.Payment = p.ID
+		c.Add(o)
+	}
+}
+
+// lookUp has the payments of a pending attempt looked up at once: a report could be about several of them.
+func (s *Changeset) lookUp(c *Change) {
+	a := &c.Attempt
+	if s.Accounts.Get(a.Account).Provider == nil || a.State.Final() {
+		return
+	}
+	for i := range a.Operations {
+		if o := &a.Operations[i]; o.Open() && o.RefundID == (payment.RefundID{}) && o.Payment == "" {
+			o.Sooner(s.Now())
+			return
+		}
+	}
+	c.Add(a.NewOperation(payment.OperationCheck, payment.OriginReconciler, s.Now()))
 }
 
 // refuse ends the capture or the cancel that the provider had accepted and does not carry
@@ -211,7 +291,7 @@ func (s *Changeset) watch(c *Change) {
 		return
 	}
 	for i := range a.Operations {
-		if o := &a.Operations[i]; o.Open() && o.RefundID == (payment.RefundID{}) {
+		if o := &a.Operations[i]; o.Open() && o.RefundID == (payment.RefundID{}) && o.Payment == "" {
 			s.named(c, o)
 			return
 		}
@@ -244,6 +324,7 @@ func (s *Changeset) Open(d review.Discrepancy) {
 	if d.Text == "" {
 		d.Text = review.Explain(d.Kind)
 	}
+	d.CausedBy = s.Decider
 	if d.At.Equal(time.Time{}) {
 		d.At = s.Now()
 	}

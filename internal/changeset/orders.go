@@ -3,6 +3,7 @@ package changeset
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -16,9 +17,11 @@ type orders struct {
 	busy map[payment.AttemptID]bool
 	// late are the discrepancies of a kind that the order's other attempts decide.
 	late []lateSuccess
-	// won are attempts that succeeded and have siblings, authorized those that have just
-	// been authorized.
-	won, authorized []*Change
+	// twice are attempts that were paid by a second payment.
+	twice []*Change
+	// won are attempts that succeeded and have siblings, lost those that failed and have
+	// siblings, authorized those that have just been authorized.
+	won, lost, authorized []*Change
 	// read are the orders, each with the changeset's attempts as they are by now.
 	read map[payment.OrderID]payment.Order
 }
@@ -46,9 +49,19 @@ func (s *Changeset) noteOrders(c *Change, before payment.Attempt) {
 	if a.Succeeded() && a.Siblings {
 		s.orders.won = append(s.orders.won, c)
 	}
+	if a.Failed() && a.Siblings {
+		s.orders.lost = append(s.orders.lost, c)
+	}
 	if a.State == fsm.Authorized {
 		s.orders.authorized = append(s.orders.authorized, c)
 	}
+}
+
+// siblings are the other attempts of an attempt's order, where the order was read: it was for an attempt that has ended
+// and has any.
+func (s *Changeset) siblings(of payment.Attempt) []payment.Attempt {
+	all := slices.Clone(s.orders.read[of.OrderID].Attempts)
+	return slices.DeleteFunc(all, func(a payment.Attempt) bool { return a.ID == of.ID })
 }
 
 // Authorized has an attempt compared with its order as if it had just been authorized.
@@ -75,7 +88,7 @@ func (s *Changeset) beside(ctx context.Context) error {
 	for _, l := range s.orders.late {
 		ids = append(ids, l.change.Attempt.OrderID)
 	}
-	for _, changes := range [][]*Change{s.orders.won, s.orders.authorized} {
+	for _, changes := range [][]*Change{s.orders.won, s.orders.lost, s.orders.authorized} {
 		for _, c := range changes {
 			ids = append(ids, c.Attempt.OrderID)
 		}
@@ -175,7 +188,7 @@ func (s *Changeset) classify(ctx context.Context) error {
 		a := &l.change.Attempt
 		d := &s.discrepancies[l.at]
 		d.Kind = lateKind(*a, s.orders.read[a.OrderID])
-		d.Text = s.explain(d.Kind, *a)
+		d.Text = review.Explain(d.Kind)
 		if err := s.refundLate(ctx, l.change); err != nil {
 			return err
 		}
@@ -183,18 +196,11 @@ func (s *Changeset) classify(ctx context.Context) error {
 	for _, c := range s.orders.won {
 		for _, other := range s.orders.read[c.Attempt.OrderID].Attempts {
 			if other.ID != c.Attempt.ID && other.Held() > 0 {
-				s.find(&Change{Attempt: other}, payment.Finding{Kind: payment.DoubleSuccess, Text: s.explain(payment.DoubleSuccess, other)}, payment.Cause{})
+				s.find(&Change{Attempt: other}, payment.Finding{Kind: payment.DoubleSuccess}, payment.Cause{})
 			}
 		}
 	}
 	return nil
-}
-
-func (s *Changeset) explain(kind payment.DiscrepancyKind, a payment.Attempt) string {
-	if s.Accounts.Get(a.Account).AutoRefund {
-		return review.ExplainRefunded(kind)
-	}
-	return review.Explain(kind)
 }
 
 func lateKind(a payment.Attempt, o payment.Order) payment.DiscrepancyKind {

@@ -34,8 +34,9 @@ type Tx interface {
 	RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]refund.Refund, error)
 	// MovementOwners reads which attempts have some named movements.
 	MovementOwners(ctx context.Context, names []payment.MovementName) (map[payment.MovementName]payment.AttemptID, error)
-	// DisputesNamed reads the disputes of some names, of whatever attempts.
-	DisputesNamed(ctx context.Context, names []payment.DisputeName) ([]payment.Dispute, error)
+	// DisputesNamed reads the disputes of some names, of whatever attempts, and what was reported of the money
+	// of each, in the order of its numbers.
+	DisputesNamed(ctx context.Context, names []payment.DisputeName) ([]payment.Dispute, []payment.DisputeMove, error)
 	// EventsParkedOf locks the parked events that use any name of an attempt, those that
 	// are on disk and others. Headers and bytes are not read.
 	EventsParkedOf(ctx context.Context, a payment.Attempt, others []string) ([]inbound.StoredEvent, error)
@@ -56,9 +57,11 @@ type Taken struct {
 
 // Writes are the rows that a changeset has changed or made.
 type Writes struct {
-	Attempts      []AttemptWrite
-	Refunds       []RefundWrite
-	Disputes      []DisputeWrite
+	Attempts []AttemptWrite
+	Refunds  []RefundWrite
+	Disputes []DisputeWrite
+	// Moves are to be added.
+	Moves         []payment.DisputeMove
 	Discrepancies []DiscrepancyWrite
 	// Messages are the events for the merchant, but for those of discrepancies. Those of cancelled
 	// orders are written only where the cancellation was requested.

@@ -87,15 +87,15 @@ func (f *refunds) touch(r *refund.Refund, was int) {
 	}
 }
 
-// writes are the refunds that have changed, with the events of those that have ended.
-func (f *refunds) writes() (writes []RefundWrite, events []outbox.Message) {
+// writes are the refunds that have changed, with the events of those that have ended, each with its attempt's amounts.
+func (f *refunds) writes(of func(payment.AttemptID) payment.Attempt) (writes []RefundWrite, events []outbox.Message) {
 	for _, r := range f.touched {
 		was := f.was[r.ID]
 		if r.Version != was.version {
 			writes = append(writes, RefundWrite{*r, was.version})
 		}
 		if r.State.Final() && !was.final {
-			events = append(events, outbox.Refund(r))
+			events = append(events, outbox.Refund(r, of(r.AttemptID)))
 		}
 	}
 	return writes, events
@@ -106,6 +106,7 @@ func (f *refunds) writes() (writes []RefundWrite, events []outbox.Message) {
 func (s *Changeset) applyRefund(c *Change, r payment.Report) fsm.Verdict {
 	t, a := *r.Refund, &c.Attempt
 	known := refund.Find(s.refunds.of[a.ID], t)
+	r.Payment = refunded(a, r, known)
 	switch {
 	case t.Money != nil && t.Money.Currency != a.Money.Currency && t.Says != fsm.NewsFailed:
 		return s.foreignRefund(c, r, known)
@@ -126,6 +127,22 @@ func (s *Changeset) applyRefund(c *Change, r payment.Report) fsm.Verdict {
 		return verdict
 	}
 	return stronger(verdict, s.attribute(c, r))
+}
+
+// refunded is the payment that a report of a refund is about. Where it does not say so, and the attempt has several, it is
+// that of the refund.
+func refunded(a *payment.Attempt, r payment.Report, known *refund.Refund) string {
+	if r.Payment != "" || len(a.Payments) < 2 {
+		return r.Payment
+	}
+	named, minor := "", int64(1)
+	if known != nil {
+		named, minor = known.ProviderPaymentID, known.Money.Minor
+	}
+	if p := refund.Of(a, named, minor); p != nil {
+		return p.ID
+	}
+	return ""
 }
 
 // moveMoney records the movements of a report and nothing else.
@@ -346,11 +363,27 @@ func (s *Changeset) unattributed(c *Change, name string, money *payment.Money, a
 	return fsm.Conflict
 }
 
-// refundLate wants late money refunded where the account's policy does that, once.
+// WithdrawRefund fails a refund that was not sent, since the attempt's money does not cover it any more, and opens a
+// discrepancy: whoever wanted it must know.
+func (s *Changeset) WithdrawRefund(c *Change, id payment.RefundID) {
+	r := s.Refund(c.Attempt.ID, id)
+	if r == nil || r.State.Final() {
+		return
+	}
+	money := r.Money
+	s.AdvanceRefund(c, r, payment.RefundTold{Says: fsm.NewsFailed, Failure: refund.NewFailure("not_covered")}, payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"})
+	s.find(c, payment.Finding{
+		Kind: payment.NeedsReview, About: payment.AboutRefundNotCovered, AboutID: id.String(), Money: &money,
+		Text: "A refund of " + money.String() + " was not sent: its money was taken back another way after it was wanted, by a dispute or by another refund. " +
+			"See whether the customer has the money; if not, refund what is left.",
+	}, payment.Cause{})
+}
+
+// refundLate wants late money refunded where the account's policy does that and its provider can, once.
 func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 	a := &c.Attempt
-	if !s.Accounts.Get(a.Account).AutoRefund {
-		return nil
+	if !s.Accounts.Get(a.Account).AutoRefund || !s.capabilities(*a).Refund {
+		return nil // nothing would ever send it
 	}
 	if err := s.LoadRefunds(ctx, a.ID); err != nil {
 		return err
@@ -359,11 +392,17 @@ func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 	if slices.ContainsFunc(all, func(r refund.Refund) bool { return r.Origin == refund.ByPolicy }) {
 		return nil
 	}
-	left := refund.Left(*a, all)
+	left, named := refund.Left(*a, all), ""
+	if holders := a.Holders(); len(holders) > 1 { // the one that came last
+		last := holders[len(holders)-1]
+		left, named = refund.LeftOf(*a, last, all), last.ID
+	}
 	if left <= 0 {
 		return nil
 	}
-	r := s.Insert(refund.New(*a, refund.ByPolicy, payment.Money{Minor: left, Currency: a.Money.Currency}, s.Now()))
+	made := refund.New(*a, refund.ByPolicy, payment.Money{Minor: left, Currency: a.Money.Currency}, s.Now())
+	made.ProviderPaymentID = named
+	r := s.Insert(made)
 	o := a.NewOperation(payment.OperationRefund, payment.OriginPolicy, s.Now())
 	o.RefundID, o.Amount = r.ID, left
 	c.Add(o)

@@ -14,10 +14,13 @@ import (
 
 // CancelOrder takes no further pay for an order and cancels its pending attempt at the provider.
 // The order is cancelled once that attempt has failed; one that succeeds all the same has paid it.
-// It returns payment's ErrOrderPaid, ErrBusy while a capture is under way, ErrForbidden,
+// It returns payment's ErrOrderPaid, ErrBusy while a capture is under way, ErrForbidden, for a customer also where money is on hold,
 // ErrOrderNotFound, and the errors of idempotency.Take.
 func (c *Commands) CancelOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error) {
 	if err := actor.MayAct(); err != nil {
+		return payment.Order{}, "", err
+	}
+	if err := c.lookForHoldOf(ctx, actor, id); err != nil {
 		return payment.Order{}, "", err
 	}
 	done, shared, err := c.orders.Do(ctx, req, c.Wait, func() (orderReply, error) {
@@ -122,6 +125,9 @@ func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id pa
 		return nil, idempotency.Refused(payment.ErrOrderPaid)
 	case o.HoldsMoney() && o.Live() == nil:
 		return nil, idempotency.Refused(o.LateMoney())
+	}
+	if err := c.mayRelease(actor, o.Attempts...); err != nil {
+		return nil, err
 	}
 	live, cancelled := o.Live(), outbox.Order(outbox.OrderCancelled, o, payment.AttemptID{}, tx.Now())
 	if live == nil {

@@ -33,6 +33,8 @@ type Options struct {
 	// OrdersBy are the roles that may create orders, and so set prices; nil means the
 	// service alone.
 	OrdersBy []payment.Role
+	// CustomersMay is what customers may decide beside what is always theirs.
+	CustomersMay []authz.Right
 	// Wait is how long a duplicate waits for the first request.
 	Wait time.Duration
 	// Quota bounds the new keys of one user.

@@ -121,7 +121,7 @@ func (c *Commands) placeOrder(ctx context.Context, tx Tx, actor authz.Actor, req
 	}
 	if errors.Is(err, payment.ErrOrderNotFound) {
 		there, err = tx.OrderRead(ctx, o.ID)
-		erased := errors.Is(err, payment.ErrOrderNotFound) // the request made an order whose user was erased
+		erased := errors.Is(err, payment.ErrOrderNotFound) // the request made an order, and its user was erased
 		if erased || err == nil && (there.UserID != user || !there.SameContent(o)) {
 			return payment.Order{}, payment.ErrOrderExists
 		}

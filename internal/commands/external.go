@@ -18,7 +18,7 @@ import (
 type External struct {
 	OrderID payment.OrderID
 	Account string
-	// ProviderPaymentID and References are the provider's names of the payment, as far as they are known.
+	// ProviderPaymentID and References are the provider's names of the payment, as far as the caller has them.
 	ProviderPaymentID string
 	References        []string
 	Capture           payment.CaptureMode
@@ -119,9 +119,6 @@ func learn(ctx context.Context, tx Tx, s *changeset.Changeset, change *changeset
 		default:
 			return payment.Invalid("references", ref.Name+" is a name of another attempt, "+owner.String())
 		}
-	}
-	if known := a.ProviderPaymentID; id != "" && known != "" && known != id {
-		return payment.Invalid("provider_payment_id", "must be "+known+", as the provider has named the payment, or be left out")
 	}
 	if len(names) > 0 {
 		s.Learn(change, id, references, r.cause())

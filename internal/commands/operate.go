@@ -240,7 +240,7 @@ func (op operation) open(a *payment.Attempt, amount int64, rec idempotency.Recor
 }
 
 // openComplete is open beside another complete: of the same key it is gone on with, one that the provider
-// has accepted asked for one more step, and one that was not sent is of an approval that a lookup showed.
+// has accepted needed one more step, and one that was not sent is of an approval that a lookup showed.
 func (op operation) openComplete(take *payment.Operation, rec idempotency.Record) (*payment.Operation, error) {
 	switch {
 	case rec.TakenOver && take.OriginID == string(op.req.Key):
@@ -313,15 +313,18 @@ func notCaptured(_ payment.Attempt, r gateway.CallResult) error {
 
 // Cancel cancels a pending attempt at the provider. It is failed once the provider has reported
 // that, and until then pending, also where the provider refuses to. It returns
-// payment.ErrAttemptFinal, and else what Confirm returns.
+// payment.ErrAttemptFinal, ErrForbidden for a customer where money is on hold, and else what Confirm returns.
 func (c *Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (Reply, error) {
+	if err := c.lookForHold(ctx, actor, id); err != nil {
+		return Reply{}, err
+	}
 	return c.operate(ctx, operation{
 		actor: actor, req: req, attempt: id, kind: payment.OperationCancel,
 		amount: func(a payment.Attempt, _ payment.Order) (int64, error) {
 			if a.State.Final() {
 				return 0, payment.ErrAttemptFinal
 			}
-			return 0, nil
+			return 0, c.mayRelease(actor, a)
 		},
 		met:   payment.Attempt.Failed,
 		uses:  func(err error) bool { return errors.Is(err, payment.ErrAttemptFinal) },

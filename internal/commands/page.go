@@ -20,6 +20,9 @@ func (c *Commands) closesPage(a payment.Attempt) bool {
 // fail, with the reason of its last try; a cancel with an open outcome goes on by itself, and the pay is refused as one in
 // progress. A page that was paid meanwhile stays paid.
 func (c *Commands) closePage(ctx context.Context, id payment.AttemptID, by *payStart) error {
+	if err := c.lookForHold(ctx, by.actor, id); err != nil {
+		return err
+	}
 	err := c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
 		a, _, err := tx.AttemptLock(ctx, id)
 		if err != nil || !a.DeclinedOnPage() {

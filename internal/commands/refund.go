@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/idempotency"
@@ -21,6 +22,10 @@ type CreateRefund struct {
 	Reason    string
 	// Expected is how much the caller believes is left, in minor units.
 	Expected *int64
+	// ProviderPaymentID is which of the attempt's payments is refunded; empty where the caller names none.
+	ProviderPaymentID string
+	// AcknowledgeDispute is set if the caller refunds in spite of an open dispute.
+	AcknowledgeDispute bool
 	// With, if set, is called in the transaction that makes the refund, which its error undoes; it may be called again. A refusal
 	// of such a refund leaves the key unused.
 	With func(ctx context.Context, tx Tx, r refund.Refund) error
@@ -34,7 +39,7 @@ type RefundReply struct {
 
 // Refund refunds money, whatever the attempt's status: one refund for each (attempt, user,
 // request), for ever. It returns payment's ErrNotRefundable, ErrRefundExceeds,
-// ErrRefundableChanged, ErrForbidden, ErrAttemptNotFound, ErrPaysHeld, and the errors of idempotency.Take.
+// ErrRefundableChanged, ErrPaymentAmbiguous, ErrDisputeOpen, ErrForbidden, ErrAttemptNotFound, ErrPaysHeld, and the errors of idempotency.Take.
 func (c *Commands) Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateRefund) (RefundReply, error) {
 	if err := actor.MayRefund(); err != nil {
 		return RefundReply{}, err
@@ -61,6 +66,9 @@ func (c *Commands) refund(ctx context.Context, actor authz.Actor, req idempotenc
 	if err := c.Quota.Take(ctx, c.Store, req); err != nil {
 		return RefundReply{}, err
 	}
+	if err := c.undisputed(ctx, cmd); err != nil {
+		return RefundReply{}, err
+	}
 	permit := c.Runner.Permit()
 	t, err := c.beginRefund(ctx, actor, req, cmd)
 	if errors.Is(err, errAgain) {
@@ -74,6 +82,18 @@ func (c *Commands) refund(ctx context.Context, actor authz.Actor, req idempotenc
 	}
 	r, err := c.Store.Refund(ctx, t.Refund.ID)
 	return RefundReply{r, idempotency.Created}, err
+}
+
+// undisputed returns payment.ErrDisputeOpen beside an open dispute that the caller has not acknowledged: the key stays unused.
+func (c *Commands) undisputed(ctx context.Context, cmd CreateRefund) error {
+	if cmd.AcknowledgeDispute {
+		return nil
+	}
+	disputes, err := c.Runner.Store.Disputes(ctx, cmd.AttemptID)
+	if err == nil && slices.ContainsFunc(disputes, func(d payment.Dispute) bool { return !d.State.Closed() }) {
+		err = payment.ErrDisputeOpen
+	}
+	return err
 }
 
 // beginRefund is commit 1 of a refund: under the attempt's lock pending refunds count, so
@@ -124,6 +144,7 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 	now := tx.Now()
 	r := refund.New(a, refund.ByRequest, money, now)
 	r.UserID, r.RequestID, r.RequestHash, r.Reason = payment.UserID(req.User), payment.RequestID(req.Key), req.Hash, cmd.Reason
+	r.ProviderPaymentID = cmd.ProviderPaymentID
 	made := s.Insert(r)
 	change := s.Change(a)
 	op := a.NewOperation(payment.OperationRefund, payment.OriginRequest, now)
@@ -146,10 +167,13 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 
 // of is how much a command refunds.
 func (cmd CreateRefund) of(a payment.Attempt, refunds []refund.Refund) (payment.Money, error) {
-	if a.Held() == 0 || a.ProviderPaymentID == "" {
+	if a.Refundable() == 0 || a.ProviderPaymentID == "" {
 		return payment.Money{}, payment.ErrNotRefundable
 	}
-	left := refund.Left(a, refunds)
+	left, err := cmd.left(a, refunds)
+	if err != nil {
+		return payment.Money{}, err
+	}
 	if cmd.Expected != nil && *cmd.Expected != left {
 		return payment.Money{}, payment.ErrRefundableChanged
 	}
@@ -161,6 +185,22 @@ func (cmd CreateRefund) of(a payment.Attempt, refunds []refund.Refund) (payment.
 		return payment.Money{}, payment.ErrRefundExceeds
 	}
 	return payment.Money{Minor: amount, Currency: a.Money.Currency}, nil
+}
+
+// left is how much is left of what the command refunds: of the payment that it names, or of the attempt's only one that
+// holds money.
+func (cmd CreateRefund) left(a payment.Attempt, refunds []refund.Refund) (int64, error) {
+	if cmd.ProviderPaymentID != "" {
+		p := a.Payment(cmd.ProviderPaymentID)
+		if p == nil || p.Held() == 0 {
+			return 0, payment.ErrNotRefundable
+		}
+		return refund.LeftOf(a, *p, refunds), nil
+	}
+	if len(a.Holders()) > 1 {
+		return 0, payment.ErrPaymentAmbiguous
+	}
+	return refund.Left(a, refunds), nil
 }
 
 // refundAgain is the response to a request that has made its refund: the refund as it is now, after

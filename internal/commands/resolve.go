@@ -31,8 +31,10 @@ const maxReason = 2000
 
 // Resolve closes a discrepancy and keeps the person and the reason; review.Discrepancy.Possible has
 // what that does. What is called paid is looked up at the provider, and the amount of the response
-// counts. Where that is not possible, the discrepancy stays open, with what is Proposed, until a
-// second person resolves it so. The same resolution again has the response of the first. It returns
+// counts; what would free money, or the order, for another move is looked up, too, and refused where the provider
+// contradicts it. Where that is not possible, or the payment is a stranger's or of another amount, the discrepancy stays
+// open, with what is Proposed, until a second person resolves it so. The same resolution again has the response of the
+// first. What a person's resolution has opened another person closes. It returns
 // payment's ErrForbidden, ValidationError, ErrPaymentIDMissing, ErrDiscrepancyNotFound,
 // ErrResolved, ErrNotPending, ErrHoldsMoney, ErrResolutionImpossible, ErrSecondPerson,
 // ErrPaymentTaken, and ErrBusy while a runner calls the provider: the response may decide it
@@ -48,12 +50,10 @@ func (c *Commands) Resolve(ctx context.Context, actor authz.Actor, cmd Resolve) 
 	if err != nil {
 		return review.Discrepancy{}, err
 	}
-	var found resolution.Evidence
-	if cmd.Resolution == review.ResolvedPaid && d.Resolved == nil {
-		at := resolution.Lookups{Store: c.Store, Account: c.Runner.Account, Timeout: c.Runner.ProviderTimeout, Owner: c.owner}
-		if found, err = at.Paid(ctx, d, cmd.ProviderPaymentID); err != nil {
-			return d, err
-		}
+	choice := resolution.Choice{Resolution: cmd.Resolution, ProviderPaymentID: cmd.ProviderPaymentID, By: actor.Subject, Reason: cmd.Reason}
+	found, err := c.look(ctx, d, choice)
+	if err != nil {
+		return d, err
 	}
 	about := d
 	err = changeset.Run(ctx, c.Store.InCommandTx, c.Runner.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
@@ -67,10 +67,48 @@ func (c *Commands) Resolve(ctx context.Context, actor authz.Actor, cmd Resolve) 
 		if d.Resolved != nil {
 			return cmd.repeats(*d.Resolved)
 		}
-		choice := resolution.Choice{Resolution: cmd.Resolution, ProviderPaymentID: cmd.ProviderPaymentID, By: actor.Subject, Reason: cmd.Reason}
 		return cmd.execute(ctx, tx, on.Decide(s, tx, d, choice, found), &d)
 	})
 	return d, err
+}
+
+// look makes the lookups that a resolution depends on.
+func (c *Commands) look(ctx context.Context, d review.Discrepancy, choice resolution.Choice) (resolution.Evidence, error) {
+	at := resolution.Lookups{Store: c.Store, Sights: c.Runner, Account: c.Runner.Account, Timeout: c.Runner.ProviderTimeout, Owner: c.owner}
+	if d.Resolved != nil {
+		return resolution.Evidence{}, nil
+	}
+	if choice.Resolution == review.ResolvedPaid {
+		return at.Paid(ctx, d, choice.ProviderPaymentID)
+	}
+	frees, err := c.frees(ctx, d, choice)
+	if err != nil || !frees {
+		return resolution.Evidence{}, err
+	}
+	return at.Freed(ctx, d, choice)
+}
+
+// frees reports whether a resolution frees money, or the order, for another move. What it can't be resolved as is refused
+// before any lookup.
+func (c *Commands) frees(ctx context.Context, about review.Discrepancy, choice resolution.Choice) (frees bool, err error) {
+	if about.AttemptID == nil {
+		return false, nil
+	}
+	err = c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
+		s := changeset.New(tx, c.Runner.Rules)
+		on, err := resolution.Lock(ctx, s, about)
+		if err != nil {
+			return err
+		}
+		d, err := tx.DiscrepancyLock(ctx, about.ID)
+		if frees = false; err != nil || d.Resolved != nil {
+			return err
+		}
+		at := on.Decide(s, tx, d, choice, resolution.Evidence{}).Circumstances()
+		frees = d.Frees(choice.Resolution, at)
+		return d.Takes(choice.Resolution, at)
+	})
+	return frees, err
 }
 
 // owner is the attempt that has a name; zero without one.

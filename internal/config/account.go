@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"os"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -26,6 +28,8 @@ type Account struct {
 	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"who may send webhooks; absent: anybody, for yookassa its documented addresses"`
 	Tolerance      time.Duration  `koanf:"tolerance" doc:"in place of the documented age limit of a webhook, where its time is signed (PayPal documents none: 4 days); negative: no limit"`
 	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"what becomes of money that comes after a failure: manual or auto_refund"`
+	AcceptMore     bool           `koanf:"accept_more" default:"false" doc:"whether a payment of more than the amount needs no person: a tip, a fee that the customer bears"`
+	SecondHold     string         `koanf:"second_hold" default:"cancel" doc:"what becomes of a second payment that holds money beside the one that pays: cancel, or review for a discrepancy"`
 	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"how old a webhook's event is, of a payment that nothing here has and without a mark of ours, when its verdict is foreign; 720h at most"`
 	Foreign        string         `koanf:"foreign" doc:"what becomes of foreign events: count, or review for a discrepancy each; absent: count"`
 
@@ -73,6 +77,17 @@ type RateLimit struct {
 func (a Account) CanCharge() bool {
 	k := provider.Kinds()[a.Kind]
 	return len(k.Calls) > 0 && len(a.missing(k.Calls)) == 0
+}
+
+// refunds reports whether a refund can be sent by the account. Of an account with keys that its adapter does not take
+// that is said elsewhere.
+func (a Account) refunds() bool {
+	if a.uncalled() || !a.CanCharge() {
+		return false
+	}
+	never := func() time.Time { return time.Time{} } // nothing is called: its capabilities are read
+	p, err := provider.Kinds()[a.Kind].Adapter.New(descriptor.Settings{BaseURL: a.BaseURL, Params: a.Credentials(), Client: &http.Client{}, Now: never})
+	return err != nil || p.Capabilities().Refund
 }
 
 // uncalled reports whether there is no adapter for the account's kind that begins payments.
@@ -183,7 +198,8 @@ func (a Account) Credentials() map[string]string {
 // mode is how Stripe, Mollie, Razorpay and Paddle begin their keys.
 var mode = regexp.MustCompile(`^(?:[a-z]+_)?(live|test|sdbx)_`)
 
-// Live distinguishes an account of real money from one for tests, by the form of its key; nil where that is open.
+// Live distinguishes an account of real money from one for tests, by the form of its key or the host that it is called at;
+// nil where that is open.
 func (a Account) Live() *bool {
 	for _, name := range []string{"api_key", "key_id"} {
 		if m := mode.FindStringSubmatch(string(a.Fields[name])); m != nil {

@@ -39,6 +39,7 @@ func TestAccountMistakes(t *testing.T) {
 		"basic auth, a slip":  {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u, password: p, pasword: p}}", config.ValidationErrors{"accounts[0].basic_auth.pasword: no such key; did you mean password?"}},
 		"basic auth, of none": {"- {name: a, kind: stripe, api_key: k, basic_auth: {user: u, password: p}}", config.ValidationErrors{"accounts[0].basic_auth: means nothing to the kind stripe; remove it"}},
 		"a list":              {"- {name: a, kind: stripe, api_key: [k], webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].api_key: must be a single value"}},
+		"refunds nothing":     {"- {name: a, kind: stripe, webhook_secrets: [s], late_success: auto_refund}", config.ValidationErrors{"accounts[0].late_success: must be manual: paylatch can't send a refund by this account, since its kind has no refunds here, or the keys for calls are missing"}},
 		"late":                {"- {name: a, kind: stripe, api_key: k, late_success: auto}", config.ValidationErrors{"accounts[0].late_success: must be one of manual, auto_refund"}},
 		"foreign":             {"- {name: a, kind: stripe, api_key: k, foreign: counts}", config.ValidationErrors{"accounts[0].foreign: must be one of count, review; did you mean count?"}},
 		"foreign, at once":    {"- {name: a, kind: stripe, api_key: k, foreign_after: 0s}", config.ValidationErrors{"accounts[0].foreign_after: must be longer than 0 and at most 720h, such as 10m"}},

@@ -46,6 +46,9 @@ func (r *report) check(c *Config) {
 	for i, role := range c.Orders.CreatedBy {
 		r.oneOf(index("orders.created_by", i), role, "service", "customer")
 	}
+	for i, right := range c.Orders.CustomersMay {
+		r.oneOf(index("orders.customers_may", i), right, "capture_manual", "cancel_hold", "confirm", "confirm_part")
+	}
 	r.durations(c)
 	r.log(c.Log)
 	r.tracing(c.Tracing)

@@ -133,6 +133,10 @@ func (r *report) account(key string, a Account) {
 	r.url(key+".base_url", a.BaseURL)
 	r.url(key+".public_url", a.PublicURL)
 	r.oneOf(key+".late_success", a.LateSuccess, "manual", "auto_refund")
+	r.oneOf(key+".second_hold", a.SecondHold, "cancel", "review")
+	if a.LateSuccess == "auto_refund" && !a.refunds() {
+		r.add(key+".late_success", "must be manual: paylatch can't send a refund by this account, since its kind has no refunds here, or the keys for calls are missing")
+	}
 	r.oneOf(key+".enabled", a.Enabled, enabledPays, enabledWebhooks, enabledAll)
 	r.foreign(key, a)
 	for _, own := range k.Keys {

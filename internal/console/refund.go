@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,8 @@ type refundView struct {
 	// Amount is what was typed; Money, what it was read as.
 	Amount string
 	Money  *payment.Money
+	// Disputed is set while a dispute of the payment is open.
+	Disputed bool
 }
 
 const refundTitle = "Refund"
@@ -63,7 +66,7 @@ func (v *visit) refund() error {
 	typed, to := v.R.PostFormValue("amount"), attemptPath(a.ID)
 	f := v.Sent(to)
 	view := func(f layout.Form, asked *payment.Money) templ.Component {
-		return refundPage(refundView{v.Frame(refundTitle), f, left, typed, asked})
+		return refundPage(refundView{v.Frame(refundTitle), f, left, typed, asked, openDispute(a)})
 	}
 	again := func(f layout.Form) templ.Component { return view(f, nil) }
 	seen, sure := v.seen(left)
@@ -93,6 +96,11 @@ func (v *visit) seen(left payment.Money) (payment.Money, bool) {
 	return payment.Money{Minor: expected, Currency: left.Currency}, true
 }
 
+// openDispute reports whether a dispute of the payment is open.
+func openDispute(a support.Attempt) bool {
+	return slices.ContainsFunc(a.Disputes, func(d payment.Dispute) bool { return !d.State.Closed() })
+}
+
 // createRefund is the API's call, with the form's key.
 func (v *visit) createRefund(a support.Attempt, f layout.Form, money, seen payment.Money) (refunded commands.RefundReply, err error) {
 	body, err := json.Marshal(map[string]int64{"amount": money.Minor, "expected_refundable": seen.Minor})
@@ -111,7 +119,7 @@ func (v *visit) createRefund(a support.Attempt, f layout.Form, money, seen payme
 	err = v.AuditLog.Act(v.R.Context(), v.Who, support.Refunded, "attempt", a.ID.String(), f.Reason, func() (err error) {
 		// The reason stays in the audit log: a provider would show it to others.
 		refunded, err = v.Payments.Refund(v.R.Context(), v.Who.Actor, req, commands.CreateRefund{
-			AttemptID: a.ID, Amount: &money.Minor, Expected: &seen.Minor,
+			AttemptID: a.ID, Amount: &money.Minor, Expected: &seen.Minor, AcknowledgeDispute: v.R.PostFormValue("acknowledge_dispute") == "yes",
 		})
 		return err
 	})

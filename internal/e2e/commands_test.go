@@ -27,7 +27,7 @@ func commands() map[string]command {
 	merchant := []string{"Authorization: Bearer " + token("shop", "service"), "On-Behalf-Of: u1"}
 	return map[string]command{
 		"confirm": {
-			path: "confirm", body: `{"amount":1500}`, of: `{"payment_method":{"token":"tok_success"},"capture":"manual"}`,
+			path: "confirm", body: `{"amount":1500}`, headers: merchant, of: `{"payment_method":{"token":"tok_success"},"capture":"manual"}`,
 			answers: http.StatusOK, status: "succeeded", moved: []string{"charge 1500"},
 		},
 		"cancel": {
@@ -35,7 +35,7 @@ func commands() map[string]command {
 			answers: http.StatusOK, status: "failed",
 		},
 		"cancel an authorised one": {
-			path: "cancel", body: `{}`, of: `{"payment_method":{"token":"tok_success"},"capture":"manual"}`,
+			path: "cancel", body: `{}`, headers: merchant, of: `{"payment_method":{"token":"tok_success"},"capture":"manual"}`,
 			answers: http.StatusOK, status: "failed",
 		},
 		"refund": {
@@ -48,7 +48,7 @@ func commands() map[string]command {
 func (c command) on(t *testing.T, s *service) (attempt, func(s *service) answer) {
 	t.Helper()
 	u := s.customer()
-	a := u.send(t.Context(), http.MethodPost, "/v1/orders/"+u.order(t)+"/pay", c.of, "Idempotency-Key: "+unique("pay")).attempt(t, http.StatusCreated)
+	a := u.backend().send(t.Context(), http.MethodPost, "/v1/orders/"+u.order(t)+"/pay", c.of, "Idempotency-Key: "+unique("pay")).attempt(t, http.StatusCreated)
 	headers := append([]string{"Idempotency-Key: " + unique("command")}, c.headers...)
 	return a, func(s *service) answer {
 		return s.customer().send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+a.ID+"/"+c.path, c.body, headers...)

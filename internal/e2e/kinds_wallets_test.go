@@ -47,7 +47,8 @@ func paypalLife() life {
 	part := func(id, status, value string) string {
 		return fmt.Sprintf(`{"id":%q,"status":%q,"custom_id":"$text","amount":{"currency_code":"EUR","value":%q},"supplementary_data":{"related_ids":{"order_id":"ORDER$n"}}}`, id, status, value)
 	}
-	held, taken := part("AUTH$n", "CREATED", "19.99"), part("CAP$n", "COMPLETED", "19.99")
+	held, taken := part("AUTH$n", "CREATED", "19.99"), strings.TrimSuffix(part("CAP$n", "COMPLETED", "19.99"), "}")+
+		`,"links":[{"rel":"up","href":"https://api.paypal.com/v2/payments/authorizations/AUTH$n","method":"GET"}]}`
 	const refund = `{"id":"REF$n","status":"COMPLETED","amount":{"currency_code":"EUR","value":"7.00"},"links":[{"rel":"up","href":"https://api.paypal.com/v2/payments/captures/CAP$n","method":"GET"}]}`
 	event := func(id, name, resource string) string {
 		return `{"id":"WH-` + id + `-$n","event_type":"` + name + `","resource":` + resource + `}`
@@ -112,10 +113,10 @@ func gocardlessLife() life {
 	}
 }
 
-// gocardlessChargebackLife loses all of its money, and gets it back.
+// gocardlessChargebackLife loses all of its money, and gets it back. The lookup's total has a name once the event comes.
 func gocardlessChargebackLife() life {
 	return life{
-		name: "gocardless: charged back", moved: []string{"capture 1999", "chargeback 1999", "chargeback_reversal 1999"}, open: []string{"payment_reversed"}, ordered: true,
+		name: "gocardless: charged back", moved: []string{"capture 1999", "chargeback 0", "chargeback 1999", "chargeback_reversal 1999"}, open: []string{"payment_reversed"}, ordered: true,
 		tells: []telling{
 			gocardlessPayment("1", "confirmed", "confirmed", "succeeded 1999 0 0"),
 			gocardlessPayment("2", "charged_back", "charged_back", "succeeded 1999 0 1999"),
@@ -124,9 +125,10 @@ func gocardlessChargebackLife() life {
 	}
 }
 
-// gocardlessFailedLife fails for good, which its event tells and its status leaves open.
+// gocardlessFailedLife fails for good, which its event tells and its status leaves open. The attempt was begun elsewhere: it waits
+// for another payment until it expires.
 func gocardlessFailedLife() life {
-	failed := gocardlessPayment("2", "failed", "failed", "failed 0 0 0")
+	failed := gocardlessPayment("2", "failed", "failed", "awaiting_customer 0 0 0")
 	failed.answers["GET /payments/PM$n"] = strings.Replace(failed.answers["GET /payments/PM$n"], `"retry_if_possible":false`, `"retry_if_possible":true`, 1)
 	return life{
 		name: "gocardless: fails", ordered: true,

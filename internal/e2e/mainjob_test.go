@@ -135,7 +135,7 @@ func TestLateSuccess(t *testing.T) {
 	r.told(t, end)
 }
 
-// TestWrongAmount: what was charged is a fact, and not a success.
+// TestWrongAmount: more than the amount pays the order, and a person is told of the rest.
 func TestWrongAmount(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -146,11 +146,11 @@ func TestWrongAmount(t *testing.T) {
 		return len(column[string](t, r, `SELECT verdict FROM provider_events WHERE refs @> ARRAY[$1]`, a.ID)) > 0
 	})
 	end := u.read(t.Context(), a.ID).attempt(t, http.StatusOK)
-	require.Equal(t, "pending", end.Status)
+	require.Equal(t, "succeeded", end.Status)
 	require.Equal(t, int64(2000), end.AmountCaptured)
 	r.charged(t, a.ID, 2000)
 	require.Equal(t, []string{"amount_mismatch"}, column[string](t, r, `SELECT DISTINCT kind FROM discrepancies WHERE order_id = $1`, order))
 	refused := u.pay(t.Context(), order, unique("pay"), "tok_success")
-	refused.problem(t, http.StatusConflict, "payment-in-progress")
+	refused.problem(t, http.StatusConflict, "order-already-paid")
 	require.Len(t, r.ledger(t, a.ID), 1)
 }

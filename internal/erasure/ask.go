@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -15,8 +16,10 @@ import (
 type Ask struct {
 	User    string `required:"" placeholder:"ID" help:"The customer, as the shop names them: user_id."`
 	Details bool   `help:"Erase descriptions and metadata of the orders, too, and what fiscal receipts of later refunds would show."`
-	DryRun  bool   `help:"Count what there is, and change nothing."`
-	Reason  string `default:"requested by the customer" help:"Why, for the audit log. Name no person."`
+	// WithOpenDisputes erases in spite of open disputes.
+	WithOpenDisputes bool   `help:"Erase although disputes are open: what providers sent about them, and may be evidence, goes with the rest."`
+	DryRun           bool   `help:"Count what there is, and change nothing."`
+	Reason           string `default:"requested by the customer" help:"Why, for the audit log. Name no person."`
 }
 
 // Validate refuses what is no user's id.
@@ -39,19 +42,30 @@ type Side struct {
 var (
 	// ErrWaiting is returned where something of the user is under way and keeps the name until then.
 	ErrWaiting = errors.New("run it again once they are over: what was erased is passed over then")
+	// ErrDisputed is returned where disputes of the user's orders are open: what would be erased may be their evidence.
+	ErrDisputed = errors.New("run it again once they are over, or with --with-open-disputes: what providers sent about them, and may be evidence, is erased then")
 	// ErrNotOwner is returned for a role that may not erase.
 	ErrNotOwner = errors.New("it is not the role that owns the tables: run it with the database_url that `paylatch migrate` has")
 )
 
-// Run erases, or counts, and prints what came of it. It returns ErrWaiting and ErrNotOwner.
+// maxDisputes is how many open disputes a refusal names.
+const maxDisputes = 10
+
+// Run erases, or counts, and prints what came of it. It returns ErrDisputed, ErrWaiting and ErrNotOwner.
 func (q *Ask) Run(ctx context.Context, at Side) error {
 	user := payment.UserID(q.User)
-	found, err := at.Store.Count(ctx, user)
+	found, err := at.Store.Count(ctx, user, maxDisputes)
 	if err != nil {
 		return err
 	}
+	if len(found.Disputes) > 0 && !q.DryRun && !q.WithOpenDisputes {
+		return fmt.Errorf("disputes are open: %s: %w", strings.Join(found.Disputes, "; "), ErrDisputed)
+	}
 	if q.DryRun {
 		_, _ = fmt.Fprintf(at.Out, "%d orders would be given to a pseudonym, %d wait for an attempt that is not over\n", found.Orders-found.Waiting, found.Waiting)
+		if len(found.Disputes) > 0 {
+			_, _ = fmt.Fprintf(at.Out, "disputes are open: %s\n", strings.Join(found.Disputes, "; "))
+		}
 		return at.Store.AuditInsert(ctx, entry(at.Who, Counted, "", q.Reason).Ended(map[string]any{"orders": found.Orders, "waiting": found.Waiting}))
 	}
 	switch role, owns, err := at.Store.AuditMayBeChanged(ctx); {

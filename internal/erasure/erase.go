@@ -81,7 +81,7 @@ func erase(ctx context.Context, at Side, user payment.UserID, marks [][]byte, q 
 	if done.keys, err = keys(ctx, at.Store, user); err != nil {
 		return done, err
 	}
-	if done.left, err = at.Store.Count(ctx, user); err != nil {
+	if done.left, err = at.Store.Count(ctx, user, 0); err != nil {
 		return done, err
 	}
 	return done, at.Store.End(ctx, done.pseudonym, d.Ended(map[string]any{

@@ -11,6 +11,8 @@ import (
 type Found struct {
 	// Waiting are those of the orders that have an attempt that is not over.
 	Orders, Waiting int64
+	// Disputes are those of its orders that are open, as many as were asked for: each with its provider's id, its account and its order.
+	Disputes []string
 }
 
 // Step is what came of one batch.
@@ -30,7 +32,8 @@ type Store interface {
 	// AuditMayBeChanged names the role of the sessions, and reports whether it owns the tables.
 	AuditMayBeChanged(ctx context.Context) (role string, owns bool, err error)
 	AuditInsert(ctx context.Context, e support.AuditEntry) error
-	Count(ctx context.Context, user payment.UserID) (Found, error)
+	// Count names disputes at most of the open ones.
+	Count(ctx context.Context, user payment.UserID, disputes int) (Found, error)
 	// Begin returns the pseudonym of the customer with one of the marks: the one of an earlier erasure, or fresh. The entry of the audit
 	// log that begun returns is written in the same transaction, as that of End.
 	Begin(ctx context.Context, marks [][]byte, fresh string, begun func(pseudonym string) support.AuditEntry) (pseudonym string, err error)

@@ -74,6 +74,9 @@ type Entry struct {
 	// Fee is what the provider kept of it, Net what was added to the balance of the account (negative where
 	// it was taken), in the currency of that balance; nil where the books do not state it.
 	Fee, Net *payment.Money
+	// Payee and Live are as those of Outcome.
+	Payee string
+	Live  *bool
 	// Payout is the provider's id of the payout that contains it; empty while it is in none, and where it
 	// was read from a list that does not name it.
 	Payout string
@@ -87,7 +90,7 @@ func (e Entry) Names() []string {
 // Report is what the entry states, as a report about its payment.
 func (e Entry) Report(cause payment.Cause) payment.Report {
 	m := e.Movement
-	r := payment.Report{Payment: e.Payment, References: e.References, Says: fsm.NewsMoney, At: m.At, Cause: cause}
+	r := payment.Report{Payment: e.Payment, Payee: e.Payee, Live: e.Live, References: e.References, Says: fsm.NewsMoney, At: m.At, Cause: cause}
 	switch m.Kind {
 	case payment.MovementCapture:
 		r.Says, r.Movements = fsm.NewsSucceeded, []payment.Told{m}

@@ -52,6 +52,9 @@ const (
 	// NotCaptured concludes that a capture was never made: the payment is still authorized, long
 	// after it could last have been sent.
 	NotCaptured Conclusion = "not_captured"
+	// AllEnded concludes that an attempt which was begun elsewhere is over: a lookup shows that none of its payments may take
+	// money any more, and it was to end.
+	AllEnded Conclusion = "all_ended"
 )
 
 // Inference is a conclusion of this program, not a provider's report: it counts only while the

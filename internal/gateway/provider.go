@@ -32,7 +32,8 @@ type Provider interface {
 	// Complete goes on with a payment. What it returns is that of Charge; ErrUnfit is for details that
 	// the provider is never sent.
 	Complete(ctx context.Context, c Completion) (Outcome, error)
-	// Lookup looks a payment up by the provider's id.
+	// Lookup looks a payment up by the provider's id of it, or, where it has none yet, of its container: then the outcome
+	// names the payment of the container that has come furthest.
 	Lookup(ctx context.Context, providerPaymentID string) (Outcome, error)
 	// Find looks a payment up by our reference; see Capabilities.Find.
 	Find(ctx context.Context, id payment.AttemptID) (Outcome, error)
@@ -65,8 +66,10 @@ type Completion struct {
 	Attempt           payment.AttemptID
 	Order             payment.OrderID
 	ProviderPaymentID string
-	Money             payment.Money
-	Capture           payment.CaptureMode
+	// Container is the provider's id of the page, session or order in which the payment is made; empty without one.
+	Container string
+	Money     payment.Money
+	Capture   payment.CaptureMode
 	// Details are what the provider's page or script returned, a JSON object; nil where a lookup has
 	// shown that the customer has agreed (Outcome.Approved).
 	Details        json.RawMessage
@@ -78,28 +81,28 @@ type Completion struct {
 type Capture struct {
 	Attempt           payment.AttemptID
 	ProviderPaymentID string
-	Money             payment.Money
-	Whole             bool
+	// Container is as that of Completion.
+	Container string
+	Money     payment.Money
+	Whole     bool
 	// Receipt is what the fiscal receipt of the capture shows; nil without one.
 	Receipt        *Receipt
 	IdempotencyKey string
 	Permit         Permit
-	// Transactions are those that held or captured the payment's money, in the order in which they
-	// were reported; see Capabilities.
-	Transactions []string
 }
 
-// Cancel is the call that cancels a payment.
+// Cancel is the call that cancels a payment, or, without a payment's id, a container: then it also ends the payments in
+// it that are open.
 type Cancel struct {
 	Attempt           payment.AttemptID
 	ProviderPaymentID string
-	IdempotencyKey    string
-	Permit            Permit
+	// Container is as that of Completion.
+	Container      string
+	IdempotencyKey string
+	Permit         Permit
 	// Quiet is for how long, at least, nothing was sent that could take this
 	// payment's money or hold it. What was sent last may still be under way.
 	Quiet time.Duration
-	// Transactions are as those of Capture.
-	Transactions []string
 }
 
 // RefundCall is the call that refunds money.
@@ -107,7 +110,9 @@ type RefundCall struct {
 	Refund            payment.RefundID
 	Attempt           payment.AttemptID
 	ProviderPaymentID string
-	Money             payment.Money
+	// Container is as that of Completion.
+	Container string
+	Money     payment.Money
 	// Left is how much of the captured money is left before this refund, as far as was reported.
 	Left   payment.Money
 	Reason string
@@ -115,8 +120,6 @@ type RefundCall struct {
 	Receipt        *Receipt
 	IdempotencyKey string
 	Permit         Permit
-	// Transactions are as those of Capture.
-	Transactions []string
 }
 
 // RefundRef names a refund to look up; ProviderRefundID may be empty.
@@ -124,12 +127,12 @@ type RefundRef struct {
 	Refund            payment.RefundID
 	ProviderRefundID  string
 	ProviderPaymentID string
+	// Container is as that of Completion.
+	Container string
 	// Age is how long ago, at least, the refund was sent; 0 if it may not have been.
 	Age time.Duration
 	// Money is the refund's amount, Taken what the payment had captured; zero if not recorded.
 	Money, Taken payment.Money
-	// Transactions are as those of Capture.
-	Transactions []string
 }
 
 // Outcome is what a response states about a payment.
@@ -141,13 +144,20 @@ type Outcome struct {
 	// Approved is set if the customer has agreed and the provider waits for the call that takes or
 	// holds the money: a Completion.
 	Approved bool
-	// PageOpen and Transaction are as those of payment.Report.
-	PageOpen    bool
-	Transaction string
+	// PageOpen is as that of payment.Report.
+	PageOpen bool
 	// Undoes is set on a failure that also means the loss of captured money, if there is any
 	// (GoCardless's late failures).
-	Undoes            bool
+	Undoes bool
+	// ProviderPaymentID is the payment's id, the same as in webhooks; see webhooks.Event. It is empty while there is only a
+	// Container, in which the customer has begun no payment yet.
 	ProviderPaymentID string
+	// Container is the provider's id of the page, session or order in which the payment is made; empty without one.
+	Container string
+	// Payee is the provider's id of the account that is paid, empty where the response does not state it; Live is whether
+	// real money is meant, nil where the response does not state that.
+	Payee string
+	Live  *bool
 	// References are further ids by which its webhooks may name the payment.
 	References []string
 	// Money is what was authorised or captured; nil if not stated.
@@ -218,11 +228,11 @@ var (
 )
 
 // RefusesCall reports whether the response to a charge is about that one call only, and not about a
-// payment: another call with the same key may be accepted. A decline that names its payment is how
-// that payment stands.
+// payment: another call with the same key may be accepted. A decline that names its payment, or the
+// container, is how that stands.
 func (o Outcome) RefusesCall() bool {
 	declined := o.News == fsm.NewsFailed || o.News == fsm.NewsSoftFailed
-	return o.Refused || declined && o.ProviderPaymentID == ""
+	return o.Refused || declined && o.ProviderPaymentID == "" && o.Container == ""
 }
 
 // RefusesCall is as that of Outcome.
@@ -244,6 +254,9 @@ type Account struct {
 	BooksUnmarked bool
 	// Live is false for an account of test money, true for one of real money, nil if that is open.
 	Live *bool
+	// Payees are the ids by which the provider names the account as the one that is paid, see Outcome.Payee; none
+	// where the configuration has none.
+	Payees []string
 	// Lives are how long its attempts may stay unfinished.
 	Lives schedule.Lives
 	// Hears is set if webhooks of the account are taken.
@@ -254,6 +267,10 @@ type Account struct {
 	Offered bool
 	// AutoRefund refunds late money.
 	AutoRefund bool
+	// AcceptMore takes a payment of more than the amount without a finding: a tip, a fee that the customer bears.
+	AcceptMore bool
+	// ReviewSecondHold has a person decide about a second payment that holds money, instead of cancelling it.
+	ReviewSecondHold bool
 	// Foreign is how events of payments that are not ours are treated.
 	Foreign Foreign
 }

@@ -11,11 +11,11 @@ import (
 // FromOutcome is the report that a response or a lookup contains.
 func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 	r := payment.Report{
-		Payment: o.ProviderPaymentID, References: o.References, Says: o.News, Movements: o.Movements, Disputes: o.Disputes, NextAction: o.NextAction,
-		Saved: o.Saved, Failure: o.Failure, Approved: o.Approved, Undoes: o.Undoes, PageOpen: o.PageOpen, Transaction: o.Transaction, Ends: payment.HoldsAll, Cause: cause,
+		Payment: o.ProviderPaymentID, Container: o.Container, Payee: o.Payee, Live: o.Live, References: o.References, Says: o.News, Movements: o.Movements, Disputes: o.Disputes, NextAction: o.NextAction,
+		Saved: o.Saved, Failure: o.Failure, Approved: o.Approved, Undoes: o.Undoes, PageOpen: o.PageOpen, Ends: payment.HoldsAll, Cause: cause,
 	}
 	// What is named comes first: the total then has nothing beyond it.
-	r.Movements = append(slices.Clip(r.Movements), payment.MovementsOf(o.News, o.Money, "")...)
+	r.Movements = append(slices.Clip(r.Movements), payment.MovementsOf(o.News, o.Money)...)
 	return r
 }
 

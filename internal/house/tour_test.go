@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,34 +104,6 @@ func TestBroken(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tt.wrong, len(broken(dir, "docs/a.md", tt.text)) > 0)
 		})
-	}
-}
-
-func TestLengths(t *testing.T) {
-	t.Parallel()
-	for name, limit := range map[string]struct{ lines, width int }{
-		"docs/how-it-works.md":         {150, 150},
-		"docs/model.md":                {120, 150},
-		"docs/tour.md":                 {120, 0},
-		"docs/decisions/0016-*.md":     {40, 150},
-		"docs/decisions/0017-*.md":     {40, 150},
-		"docs/decisions/0018-*.md":     {40, 150},
-		"docs/decisions/003[2-9]-*.md": {25, 150},
-	} {
-		names, err := filepath.Glob(filepath.Join(root, name))
-		require.NoError(t, err)
-		require.NotEmpty(t, names, name)
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			require.NoError(t, err)
-			lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-			assert.LessOrEqual(t, len(lines), limit.lines, "lines of %s", name)
-			for i, line := range lines {
-				if limit.width > 0 {
-					assert.LessOrEqual(t, utf8.RuneCountInString(line), limit.width, "characters of line %d of %s", i+1, name)
-				}
-			}
-		}
 	}
 }
 

@@ -10,8 +10,11 @@ import (
 // A refund's amount without a currency is in that of the payment.
 func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, bool) {
 	r := payment.Report{
-		Payment: e.ProviderPaymentID, References: e.References, Failure: failureOf(e), Approved: e.Approved, PageOpen: e.PageOpen,
+		Payment: e.ProviderPaymentID, Container: e.Container, Payee: e.Payee, BrowserMark: e.BrowserMark, References: e.References, Failure: failureOf(e), Approved: e.Approved, PageOpen: e.PageOpen,
 		At: e.OccurredAt, Cause: payment.Cause{Kind: payment.CauseWebhook, ID: e.ID},
+	}
+	if e.Mode != "" {
+		r.Live = new(e.Mode == webhooks.ModeLive)
 	}
 	switch e.Refuses {
 	case webhooks.CommandCapture:
@@ -20,26 +23,23 @@ func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, boo
 		r.Refusal = &payment.RefusalTold{Kind: payment.OperationCancel}
 	}
 	if says, ok := newsByKind[e.Kind]; ok {
-		r.Transaction = e.Transaction
 		if r.Says = says; r.Refusal != nil {
 			return r, true // a refused command leaves open what is on hold
 		}
-		r.Movements = payment.MovementsOf(says, EventMoney(e), e.Transaction)
+		r.Movements = payment.MovementsOf(says, EventMoney(e))
 		for i := range r.Movements {
 			r.Movements[i].At = e.OccurredAt
 		}
 		if says == fsm.NewsDisputed {
 			r.Disputed = EventMoney(e)
 		}
-		r.Disputes = disputesOf(e)
+		if r.Disputes = disputesOf(e); e.Dispute != nil && e.Dispute.Returns {
+			r.Movements = append(r.Movements, payment.Told{Kind: payment.MovementChargebackReversal, Dispute: e.Dispute.ID, At: e.OccurredAt})
+		}
 		return r, true
 	}
 	if kind, ok := movementByKind[e.Kind]; ok {
-		told := payment.Told{Kind: kind, ID: e.MovementID, At: e.OccurredAt}
-		if money := EventMoney(e); money != nil {
-			told.Money = *money
-		}
-		r.Says, r.Movements, r.Disputes = fsm.NewsMoney, []payment.Told{told}, disputesOf(e)
+		r.Says, r.Movements, r.Disputes = fsm.NewsMoney, movedBy(e, kind), disputesOf(e)
 		return r, true
 	}
 	if says, ok := refundNewsByKind[e.Kind]; ok {
@@ -52,6 +52,30 @@ func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, boo
 		return r, true
 	}
 	return payment.Report{}, false
+}
+
+// movedBy is what an event states of money that moved after the payment. A dispute is named where it took or
+// returned it, or the payment where the provider has no id for disputes: unless that is beside it the id of an
+// entry, the event's time tells its rounds apart.
+func movedBy(e webhooks.Event, kind payment.MovementKind) []payment.Told {
+	if e.Dispute != nil && len(e.Dispute.Entries) > 0 {
+		return payment.EntriesOf(*e.Dispute)
+	}
+	told := payment.Told{Kind: kind, ID: e.MovementID, At: e.OccurredAt}
+	if money := EventMoney(e); money != nil {
+		told.Money = *money
+	}
+	switch {
+	case kind == payment.MovementCaptureReversal:
+	case e.Dispute != nil:
+		told.Dispute = e.Dispute.ID
+	case e.MovementID != "" && e.MovementID == e.ProviderPaymentID:
+		told.Dispute = e.MovementID
+	}
+	if told.ID == told.Dispute {
+		told.ID = ""
+	}
+	return []payment.Told{told}
 }
 
 // disputesOf is the dispute that an event names, if it does.

@@ -41,7 +41,7 @@ func (e *early) account() string { return e.received[0].Account }
 func (e *early) same(o *early) bool {
 	return slices.EqualFunc(e.received, o.received, func(a, b inbound.Received) bool {
 		return a.Account == b.Account && a.Event.Kind == b.Event.Kind && a.Event.RefundID == b.Event.RefundID &&
-			a.Event.ProviderPaymentID == b.Event.ProviderPaymentID && slices.Equal(a.Event.References, b.Event.References)
+			a.Event.ProviderPaymentID == b.Event.ProviderPaymentID && a.Event.Container == b.Event.Container && slices.Equal(a.Event.References, b.Event.References)
 	})
 }
 
@@ -141,7 +141,7 @@ func (in *Inbox) Known(ctx context.Context, received []inbound.Received) (bool, 
 func named(received []inbound.Received) []payment.Reference {
 	var refs []payment.Reference
 	for _, r := range received {
-		for _, name := range append(slices.Clone(r.Event.References), r.Event.ProviderPaymentID) {
+		for _, name := range append(slices.Clone(r.Event.References), r.Event.ProviderPaymentID, r.Event.Container) {
 			if name != "" && r.Event.Kind != webhooks.KindIgnored {
 				refs = append(refs, payment.Reference{Account: r.Account, Name: storable.Name(name)})
 			}

@@ -38,14 +38,17 @@ func (in *Inbox) fetch(ctx context.Context, r inbound.Received) (*fetched, error
 	var err error
 	if inbound.IsRefund(e.Kind) && e.RefundID != "" && p.Capabilities().LookupRefund {
 		f.refund = new(gateway.RefundOutcome)
-		ref := gateway.RefundRef{ProviderRefundID: e.RefundID, ProviderPaymentID: e.ProviderPaymentID}
+		ref := gateway.RefundRef{ProviderRefundID: e.RefundID, ProviderPaymentID: e.ProviderPaymentID, Container: e.Container}
 		if !hint(e) {
 			// The provider had the refund when it sent the notice, if it was the provider.
 			ref.Age = max(0, in.Now().Sub(r.At))
 		}
 		*f.refund, err = p.LookupRefund(ctx, ref)
 	} else {
-		f.payment, err = p.Lookup(ctx, e.ProviderPaymentID)
+		f.payment, err = p.Lookup(ctx, cmp.Or(e.ProviderPaymentID, e.Container))
+		if f.payment.ProviderPaymentID == "" && f.payment.Container == "" { // it is about the one that was looked up
+			f.payment.ProviderPaymentID, f.payment.Container = e.ProviderPaymentID, e.Container
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -56,7 +59,7 @@ func (in *Inbox) fetch(ctx context.Context, r inbound.Received) (*fetched, error
 // canAsk reports whether an event names something to look up, and has a provider.
 func (in *Inbox) canAsk(r inbound.Received) bool {
 	e, p := r.Event, in.Accounts.Get(r.Account).Provider
-	return e.NeedsFetch && p != nil && (e.ProviderPaymentID != "" || p.Capabilities().RefundAlone && inbound.IsRefund(e.Kind) && e.RefundID != "")
+	return e.NeedsFetch && p != nil && (e.ProviderPaymentID != "" || e.Container != "" || p.Capabilities().RefundAlone && inbound.IsRefund(e.Kind) && e.RefundID != "")
 }
 
 // unsignedTries is how often an unsigned event is fetched, in half a minute, until it counts as
@@ -168,9 +171,11 @@ func (f *fetched) names(e webhooks.Event) []string {
 		}
 		return all
 	}
-	all := []string{e.ProviderPaymentID}
-	if id := f.payment.ProviderPaymentID; id != "" && id != e.ProviderPaymentID {
-		all = append(all, id)
+	var all []string
+	for _, id := range []string{e.ProviderPaymentID, e.Container, f.payment.ProviderPaymentID, f.payment.Container} {
+		if id != "" && !slices.Contains(all, id) {
+			all = append(all, id)
+		}
 	}
 	return append(all, f.payment.References...)
 }
@@ -215,20 +220,36 @@ func applyFetched(s *changeset.Changeset, c *changeset.Change, e *inbound.Stored
 	case f.refund != nil:
 		applyFetchedRefund(s, c, e, *f.refund)
 		return
-	case own.Kind == webhooks.KindChargebackReversed && !hint(own) && f.payment.Money != nil && s.Accounts.Get(e.Account).Provider.Capabilities().WholeChargebacks:
-		money := f.payment.Money.Wire()
+	case wholeChargeback(own) && f.payment.Money != nil && s.Accounts.Get(e.Account).Provider.Capabilities().WholeChargebacks:
+		if own.Kind == webhooks.KindChargeback {
+			applyAnswer(s, c, e, f) // of a payment that is charged back the capture may have been missed
+			if c.Attempt.Sums(payment.MovementCapture) == 0 {
+				return
+			}
+		}
+		verdict, money := e.Verdict, f.payment.Money.Wire()
 		e.Event.NeedsFetch, e.Event.References, e.Event.Money = false, f.names(own), &money
-		s.ApplyEvent(c, e)
+		e.Event.ProviderPaymentID = cmp.Or(f.payment.ProviderPaymentID, own.ProviderPaymentID)
+		if s.ApplyEvent(c, e); verdict == fsm.Applied && e.Verdict == fsm.Repeat {
+			e.Verdict = verdict
+		}
 		e.Event = own
 		return
 	case inbound.CountsBeside(own) && slices.Contains(notLookedUp, own.Kind):
 		// The provider's API does not show it of a payment: the lookup found which one.
 		e.Event.NeedsFetch, e.Event.References = false, f.names(own)
+		e.Event.ProviderPaymentID = cmp.Or(f.payment.ProviderPaymentID, own.ProviderPaymentID)
 		s.ApplyEvent(c, e)
 		e.Event = own
 		return
 	}
 	applyAnswer(s, c, e, f)
+}
+
+// wholeChargeback reports whether a signed event names the payment that was charged back, or of which that was
+// cancelled: its time tells one from the next, which the lookup does not.
+func wholeChargeback(e webhooks.Event) bool {
+	return !hint(e) && (e.Kind == webhooks.KindChargebackReversed || e.Kind == webhooks.KindChargeback && e.MovementID != "")
 }
 
 // notLookedUp are the kinds that a lookup of the payment does not show.
@@ -245,6 +266,7 @@ func applyFetchedRefund(s *changeset.Changeset, c *changeset.Change, e *inbound.
 	own := e.Event
 	e.Event.NeedsFetch = false
 	e.Event.Kind, e.Event.RefundID = refundKind(o.News), cmp.Or(o.ProviderRefundID, own.RefundID)
+	e.Event.ProviderPaymentID = cmp.Or(o.ProviderPaymentID, own.ProviderPaymentID)
 	e.Event.Money, e.Event.Amount, e.Event.FailureCode, e.Event.ProviderCode = nil, "", "", ""
 	if hint(e.Event) || o.Reference != "" {
 		e.Event.RefundReference = o.Reference
@@ -267,7 +289,8 @@ func refundKind(n fsm.News) webhooks.Kind {
 		return webhooks.KindRefundSucceeded
 	case fsm.NewsFailed:
 		return webhooks.KindRefundFailed
-	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsActionRequired, fsm.NewsAuthorized, fsm.NewsSoftFailed, fsm.NewsMoney, fsm.NewsDisputed:
+	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsActionRequired, fsm.NewsAuthorized, fsm.NewsSoftFailed, fsm.NewsMoney, fsm.NewsDisputed,
+		fsm.NewsReopened, fsm.NewsProcessingAgain:
 	}
 	return webhooks.KindRefundPending
 }

@@ -91,12 +91,7 @@ func applyAnswer(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredE
 	if stale && early {
 		cause.Kind = payment.CauseCheck
 	}
-	before := c.Attempt
-	reports := gateway.Reports(f.payment, cause)
-	reports[0].References = f.names(e.Event)
-	if kind == webhooks.KindFailed && answer == fsm.NewsSoftFailed && !hint(e.Event) {
-		reports[0].Says = fsm.NewsFailed // that it is over is proven, and the lookup leaves it open
-	}
+	before, reports := c.Attempt, answered(s, e, f, cause)
 	e.Verdict = s.Apply(c, reports[0])
 	for _, refund := range reports[1:] {
 		if c.Attempt.AmountCaptured() > 0 && s.Apply(c, refund) == fsm.Applied {
@@ -118,4 +113,17 @@ func applyAnswer(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredE
 	if inbound.IsRefund(kind) {
 		noticeOfRefund(s, c, e)
 	}
+}
+
+// answered are the reports of a response that stands in the place of a notice.
+func answered(s *changeset.Changeset, e *inbound.StoredEvent, f *fetched, cause payment.Cause) []payment.Report {
+	reports := gateway.Reports(f.payment, cause)
+	reports[0].References = f.names(e.Event)
+	for i := range reports {
+		reports[i].BrowserMark = e.Event.BrowserMark || s.Accounts.Get(e.Account).Provider.Capabilities().BrowserMarks
+	}
+	if e.Event.Kind == webhooks.KindFailed && f.payment.News == fsm.NewsSoftFailed && !hint(e.Event) {
+		reports[0].Says = fsm.NewsFailed // that it is over is proven, and the lookup leaves it open
+	}
+	return reports
 }

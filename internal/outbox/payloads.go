@@ -10,22 +10,45 @@ import (
 	"github.com/paylatch/paylatch/internal/review"
 )
 
+// amounts is the money that was moved so far, in minor units.
+type amounts struct {
+	AmountCaptured int64 `json:"amount_captured"`
+	AmountRefunded int64 `json:"amount_refunded"`
+	AmountDisputed int64 `json:"amount_disputed"`
+}
+
+// amountsOf is the sums of attempts.
+func amountsOf(attempts ...payment.Attempt) (sum amounts) {
+	for i := range attempts {
+		a := &attempts[i]
+		sum = sum.plus(amounts{a.AmountCaptured(), a.AmountRefunded(), a.AmountDisputed()})
+	}
+	return sum
+}
+
+func (a amounts) plus(b amounts) amounts {
+	return amounts{a.AmountCaptured + b.AmountCaptured, a.AmountRefunded + b.AmountRefunded, a.AmountDisputed + b.AmountDisputed}
+}
+
+// amountsAt is the amounts of an attempt at a transition.
+func amountsAt(t payment.Transition) amounts {
+	return amounts{max(0, t.Facts.Captured), max(0, t.Facts.Refunded), max(0, t.Facts.Disputed)}
+}
+
 // attempt is a payment attempt as a version had it. Its members are named as in the API.
 type attempt struct {
-	PaymentAttemptID  string              `json:"payment_attempt_id"`
-	OrderID           string              `json:"order_id"`
-	UserID            string              `json:"user_id"`
-	Account           string              `json:"account"`
-	ProviderPaymentID *string             `json:"provider_payment_id"`
-	Status            string              `json:"status"`
-	Stage             string              `json:"stage"`
-	Amount            int64               `json:"amount"`
-	Currency          string              `json:"currency"`
-	AmountCaptured    int64               `json:"amount_captured"`
-	AmountRefunded    int64               `json:"amount_refunded"`
-	AmountDisputed    int64               `json:"amount_disputed"`
-	Capture           payment.CaptureMode `json:"capture"`
-	Origin            payment.Begun       `json:"origin"`
+	PaymentAttemptID  string  `json:"payment_attempt_id"`
+	OrderID           string  `json:"order_id"`
+	UserID            string  `json:"user_id"`
+	Account           string  `json:"account"`
+	ProviderPaymentID *string `json:"provider_payment_id"`
+	Status            string  `json:"status"`
+	Stage             string  `json:"stage"`
+	Amount            int64   `json:"amount"`
+	Currency          string  `json:"currency"`
+	amounts
+	Capture payment.CaptureMode `json:"capture"`
+	Origin  payment.Begun       `json:"origin"`
 	// Saved is the payment method that the provider has stored by then.
 	Saved     *saved    `json:"saved_payment_method"`
 	Failure   *failure  `json:"failure"`
@@ -49,8 +72,10 @@ type failure struct {
 
 // Attempt publishes those transitions of an attempt that a merchant acts on: it is authorized or
 // final, or money moves after that. A success pays its order. A failure leaves its order cancelled if
-// that was requested: the storage writes this only then. An import publishes nothing.
-func Attempt(a *payment.Attempt, transitions []payment.Transition) (events []Message) {
+// that was requested: the storage writes this only then. An import publishes nothing. The siblings are the other
+// attempts of the order, whose money counts in the order's amounts.
+func Attempt(a *payment.Attempt, siblings []payment.Attempt, transitions []payment.Transition) (events []Message) {
+	beside := amountsOf(siblings...)
 	for _, t := range transitions {
 		kind := attemptType(t)
 		if kind == "" {
@@ -61,9 +86,9 @@ func Attempt(a *payment.Attempt, transitions []payment.Transition) (events []Mes
 		events = append(events, m)
 		switch kind {
 		case AttemptSucceeded:
-			events = append(events, Order(OrderPaid, orderOf(a), a.ID, t.At))
+			events = append(events, orderAt(OrderPaid, orderOf(a), a.ID, t.At, beside.plus(amountsAt(t))))
 		case AttemptFailed:
-			events = append(events, Order(OrderCancelled, orderOf(a), payment.AttemptID{}, t.At))
+			events = append(events, orderAt(OrderCancelled, orderOf(a), payment.AttemptID{}, t.At, beside.plus(amountsAt(t))))
 		}
 	}
 	return events
@@ -88,9 +113,9 @@ func attemptType(t payment.Transition) string {
 func attemptAt(a *payment.Attempt, t payment.Transition) attempt {
 	out := attempt{
 		PaymentAttemptID: a.ID.String(), OrderID: string(a.OrderID), UserID: string(a.UserID), Account: a.Account,
-		ProviderPaymentID: orNull(t.Facts.ProviderPaymentID), Status: string(t.To.Status()), Stage: payment.Attempt{State: t.To}.Stage(),
+		ProviderPaymentID: orNull(t.Facts.ProviderPaymentID), Status: string(t.To.Status()), Stage: payment.Attempt{State: t.To, Begun: a.Begun}.Stage(),
 		Amount: a.Money.Minor, Currency: string(a.Money.Currency),
-		AmountCaptured: max(0, t.Facts.Captured), AmountRefunded: max(0, t.Facts.Refunded), AmountDisputed: max(0, t.Facts.Disputed),
+		amounts: amountsAt(t),
 		Capture: a.Capture, Origin: cmp.Or(a.Begun, payment.BegunHere), Version: t.Version, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: t.At.UTC(),
 	}
 	if t.To == fsm.Failed {
@@ -109,6 +134,8 @@ type order struct {
 	Status   string `json:"status"`
 	Amount   int64  `json:"amount"`
 	Currency string `json:"currency"`
+	// amounts are those of all its attempts.
+	amounts
 	// PaymentAttemptID is the attempt that paid it; null for a cancelled one.
 	PaymentAttemptID *string   `json:"payment_attempt_id"`
 	UpdatedAt        time.Time `json:"updated_at"`
@@ -122,8 +149,14 @@ func orderOf(a *payment.Attempt) payment.Order {
 // Order publishes that an order is paid, by which attempt, or cancelled. It has no versions of its own:
 // late money may pay a cancelled one, and nothing follows that.
 func Order(kind string, o payment.Order, by payment.AttemptID, at time.Time) Message {
+	return orderAt(kind, o, by, at, amountsOf(o.Attempts...))
+}
+
+func orderAt(kind string, o payment.Order, by payment.AttemptID, at time.Time, sum amounts) Message {
 	version, status := 1, payment.OrderCancelled
-	out := order{OrderID: string(o.ID), UserID: string(o.UserID), Amount: o.Money.Minor, Currency: string(o.Money.Currency), UpdatedAt: at.UTC()}
+	out := order{
+		OrderID: string(o.ID), UserID: string(o.UserID), Amount: o.Money.Minor, Currency: string(o.Money.Currency), amounts: sum, UpdatedAt: at.UTC(),
+	}
 	if kind == OrderPaid {
 		version, status = 2, payment.OrderPaid
 		out.PaymentAttemptID = new(by.String())
@@ -134,32 +167,33 @@ func Order(kind string, o payment.Order, by payment.AttemptID, at time.Time) Mes
 	return m
 }
 
-// endedRefund is a refund that has ended.
+// endedRefund is a refund that has ended, with the amounts of its attempt.
 type endedRefund struct {
-	RefundID         string        `json:"refund_id"`
-	PaymentAttemptID string        `json:"payment_attempt_id"`
-	OrderID          string        `json:"order_id"`
-	Amount           int64         `json:"amount"`
-	Currency         string        `json:"currency"`
-	Status           string        `json:"status"`
-	Reason           *string       `json:"reason"`
-	Failure          *failure      `json:"failure"`
-	Origin           refund.Origin `json:"origin"`
-	Version          int           `json:"version"`
-	CreatedAt        time.Time     `json:"created_at"`
-	UpdatedAt        time.Time     `json:"updated_at"`
-	FinalizedAt      time.Time     `json:"finalized_at"`
+	RefundID         string `json:"refund_id"`
+	PaymentAttemptID string `json:"payment_attempt_id"`
+	OrderID          string `json:"order_id"`
+	Amount           int64  `json:"amount"`
+	Currency         string `json:"currency"`
+	amounts
+	Status      string        `json:"status"`
+	Reason      *string       `json:"reason"`
+	Failure     *failure      `json:"failure"`
+	Origin      refund.Origin `json:"origin"`
+	Version     int           `json:"version"`
+	CreatedAt   time.Time     `json:"created_at"`
+	UpdatedAt   time.Time     `json:"updated_at"`
+	FinalizedAt time.Time     `json:"finalized_at"`
 }
 
-// Refund publishes that a refund has ended, which it does once.
-func Refund(r *refund.Refund) Message {
+// Refund publishes that a refund of an attempt has ended, which it does once.
+func Refund(r *refund.Refund, of payment.Attempt) Message {
 	kind := RefundSucceeded
 	if r.State == fsm.RefundFailed {
 		kind = RefundFailed
 	}
 	m := newMessage(kind, r.ID.String(), r.Version, *r.FinalizedAt, endedRefund{
 		RefundID: r.ID.String(), PaymentAttemptID: r.AttemptID.String(), OrderID: string(r.OrderID),
-		Amount: r.Money.Minor, Currency: string(r.Money.Currency), Status: string(r.State),
+		Amount: r.Money.Minor, Currency: string(r.Money.Currency), amounts: amountsOf(of), Status: string(r.State),
 		Reason: orNull(r.Reason), Failure: failureOf(r.Failure), Origin: r.Origin, Version: r.Version,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), FinalizedAt: r.FinalizedAt.UTC(),
 	})
@@ -167,25 +201,26 @@ func Refund(r *refund.Refund) Message {
 	return m
 }
 
-// dispute is a dispute as a version had it.
+// dispute is a dispute as a version had it, with the amounts of its attempt then.
 type dispute struct {
-	DisputeID         string     `json:"dispute_id"`
-	PaymentAttemptID  string     `json:"payment_attempt_id"`
-	OrderID           string     `json:"order_id"`
-	ProviderDisputeID string     `json:"provider_dispute_id"`
-	Status            string     `json:"status"`
-	Reason            *string    `json:"reason"`
-	Amount            *int64     `json:"amount"`
-	Currency          *string    `json:"currency"`
-	DueBy             *time.Time `json:"due_by"`
-	Version           int        `json:"version"`
-	OpenedAt          time.Time  `json:"opened_at"`
-	ClosedAt          *time.Time `json:"closed_at"`
+	DisputeID         string  `json:"dispute_id"`
+	PaymentAttemptID  string  `json:"payment_attempt_id"`
+	OrderID           string  `json:"order_id"`
+	ProviderDisputeID string  `json:"provider_dispute_id"`
+	Status            string  `json:"status"`
+	Reason            *string `json:"reason"`
+	Amount            *int64  `json:"amount"`
+	Currency          *string `json:"currency"`
+	amounts
+	DueBy    *time.Time `json:"due_by"`
+	Version  int        `json:"version"`
+	OpenedAt time.Time  `json:"opened_at"`
+	ClosedAt *time.Time `json:"closed_at"`
 }
 
-// Dispute publishes a change of a dispute; was is of version 0 for a new one. One whose first report is
+// Dispute publishes a change of a dispute of an attempt; was is of version 0 for a new one. One whose first report is
 // that it was won or lost is only that. An accepted dispute is lost.
-func Dispute(d, was payment.Dispute) Message {
+func Dispute(d, was payment.Dispute, of payment.Attempt) Message {
 	kind := DisputeUpdated
 	switch {
 	case d.State != was.State && d.State == fsm.DisputeWon:
@@ -197,7 +232,7 @@ func Dispute(d, was payment.Dispute) Message {
 	}
 	out := dispute{
 		DisputeID: d.ID.String(), PaymentAttemptID: d.AttemptID.String(), OrderID: string(d.OrderID), ProviderDisputeID: d.ProviderDisputeID,
-		Status: string(d.State), Reason: orNull(d.Reason), Version: d.Version, OpenedAt: d.OpenedAt.UTC(),
+		Status: string(d.State), Reason: orNull(d.Reason), amounts: amountsOf(of), Version: d.Version, OpenedAt: d.OpenedAt.UTC(),
 	}
 	if d.Money != nil {
 		out.Amount, out.Currency = &d.Money.Minor, orNull(string(d.Money.Currency))

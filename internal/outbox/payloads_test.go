@@ -106,6 +106,43 @@ func TestTheSavedPaymentMethodIsPublished(t *testing.T) {
 	require.Equal(t, []string{"null", `{"token":"card_7f2a","type":"card","display":"Visa •••• 4242","expires":"2034-12"}`}, all)
 }
 
+// The event of an order has the sums of all its attempts, each other event the amounts of its attempt.
+func TestAmounts(t *testing.T) {
+	t.Parallel()
+	money := payment.Money{Minor: 1999, Currency: "EUR"}
+	late := payment.Attempt{ID: payment.AttemptID(uuid.New()), OrderID: "A-1", Money: money, State: fsm.Failed, Captured: 1999, Refunded: 500, Disputed: 700}
+	a := payment.Attempt{ID: payment.AttemptID(uuid.New()), OrderID: "A-1", Money: money, Captured: 1500, Refunded: 200}
+	step := func(to fsm.State) []payment.Transition {
+		return []payment.Transition{{Version: 2, From: fsm.Authorized, To: to, Facts: payment.Facts{Captured: 1500, Refunded: 100}}}
+	}
+	at := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+	all := append(outbox.Attempt(&a, []payment.Attempt{late}, step(fsm.Succeeded)), outbox.Attempt(&a, []payment.Attempt{late}, step(fsm.Failed))...)
+	all = append(all,
+		outbox.Order(outbox.OrderPaid, payment.Order{ID: "A-1", Money: money, Attempts: []payment.Attempt{late, a}}, a.ID, at),
+		outbox.Refund(&refund.Refund{State: fsm.RefundSucceeded, Money: money, FinalizedAt: &at}, a),
+		outbox.Dispute(payment.Dispute{State: fsm.DisputeOpen}, payment.Dispute{}, late),
+	)
+	var got [][4]any
+	for _, m := range all {
+		var has struct {
+			Captured *int64 `json:"amount_captured"`
+			Refunded *int64 `json:"amount_refunded"`
+			Disputed *int64 `json:"amount_disputed"`
+		}
+		require.NoError(t, json.Unmarshal(m.Payload, &has))
+		got = append(got, [4]any{m.Type, *has.Captured, *has.Refunded, *has.Disputed})
+	}
+	require.Equal(t, [][4]any{
+		{outbox.AttemptSucceeded, int64(1500), int64(100), int64(0)},
+		{outbox.OrderPaid, int64(3499), int64(600), int64(700)},
+		{outbox.AttemptFailed, int64(1500), int64(100), int64(0)},
+		{outbox.OrderCancelled, int64(3499), int64(600), int64(700)},
+		{outbox.OrderPaid, int64(3499), int64(700), int64(700)},
+		{outbox.RefundSucceeded, int64(1500), int64(200), int64(0)},
+		{outbox.DisputeOpened, int64(1999), int64(500), int64(700)},
+	}, got)
+}
+
 // published is an event of each type, with all that can be absent there once.
 func published() []outbox.Message {
 	at := time.Date(2026, 3, 1, 9, 30, 0, 120_000_000, time.UTC)
@@ -117,35 +154,35 @@ func published() []outbox.Message {
 	move := func(version int, from, to fsm.State, f payment.Facts) payment.Transition {
 		return payment.Transition{Version: version, From: from, To: to, At: at, Facts: f}
 	}
-	all := outbox.Attempt(&a, []payment.Transition{
+	all := outbox.Attempt(&a, nil, []payment.Transition{
 		move(2, fsm.Requested, fsm.Authorized, payment.Facts{Authorized: 1999}),
 		move(3, fsm.Authorized, fsm.Succeeded, payment.Facts{ProviderPaymentID: "ch_1", Captured: 1999}),
 		move(4, fsm.Succeeded, fsm.Succeeded, payment.Facts{ProviderPaymentID: "ch_1", Captured: 1999, Refunded: -5}),
 	})
-	all = append(all, outbox.Attempt(&a, []payment.Transition{move(2, fsm.Requested, fsm.Failed, payment.Facts{})})...)
+	all = append(all, outbox.Attempt(&a, nil, []payment.Transition{move(2, fsm.Requested, fsm.Failed, payment.Facts{})})...)
 	keeping := a
 	keeping.ID, keeping.OrderID = payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8e")), "A-2"
 	keeping.Saved = &payment.SavedMethod{Token: "card_7f2a", Type: "card", Display: "Visa •••• 4242", Expires: "2034-12"}
-	all = append(all, outbox.Attempt(&keeping, []payment.Transition{move(3, fsm.Authorized, fsm.Succeeded, payment.Facts{Captured: 1999})})...)
+	all = append(all, outbox.Attempt(&keeping, nil, []payment.Transition{move(3, fsm.Authorized, fsm.Succeeded, payment.Facts{Captured: 1999})})...)
 	refund := refund.Refund{
 		ID: payment.RefundID(uuid.MustParse("01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b")), AttemptID: id, OrderID: "A-1", Origin: refund.ByRequest,
 		State: fsm.RefundSucceeded, Money: a.Money, Version: 2, CreatedAt: at, UpdatedAt: at, FinalizedAt: &at,
 	}
-	all = append(all, outbox.Refund(&refund))
+	all = append(all, outbox.Refund(&refund, a))
 	refund.State, refund.Failure, refund.Reason = fsm.RefundFailed, &payment.Failure{Code: "provider_rejected"}, "returned"
-	all = append(all, outbox.Refund(&refund))
+	all = append(all, outbox.Refund(&refund, a))
 	dispute := payment.Dispute{
 		ID: payment.DisputeID(uuid.MustParse("01980d3f-1c20-7d44-9e1b-7a8b9c0d1e2f")), OrderID: "A-1", AttemptID: id, ProviderDisputeID: "dp_1",
 		State: fsm.DisputeOpen, Version: 1, OpenedAt: at, UpdatedAt: at,
 	}
-	all = append(all, outbox.Dispute(dispute, payment.Dispute{}))
+	all = append(all, outbox.Dispute(dispute, payment.Dispute{}, a))
 	was := dispute
 	dispute.Reason, dispute.Money, dispute.DueBy, dispute.Version = "fraudulent", &a.Money, at, 2
-	all = append(all, outbox.Dispute(dispute, was))
+	all = append(all, outbox.Dispute(dispute, was, a))
 	was, dispute.Version, dispute.ClosedAt = dispute, 3, &at
 	for _, state := range []fsm.DisputeState{fsm.DisputeWon, fsm.DisputeLost} {
 		dispute.State = state
-		all = append(all, outbox.Dispute(dispute, was))
+		all = append(all, outbox.Dispute(dispute, was, a))
 	}
 	d := review.Discrepancy{ID: payment.DiscrepancyID(uuid.MustParse("01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b")), Kind: payment.UnmatchedEvent, At: at}
 	all = append(all, outbox.Discrepancy(d))
@@ -165,9 +202,9 @@ func TestDisputesArePublishedByTheirState(t *testing.T) {
 		outbox.DisputeWon:     {of("", 0), of(fsm.DisputeWon, 1)},
 		outbox.DisputeLost:    {of(fsm.DisputeOpen, 1), of(fsm.DisputeAccepted, 2)},
 	} {
-		require.Equal(t, want, outbox.Dispute(change[1], change[0]).Type)
+		require.Equal(t, want, outbox.Dispute(change[1], change[0], payment.Attempt{}).Type)
 	}
-	require.Equal(t, outbox.DisputeUpdated, outbox.Dispute(of(fsm.DisputeWon, 3), of(fsm.DisputeWon, 2)).Type, "it was won before")
+	require.Equal(t, outbox.DisputeUpdated, outbox.Dispute(of(fsm.DisputeWon, 3), of(fsm.DisputeWon, 2), payment.Attempt{}).Type, "it was won before")
 }
 
 func TestEventsHaveStableIDs(t *testing.T) {
@@ -191,6 +228,6 @@ func TestQuietChangesAreNotPublished(t *testing.T) {
 		"a change before the end":    {From: fsm.Authorized, To: fsm.Authorized},
 		"an import":                  {From: fsm.Requested, To: fsm.Succeeded, Cause: payment.Cause{Kind: payment.CauseImport}},
 	} {
-		require.Empty(t, outbox.Attempt(&a, []payment.Transition{move}), name)
+		require.Empty(t, outbox.Attempt(&a, nil, []payment.Transition{move}), name)
 	}
 }

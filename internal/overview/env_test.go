@@ -126,7 +126,7 @@ func ended(account, currency, code string, minor int64, at time.Time) []outbox.M
 	if code != "" {
 		step.To, a.Failure = fsm.Failed, payment.NewFailure(code, "")
 	}
-	return outbox.Attempt(&a, []payment.Transition{step})
+	return outbox.Attempt(&a, nil, []payment.Transition{step})
 }
 
 func refunded(currency string, minor int64, failed bool, at time.Time) outbox.Message {
@@ -137,7 +137,7 @@ func refunded(currency string, minor int64, failed bool, at time.Time) outbox.Me
 	if failed {
 		r.State, r.Failure = fsm.RefundFailed, payment.NewFailure("provider_rejected", "")
 	}
-	return outbox.Refund(&r)
+	return outbox.Refund(&r, payment.Attempt{})
 }
 
 func opened(kind payment.DiscrepancyKind, at time.Time) outbox.Message {

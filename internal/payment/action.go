@@ -31,7 +31,7 @@ type NextAction struct {
 	Fields map[string]string `json:"fields,omitempty"`
 	// Data is a JSON object, by the account's kind.
 	Data json.RawMessage `json:"data,omitempty"`
-	// ExpiresAt is when it is too late; zero if the provider does not say.
+	// ExpiresAt is when it is too late; zero if the provider does not state it.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 }
 
@@ -76,7 +76,7 @@ func (n *NextAction) Keepable() bool {
 	return !slices.ContainsFunc(texts, func(s string) bool { return !storable.Whole(s) }) && (len(n.Data) == 0 || json.Valid(n.Data))
 }
 
-// digest tells actions apart in the log, which is kept for ever and must not hold what an action
+// digest distinguishes actions in the log, which is kept for ever and must not hold what an action
 // lets its bearer do.
 func (n *NextAction) digest() string {
 	text := n.Text()

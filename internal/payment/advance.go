@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -52,36 +53,66 @@ type Finding struct {
 	Text    string
 }
 
-// Advance applies a report to an attempt that the transaction holds locked, with its movements
-// filled in. It is the only caller of fsm.Next, and the only function that changes an attempt's
-// state, amounts and version. A transition of version 0 changed nothing that a caller can see.
+// Ambiguous is the verdict on a report that could be about several payments of the attempt: it is no report, and the
+// payments are to be looked up.
+const Ambiguous fsm.Verdict = "ambiguous"
+
+// Advance applies a report to an attempt that the transaction holds locked, with its movements and
+// operations filled in. It is the only caller of fsm.Next and fsm.NextPayment, and the only function that
+// changes an attempt's state, payments, amounts and version. A transition of version 0 changed nothing
+// that the version counts.
+//
+// A report moves the payment that it is about. The state of the attempt is then derived from all of its
+// payments, and the state machine takes it there.
 func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 	before := *a
-	if a.TriesAgain(r) {
-		a.declineTry(&r)
+	a.Payments, a.Containers = slices.Clone(a.Payments), slices.Clone(a.Containers)
+	p, ambiguous, full := a.subject(r, now)
+	switch {
+	case ambiguous:
+		*a = before
+		return Transition{}, Ambiguous
+	case full:
+		return Transition{Findings: []Finding{tooMany(r)}}, fsm.Conflict
 	}
-	if r.Undoes && r.Says == fsm.NewsFailed && a.Succeeded() {
+	if r.Undoes && r.Says == fsm.NewsFailed && (a.Succeeded() || p != nil && p.Captured > 0) {
 		r.Says = fsm.NewsMoney
 		r.Movements = append(r.Movements, Told{Kind: MovementCaptureReversal})
 	}
-	movements := a.complete(r.Movements)
+	movements := a.complete(r.Movements, p)
 	t := Transition{From: a.State, News: r.Says, Cause: r.Cause, At: now}
-	payment := a.identify(r)
-	verdict := fsm.Conflict
-	odd := a.mismatch(r, movements, payment)
-	if odd == "" {
-		verdict = a.move(&r, now)
+	odd := a.mismatch(r, movements, p)
+	verdict, err := a.movePayment(p, r, odd, now)
+	if err != nil {
+		*a = before
+		return Transition{}, Ignored
 	}
+	key := a.PaymentKey(p)
 	for _, m := range movements {
-		a.record(m, payment, r.Cause, now)
+		a.record(m, key, r.Cause, now)
 	}
-	if r.Says == fsm.NewsFailed && a.Failed() && a.endsHold(r) {
-		a.release(r.At, r.Cause, now)
+	if r.Says == fsm.NewsFailed {
+		a.releaseFailed(p, r, now)
 	}
+	verdict = a.move(&t, r, p, odd, verdict, now)
 	if a.Failed() {
 		a.endHold(r.Cause, now)
 	}
-	t.Findings = findings(before, *a, r, odd, verdict)
+	a.ProviderPaymentID = a.actingID()
+	if r.Saved != nil {
+		a.Saved = r.Saved
+	}
+	t.Findings = findings(before, *a, r, p, odd, verdict)
+	if a.State == before.State && slices.ContainsFunc(t.Findings, func(f Finding) bool { return f.About == AboutSecondPayment }) {
+		verdict = fsm.Conflict
+	}
+	return a.versioned(before, t, r, odd, verdict, now, movements, key)
+}
+
+// versioned gives the attempt its next version if anything changed that it counts.
+func (a *Attempt) versioned(
+	before Attempt, t Transition, r Report, odd DiscrepancyKind, verdict fsm.Verdict, now time.Time, movements []Told, key string,
+) (Transition, fsm.Verdict) {
 	switch {
 	case a.Facts() != before.Facts() || a.LastMovement != before.LastMovement:
 		if verdict == fsm.Repeat || verdict == fsm.Stale && r.Says != fsm.NewsAuthorized {
@@ -90,11 +121,21 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 		a.Version++
 		a.UpdatedAt = now
 		t.Version, t.Quiet = a.Version, a.onlyAuthorized(before)
-	case odd == "" && (r.Says == fsm.NewsMoney || verdict == fsm.Conflict), odd == AmountMismatch && a.recorded(movements, payment):
+	case odd == "" && (r.Says == fsm.NewsMoney && !a.repaid(before) || verdict == fsm.Conflict), odd == AmountMismatch && a.recorded(movements, key):
 		verdict, t.Findings = fsm.Repeat, nil
 	}
 	t.To, t.Facts, t.LastMovement = a.State, a.Facts(), a.LastMovement
 	return t, verdict
+}
+
+// repaid reports whether the payments differ from those before.
+func (a *Attempt) repaid(before Attempt) bool {
+	return !slices.Equal(a.Payments, before.Payments) || !slices.Equal(a.Containers, before.Containers)
+}
+
+// PaymentsChanged reports whether the payments, their containers or the page differ from those of the attempt as it was.
+func (a *Attempt) PaymentsChanged(was *Attempt) bool {
+	return a.repaid(*was) || a.PageOpen != was.PageOpen
 }
 
 // onlyAuthorized reports whether nothing but the amount authorized has changed.
@@ -104,69 +145,111 @@ func (a *Attempt) onlyAuthorized(before Attempt) bool {
 }
 
 // recorded reports whether the amounts of a report are those that are recorded.
-func (a *Attempt) recorded(movements []Told, payment string) bool {
+func (a *Attempt) recorded(movements []Told, key string) bool {
 	for _, m := range movements {
-		if m.Money.Minor != a.sum(m.Kind, m.Money.Currency, func(n Movement) bool { return n.Payment == payment }) {
+		if m.Money.Minor != a.sum(m.Kind, m.Money.Currency, func(n Movement) bool { return n.Payment == key }) {
 			return false
 		}
 	}
 	return true
 }
 
-// identify records the names that a report contains. It returns the payment id that separates its
-// movements from those of the attempt's first payment.
-func (a *Attempt) identify(r Report) string {
-	if a.ProviderPaymentID == "" {
-		a.ProviderPaymentID = r.Payment
+// movePayment moves the payment that a report is about, and the container that it names. Money in another currency, and a
+// hold of another amount, leave the payment where it is: a person decides.
+func (a *Attempt) movePayment(p *Payment, r Report, odd DiscrepancyKind, now time.Time) (fsm.Verdict, error) {
+	a.notes(r)
+	if r.endsContainer() && (p == nil || p.State.Live()) {
+		a.endContainer(r.Container, r.Failure, now)
 	}
-	if r.Saved != nil {
-		a.Saved = r.Saved
+	switch {
+	case p == nil:
+		if _, err := fsm.NextPayment(fsm.PaymentNamed, r.Says); err != nil {
+			return "", err
+		}
+		return "", nil
+	case odd == CurrencyMismatch, odd != "" && r.Says == fsm.NewsAuthorized:
+		return fsm.Conflict, nil
+	case a.Begun == BegunElsewhere:
+	case r.Says == fsm.NewsProcessing && p.State == fsm.PaymentOpen:
+		return fsm.Stale, nil // of a charge of ours: its customer is on the way to the provider
+	case r.Says == fsm.NewsSoftFailed && p.State == fsm.PaymentProcessing:
+		return fsm.Applied, nil // it is cancelled by us
 	}
-	if r.Payment == a.ProviderPaymentID || r.Cause.Kind == CausePerson {
-		return ""
-	}
-	return r.Payment
+	return p.step(r, now)
 }
 
-// move takes the step of the state machine and what comes with it.
-func (a *Attempt) move(r *Report, now time.Time) fsm.Verdict {
-	if a.heldElsewhere(*r) {
-		r.Says = fsm.NewsProcessing
+// move takes the attempt to the state that is derived from its payments, with what comes with it.
+func (a *Attempt) move(t *Transition, r Report, p *Payment, odd DiscrepancyKind, verdict fsm.Verdict, now time.Time) fsm.Verdict {
+	if a.TriesAgain(r) {
+		a.declineTry(r)
+		t.News = fsm.NewsSoftFailed
+		return fsm.Applied
 	}
-	step, err := fsm.Next(a.State, r.Says)
+	news := a.leadingNews(r, p, odd, now)
+	step, err := fsm.Next(a.State, news)
 	if err != nil {
 		return Ignored
 	}
+	switch {
+	case odd == CurrencyMismatch:
+		news, step.To, verdict = fsm.NewsMoney, a.State, fsm.Conflict
+	case odd != "":
+		verdict = fsm.Conflict
+	case a.State.Final(), p == nil:
+		verdict = step.Verdict
+	case step.Moved():
+		verdict = fsm.Applied
+	}
+	t.News = news
+	a.enter(step, r, verdict, now)
+	return verdict
+}
+
+// leadingNews is what the state machine of the attempt is given for a report: the report itself where the attempt is final, or no payment
+// is concerned, or a person decides; else what is derived from the payments.
+func (a *Attempt) leadingNews(r Report, p *Payment, odd DiscrepancyKind, now time.Time) fsm.News {
+	switch {
+	case a.State.Final(), r.OfAttempt, r.Cause.Kind == CausePerson, r.Cause.Kind == CauseImport, !standing(r.Says), odd == CurrencyMismatch:
+		return r.Says
+	}
+	to := a.derived(now)
+	if p == nil && len(a.Payments) == 0 && to == a.State {
+		return r.Says
+	}
+	if to != a.State {
+		return a.leads(to)
+	}
+	if step, err := fsm.Next(a.State, r.Says); err == nil && step.To == a.State {
+		return r.Says
+	}
+	return fsm.NewsMoney
+}
+
+// enter takes the step of the state machine, with what comes with it.
+func (a *Attempt) enter(step fsm.Step, r Report, verdict fsm.Verdict, now time.Time) {
 	a.State = step.To
-	switch r.Says {
-	case fsm.NewsActionRequired:
-		if a.State == fsm.AwaitingCustomer && r.NextAction != nil {
-			a.NextAction = r.NextAction
-		}
-	case fsm.NewsSoftFailed:
-		if step.Verdict == fsm.Applied && a.Failure == nil {
-			a.Failure = r.Failure
-		}
-	case fsm.NewsFailed:
-		if step.Moved() {
-			a.fail(r.Failure)
-		}
-	case fsm.NewsAuthorized:
-		if step.Moved() && a.OpenCancel() == nil {
-			a.Failure = nil // that of an earlier try on the page
-		}
-	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsSucceeded, fsm.NewsMoney, fsm.NewsDisputed:
+	declined := r.Says == fsm.NewsSoftFailed || r.Says == fsm.NewsFailed
+	switch {
+	case a.Failed() && step.Moved():
+		a.fail(r.Failure)
+	case declined && a.State == fsm.AwaitingCustomer && r.Failure != nil && a.Begun == BegunElsewhere:
+		a.Failure = r.Failure
+	case r.Says == fsm.NewsSoftFailed && verdict == fsm.Applied && a.Failure == nil:
+		a.Failure = r.Failure
+	case a.State == fsm.Authorized && step.Moved() && a.OpenCancel() == nil:
+		a.Failure = nil // that of an earlier try on the page
+	case r.Says == fsm.NewsActionRequired && a.State == fsm.AwaitingCustomer && r.NextAction != nil:
+		a.NextAction = r.NextAction
 	}
 	if a.State != fsm.AwaitingCustomer {
 		a.NextAction = nil
 	}
 	if step.Moved() && a.State.Final() {
-		a.FinalizedAt = &now
+		a.FinalizedAt, a.PageOpen = &now, false
 		if a.Succeeded() {
 			a.Failure = nil
 		}
 	}
-	return step.Verdict
 }
 
 // fail keeps the reason of an earlier soft failure: the last report may only be of a cancellation.
@@ -180,25 +263,38 @@ func (a *Attempt) fail(f *Failure) {
 	}
 }
 
-// heldElsewhere reports whether a failure is that of one transaction while another one of the
-// payment holds its money, or has captured it.
-func (a *Attempt) heldElsewhere(r Report) bool {
-	if a.State != fsm.Authorized || r.Transaction == "" || r.Says != fsm.NewsFailed && r.Says != fsm.NewsSoftFailed {
-		return false
+// releaseFailed records that a payment which failed has nothing on hold any more, or all of them where the report is about
+// the attempt as a whole.
+func (a *Attempt) releaseFailed(p *Payment, r Report, now time.Time) {
+	if p == nil && !r.OfAttempt && r.Cause.Kind != CausePerson && len(a.Payments) > 0 {
+		return
 	}
-	own, held := a.Movement(MovementAuthorization, r.Transaction)
-	if _, released := a.Movement(MovementRelease, r.Transaction); !held || released {
-		own.Money.Minor = 0
+	for i := range max(1, len(a.Payments)) {
+		var of *Payment
+		if i < len(a.Payments) {
+			of = &a.Payments[i]
+		}
+		if p != nil && of != p {
+			continue
+		}
+		if p == nil && of != nil && of.State.Live() {
+			of.State, of.LastAt, of.Failure = fsm.PaymentFailed, now, "canceled"
+			if r.Failure != nil {
+				of.Failure = r.Failure.Code
+			}
+		}
+		if key := a.PaymentKey(of); (of == nil || of.State == fsm.PaymentFailed) && a.endsHold(r, key) {
+			a.release(key, r.At, r.Cause, now)
+		}
 	}
-	return a.OnHold() > own.Money.Minor
 }
 
-// endsHold reports whether a failure ends the attempt's last hold.
-func (a *Attempt) endsHold(r Report) bool {
+// endsHold reports whether a failure ends the last hold of a payment.
+func (a *Attempt) endsHold(r Report, key string) bool {
 	if r.Ends != HoldsBefore {
 		return r.Ends == HoldsAll
 	}
-	held := a.heldSince()
+	held := a.heldSince(key)
 	if r.At.Nanosecond() == 0 {
 		held = held.Truncate(time.Second) // some providers give whole seconds
 	}
@@ -206,11 +302,11 @@ func (a *Attempt) endsHold(r Report) bool {
 }
 
 // complete fills in the amounts that a provider did not state.
-func (a *Attempt) complete(told []Told) []Told {
+func (a *Attempt) complete(told []Told, p *Payment) []Told {
 	all := make([]Told, 0, len(told))
 	for _, t := range told {
 		if t.Money.Currency == "" {
-			t.Money = Money{a.unstated(t), a.Money.Currency}
+			t.Money = Money{a.unstated(t, a.PaymentKey(p)), a.Money.Currency}
 		}
 		all = append(all, t)
 	}
@@ -219,7 +315,7 @@ func (a *Attempt) complete(told []Told) []Told {
 
 // unstated is the amount of a report without one: what came back is what was taken away, what was
 // captured or authorized is all of it.
-func (a *Attempt) unstated(t Told) int64 {
+func (a *Attempt) unstated(t Told, key string) int64 {
 	switch t.Kind {
 	case MovementAuthorization:
 		return a.Money.Minor
@@ -232,7 +328,7 @@ func (a *Attempt) unstated(t Told) int64 {
 		}
 	case MovementCapture, MovementCaptureReversal, MovementRefund, MovementChargeback:
 	}
-	return a.taken()
+	return a.taken(key)
 }
 
 // reversed is the kind that a kind takes back.
@@ -242,10 +338,10 @@ var reversed = map[MovementKind]MovementKind{ //nolint:gochecknoglobals // a tab
 	MovementRefundReversal:     MovementRefund,
 }
 
-// taken is the amount of a capture that the provider does not state: what was captured before, else
+// taken is the amount of a capture that the provider does not state: what was captured of the payment before, else
 // the amount of the last capture operation, else all of it.
-func (a *Attempt) taken() int64 {
-	if gross := a.sum(MovementCapture, a.Money.Currency, nil); gross > 0 {
+func (a *Attempt) taken(key string) int64 {
+	if gross := a.captures(key); gross > 0 {
 		return gross
 	}
 	if asked := a.Capturing(); asked > 0 {
@@ -265,15 +361,15 @@ func (a *Attempt) Capturing() (amount int64) {
 }
 
 // mismatch compares what a report states as authorized or captured with what the attempt is for.
-// What a person resolves as paid was compared before.
-func (a *Attempt) mismatch(r Report, movements []Told, payment string) DiscrepancyKind {
-	if r.Cause.Kind == CausePerson {
+// What a person resolves as paid was compared before, and what is imported is the merchant's own record.
+func (a *Attempt) mismatch(r Report, movements []Told, p *Payment) DiscrepancyKind {
+	if r.Cause.Kind == CausePerson || r.Cause.Kind == CauseImport {
 		return ""
 	}
 	for _, m := range movements {
 		switch {
 		case m.Kind == MovementAuthorization && r.Says == fsm.NewsAuthorized, m.Kind == MovementCapture && r.Says == fsm.NewsSucceeded:
-			if kind := a.mismatched(m, payment); kind != "" {
+			if kind := a.mismatched(m, p, r.AcceptMore); kind != "" {
 				return kind
 			}
 		case m.Money.Currency != a.Money.Currency:
@@ -283,36 +379,64 @@ func (a *Attempt) mismatch(r Report, movements []Told, payment string) Discrepan
 	return ""
 }
 
-func (a *Attempt) mismatched(m Told, payment string) DiscrepancyKind {
+func (a *Attempt) mismatched(m Told, p *Payment, acceptMore bool) DiscrepancyKind {
+	key := a.PaymentKey(p)
 	switch {
 	case m.Money.Currency != a.Money.Currency:
 		return CurrencyMismatch
-	case m.Money.Minor == a.Money.Minor && (m.Kind == MovementAuthorization || !a.Succeeded()):
+	case m.Kind == MovementAuthorization && (m.Money.Minor == a.Money.Minor || a.besides(p)+m.Money.Minor == a.Money.Minor):
 		return ""
-	case m.Kind == MovementCapture && a.Succeeded() && a.captured(m, payment):
+	case m.Kind == MovementAuthorization:
+		return AmountMismatch
+	case a.captured(m, key), a.Succeeded() && a.besides(p) > 0:
+		return "" // recorded, or money under a second payment, which is a finding of its own
+	case a.Succeeded() && m.Money.Minor < a.captures(key) && a.captures(key) > a.Money.Minor:
+		return "" // less than is recorded, which has a finding
+	case a.Succeeded():
+		return AmountMismatch
+	case a.Failed() && a.Capture == CaptureManual && m.Money.Minor > 0 && m.Money.Minor < a.Money.Minor:
+		return "" // late money, whatever part of the hold it is
+	}
+	switch sum := a.capturedBesides(p) + m.Money.Minor; {
+	case sum == a.Money.Minor, sum > 0 && a.askedToCapture(sum), a.capturedBesides(p) > 0 && sum > a.Money.Minor:
 		return ""
-	case m.Kind == MovementCapture && a.partial(m.Money.Minor):
+	case sum > a.Money.Minor && acceptMore:
 		return ""
 	}
 	return AmountMismatch
 }
 
-// captured reports whether a capture is the one that is recorded, or a whole second one.
-func (a *Attempt) captured(m Told, payment string) bool {
+// besides is what other payments have on hold or have captured.
+func (a *Attempt) besides(p *Payment) (sum int64) {
+	for i := range a.Payments {
+		if of := &a.Payments[i]; of != p {
+			sum += of.Held() + of.OnHold()
+		}
+	}
+	return sum
+}
+
+// capturedBesides is what other payments have captured.
+func (a *Attempt) capturedBesides(p *Payment) (sum int64) {
+	for i := range a.Payments {
+		if of := &a.Payments[i]; of != p {
+			sum += max(0, of.Captured)
+		}
+	}
+	return sum
+}
+
+// captured reports whether a capture is the one that is recorded.
+func (a *Attempt) captured(m Told, key string) bool {
 	if known, named := a.Movement(MovementCapture, m.ID); named && m.ID != "" && known.Money == m.Money {
 		return true
 	}
-	return m.Money.Minor == a.captures(payment) || (payment != "" || m.ID != "") && m.Money.Minor == a.Money.Minor
+	return m.Money.Minor == a.captures(key) && a.Covered()
 }
 
 // captures is what was ever captured under one payment of the provider.
-func (a *Attempt) captures(payment string) int64 {
-	return a.sum(MovementCapture, a.Money.Currency, func(m Movement) bool { return m.Payment == payment })
-}
-
-// partial reports whether an amount is one that a manual capture may have taken.
-func (a *Attempt) partial(amount int64) bool {
-	return a.Capture == CaptureManual && !a.Succeeded() && amount > 0 && amount < a.Money.Minor
+func (a *Attempt) captures(key string) int64 {
+	return a.sum(MovementCapture, a.Money.Currency, func(m Movement) bool { return m.Payment == key })
 }
 
 // Mismatch is the finding of an unexpected captured amount; nil if it is expected, or not stated.
@@ -321,7 +445,7 @@ func (a *Attempt) Mismatch(captured *Money) *Finding {
 		return nil
 	}
 	m := Told{Kind: MovementCapture, Money: *captured}
-	kind := a.mismatched(m, "")
+	kind := a.mismatched(m, a.Acting(), false)
 	if asked := a.Capturing(); kind == "" && asked > 0 && asked != captured.Minor {
 		kind = AmountMismatch
 	}

@@ -23,7 +23,7 @@ const (
 	// BegunHere attempts are ours.
 	BegunHere Begun = "paylatch"
 	// BegunElsewhere attempts are of the merchant's own call, or of the provider's script on its page:
-	// we hear of them, and call the provider only to look up, capture, cancel or refund.
+	// reports bring them, and we call the provider only to look up, capture, cancel or refund.
 	BegunElsewhere Begun = "external"
 	// BegunBefore attempts are of the past, and were imported.
 	BegunBefore Begun = "imported"
@@ -50,8 +50,15 @@ type Attempt struct { //nolint:recvcheck // what only reads takes a value
 	// others.
 	Begun     Begun
 	ExpiresAt *time.Time
-	// ProviderPaymentID is empty until the provider has named the payment.
+	// ProviderPaymentID is the id of the acting payment, see Acting, or of the container in which it will be made. It is
+	// empty until the provider has named one of the two.
 	ProviderPaymentID string
+	// Payments are all that the attempt has at the provider, in the order in which they were reported; Containers the pages,
+	// sessions and orders in which they are made. PageOpen is set after a declined try on a page on which the customer may
+	// try again.
+	Payments   []Payment
+	Containers []Container
+	PageOpen   bool
 
 	State fsm.State
 	Money Money
@@ -72,6 +79,8 @@ type Attempt struct { //nolint:recvcheck // what only reads takes a value
 	Operations []Operation
 	// Disputes are filled in where the attempt was read to be shown, oldest first; nil elsewhere.
 	Disputes []Dispute
+	// Moves are what was reported of its disputes' money, filled in where it is compared with the provider's books.
+	Moves []DisputeMove
 
 	Capture CaptureMode
 	// SealedReceipt is what its fiscal receipts show, encrypted; nil without. It is not read with the
@@ -115,13 +124,22 @@ func (a Attempt) Failed() bool { return a.State == fsm.Failed }
 // attempt's status. A reversal that is reported before its original adds nothing to it.
 func (a Attempt) Held() int64 { return max(0, a.Captured-a.AmountRefunded()-a.AmountDisputed()) }
 
+// Refundable is how much a refund may take, in minor units: what was captured and neither refunded nor charged back.
+func (a Attempt) Refundable() int64 { return a.Held() }
+
 // OnHold is how much is authorized and neither captured nor released, in minor units. One capture
 // ends the hold, a partial one too.
-func (a Attempt) OnHold() int64 {
+func (a Attempt) OnHold() (held int64) {
 	if a.Succeeded() {
 		return 0
 	}
-	return max(0, a.Authorized-a.AmountCaptured())
+	if len(a.Payments) == 0 {
+		return max(0, a.Authorized-a.AmountCaptured())
+	}
+	for i := range a.Payments {
+		held += a.Payments[i].OnHold()
+	}
+	return held
 }
 
 // MayHold reports whether a failed attempt may still have money on hold: the order takes no other
@@ -149,6 +167,9 @@ func (a Attempt) Stage() string {
 	case fsm.Succeeded, fsm.Failed:
 		return "final"
 	case fsm.Processing:
+		if a.Begun == BegunElsewhere {
+			return string(fsm.AwaitingCustomer) // nothing was requested by us
+		}
 		return string(fsm.Requested)
 	case fsm.Requested, fsm.OutcomeUnknown, fsm.AwaitingCustomer, fsm.Authorized:
 	}
@@ -163,9 +184,9 @@ func (a Attempt) Unreported() bool {
 }
 
 // Expired reports whether an attempt that was begun elsewhere has outlived the time that its caller
-// gave it, and nothing of its money is on hold.
+// gave it, and none of its payments is with the provider or has money on hold.
 func (a Attempt) Expired(now time.Time) bool {
-	return a.ExpiresAt != nil && !now.Before(*a.ExpiresAt) && !a.State.Final() && a.State != fsm.Authorized
+	return a.ExpiresAt != nil && !now.Before(*a.ExpiresAt) && !a.State.Final() && a.State != fsm.Authorized && !a.UnderWay()
 }
 
 // Name is the name of the request that made the attempt.

@@ -236,7 +236,7 @@ func blindRedirectWithoutAWebhookNeedsReview(t *testing.T) {
 	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, p.ID))
 	require.Equal(t, "awaiting_customer", r.attempt(t, p.ID).Stage())
 
-	_, err := r.Resolve(t.Context(), sam, because(r.open(t, p.ID)[0], review.ResolvedNotPaid))
+	_, err := r.agreed(t, because(r.open(t, p.ID)[0], review.ResolvedNotPaid))
 	require.NoError(t, err)
 	require.Equal(t, succeeded, standingOf(r.pay(t, "A-1", "second-key", "tok_success").Attempt))
 }

@@ -27,17 +27,12 @@ type Capabilities struct {
 	// CaptureUnseen is set if an accepted capture may take long to show in lookups: that the
 	// payment is still authorised proves nothing.
 	CaptureUnseen bool
-	// Transactions is set if one payment may have several transactions, tries on its page: a
-	// webhook names one of them, a lookup of the payment returns the last. Each can be looked up by
-	// its own id, and the calls get those that matter.
-	Transactions bool
-	// OneID is set if all responses and webhooks name a payment by one id: money under another id
-	// is that of another payment.
-	OneID bool
-	// Precursor begins the ids of what a payment is made of later (GoCardless's billing requests), by which
-	// it is named until then; empty for none.
-	Precursor string
-	Cancel    bool
+	// PaysOthers is set if a payment that the account's credentials show may have been made to somebody else: then a
+	// claim needs the account's own name as its payee. Elsewhere the credentials are that account's alone.
+	PaysOthers bool
+	// BrowserMarks is set if Find finds payments by a mark that a browser could have written: what it finds is a claim.
+	BrowserMarks bool
+	Cancel       bool
 	// CancelByReference is set if a payment that the provider has not named yet can be cancelled by
 	// our reference.
 	CancelByReference bool

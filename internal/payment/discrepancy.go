@@ -28,6 +28,7 @@ const (
 	AboutUnknownOutcome        = "unknown_outcome"
 	AboutRefundUnknown         = "refund_unknown"
 	AboutRefundSlow            = "refund_slow"
+	AboutRefundNotCovered      = "refund_not_covered"
 	AboutHoldNotReleased       = "hold_not_released"
 	AboutNotCancelled          = "not_cancelled"
 	AboutCaptureNotMade        = "capture_not_made"
@@ -39,6 +40,14 @@ const (
 	AboutEventNotApplied       = "event_not_applied"
 	AboutUnreadableEvent       = "unreadable_event"
 	AboutUnsignedNotices       = "unsigned_notices"
+	// AboutTooManyPayments is a payment beyond MaxPayments.
+	AboutTooManyPayments = "too_many_payments"
+	// AboutOtherPayee is a payment to another account than this one, AboutOtherMode one of test money at an account of real
+	// money or the other way round, AboutClaim one that only a mark from a browser ties to the attempt, and that does not pay
+	// it as it should.
+	AboutOtherPayee = "other_payee"
+	AboutOtherMode  = "other_mode"
+	AboutClaim      = "unproven_payment"
 	// AboutDispute is a dispute that the provider names.
 	AboutDispute = "dispute"
 	// AboutContradiction is a notice that the provider does not confirm.

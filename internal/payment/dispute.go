@@ -134,13 +134,13 @@ func restate(d *Dispute, t DisputeTold, counts bool) {
 	}
 }
 
-// says reports whether a dispute says the same as another one.
+// says reports whether a dispute equals another one.
 func (d Dispute) says(other Dispute) bool {
 	sameMoney := d.Money == other.Money || d.Money != nil && other.Money != nil && *d.Money == *other.Money
 	return d.State == other.State && d.Reason == other.Reason && sameMoney && d.DueBy.Equal(other.DueBy)
 }
 
-// Enters reports whether the dispute has entered a stage, of which a person must be told, since it was as given.
+// Enters reports whether the dispute has entered a stage that is a finding, since it was as given.
 func (d Dispute) Enters(was Dispute) bool {
 	begins := was.Version == 0 || was.State.Closed() || was.State == fsm.DisputeWarning && d.State != fsm.DisputeWarning
 	return begins && !d.State.Closed()
@@ -167,7 +167,7 @@ func (d Dispute) Finding(was Dispute) *Finding {
 	}
 	f := Finding{Kind: Disputed, About: AboutDispute, AboutID: stage + " " + d.ProviderDisputeID, Money: d.Money}
 	if !d.DueBy.IsZero() {
-		f.Text = "The cardholder disputes this payment. Answer the provider before its deadline, " + d.DueBy.UTC().Format("2006-01-02 15:04 MST") + "."
+		f.Text = "The cardholder disputes this payment. The provider takes an answer until " + d.DueBy.UTC().Format("2006-01-02 15:04 MST") + "."
 	}
 	return &f
 }

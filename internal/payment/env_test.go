@@ -73,7 +73,8 @@ func newEnv(t *testing.T, with setup) *env {
 	}
 	r.opts = options{
 		Store: store, DefaultAccount: "sandbox", Accounts: map[string]gateway.Account{"sandbox": {Provider: p}, "other": {Provider: p}},
-		Wait: 10 * time.Second, Lease: lease, ProviderTimeout: 10 * time.Second, RecheckAfter: 10 * time.Second, Now: time.Now,
+		CustomersMay: []authz.Right{authz.CancelHold},
+		Wait:         10 * time.Second, Lease: lease, ProviderTimeout: 10 * time.Second, RecheckAfter: 10 * time.Second, Now: time.Now,
 		Seal: func(token string, _ []byte) ([]byte, error) { return []byte(token), nil },
 		Open: func(sealed, _ []byte) (string, error) { return string(sealed), nil },
 	}

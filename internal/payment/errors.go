@@ -56,6 +56,10 @@ var (
 	ErrRefundExceeds = errors.New("refund exceeds payment")
 	// ErrRefundableChanged is returned when another amount is left than the caller expected.
 	ErrRefundableChanged = errors.New("refundable amount changed")
+	// ErrDisputeOpen is returned for a refund beside an open dispute that the caller has not acknowledged.
+	ErrDisputeOpen = errors.New("a dispute of the payment is open")
+	// ErrPaymentAmbiguous is returned for a refund that names none of an attempt's payments, of which several hold money.
+	ErrPaymentAmbiguous = errors.New("several payments hold money")
 	// ErrBusy is returned when another command on the same attempt or order is still under way.
 	ErrBusy = errors.New("another command is under way")
 	// ErrDiscrepancyNotFound is returned when there is no such discrepancy.
@@ -74,9 +78,12 @@ var (
 	ErrJobNotFound = errors.New("job not found")
 	// ErrJobRunning is returned while another such act of the same kind is under way.
 	ErrJobRunning = errors.New("another job of this kind is running")
-	// ErrSecondPerson is returned when a resolution as paid that can't be looked up at the provider
-	// is confirmed by the person that proposed it.
+	// ErrSecondPerson is returned when a resolution that takes two people, such as one that can't be looked up at
+	// the provider, is confirmed by the person that proposed it.
 	ErrSecondPerson = errors.New("a second person must agree")
+	// ErrOwnResolution is an ErrSecondPerson, returned when a person closes a discrepancy that a resolution of the same
+	// person has opened.
+	ErrOwnResolution = fmt.Errorf("%w: the same person's resolution opened it", ErrSecondPerson)
 	// ErrPaymentIDMissing is returned when an attempt, or a refund, is to be called paid without
 	// the provider's id of it.
 	ErrPaymentIDMissing = errors.New("the provider's payment id is missing")

@@ -12,7 +12,7 @@ type Failure struct {
 	ProviderCode string
 }
 
-// NotAsked is in the place of the provider's code where nobody can be asked how a payment stands.
+// NotAsked is in the place of the provider's code where no lookup of a payment is possible.
 const NotAsked = "not_asked"
 
 // NewFailure returns the failure of one of our codes; any other code becomes provider_rejected.
@@ -33,6 +33,7 @@ var failureTexts = map[string]string{ //nolint:gochecknoglobals // a table
 	"fraud_suspected":       "The payment was refused to protect the cardholder.",
 	"provider_rejected":     "The payment provider refused the payment.",
 	"not_paid":              "The payment was not made. Nothing was charged.",
+	"not_covered":           "The money had been taken back another way.",
 	"refunded":              "What was taken for the payment was given back.",
 	"not_started":           "The payment never reached the payment provider. Nothing was charged.",
 }

@@ -160,7 +160,6 @@ func fetchAgainChargebackIsNoSecondPayment(t *testing.T) {
 	r := newEnv(t, setup{silent: true, provider: look.on})
 	id := r.paid(t, "A-1", "tok_never").ID
 	paid := event(webhooks.KindSucceeded, id.String())
-	paid.Transaction = "tx_1"
 	r.tell(t, paid)
 	r.tell(t, hint(webhooks.KindNotice, r.attempt(t, id).ProviderPaymentID))
 	r.retry(t, true)

@@ -1,27 +1,35 @@
 package payment
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/paylatch/paylatch/fsm"
 )
 
 // findings are what a person must look at after a report: what contradicts the attempt, and what
 // happened to money that had been paid.
-func findings(before, after Attempt, r Report, odd DiscrepancyKind, verdict fsm.Verdict) (found []Finding) {
+func findings(before, after Attempt, r Report, p *Payment, odd DiscrepancyKind, verdict fsm.Verdict) (found []Finding) {
 	recorded := after.Movements[before.countOf(after):]
 	switch {
 	case odd != "":
-		found = append(found, mismatchFinding(odd, before.complete(r.Movements)))
+		found = append(found, oddFindings(before, recorded, mismatchFinding(odd, after.complete(r.Movements, p)))...)
 	case verdict == fsm.Conflict:
-		late := mismatchFinding(LateSuccess, before.complete(r.Movements))
-		late.AboutID = "" // more money of the attempt is the same finding
-		found = append(found, late)
+		if m := newlyCaptured(recorded); m != nil {
+			late := mismatchFinding(LateSuccess, after.complete(r.Movements, p))
+			late.AboutID = m.name()
+			found = append(found, late)
+		}
 	case r.Says == fsm.NewsSucceeded && r.Cause.Kind != CausePerson:
 		found = append(found, otherCapture(before, recorded)...)
 	case r.Says == fsm.NewsDisputed:
 		found = append(found, Finding{Kind: Disputed, AboutID: r.Cause.ID, Money: r.Disputed})
 	}
+	if r.Cause.Kind != CausePerson {
+		found = append(found, secondPayment(before, after, p)...)
+	}
 	for _, m := range recorded {
-		if odd == "" && (m.Source != MovementTotal || m.Money.Minor > 0) {
+		if odd == "" && m.Money.Minor != 0 && (m.Source != MovementTotal || m.Money.Minor > 0) {
 			found = append(found, movementFinding(m, after.sum(m.Kind, m.Money.Currency, nil))...)
 		}
 	}
@@ -30,10 +38,46 @@ func findings(before, after Attempt, r Report, odd DiscrepancyKind, verdict fsm.
 		found = append(found, Finding{Kind: RefundExceeds, Money: &total, AboutID: total.String()})
 	}
 	if odd == "" && verdict != fsm.Conflict && after.Failed() && before.Failed() && before.Held() == 0 && after.Held() > 0 && r.Cause.Kind != CausePerson {
-		found = append(found, Finding{Kind: LateSuccess, AboutID: "returned " + r.Cause.ID})
+		found = append(found, Finding{Kind: LateSuccess, AboutID: "returned by " + recorded[len(recorded)-1].name()})
 	}
 	return found
 }
+
+// oddFindings are the finding of money of another amount or currency, by its movement: on a failed attempt, and where
+// money was captured before. What a failed attempt has recorded already was found then.
+func oddFindings(before Attempt, recorded []Movement, f Finding) []Finding {
+	m := newlyCaptured(recorded)
+	switch {
+	case m != nil && (before.Failed() || before.sum(MovementCapture, m.Money.Currency, nil) > 0):
+		f.AboutID += " " + m.name()
+	case m == nil && before.Failed() && f.Money != nil && slices.ContainsFunc(before.Movements, func(m Movement) bool {
+		return m.Kind == MovementCapture && m.Money == *f.Money
+	}):
+		return nil
+	}
+	return []Finding{f}
+}
+
+// newlyCaptured is the last recorded movement that captured money, nil where the movements only name what was captured before:
+// a finding about money is one for each movement of it, so that the same money that comes a second time is a second
+// finding.
+func newlyCaptured(recorded []Movement) (last *Movement) {
+	more := map[Currency]int64{}
+	for i := range recorded {
+		if m := &recorded[i]; m.Kind == MovementCapture {
+			if more[m.Money.Currency] += m.Money.Minor; m.Money.Minor > 0 {
+				last = m
+			}
+		}
+	}
+	if last == nil || more[last.Money.Currency] <= 0 {
+		return nil
+	}
+	return last
+}
+
+// name is the movement within its attempt, for people and for what is identified by it.
+func (m Movement) name() string { return "movement " + strconv.Itoa(m.Number) }
 
 // countOf is how many of an attempt's movements were there before.
 func (a Attempt) countOf(after Attempt) int {
@@ -84,4 +128,30 @@ func movementFinding(m Movement, total int64) []Finding {
 	case MovementAuthorization, MovementRelease, MovementCapture, MovementRefund, MovementRefundReversal, MovementChargebackReversal:
 	}
 	return nil
+}
+
+// secondPayment is the finding of money that is captured under two payments at once, and is more than the order needs.
+func secondPayment(before, after Attempt, p *Payment) []Finding {
+	if p == nil || after.Captured <= before.Captured || p.Held() == 0 || after.Captured <= after.Money.Minor {
+		return nil
+	}
+	for _, other := range after.Holders() {
+		if other.ID == p.ID {
+			continue
+		}
+		money := Money{p.Captured, after.Money.Currency}
+		return []Finding{{
+			Kind: NeedsReview, About: AboutSecondPayment, AboutID: p.ID, Money: &money,
+			Text: "The customer was charged twice for this order: by the payments " + other.ID + " and " + p.ID + ". Refund one of the two, here or in the provider's dashboard.",
+		}}
+	}
+	return nil
+}
+
+// tooMany is the finding of a payment beyond MaxPayments.
+func tooMany(r Report) Finding {
+	return Finding{
+		Kind: NeedsReview, About: AboutTooManyPayments, AboutID: r.Payment,
+		Text: "The provider reports more than 50 payments of this attempt. The payment " + r.Payment + " is not recorded: see in the provider's dashboard whether it took money.",
+	}
 }

@@ -59,7 +59,7 @@ func anotherCurrencyBlocks(t *testing.T) {
 	resolve := func(how review.Resolution) func(*testing.T, *env, payment.AttemptID) {
 		return func(t *testing.T, r *env, id payment.AttemptID) {
 			t.Helper()
-			_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], how))
+			_, err := r.agreed(t, because(r.open(t, id)[0], how))
 			require.NoError(t, err)
 		}
 	}
@@ -190,12 +190,17 @@ func aHoldBlocks(t *testing.T) {
 	})
 	t.Run("until a person has settled what is not given up", func(t *testing.T) {
 		t.Parallel()
-		r, id := held(t, unwilling(fsm.NewsAuthorized))
+		p := unwilling(fsm.NewsAuthorized)
+		r, id := held(t, p)
 		r.recheck(t, id)
 		require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
 		require.Nil(t, r.attempt(t, id).NextCheckAt)
 		r.blocked(t, id, nil)
-		_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], review.ResolvedAccepted))
+		accepted := because(r.open(t, id)[0], review.ResolvedAccepted)
+		_, err := r.Resolve(t.Context(), sam, accepted)
+		require.ErrorIs(t, err, payment.ErrResolutionImpossible, "the provider holds it still")
+		p.lookup = says(fsm.NewsFailed)
+		_, err = r.Resolve(t.Context(), sam, accepted)
 		require.NoError(t, err)
 		r.payable(t, id)
 	})

@@ -18,7 +18,6 @@ func TestLateMoney(t *testing.T) {
 	t.Run("order_was_cancelled", lateMoneyOrderWasCancelled)
 	t.Run("blocks_another_pay", lateMoneyBlocksAnotherPay)
 	t.Run("refunded_once_by_policy", lateMoneyRefundedOnceByPolicy)
-	t.Run("text_names_the_automatic_refund", lateMoneyTextNamesTheAutomaticRefund)
 	t.Run("both_attempts_paid", lateMoneyBothAttemptsPaid)
 	t.Run("two_successes_at_once", lateMoneyTwoSuccessesAtOnce)
 	t.Run("refund_was_undone", lateMoneyRefundWasUndone)
@@ -102,6 +101,8 @@ func lateMoneyBothAttemptsPaid(t *testing.T) {
 		if lateFirst {
 			require.Equal(t, fsm.Conflict, r.say(t, first.ID, webhooks.KindSucceeded))
 			require.Equal(t, fsm.Applied, r.say(t, second.ID, webhooks.KindSucceeded))
+			require.Equal(t, []string{"3998"}, rows[string](t, r, "SELECT payload->>'amount_captured' FROM outbox WHERE type = 'order.paid' AND order_id = $1", string(order)),
+				"the order's event counts both")
 		} else {
 			require.Equal(t, fsm.Applied, r.say(t, second.ID, webhooks.KindSucceeded))
 			require.Equal(t, fsm.Conflict, r.say(t, first.ID, webhooks.KindSucceeded))
@@ -136,28 +137,6 @@ func lateMoneyRefundWasUndone(t *testing.T) {
 		open := rows[string](t, r, "SELECT kind FROM discrepancies WHERE attempt_id = $1 AND resolved_at IS NULL ORDER BY kind", id.String())
 		require.Equal(t, []string{kind, "refund_reversed"}, open)
 	}
-}
-
-// Refunding or delivering what the account refunds by itself would pay twice: the discrepancy's
-// text warns of it.
-func lateMoneyTextNamesTheAutomaticRefund(t *testing.T) {
-	t.Parallel()
-	r := newEnv(t, setup{silent: true, change: autoRefunds})
-	late, cancelled, doubled := r.paid(t, "late", "tok_decline"), r.paid(t, "cancelled", "tok_decline"), r.paid(t, "doubled", "tok_decline")
-	_, _, err := r.CancelOrder(t.Context(), customer, request("cancel", "cancel-key", ""), "cancelled")
-	require.NoError(t, err)
-	second := r.pay(t, "doubled", "second-key", "tok_never")
-	for _, a := range []payment.AttemptID{late.ID, cancelled.ID, doubled.ID} {
-		require.Equal(t, fsm.Conflict, r.say(t, a, webhooks.KindSucceeded))
-	}
-	require.Equal(t, fsm.Applied, r.say(t, second.ID, webhooks.KindSucceeded))
-	const itself = ". This account refunds late money by itself: see whether that refund succeeds, before anything else is refunded or delivered."
-	require.Equal(t, []string{
-		"double_success: The order was paid twice, by two attempts" + itself,
-		"late_success: Money came in after the payment had failed" + itself,
-		"late_success: Money came in after the payment had failed" + itself,
-		"paid_after_cancel: Money came in after the order was cancelled" + itself,
-	}, rows[string](t, r, "SELECT kind || ': ' || text FROM discrepancies ORDER BY kind"))
 }
 
 func permutations(n int) [][]int {

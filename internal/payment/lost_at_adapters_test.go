@@ -90,6 +90,10 @@ func lostChargeAtComgate(t *testing.T) {
 	})
 	r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider {
 		return comgate.New(server.URL, "123456", "shop-secret", server.Client())
+	}, change: func(o *options) {
+		a := o.Accounts["sandbox"]
+		a.Payees = []string{"123456"}
+		o.Accounts["sandbox"] = a
 	}})
 	id := r.payAs(t, "redirect", gateway.Details{Token: "redirect", Customer: gateway.Customer{Email: "a@shop.example"}})
 	require.Equal(t, fsm.OutcomeUnknown, r.attempt(t, id).State)

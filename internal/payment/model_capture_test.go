@@ -64,7 +64,7 @@ func (p *scripted) Capture(_ context.Context, c gateway.Capture) (gateway.Outcom
 	if err := c.Permit.Check(); err != nil {
 		return gateway.Outcome{}, err
 	}
-	d := p.deal(func(d *deal) bool { return d.id == c.ProviderPaymentID })
+	d := p.deal(named(c.ProviderPaymentID))
 	switch {
 	case d == nil:
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
@@ -78,7 +78,7 @@ func (p *scripted) Capture(_ context.Context, c gateway.Capture) (gateway.Outcom
 	if p.inTurn && p.withheld(d.name[:1], d.attempt) != nil {
 		p.unwanted = append(p.unwanted, d.name+" is captured")
 	}
-	p.carries(d, c.Transactions)
+	p.carries(d, c.ProviderPaymentID)
 	fate := d.fate
 	return p.obey(d, c.IdempotencyKey, func() bool {
 		if d.captured {
@@ -104,11 +104,11 @@ func (p *scripted) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome,
 	if p.heldBack() {
 		return gateway.Outcome{}, errHeldBack
 	}
-	d := p.deal(func(d *deal) bool { return d.id == c.ProviderPaymentID })
+	d := p.deal(named(c.ProviderPaymentID))
 	if d == nil {
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
-	p.carries(d, c.Transactions)
+	p.carries(d, c.ProviderPaymentID)
 	o, err := p.obey(d, c.IdempotencyKey, func() bool {
 		if d.held || d.open() {
 			d.voided = true

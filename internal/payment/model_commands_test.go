@@ -153,7 +153,7 @@ func (w *world) refund(rt *rapid.T) {
 	}
 	by := rapid.SampledFrom([]payment.UserID{w.user, "provider", "paylatch"}).Draw(rt, "user")
 	rt.Logf("REFUND %d of %s by %s, whose call %s", amount, name, by, what)
-	cmd := commands.CreateRefund{AttemptID: a.ID, Amount: &amount, Reason: what}
+	cmd := commands.CreateRefund{AttemptID: a.ID, Amount: &amount, Reason: what, AcknowledgeDispute: true}
 	if amount == 0 {
 		cmd.Amount, amount = nil, max(left, 1)
 	}

@@ -83,7 +83,7 @@ func (p *scripted) noteDispute(d *deal, c *dispute, kind webhooks.Kind) {
 	}
 	c.at = n.event.OccurredAt
 	n.event.Dispute = c.told()
-	n.event.MovementID, n.event.Transaction = c.id, ""
+	n.event.MovementID = c.id
 	n.event.Money = &webhooks.Money{Minor: aPart, Currency: "EUR"}
 }
 

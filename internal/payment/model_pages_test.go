@@ -54,13 +54,13 @@ func (p *scripted) another(d *deal, kind webhooks.Kind) string {
 	if kind == webhooks.KindSoftFailed {
 		n.event.PageOpen, n.event.FailureCode = true, "insufficient_funds"
 	}
-	n.event.Transaction, n.event.ProviderPaymentID, n.event.References = id, id, []string{d.attempt.String(), id}
+	n.event.ProviderPaymentID, n.event.References = id, []string{d.attempt.String(), id}
 	return id
 }
 
 // elsewhere reports whether a webhook is of a try in another tab.
 func (n *notice) elsewhere() bool {
-	return n.event.Kind == webhooks.KindSoftFailed && n.event.Transaction != "" && n.event.Transaction != n.of.transaction
+	return n.event.Kind == webhooks.KindSoftFailed && n.event.ProviderPaymentID != n.of.transaction && n.event.ProviderPaymentID != n.of.id
 }
 
 // tabs lists what may happen in another tab, once the customer has the page's address.
@@ -96,7 +96,7 @@ func (p *scripted) applied(n *notice) {
 	if p.blind && n.of.over && n.event.Kind == webhooks.KindAuthorized {
 		n.of.kept = true // nothing shows whether it came before the end
 	}
-	if id, kind := n.event.Transaction, n.event.Kind; !parked(n.verdict) && id != "" && (kind == webhooks.KindAuthorized || kind == webhooks.KindSucceeded) {
+	if id, kind := n.event.ProviderPaymentID, n.event.Kind; p.pages && !parked(n.verdict) && (kind == webhooks.KindAuthorized || kind == webhooks.KindSucceeded) {
 		n.of.reported = append(n.of.reported, id)
 		// A call that is held may be sent after its lookup, with what was reported when it was taken.
 		if slices.ContainsFunc(p.held, func(c *heldCall) bool { return strings.HasPrefix(c.name, n.of.name) }) {
@@ -105,14 +105,12 @@ func (p *scripted) applied(n *notice) {
 	}
 }
 
-// carries requires a command to come with all transactions that were reported.
-func (p *scripted) carries(d *deal, transactions []string) {
+// carries requires a command to be of a payment that was not declined.
+func (p *scripted) carries(d *deal, id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, id := range d.reported {
-		if p.inTurn && !strings.HasPrefix(id, "late-") && !slices.Contains(d.meanwhile, id) && !slices.Contains(transactions, id) { // a late one may come while the call is under way
-			d.wrong = "is the matter of a command that does not name transaction " + id
-		}
+	if p.inTurn && slices.Contains(d.failed, id) && len(d.reported) > 0 && !slices.Contains(d.meanwhile, d.transaction) {
+		d.wrong = "is the matter of a command to the payment " + id + ", which failed"
 	}
 }
 

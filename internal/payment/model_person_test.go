@@ -137,7 +137,7 @@ func (w *world) resolved(question string, how review.Resolution, id string) erro
 		ID: payment.DiscrepancyID(uuid.MustParse(question)), Resolution: how, ProviderPaymentID: id, Reason: "seen in its dashboard",
 	}
 	d, err := w.services[1].Resolve(w.ctx, sam, cmd)
-	if err == nil && d.Awaits() {
+	if err == nil && d.Awaits() || errors.Is(err, payment.ErrSecondPerson) { // or sam has proposed it before
 		w.Logf("    %s, and the provider can't be asked", how)
 		_, err = w.services[1].Resolve(w.ctx, kim, cmd)
 	}
@@ -167,15 +167,20 @@ func (w *world) decideAttempt(name, question string, how review.Resolution, id s
 	}
 }
 
-// decideRefund ends a refund. A resolution that does not wait for the provider may be wrong.
+// decideRefund ends a refund. A resolution that does not wait for the provider may be wrong; one that the provider
+// contradicts is refused.
 func (w *world) decideRefund(one *asked, question string) {
 	there := w.p.refund(func(b *back) bool { return b.refund == one.id })
 	if there != nil && there.done && !there.failed {
 		w.must(w.resolved(question, review.ResolvedPaid, there.id))
 		return
 	}
+	err := w.resolved(question, review.ResolvedNotPaid, "")
+	if there != nil && !there.failed && errors.Is(err, payment.ErrResolutionImpossible) {
+		return // it is under way
+	}
+	w.must(err)
 	one.denied = true
-	w.must(w.resolved(question, review.ResolvedNotPaid, ""))
 }
 
 // pends reports whether a refund is under way.

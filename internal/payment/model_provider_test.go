@@ -141,7 +141,7 @@ func (p *scripted) now() time.Time {
 func (p *scripted) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: p.keyLife(), Blind: p.blind, Find: !p.blind, FindConsistent: !p.blind, RefundsConsistent: !p.blind,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: !p.blind, Transactions: p.pages,
+		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: !p.blind,
 	}
 }
 
@@ -304,7 +304,8 @@ func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
 	n := &notice{name: d.name + " " + string(kind), of: d, event: event(kind, d.attempt.String(), d.id)}
 	n.event.ProviderPaymentID = d.id
 	if p.pages {
-		n.event.Transaction = d.transaction
+		n.event.ProviderPaymentID = d.transaction
+		n.event.References = []string{d.attempt.String(), d.transaction}
 	}
 	if p.dated {
 		n.event.OccurredAt = time.Now()
@@ -322,7 +323,7 @@ func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
 
 // outcome is how a payment stands.
 func (p *scripted) outcome(d *deal) gateway.Outcome {
-	o := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.id}
+	o := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.transaction}
 	switch {
 	case d.charged():
 		o.News, o.Money = fsm.NewsSucceeded, &payment.Money{Minor: d.taken, Currency: "EUR"}
@@ -357,7 +358,7 @@ func (p *scripted) tell(is func(*deal) bool) (gateway.Outcome, error) {
 		return gateway.Outcome{}, errUnheard
 	}
 	if d.soft && d.over { // PayPal: the declined capture is what it shows
-		return gateway.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: d.id, Failure: payment.NewFailure("card_declined", "")}, nil
+		return gateway.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: d.transaction, Failure: payment.NewFailure("card_declined", "")}, nil
 	}
 	return p.respond(d, false)
 }
@@ -366,7 +367,12 @@ func (p *scripted) Lookup(_ context.Context, id string) (gateway.Outcome, error)
 	if o, ok := p.secondPaid(id); ok && !p.heldBack() {
 		return o, nil
 	}
-	return p.tell(func(d *deal) bool { return d.id == id || d.transaction == id })
+	return p.tell(named(id))
+}
+
+// named is of the deal whose payment has an id.
+func named(id string) func(*deal) bool {
+	return func(d *deal) bool { return d.id == id || d.transaction == id }
 }
 
 func (p *scripted) Find(_ context.Context, id payment.AttemptID) (gateway.Outcome, error) {

@@ -55,7 +55,7 @@ func (p *scripted) Refund(_ context.Context, c gateway.RefundCall) (gateway.Refu
 	if r == nil {
 		d := p.deal(func(d *deal) bool { return d.attempt == c.Attempt })
 		if d != nil {
-			p.carries(d, c.Transactions)
+			p.carries(d, c.ProviderPaymentID)
 		}
 		if d == nil || p.left(d) < c.Money.Minor || c.Reason == refundRefused {
 			return gateway.RefusedRefund("no"), nil
@@ -142,7 +142,7 @@ func (p *scripted) fail(r *back) {
 
 func (p *scripted) noteRefund(r *back, kind webhooks.Kind) {
 	n := p.note(r.of, kind)
-	n.event.RefundID, n.event.Transaction = r.id, ""
+	n.event.RefundID = r.id
 	if r.key != "" {
 		n.event.RefundReference = r.refund.String()
 	}

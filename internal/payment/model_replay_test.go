@@ -19,7 +19,7 @@ func (w *world) replay(rt *rapid.T) {
 	was, before := n.verdict, w.versions()
 	// A failure that came before the hold which it ended may end it now, or name what was
 	// released before.
-	releases := n.event.Kind == webhooks.KindFailed && (n.event.Transaction != "" || w.attempts[n.of.name].OnHold() > 0)
+	releases := n.event.Kind == webhooks.KindFailed && (w.p.pages || w.attempts[n.of.name].OnHold() > 0)
 	done, err := w.service(rt).Replay(w.ctx, intake.Replay{ID: w.stored(n), Dry: dry})
 	w.must(err)
 	rt.Logf("    %s, opens %v", done.Verdict, done.Opened)

@@ -45,8 +45,10 @@ type Movement struct {
 	// ProviderID is the provider's id of a named movement, the discrepancy of one that a person
 	// recorded, else empty. An account has a (kind, id) once.
 	ProviderID string
-	Money      Money
-	Cause      Cause
+	// Dispute is the provider's id of the dispute that took or returned it, empty for others; see RoundsOf.
+	Dispute string
+	Money   Money
+	Cause   Cause
 	// At is the provider's time of it, zero if it gave none.
 	At         time.Time
 	RecordedAt time.Time
@@ -57,6 +59,10 @@ type Told struct {
 	Kind MovementKind
 	// ID is the provider's id of the movement. Without one Money is the total so far.
 	ID string
+	// Dispute is the provider's id of the dispute that took or returned it. ID is then that of the entry, empty
+	// where the provider names none, and Whole is set where Money is the amount of the dispute.
+	Dispute string
+	Whole   bool
 	// Money has no currency where the provider does not state the amount.
 	Money Money
 	// At is the provider's clock, zero if it gave no time.
@@ -110,8 +116,12 @@ func (a *Attempt) Movement(kind MovementKind, id string) (Movement, bool) {
 // order and number lead to the same sum.
 func (a *Attempt) record(t Told, payment string, cause Cause, now time.Time) {
 	ofPayment := func(m Movement) bool { return m.Payment == payment }
-	totals := a.sum(t.Kind, t.Money.Currency, func(m Movement) bool { return ofPayment(m) && m.Source != MovementNamed })
+	totals := a.sum(t.Kind, t.Money.Currency, func(m Movement) bool { return ofPayment(m) && m.Source != MovementNamed && m.Dispute == "" })
 	if _, known := a.Movement(t.Kind, t.ID); known && t.ID != "" {
+		return
+	}
+	if t.Dispute != "" && t.ID == "" {
+		a.appendMovement(t, MovementTotal, payment, t.Money.Minor, cause, now) // an entry was less than its round
 		return
 	}
 	if t.Reserve || t.ID != "" && !t.Person {
@@ -119,13 +129,13 @@ func (a *Attempt) record(t Told, payment string, cause Cause, now time.Time) {
 		if !t.Reserve {
 			a.appendMovement(t, MovementNamed, payment, t.Money.Minor, cause, now)
 		}
-		if !t.Counted {
+		if t.Dispute = ""; !t.Counted {
 			a.appendMovement(t, MovementTotal, payment, max(0, open-t.Money.Minor)-open, cause, now)
 		}
 		return
 	}
 	named := a.sum(t.Kind, t.Money.Currency, ofPayment) - totals + t.Apart
-	total := t.Money.Minor + a.undoneBefore(t, cause)
+	total := t.Money.Minor + a.undoneBefore(t, cause, ofPayment)
 	source := MovementTotal
 	if t.Person {
 		source = MovementPerson
@@ -142,14 +152,17 @@ var undone = map[MovementKind]MovementKind{ //nolint:gochecknoglobals // a table
 // undoneBefore is what a total is net of: a debit that is collected again after it was reversed, by
 // the provider's clock, adds to the one before. A release that a lookup or a response showed has no
 // time but ours: a hold that is dated after that is another one.
-func (a *Attempt) undoneBefore(t Told, cause Cause) (sum int64) {
+func (a *Attempt) undoneBefore(t Told, cause Cause, of func(Movement) bool) (sum int64) {
 	if t.Kind == MovementAuthorization && cause.Kind == CauseCheck {
-		return a.sum(MovementRelease, t.Money.Currency, nil) // what is on hold now was not released
+		return a.sum(MovementRelease, t.Money.Currency, of) // what is on hold now was not released
 	}
 	if t.At.IsZero() {
 		return 0
 	}
 	return a.sum(undone[t.Kind], t.Money.Currency, func(m Movement) bool {
+		if !of(m) {
+			return false
+		}
 		at := m.At
 		if at.IsZero() && m.Kind == MovementRelease {
 			at = m.RecordedAt
@@ -164,7 +177,7 @@ func (a *Attempt) appendMovement(t Told, source MovementSource, payment string, 
 		return
 	}
 	m := Movement{
-		Number: a.LastMovement + 1, Kind: t.Kind, Source: source, Payment: payment,
+		Number: a.LastMovement + 1, Kind: t.Kind, Source: source, Payment: payment, Dispute: t.Dispute,
 		Money: Money{amount, t.Money.Currency}, Cause: cause, At: t.At, RecordedAt: now,
 	}
 	if source != MovementTotal {
@@ -180,6 +193,9 @@ func (a *Attempt) Count(m Movement) {
 	if m.Money.Currency != a.Money.Currency {
 		a.ForeignMoney = len(a.foreign()) > 0
 		return
+	}
+	if p := a.ofKey(m.Payment); p != nil {
+		p.count(m)
 	}
 	switch m.Kind {
 	case MovementAuthorization:
@@ -206,6 +222,13 @@ func (a *Attempt) in(c Currency) Attempt {
 	one := Attempt{Money: Money{Currency: c}}
 	if c == a.Money.Currency {
 		one.State = a.State
+	}
+	for _, p := range a.Payments {
+		of := Payment{ID: p.ID}
+		if c == a.Money.Currency {
+			of.State = p.State
+		}
+		one.Payments = append(one.Payments, of)
 	}
 	for _, m := range a.Movements {
 		if m.Money.Currency == c {
@@ -249,31 +272,52 @@ func (a *Attempt) currencies() (all []Currency) {
 	return all
 }
 
-// endHold records that a failed attempt has nothing on hold any more of which something was
-// captured: one capture ends the hold, a partial one and one that is reversed, too.
+// endHold records that a failed attempt has nothing on hold any more of a payment that was captured: one capture ends the
+// hold, a partial one and one that is reversed, too.
 func (a *Attempt) endHold(cause Cause, now time.Time) {
-	for _, c := range a.currencies() {
-		if a.sum(MovementCapture, c, nil) > 0 {
-			t := Told{Kind: MovementRelease, Money: Money{0, c}}
-			a.appendMovement(t, MovementTotal, "", max(0, a.sum(MovementAuthorization, c, nil)-a.sum(MovementRelease, c, nil)), cause, now)
+	for _, key := range a.keys() {
+		of := func(m Movement) bool { return m.Payment == key }
+		for _, c := range a.currencies() {
+			if a.sum(MovementCapture, c, of) > 0 {
+				t := Told{Kind: MovementRelease, Money: Money{0, c}}
+				a.appendMovement(t, MovementTotal, key, a.authorized(c, of), cause, now)
+			}
 		}
 	}
 }
 
-// release records that nothing is on hold any more, in any currency.
-func (a *Attempt) release(at time.Time, cause Cause, now time.Time) {
+// authorized is what is authorized and was not released, of some movements.
+func (a *Attempt) authorized(c Currency, of func(Movement) bool) int64 {
+	return max(0, a.sum(MovementAuthorization, c, of)-a.sum(MovementRelease, c, of))
+}
+
+// keys are those by which the movements of the attempt's payments are recorded, each once.
+func (a *Attempt) keys() []string {
+	keys := []string{""}
+	for i := range a.Payments {
+		if i > 0 {
+			keys = append(keys, a.Payments[i].ID)
+		}
+	}
+	return keys
+}
+
+// release records that nothing is on hold any more of a payment, in any currency.
+func (a *Attempt) release(key string, at time.Time, cause Cause, now time.Time) {
+	of := func(m Movement) bool { return m.Payment == key }
 	for _, c := range a.currencies() {
-		one := a.in(c)
-		one.State = a.State
-		t := Told{Kind: MovementRelease, Money: Money{0, c}, At: at}
-		a.appendMovement(t, MovementTotal, "", one.OnHold(), cause, now)
+		held := a.authorized(c, of)
+		if a.sum(MovementCapture, c, of) > 0 {
+			held = 0
+		}
+		a.appendMovement(Told{Kind: MovementRelease, Money: Money{0, c}, At: at}, MovementTotal, key, held, cause, now)
 	}
 }
 
-// heldSince is when the last authorization was reported: by the provider's clock if it gave a time.
-func (a *Attempt) heldSince() (at time.Time) {
+// heldSince is when the last authorization of a payment was reported: by the provider's clock if it gave a time.
+func (a *Attempt) heldSince(key string) (at time.Time) {
 	for _, m := range a.Movements {
-		if m.Kind != MovementAuthorization {
+		if m.Kind != MovementAuthorization || m.Payment != key {
 			continue
 		}
 		if at = m.At; at.IsZero() {
@@ -296,38 +340,6 @@ func (a *Attempt) HeldAfter(t time.Time) bool {
 
 // Sums is what was ever recorded of a kind in the attempt's currency, reversed or not.
 func (a *Attempt) Sums(kind MovementKind) int64 { return a.sum(kind, a.Money.Currency, nil) }
-
-// holds reports whether the named transaction that a movement is of holds money, or has captured
-// it, and was not released.
-func (a *Attempt) holds(m Movement) bool {
-	if m.Source != MovementNamed || m.Kind != MovementAuthorization && m.Kind != MovementCapture {
-		return false
-	}
-	_, released := a.Movement(MovementRelease, m.ProviderID)
-	return !released
-}
-
-// Holder reports whether a named transaction was reported to hold money or to have captured it.
-func (a *Attempt) Holder(id string) bool {
-	return slices.Contains(a.Transactions(), id)
-}
-
-// OtherHolder reports whether another named transaction than one holds money, or has captured it.
-func (a *Attempt) OtherHolder(id string) bool {
-	return slices.ContainsFunc(a.Movements, func(m Movement) bool { return m.ProviderID != id && a.holds(m) })
-}
-
-// Transactions are the ids of the named transactions by which money was held or captured, in the
-// order in which they were reported.
-func (a *Attempt) Transactions() (ids []string) {
-	for _, m := range a.Movements {
-		named := m.Source == MovementNamed && (m.Kind == MovementAuthorization || m.Kind == MovementCapture)
-		if named && !slices.Contains(ids, m.ProviderID) {
-			ids = append(ids, m.ProviderID)
-		}
-	}
-	return ids
-}
 
 // SumIn is what was ever recorded of a kind in a currency.
 func (a *Attempt) SumIn(kind MovementKind, c Currency) int64 { return a.sum(kind, c, nil) }

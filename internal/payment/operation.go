@@ -62,6 +62,8 @@ type Operation struct {
 	Account string
 	// RefundID is the refund that it is about; zero without one.
 	RefundID RefundID
+	// Payment is the provider's id of the one payment that is to be cancelled; empty for all that the attempt has.
+	Payment string
 	// Amount is what is to be captured or refunded, in minor units; 0 for all.
 	Amount int64
 	Origin Origin
@@ -115,6 +117,8 @@ func (o *Operation) Slot() string {
 		return "take"
 	case o.RefundID != RefundID{}:
 		return o.RefundID.String()
+	case o.Payment != "":
+		return string(o.Kind) + " " + o.Payment
 	}
 	return string(o.Kind)
 }
@@ -258,6 +262,26 @@ func (a *Attempt) OpenOperation(slot string) *Operation {
 
 // OpenCancel is the attempt's open cancel, nil without one.
 func (a *Attempt) OpenCancel() *Operation { return a.OpenOperation(string(OperationCancel)) }
+
+// LastCancel is the last cancel of the attempt as a whole, nil without one.
+func (a *Attempt) LastCancel() (last *Operation) { return a.lastCancel("") }
+
+// CancelOf is the last cancel of one payment, nil without one.
+func (a *Attempt) CancelOf(payment string) *Operation { return a.lastCancel(payment) }
+
+func (a *Attempt) lastCancel(payment string) (last *Operation) {
+	for i := range a.Operations {
+		if o := &a.Operations[i]; o.Kind == OperationCancel && o.Payment == payment && (last == nil || o.Number > last.Number) {
+			last = o
+		}
+	}
+	return last
+}
+
+// CancelWanted reports whether the attempt as a whole was to be cancelled at any time.
+func (a *Attempt) CancelWanted() bool {
+	return a.LastCancel() != nil
+}
 
 // OpenTake is the attempt's open charge, complete or capture, nil without one.
 func (a *Attempt) OpenTake() *Operation { return a.OpenOperation("take") }

@@ -12,20 +12,16 @@ import "github.com/paylatch/paylatch/fsm"
 // reason to.
 func (a *Attempt) TriesAgain(r Report) bool {
 	declined := r.Says == fsm.NewsSoftFailed || r.Says == fsm.NewsFailed
-	return declined && r.PageOpen && a.State == fsm.AwaitingCustomer && a.Operation(OperationCancel, 0) == nil
+	return declined && r.PageOpen && a.State == fsm.AwaitingCustomer && !a.CancelWanted()
 }
 
 // DeclinedOnPage reports whether a try was declined on the page where the attempt waits for its customer. Money may still
 // come from there.
 func (a Attempt) DeclinedOnPage() bool { return a.State == fsm.AwaitingCustomer && a.Failure != nil }
 
-// declineTry keeps the reason of the last declined try. The try does not name the payment, if each has a name of its own:
-// the one that is paid has another.
-func (a *Attempt) declineTry(r *Report) {
-	r.Says = fsm.NewsSoftFailed
-	if r.Transaction != "" {
-		r.Payment = a.ProviderPaymentID
-	}
+// declineTry keeps the reason of the last declined try, and that the page is open.
+func (a *Attempt) declineTry(r Report) {
+	a.PageOpen = true
 	if r.Failure != nil && (a.Failure == nil || *a.Failure != *r.Failure) {
 		a.Failure = r.Failure
 	}

@@ -104,6 +104,7 @@ func pageOfRazorpay(t *testing.T) {
 	}
 	s := answers(t, map[string]func() string{
 		"POST /v1/payment_links/": link, "GET /v1/payment_links/plink_1": link,
+		"GET /v1/payments/pay_1":          func() string { return made("pay_1", "failed") + "}" },
 		"GET /v1/orders/order_1/payments": func() string { return `{"entity":"collection","count":1,"items":[` + made("pay_1", "failed") + `}]}` },
 	})
 	r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider {
@@ -118,5 +119,5 @@ func pageOfRazorpay(t *testing.T) {
 	}
 	reports("payment.failed", made("pay_1", "failed"))
 	r.keepsPage(t, id, func() { reports("payment.captured", made("pay_2", "captured")) })
-	require.Equal(t, "plink_1", r.attempt(t, id).ProviderPaymentID)
+	require.Equal(t, "pay_2", r.attempt(t, id).ProviderPaymentID)
 }

@@ -48,8 +48,8 @@ func (r *env) declines(t *testing.T, id payment.AttemptID, code string) fsm.Verd
 
 func triedEvent(id payment.AttemptID, code string) webhooks.Event {
 	tx := "tx_" + uuid.NewString()
-	e := event(webhooks.KindSoftFailed, id.String(), tx)
-	e.PageOpen, e.FailureCode, e.Transaction, e.ProviderPaymentID = true, code, tx, tx
+	e := event(webhooks.KindFailed, id.String(), tx) // the payment is over; its page is open
+	e.PageOpen, e.FailureCode, e.ProviderPaymentID = true, code, tx
 	return e
 }
 
@@ -86,7 +86,7 @@ func pageDeclinedTryWaits(t *testing.T) {
 	require.Equal(t, standing{"pending", "awaiting_customer", "authentication_failed"}, standingOf(now.Attempt))
 	require.Equal(t, before.Facts(), now.Facts(), "the name, and the page's address, too")
 	require.Zero(t, p.cancels.Load())
-	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSucceeded))
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, under(webhooks.KindSucceeded, id, before.ProviderPaymentID)))
 	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 	require.Equal(t, fsm.Stale, r.declines(t, id, "card_declined"), "in another tab")
 	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
@@ -97,7 +97,7 @@ func pageDeclinedTryWaits(t *testing.T) {
 func pageHoldClearsTheFailure(t *testing.T) {
 	t.Parallel()
 	r, _, id := onPage(t)
-	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, under(webhooks.KindAuthorized, id, r.attempt(t, id).ProviderPaymentID)))
 	require.Equal(t, standing{"pending", "authorized", ""}, standingOf(r.attempt(t, id).Attempt))
 	require.Empty(t, r.verify(t))
 }
@@ -191,7 +191,9 @@ func pageThatIsNone(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true, provider: triedOn().on})
 	id := r.tried(t, "tok_never", payment.CaptureAutomatic)
-	require.Equal(t, fsm.Applied, r.declines(t, id, "insufficient_funds"))
+	declined := under(webhooks.KindSoftFailed, id, r.attempt(t, id).ProviderPaymentID)
+	declined.PageOpen, declined.FailureCode = true, "insufficient_funds"
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, declined))
 	require.Equal(t, []payment.AttemptID{id}, r.due(t))
 	require.Equal(t, outOfMoney, standingOf(r.recheck(t, id).Attempt))
 }
@@ -213,14 +215,14 @@ func pageToBeClosed(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// The shop's own page: a declined try names no payment, since the next one has another name.
+// The shop's own page: a declined try is a payment that failed, and the next one is another.
 func pageOfTheShop(t *testing.T) {
 	t.Parallel()
 	r := deaf(t)
 	id := r.register(t, commands.External{}).ID
 	require.Equal(t, fsm.Applied, r.declines(t, id, "insufficient_funds"))
 	require.Equal(t, triedOnce, standingOf(r.attempt(t, id).Attempt))
-	require.Empty(t, r.attempt(t, id).ProviderPaymentID)
+	require.Equal(t, "failed", r.attempt(t, id).Payments[0].Status())
 	paid := event(webhooks.KindSucceeded, id.String(), "tx_2")
 	paid.ProviderPaymentID = "tx_2"
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, paid))

@@ -91,6 +91,8 @@ func (a *Attempt) Permit(op *Operation, o Order, can Capabilities, now time.Time
 		return Wait
 	}
 	switch {
+	case op.Kind == OperationCancel && op.Payment != "":
+		return a.permitSecond(op)
 	case op.Kind == OperationCancel:
 		return a.permitCancel(op, can)
 	case a.State.Final():
@@ -149,6 +151,14 @@ func (a *Attempt) permitCancel(op *Operation, can Capabilities) Decision {
 		return Close
 	case op.State == fsm.OperationAccepted && can.Blind:
 		return Ask // it was received, and can't be looked up
+	}
+	return Send
+}
+
+// permitSecond decides about the cancel of one payment beside the one that pays: it must not have taken money.
+func (a *Attempt) permitSecond(op *Operation) Decision {
+	if p := a.Payment(op.Payment); p == nil || !p.State.Live() && p.OnHold() == 0 {
+		return Close
 	}
 	return Send
 }

@@ -79,12 +79,12 @@ func TestRefundOrigin(t *testing.T) {
 		p := &refunding{refund: turnedAway}
 		r := newEnv(t, setup{silent: true, provider: p.on, change: autoRefunds})
 		id := r.paid(t, "A-1", "tok_never").ID
+		r.say(t, id, webhooks.KindFailed)
 		part := event(webhooks.KindSucceeded, id.String())
 		part.Money = &webhooks.Money{Minor: 300, Currency: "EUR"}
 		r.tell(t, part)
 		made := r.refundBy(t, "u1", id, "auto-late-success", 300)
 		require.Equal(t, fsm.RefundFailed, made.State)
-		r.say(t, id, webhooks.KindFailed)
 		require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
 		due, err := r.DueRefunds(t.Context(), 10)
 		require.NoError(t, err)

@@ -13,13 +13,22 @@ type Report struct {
 	// Payment is the provider's canonical id of the payment, the same in webhooks, responses and
 	// lookups; empty where the provider has none yet.
 	Payment string
+	// Container is the provider's id of the page, session or order in which the payment is made.
+	Container string
+	// Payee is the provider's id of the account that is paid, empty where it is not stated; Live is whether real money is
+	// meant, nil where that is not stated.
+	Payee string
+	Live  *bool
+	// BrowserMark is set where a browser could have written the mark by which the payment was found.
+	BrowserMark bool
 	// References are further ids by which the provider may name the payment.
 	References []string
 	// Says is how the payment stands: fsm.NewsMoney where only money moved.
 	Says fsm.News
-	// Transaction is the provider's id of the one try that it is about, where the customer may try
-	// again on the same page (CloudPayments).
-	Transaction string
+	// OfAttempt is set on a report about the attempt as a whole: none of its payments is named by it.
+	OfAttempt bool
+	// AcceptMore is set if the account takes more than the amount for a payment of it: a tip, a fee that the customer bears.
+	AcceptMore bool
 	// PageOpen is set on a declined try if its customer, where on a page of the provider's, may try again there; see
 	// Attempt.TriesAgain.
 	PageOpen bool
@@ -110,28 +119,26 @@ type Cause struct {
 
 // Names are all ids that the report contains for the payment.
 func (r Report) Names() []string {
-	if r.Payment == "" {
-		return r.References
+	names := slices.Clip(r.References)
+	for _, id := range []string{r.Container, r.Payment} {
+		if id != "" && !slices.Contains(names, id) {
+			names = append(names, id)
+		}
 	}
-	return append(slices.Clip(r.References), r.Payment)
+	return names
 }
 
 // MovementsOf are the movements that the standing of a payment implies: what it states was
-// authorized, or captured, until now; of one transaction if that has an id.
-func MovementsOf(says fsm.News, money *Money, id string) []Told {
-	told := Told{ID: id}
+// authorized, or captured, until now.
+func MovementsOf(says fsm.News, money *Money) []Told {
+	kinds := map[fsm.News]MovementKind{fsm.NewsAuthorized: MovementAuthorization, fsm.NewsSucceeded: MovementCapture}
+	kind, moves := kinds[says]
+	if !moves {
+		return nil
+	}
+	told := Told{Kind: kind}
 	if money != nil {
 		told.Money = *money
-	}
-	switch {
-	case says == fsm.NewsAuthorized:
-		told.Kind = MovementAuthorization
-	case says == fsm.NewsSucceeded:
-		told.Kind = MovementCapture
-	case says == fsm.NewsFailed && id != "":
-		told.Kind = MovementRelease
-	default:
-		return nil
 	}
 	return []Told{told}
 }

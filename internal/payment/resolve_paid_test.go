@@ -62,7 +62,7 @@ func TestResolvePaid(t *testing.T) {
 			"pay_foreign": {0, []string{"currency_mismatch 20.00 USD", "needs_review unknown_outcome"}},
 		} {
 			id, d := r.lostPay(t, payment.OrderID(name))
-			_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedPaid, name))
+			_, err := r.agreed(t, because(d, review.ResolvedPaid, name))
 			require.NoError(t, err)
 			require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 			require.Equal(t, want.captured, r.attempt(t, id).Captured, name)
@@ -182,7 +182,7 @@ func resolvePaidInAnotherCurrency(t *testing.T) {
 	p := &lossy{says: map[string]func() (gateway.Outcome, error){"pay_usd": saysPaid("pay_usd", taken, "USD")}}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := standings["pending, another currency taken"](t, r, "A-1")
-	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], review.ResolvedPaid, "pay_usd"))
+	_, err := r.agreed(t, because(r.open(t, id)[0], review.ResolvedPaid, "pay_usd"))
 	require.NoError(t, err)
 	a := r.attempt(t, id)
 	require.Equal(t, succeeded, standingOf(a.Attempt))
@@ -190,5 +190,5 @@ func resolvePaidInAnotherCurrency(t *testing.T) {
 	require.Equal(t, []string{"currency_mismatch 20.00 USD"}, r.about(t, id), "the one that was resolved")
 	require.Empty(t, r.open(t, id))
 	require.Empty(t, r.verify(t))
-	require.Equal(t, fsm.Conflict, r.tell(t, event(webhooks.KindSucceeded, id.String()))[0], "money in its own currency beside")
+	require.Equal(t, fsm.Conflict, r.tell(t, under(webhooks.KindSucceeded, id, a.ProviderPaymentID))[0], "money in its own currency beside")
 }

@@ -80,7 +80,7 @@ func resolveRefundNotPaid(t *testing.T) {
 	require.ErrorIs(t, err, payment.ErrBusy)
 	r.exec(t, "UPDATE operations SET lease_until = NULL WHERE kind = 'refund' AND open")
 	for range 2 {
-		_, err = r.Resolve(t.Context(), sam, because(d, review.ResolvedNotPaid))
+		_, err = r.agreed(t, because(d, review.ResolvedNotPaid))
 		require.NoError(t, err)
 	}
 	now, err := r.RefundStatus(t.Context(), shop, made.ID)

@@ -64,9 +64,19 @@ func because(id payment.DiscrepancyID, how review.Resolution, payments ...string
 	return cmd
 }
 
-// knowing is a provider with payments of these names.
+// agreed resolves as two people do where one is not enough.
+func (r *env) agreed(t *testing.T, cmd commands.Resolve) (review.Discrepancy, error) {
+	t.Helper()
+	d, err := r.Resolve(t.Context(), sam, cmd)
+	if err == nil && d.Awaits() {
+		return r.Resolve(t.Context(), kim, cmd)
+	}
+	return d, err
+}
+
+// knowing is a provider with payments of these names. The first one bears our mark.
 func knowing(names ...string) func(of gateway.Provider) gateway.Provider {
-	p := &lossy{says: map[string]func() (gateway.Outcome, error){}}
+	p := &lossy{says: map[string]func() (gateway.Outcome, error){}, ours: names[0]}
 	for _, name := range names {
 		p.says[name] = saysPaid(name, price, "EUR")
 	}
@@ -102,8 +112,11 @@ func resolvePaid(t *testing.T) {
 
 func resolveNotPaid(t *testing.T) {
 	t.Parallel()
-	r := newEnv(t, setup{silent: true})
+	p := &lossy{says: map[string]func() (gateway.Outcome, error){}}
+	r := newEnv(t, setup{silent: true, provider: p.on})
 	id, d := r.stuck(t, "A-1")
+	name := r.attempt(t, id).ProviderPaymentID
+	p.says[name] = replies(gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: name}, nil)
 	_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedNotPaid))
 	require.NoError(t, err)
 	require.Equal(t, standing{"failed", "final", "not_paid"}, standingOf(r.attempt(t, id).Attempt))

@@ -32,6 +32,7 @@ type options struct {
 	Accounts       map[string]gateway.Account
 	DefaultAccount string
 	OrdersBy       []payment.Role
+	CustomersMay   []authz.Right
 
 	Wait, Lease, ProviderTimeout time.Duration
 	Quota                        idempotency.Quota
@@ -42,6 +43,7 @@ type options struct {
 	Notes                        *activity.Notes
 	Foreign                      func(account string)
 	Held                         changeset.Holds
+	Wanted                       func([]payment.OperationName)
 	Now                          func() time.Time
 }
 
@@ -57,12 +59,12 @@ type service struct {
 func newService(o options) *service {
 	rules := changeset.Rules{
 		Accounts: current.Of(maps.Clone(o.Notes.Providers(o.Accounts))),
-		Schedule: schedule.Schedule{First: o.RecheckAfter, Lease: o.Lease}, Held: o.Held,
+		Schedule: schedule.Schedule{First: o.RecheckAfter, Lease: o.Lease}, Held: o.Held, Wanted: o.Wanted,
 	}
 	r := runner.New(runner.Options{Store: o.Store, Rules: rules, ProviderTimeout: o.ProviderTimeout, Seal: o.Seal, Open: o.Open, Now: o.Now})
 	return &service{
 		Commands: commands.New(commands.Options{
-			Store: o.Store, Runner: r, DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, Wait: o.Wait, Quota: o.Quota,
+			Store: o.Store, Runner: r, DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, CustomersMay: o.CustomersMay, Wait: o.Wait, Quota: o.Quota,
 		}),
 		Inbox: intake.New(intake.Options{
 			Store: o.Store, Rules: rules, Readers: current.Of(o.Readers), ProviderTimeout: o.ProviderTimeout, StaleAfter: o.StaleAfter, Foreign: o.Foreign, Now: o.Now,

@@ -28,6 +28,7 @@ func TestVerify(t *testing.T) {
 	t.Run("corrupt_events", verifyCorruptEvents)
 	t.Run("corrupt_refunds", verifyCorruptRefunds)
 	t.Run("corrupt_movements", verifyCorruptMovements)
+	t.Run("corrupt_payments", verifyCorruptPayments)
 	t.Run("chargebacks_and_refunds", verifyChargebacksAndRefunds)
 	t.Run("one_at_a_time", verifyOneAtATime)
 }
@@ -252,7 +253,7 @@ func verifyCorruptOperations(t *testing.T) {
 	for _, name := range []string{"operations_fence_counts", "operations_open_is_due", "operations_closed_is_free"} {
 		r.corrupt(t, "ALTER TABLE operations DROP CONSTRAINT "+name)
 	}
-	r.corrupt(t, "DROP INDEX operations_one_open")
+	r.corrupt(t, "DROP INDEX operations_one_open_payment")
 	r.eachIsReported(t, map[string]corruption{
 		"sent untaken":     {pending("sends = sends + 5"), pending("sends = sends - 5"), "fence_counts_takes"},
 		"never due":        {pending("next_at = NULL"), pending("next_at = now()"), "open_is_due"},

@@ -25,6 +25,9 @@ func (t *txn) Save(ctx context.Context, w changeset.Writes) error {
 	if err := t.saveDisputes(ctx, w.Disputes); err != nil {
 		return err
 	}
+	if err := t.saveMoves(ctx, w.Moves); err != nil {
+		return err
+	}
 	if err := t.publish(ctx, w.Messages); err != nil {
 		return err
 	}

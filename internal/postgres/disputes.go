@@ -66,12 +66,25 @@ func addDisputes(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, attempt
 }
 
 // DisputesNamed implements changeset.Tx.
-func (t *txn) DisputesNamed(ctx context.Context, names []payment.DisputeName) ([]payment.Dispute, error) {
+func (t *txn) DisputesNamed(ctx context.Context, names []payment.DisputeName) ([]payment.Dispute, []payment.DisputeMove, error) {
 	rows, err := t.q.DisputesNamed(ctx, t, mapping.DisputeNames(names))
 	if err != nil {
-		return nil, fmt.Errorf("read %d disputes: %w", len(names), err)
+		return nil, nil, fmt.Errorf("read %d disputes: %w", len(names), err)
 	}
-	return mapping.Disputes(rows), nil
+	moves, err := t.q.DisputeMovesNamed(ctx, t, mapping.DisputeMoveNames(names))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the moves of %d disputes: %w", len(names), err)
+	}
+	return mapping.Disputes(rows), mapping.DisputeMoves(moves), nil
+}
+
+func (t *txn) saveMoves(ctx context.Context, moves []payment.DisputeMove) error {
+	for _, m := range moves {
+		if err := t.q.DisputeMoveInsert(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DisputeMoveInsertParams(m)); err != nil {
+			return fmt.Errorf("save what dispute %s moved: %w", m.Dispute, err)
+		}
+	}
+	return nil
 }
 
 func (t *txn) saveDisputes(ctx context.Context, writes []changeset.DisputeWrite) error {

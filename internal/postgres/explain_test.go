@@ -126,7 +126,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.MovementsOwned(ctx, db, &dbsqlc.MovementsOwnedParams{Accounts: []string{"acc"}, Kinds: []string{"capture"}, ProviderIds: []string{"m-5000"}})
 			return err
 		}},
-		"a refund": {"refunds_by_id operations_one_open", func(ctx context.Context, db dbsqlc.DBTX) error {
+		"a refund": {"refunds_by_id operations_one_open_payment", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.RefundRead(ctx, db, id)
 			return err
 		}},

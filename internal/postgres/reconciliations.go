@@ -107,11 +107,21 @@ func (s *Store) Recorded(ctx context.Context, ids []payment.AttemptID) (map[paym
 		if err != nil {
 			return fmt.Errorf("read the movements of %d attempts: %w", len(ids), err)
 		}
+		moves, err := s.q.DisputeMovesOfAttempts(ctx, c, mapping.UUIDs(ids))
+		if err != nil {
+			return fmt.Errorf("read what the disputes of %d attempts moved: %w", len(ids), err)
+		}
 		movements := mapping.Movements(moved)
 		for _, r := range rows {
 			a := mapping.Attempt(&r.PaymentAttempts, r.ReadAt, r.Siblings)
 			a.Movements = movements[a.ID]
 			there[a.ID] = a
+		}
+		for _, m := range mapping.DisputeMoves(moves) {
+			if a, shown := there[m.AttemptID]; shown {
+				a.Moves = append(a.Moves, m)
+				there[m.AttemptID] = a
+			}
 		}
 		return nil
 	})

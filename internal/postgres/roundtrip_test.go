@@ -150,7 +150,7 @@ func TestEveryFieldIsTried(t *testing.T) {
 		}
 	})
 	for name, never := range unset {
-		require.Equal(t, slices.Contains([]string{"Attempt.ReadAt", "Attempt.Siblings", "Attempt.Movements", "Attempt.Disputes", "Operation.Number", "Operation.RefundID", "Operation.SealedRequest", "Attempt.SealedReceipt", "Order.SealedDetails", "StoredEvent.Unreadable"}, name), never, name)
+		require.Equal(t, slices.Contains([]string{"Attempt.ReadAt", "Attempt.Siblings", "Attempt.Movements", "Attempt.Disputes", "Attempt.Moves", "Operation.Number", "Operation.RefundID", "Operation.SealedRequest", "Attempt.SealedReceipt", "Order.SealedDetails", "StoredEvent.Unreadable"}, name), never, name)
 	}
 }
 
@@ -171,6 +171,13 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 		a.ExpiresAt = maybe(r, true)
 	}
 	a.Operations = []payment.Operation{anyOperation(r, a)}
+	a.Containers = []payment.Container{{ID: word(r), Ended: rapid.Bool().Draw(r, "ended")}}
+	a.PageOpen = rapid.Bool().Draw(r, "page")
+	a.Payments = []payment.Payment{{
+		ID: text(r), Container: text(r), State: fsm.PaymentAuthorized, NamedBy: payment.NamedByWebhook,
+		Authorized: amount(r), Captured: amount(r), Refunded: amount(r), Disputed: -amount(r), Failure: text(r),
+		FirstAt: at(r), LastAt: at(r), ReportedAt: at(r),
+	}}
 	if rapid.Bool().Draw(r, "failure") {
 		a.Failure = &payment.Failure{Code: word(r), Message: text(r), ProviderCode: text(r)}
 	}
@@ -181,7 +188,7 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 func anyOperation(r *rapid.T, a payment.Attempt) payment.Operation {
 	o := a.NewOperation(payment.OperationCharge, payment.OriginRequest, at(r))
 	o.State = rapid.SampledFrom([]fsm.OperationState{fsm.OperationWanted, fsm.OperationSent, fsm.OperationUnknown}).Draw(r, "operation")
-	o.Amount, o.OriginID, o.ProviderRef, o.Result = amount(r), text(r), text(r), text(r)
+	o.Amount, o.OriginID, o.ProviderRef, o.Result, o.Payment = amount(r), text(r), text(r), text(r), text(r)
 	o.Sends = rapid.IntRange(1, 1000).Draw(r, "sends")
 	o.Fence, o.Tries = int64(o.Sends)+rapid.Int64Range(0, 1000).Draw(r, "takes"), rapid.IntRange(1, 1000).Draw(r, "tries")
 	o.LeaseUntil, o.NextAt, o.FirstSentAt = maybe(r, false), maybe(r, true), maybe(r, false)
@@ -219,7 +226,7 @@ func TestADisputeIsReadAsWritten(t *testing.T) {
 				return tx.Save(ctx, changeset.Writes{Disputes: []changeset.DisputeWrite{{Dispute: d, Was: was}}})
 			})
 			do(r, store, func(ctx context.Context, tx postgres.Tx) error {
-				there, err := tx.DisputesNamed(ctx, []payment.DisputeName{d.Name(), {Account: a.Account, ID: "another"}})
+				there, _, err := tx.DisputesNamed(ctx, []payment.DisputeName{d.Name(), {Account: a.Account, ID: "another"}})
 				require.Equal(r, []payment.Dispute{d}, there)
 				return err
 			})
@@ -259,7 +266,7 @@ func TestOperationsAreReadAsWritten(t *testing.T) {
 		require.Equal(r, a.Operations, operations())
 		was := a.Operations[0]
 		now := anyOperation(r, a)
-		now.Number, now.Amount, now.OriginID, now.CreatedAt = 0, was.Amount, was.OriginID, was.CreatedAt
+		now.Number, now.Amount, now.OriginID, now.Payment, now.CreatedAt = 0, was.Amount, was.OriginID, was.Payment, was.CreatedAt
 		now.Sends, now.Fence = now.Sends+was.Sends, now.Fence+was.Fence
 		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
 			return save(ctx, tx, changeset.AttemptWrite{
@@ -289,7 +296,7 @@ func anyEvent(r *rapid.T) inbound.StoredEvent {
 			Event: webhooks.Event{
 				ID: fresh(r), IDSource: rapid.SampledFrom([]webhooks.IDSource{webhooks.Native, webhooks.Derived}).Draw(r, "source"), Type: text(r),
 				Kind: webhooks.Kind(word(r)), References: rapid.SliceOfN(rapid.Custom(word), 1, 3).Draw(r, "references"),
-				ProviderPaymentID: text(r), Transaction: text(r), MovementID: text(r), RefundID: text(r), RefundReference: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)},
+				ProviderPaymentID: text(r), Container: text(r), Payee: text(r), BrowserMark: rapid.Bool().Draw(r, "mark"), MovementID: text(r), RefundID: text(r), RefundReference: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)},
 				Refuses: rapid.SampledFrom([]webhooks.Command{"", webhooks.CommandCapture, webhooks.CommandCancel}).Draw(r, "refuses"), Amount: text(r), Cumulative: rapid.Bool().Draw(r, "cumulative"), FailureCode: text(r), ProviderCode: text(r), OccurredAt: at(r),
 				Mode: rapid.SampledFrom([]webhooks.Mode{"", webhooks.ModeTest, webhooks.ModeLive}).Draw(r, "mode"), NeedsFetch: rapid.Bool().Draw(r, "fetch"), Approved: rapid.Bool().Draw(r, "approved"), PageOpen: rapid.Bool().Draw(r, "page"), Listed: rapid.Bool().Draw(r, "listed"),
 				SecretIndex: rapid.IntRange(-1, 3).Draw(r, "secret"), Unreadable: text(r), Place: rapid.IntRange(0, 3).Draw(r, "place"), DeliveryID: text(r),

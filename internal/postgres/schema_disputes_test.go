@@ -70,3 +70,26 @@ func disputeTerm(column, value string) promise {
 		code: violated, constraint: "disputes_terms_fixed", allowed: set + column + ` = ` + column,
 	}
 }
+
+// disputeMovePromises are about what reports stated that disputes took and returned.
+func disputeMovePromises() []promise {
+	next := another("dispute_moves", `{"number": 2}`)
+	refused := func(name, changes, code, constraint string) promise {
+		return promise{name: name, breaks: another("dispute_moves", changes), code: code, constraint: constraint, allowed: next}
+	}
+	list := []promise{
+		refused("what a dispute moved has a number of its own", `{"amount": 1}`, unique, "dispute_moves_one_per_number"),
+		refused("what a dispute moved counts from one", `{"number": 0}`, check, "dispute_moves_number_counts"),
+		refused("what a dispute moved has a dispute", `{"number": 2, "dispute": ""}`, check, "dispute_moves_have_a_dispute"),
+		refused("what a dispute moved is of an attempt", `{"number": 2, "attempt_id": ":a2"}`, foreign, "dispute_moves_have_an_attempt"),
+		refused("a dispute takes or returns", `{"number": 2, "kind": "refund"}`, check, "dispute_moves_kind_known"),
+		refused("a dispute moves no less than nothing", `{"number": 2, "amount": -1}`, check, "dispute_moves_amount_not_negative"),
+		refused("what a dispute moved has a currency", `{"number": 2, "currency": null}`, check, "dispute_moves_amount_has_a_currency"),
+	}
+	for name, statement := range map[string]string{
+		"rewritten": `UPDATE dispute_moves SET amount = 1`, "taken away": `DELETE FROM dispute_moves`, "emptied": `TRUNCATE dispute_moves`,
+	} {
+		list = append(list, promise{name: "what a dispute moved is not " + name, breaks: statement, code: violated, constraint: "dispute_moves_append_only", allowed: next})
+	}
+	return list
+}

@@ -114,6 +114,11 @@ func logPromises() []promise {
 			code: check, constraint: "discrepancies_proposed_by_a_person", allowed: `UPDATE discrepancies SET proposed_at = now(), proposed_by = 'kim'`,
 		},
 		{
+			name: "what is proposed is a known resolution of somebody's", breaks: `UPDATE discrepancies SET proposed_resolution = 'paid'`,
+			code: check, constraint: "discrepancies_proposed_how",
+			allowed: `UPDATE discrepancies SET proposed_at = now(), proposed_by = 'kim', proposed_resolution = 'not_paid'`,
+		},
+		{
 			name: "a resolution is a known one", breaks: `UPDATE discrepancies SET resolved_at = now(), resolution = 'done'`,
 			code: check, constraint: "discrepancies_resolution_listed", allowed: `UPDATE discrepancies SET resolved_at = now(), resolution = 'settled'`,
 		},

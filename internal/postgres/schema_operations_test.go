@@ -25,28 +25,28 @@ func operationPromises() []promise {
 		refused("a closed operation is not leased", operation(`, "lease_until": "2026-01-01"`), check, "operations_closed_is_free", operation("")),
 		{
 			name: "two refunds are open beside each other", given: open(`, "kind": "refund", "number": 0, "refund_id": ":f1"`),
-			breaks: open(`, "kind": "refund", "refund_id": ":f1"`), code: unique, constraint: "operations_one_open",
+			breaks: open(`, "kind": "refund", "refund_id": ":f1"`), code: unique, constraint: "operations_one_open_payment",
 			allowed: open(`, "kind": "refund", "refund_id": ":f2"`),
 		},
 		{
 			name: "a refund is not checked while it is made", given: open(`, "kind": "refund", "number": 0, "refund_id": ":f1"`),
-			breaks: open(`, "kind": "check", "refund_id": ":f1"`), code: unique, constraint: "operations_one_open", allowed: open(`, "kind": "check"`),
+			breaks: open(`, "kind": "check", "refund_id": ":f1"`), code: unique, constraint: "operations_one_open_payment", allowed: open(`, "kind": "check"`),
 		},
 	}
 	for _, kind := range []string{"charge", "complete", "capture"} {
 		for _, state := range []string{"wanted", "sent", "unknown", "accepted"} {
 			changes := `, "kind": "` + kind + `", "state": "` + state + `"`
-			list = append(list, refused("one taking operation is open, not a "+kind+" that is "+state, open(changes), unique, "operations_one_open", open(changes+`, "attempt_id": ":a2"`)))
+			list = append(list, refused("one taking operation is open, not a "+kind+" that is "+state, open(changes), unique, "operations_one_open_payment", open(changes+`, "attempt_id": ":a2"`)))
 		}
 		for _, state := range []string{"done", "refused", "not_sent", "withdrawn"} {
-			list = append(list, refused("any number are closed, a "+kind+" that is "+state, open(`, "kind": "`+kind+`"`), unique, "operations_one_open",
+			list = append(list, refused("any number are closed, a "+kind+" that is "+state, open(`, "kind": "`+kind+`"`), unique, "operations_one_open_payment",
 				operation(`, "kind": "`+kind+`", "state": "`+state+`"`)))
 		}
 	}
 	for _, kind := range []string{"cancel", "check"} {
 		list = append(list, promise{
 			name: "one " + kind + " is open, beside a charge", given: open(`, "number": 0, "kind": "` + kind + `"`),
-			breaks: open(`, "kind": "` + kind + `"`), code: unique, constraint: "operations_one_open", allowed: operation(`, "kind": "` + kind + `"`),
+			breaks: open(`, "kind": "` + kind + `"`), code: unique, constraint: "operations_one_open_payment", allowed: operation(`, "kind": "` + kind + `"`),
 		})
 	}
 	for column, known := range map[string][]string{

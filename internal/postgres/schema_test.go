@@ -79,7 +79,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), bytesPromises(), lookupPromises(), reconciliationPromises(), markPromises(), searchPromises(), jobPromises(), hourlyPromises(), worklistPromises(), requestPromises(), noticePromises(), erasurePromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), disputeMovePromises(), endpointPromises(), streamPromises(), eventPromises(), bytesPromises(), lookupPromises(), reconciliationPromises(), markPromises(), searchPromises(), jobPromises(), hourlyPromises(), worklistPromises(), requestPromises(), noticePromises(), erasurePromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -134,6 +134,8 @@ INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id
 	VALUES ('o1', ':f1', ':a1', 'u1', 'r1', '\x01', 'acc', 're_1', 'pending', 500, 'EUR', 3, now(), now());
 INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, amount, currency, version, opened_at, updated_at)
 	VALUES ('o1', ':f1', ':a1', 'acc', 'dp_1', 'open', 500, 'EUR', 1, now(), now());
+INSERT INTO dispute_moves (order_id, attempt_id, account, dispute, number, kind, amount, currency, recorded_at)
+	VALUES ('o1', ':a1', 'acc', 'dp_1', 1, 'chargeback', 500, 'EUR', now());
 INSERT INTO reconciliations (reconciliation_id, account, from_at, to_at, source, started_by, started_at, touched_at)
 	VALUES (':f1', 'acc', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 'books', 'daily', now(), now());
 INSERT INTO search_orders VALUES ('o1', now(), '{=o1}');

@@ -15,9 +15,10 @@ type Kind string
 
 // The kinds.
 const (
-	Vectors  Kind = "vectors"  // deliveries with their signatures
-	Payloads Kind = "payloads" // samples of bodies
-	Specs    Kind = "specs"    // descriptions of APIs
+	Vectors  Kind = "vectors"        // deliveries with their signatures
+	Payloads Kind = "payloads"       // samples of bodies
+	Specs    Kind = "specs"          // descriptions of APIs
+	Cases    Kind = "provider_cases" // courses of disputes that descriptions have
 )
 
 // missed is the variable that names a file in which each test is noted that did without something.

@@ -165,7 +165,7 @@ func askOlderFailureEndsNoYoungerHold(t *testing.T) {
 	r.hook = func(string) {
 		r.hook = nil
 		now, err := r.Apply(t.Context(), a.ID, []payment.Report{{
-			Says: fsm.NewsAuthorized, Movements: payment.MovementsOf(fsm.NewsAuthorized, &money, ""), Cause: byTest,
+			Says: fsm.NewsAuthorized, Movements: payment.MovementsOf(fsm.NewsAuthorized, &money), Cause: byTest,
 		}})
 		require.NoError(t, err)
 		require.EqualValues(t, price, now.OnHold())

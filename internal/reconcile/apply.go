@@ -112,15 +112,16 @@ func undoneBefore(a *payment.Attempt, e gateway.Entry) *review.Discrepancy {
 // contradiction is the discrepancy of an entry that is not recorded so after all.
 func contradiction(a *payment.Attempt, e gateway.Entry, how standing) review.Discrepancy {
 	m := e.Movement
-	known, _ := a.Movement(m.Kind, m.ID)
+	named := cmp.Or(m.ID, m.Dispute)
+	known, _ := a.Movement(m.Kind, named)
 	switch {
 	case how == other && known.Money.Currency != m.Money.Currency:
 		d := about(a, payment.CurrencyMismatch, e)
-		d.Text = fmt.Sprintf("The provider's books have %s as the %s %s, which is recorded as %s. Compare with its dashboard.", m.Money, m.Kind, m.ID, known.Money)
+		d.Text = fmt.Sprintf("The provider's books have %s as the %s %s, which is recorded as %s. Compare with its dashboard.", m.Money, m.Kind, named, known.Money)
 		return d
 	case how == other:
 		d := about(a, payment.AmountMismatch, e)
-		d.Text = fmt.Sprintf("The provider's books have %s as the %s %s, which is recorded as %s. Compare with its dashboard.", m.Money, m.Kind, m.ID, known.Money)
+		d.Text = fmt.Sprintf("The provider's books have %s as the %s %s, which is recorded as %s. Compare with its dashboard.", m.Money, m.Kind, named, known.Money)
 		return d
 	}
 	d := about(a, payment.NeedsReview, e)
@@ -133,6 +134,6 @@ func about(a *payment.Attempt, kind payment.DiscrepancyKind, e gateway.Entry) re
 	id, money := a.ID, e.Movement.Money
 	return review.Discrepancy{
 		Kind: kind, OrderID: a.OrderID, AttemptID: &id, About: payment.AboutBooks, Money: &money,
-		AboutID: storable.Name(string(e.Movement.Kind) + " " + cmp.Or(e.Movement.ID, e.ID)),
+		AboutID: storable.Name(string(e.Movement.Kind) + " " + cmp.Or(e.Movement.ID, e.Movement.Dispute, e.ID)),
 	}
 }

@@ -111,7 +111,7 @@ func (j *job) settle(ctx context.Context, entries []gateway.Entry, of map[string
 	for _, e := range entries {
 		a := attempts[of[e.ID]]
 		s := payment.Settlement{
-			Account: j.Account, EntryID: e.ID, OrderID: a.OrderID, AttemptID: a.ID, Kind: e.Movement.Kind, MovementID: e.Movement.ID,
+			Account: j.Account, EntryID: e.ID, OrderID: a.OrderID, AttemptID: a.ID, Kind: e.Movement.Kind, MovementID: cmp.Or(e.Movement.ID, e.Movement.Dispute),
 			Payment: e.Payment, Money: e.Movement.Money, Fee: e.Fee, Net: e.Net, PayoutID: e.Payout, At: e.Movement.At, RecordedAt: j.Now(),
 		}
 		if was, twice := all[e.ID]; twice {
@@ -160,6 +160,9 @@ func (j *job) differing(
 
 func (j *job) standing(a *payment.Attempt, e gateway.Entry) standing {
 	m := e.Movement
+	if m.Dispute != "" {
+		return disputed(a, m)
+	}
 	if m.ID != "" {
 		switch known, ok := a.Movement(m.Kind, m.ID); {
 		case !ok:
@@ -169,7 +172,7 @@ func (j *job) standing(a *payment.Attempt, e gateway.Entry) standing {
 		}
 		return recorded
 	}
-	of, sum := j.separate(a, e.Payment), int64(0)
+	of, sum := keyOf(a, e.Payment), int64(0)
 	for _, r := range a.Movements {
 		if r.Kind == m.Kind && r.Payment == of && (r.Money.Currency == m.Money.Currency || m.Money.Currency == "") {
 			sum += r.Money.Minor
@@ -181,11 +184,22 @@ func (j *job) standing(a *payment.Attempt, e gateway.Entry) standing {
 	return recorded
 }
 
-// separate is the payment that separates the movements of an entry from those of the attempt's first payment.
-func (j *job) separate(a *payment.Attempt, id string) string {
-	p := j.Accounts.Get(j.Account).Provider
-	if p == nil || !gateway.Separates(p.Capabilities(), id, a.ProviderPaymentID) {
-		return ""
+// disputed is how an entry about a dispute stands to what is recorded.
+func disputed(a *payment.Attempt, m payment.Told) standing {
+	known, ok := a.Movement(m.Kind, cmp.Or(m.ID, m.Dispute))
+	switch {
+	case ok && m.Money.Currency != "" && (known.Money.Currency != m.Money.Currency || m.ID != "" && known.Money != m.Money):
+		return other
+	case a.LacksRound(m):
+		return absent
+	}
+	return recorded
+}
+
+// keyOf is by what the movements of an entry's payment are recorded.
+func keyOf(a *payment.Attempt, id string) string {
+	if p := a.Payment(id); p != nil || id == "" || len(a.Payments) == 0 {
+		return a.PaymentKey(p)
 	}
 	return id
 }

@@ -120,7 +120,7 @@ type bank struct {
 }
 
 func (b *bank) Capabilities() payment.Capabilities {
-	return payment.Capabilities{OneID: true, Precursor: b.precursor, Refund: true, PartialRefund: true, Cancel: true, FindConsistent: true}
+	return payment.Capabilities{Refund: true, PartialRefund: true, Cancel: true, FindConsistent: true}
 }
 
 func (b *bank) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }

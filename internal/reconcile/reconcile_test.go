@@ -230,7 +230,7 @@ func largerTotal(t *testing.T) {
 	r.reconcile(t)
 	require.Equal(t, reconcile.Count{Entries: 1, Applied: 1}, r.count)
 	require.EqualValues(t, 2500, r.attempt(t, a.ID).Captured)
-	require.Equal(t, []string{"amount_mismatch  25.00 EUR"}, r.open(t))
+	require.Equal(t, []string{"amount_mismatch  25.00 EUR movement 2"}, r.open(t))
 	r.bank.books = []gateway.Entry{entry("e2", a.ProviderPaymentID, payment.MovementCapture, "", euros(100))}
 	r.reconcile(t)
 	require.Equal(t, reconcile.Count{Entries: 1, Agreed: 1}, r.count, "a total that is not above ours")

@@ -28,5 +28,6 @@ var failureTexts = map[string]string{ //nolint:gochecknoglobals // a table
 	"expired":     "The refund was not finished in time. Nothing was paid back.",
 	"canceled":    "The refund was cancelled. Nothing was paid back.",
 	"not_paid":    "The refund was not made. Nothing was paid back.",
+	"not_covered": "The refund was not sent: the money had been taken back another way. Nothing was paid back by it.",
 	"not_started": "The refund never reached the payment provider. Nothing was paid back.",
 }

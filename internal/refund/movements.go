@@ -9,13 +9,55 @@ import (
 
 // Left is what of an attempt is left to refund, pending refunds taken off, in minor units.
 func Left(a payment.Attempt, refunds []Refund) int64 {
-	left := a.Held()
+	left := a.Refundable()
 	for _, r := range refunds {
 		if r.State == fsm.RefundPending {
 			left -= r.Money.Minor
 		}
 	}
 	return max(0, left)
+}
+
+// LeftOf is Left of one of the attempt's payments. A pending refund that names no payment counts for the attempt alone.
+func LeftOf(a payment.Attempt, p payment.Payment, refunds []Refund) int64 {
+	left := p.Held()
+	for _, r := range refunds {
+		if r.State == fsm.RefundPending && r.ProviderPaymentID == p.ID {
+			left -= r.Money.Minor
+		}
+	}
+	return max(0, min(left, Left(a, refunds)))
+}
+
+// Of is the payment of an attempt that a refund is of: the one that it names, else the first that holds as much, else the
+// acting one; nil if the attempt has none.
+func Of(a *payment.Attempt, named string, minor int64) *payment.Payment {
+	if p := a.Payment(named); named != "" && p != nil {
+		return p
+	}
+	for i := range a.Payments {
+		if p := &a.Payments[i]; p.Held() > 0 && p.Held() >= minor {
+			return p
+		}
+	}
+	return a.Acting()
+}
+
+// covered reports whether what may be refunded of the attempt covers a refund, beside those that the provider may have by
+// now: a chargeback, or a refund in the dashboard, may have taken the money since the refund was wanted.
+func covered(a *payment.Attempt, refunds []Refund, r *Refund) bool {
+	left := a.Refundable()
+	if p := a.Payment(r.ProviderPaymentID); r.ProviderPaymentID != "" && p != nil {
+		left = min(left, p.Held())
+	}
+	for _, other := range refunds {
+		op := a.RefundOperation(other.ID)
+		there := other.ProviderRefundID != "" || op != nil && op.Sends > 0
+		if other.ID != r.ID && other.State == fsm.RefundPending && there {
+			left -= other.Money.Minor
+		}
+	}
+	return r.Money.Minor <= left
 }
 
 // Find is the refund that a report names, nil if none of them.

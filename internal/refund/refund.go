@@ -37,6 +37,8 @@ type Refund struct {
 	RequestHash      idempotency.Hash
 	Account          string
 	ProviderRefundID string
+	// ProviderPaymentID is the payment that is refunded, as the caller named it; empty where no caller did.
+	ProviderPaymentID string
 
 	State   fsm.RefundState
 	Money   payment.Money
@@ -99,14 +101,18 @@ func (r Refund) Reversed(a *payment.Attempt) bool {
 	return undone
 }
 
-// Permit decides what may be done with an operation of a refund, which is nil if there is none, as they are under the lock of the
-// attempt.
-func Permit(op *payment.Operation, can payment.Capabilities, r *Refund, now time.Time) payment.Decision {
+// Permit decides what may be done with an operation of one of an attempt's refunds, which is nil if there is none, as they are under
+// the lock of the attempt. It is sent while the attempt's money covers it, for the first time and again.
+func Permit(op *payment.Operation, a *payment.Attempt, all []Refund, can payment.Capabilities, r *Refund, now time.Time) payment.Decision {
 	switch {
 	case r == nil || r.State.Final():
 		return payment.Close
 	case r.ProviderRefundID != "" || op.Sends > 0 && op.Age(now) >= can.Resendable():
 		return payment.Ask
+	case op.Kind != payment.OperationRefund, covered(a, all, r):
+		return payment.Send
+	case op.Sends > 0:
+		return payment.Ask // an earlier call may have been accepted
 	}
-	return payment.Send
+	return payment.Withdraw
 }

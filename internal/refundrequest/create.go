@@ -48,7 +48,7 @@ func (s *Service) fits(ctx context.Context, a payment.Attempt, left, amount int6
 	if amount <= 0 {
 		return payment.Invalid("amount", "must be at least 1, in minor units")
 	}
-	if a.Held() == 0 || a.ProviderPaymentID == "" {
+	if a.Refundable() == 0 || a.ProviderPaymentID == "" {
 		return payment.ErrNotRefundable
 	}
 	open, err := s.store.OpenAmount(ctx, a.ID)

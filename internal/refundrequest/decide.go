@@ -68,7 +68,7 @@ func (s *Service) refund(ctx context.Context, who support.Staff, r Request, reas
 	}
 	amount := r.Money.Minor
 	_, err := s.payments.Refund(ctx, authz.Actor{Subject: who.Subject, Roles: who.Roles}, requestOf(who, r), commands.CreateRefund{
-		AttemptID: r.AttemptID, Amount: &amount,
+		AttemptID: r.AttemptID, Amount: &amount, AcknowledgeDispute: true, // two people have looked
 		With: func(ctx context.Context, tx commands.Tx, made refund.Refund) error {
 			entry := r.entry(who, support.ApprovedRefund, kept)
 			entry.Detail["refund_id"] = made.ID.String()

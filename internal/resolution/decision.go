@@ -1,5 +1,5 @@
-// Package resolution does what a person has decided about a discrepancy: it looks up what is called paid at the provider, and moves
-// the attempt, the refund and the money that the discrepancy is about.
+// Package resolution does what a person has decided about a discrepancy: it looks at the provider first, at what is called paid and
+// at whatever a resolution would free for another move; then it moves the attempt, the refund and the money that the discrepancy is about.
 package resolution
 
 import (
@@ -44,9 +44,10 @@ type Decision struct {
 	found       Evidence
 }
 
-// Decide makes the decision of a person about a discrepancy that is locked, as all that it is about. Found is what a lookup
+// Decide has what the resolution opens bear the person's subject, and makes the decision of a person about a discrepancy that is locked, as all that it is about. Found is what a lookup
 // before the transaction returned.
 func (on *Affected) Decide(s *changeset.Changeset, tx Tx, d review.Discrepancy, choice Choice, found Evidence) *Decision {
+	s.Decider = choice.By
 	return &Decision{s, on, choice, tx, d, found}
 }
 
@@ -93,6 +94,7 @@ func (d *Decision) Circumstances() review.Circumstances {
 	}
 	c.State, c.Held = d.attempt.State, d.attempt.Held()
 	c.Foreign, c.MayHold = d.attempt.ForeignMoney, d.attempt.Unreleased()
+	c.Taken = slices.ContainsFunc(d.attempt.Movements, func(m payment.Movement) bool { return m.Kind == payment.MovementCapture })
 	c.Refunding = slices.ContainsFunc(d.Refunds(d.attempt.ID), func(r refund.Refund) bool { return r.State == fsm.RefundPending })
 	c.Beside = slices.ContainsFunc(d.of.Attempts, func(a payment.Attempt) bool { return a.ID != d.attempt.ID && a.HoldsMoney() })
 	if d.refund != nil {
@@ -153,11 +155,17 @@ func (d *Decision) refundFree() error {
 }
 
 // Move carries out what the resolution does to what the discrepancy is about. It returns
-// what is only proposed.
+// what is only proposed, and payment.ErrOwnResolution to the person that opened it by another resolution.
 func (d *Decision) Move(ctx context.Context, decides bool) (*review.Proposed, error) {
+	if d.discrepancy.CausedBy != "" && d.discrepancy.CausedBy == d.By {
+		return nil, payment.ErrOwnResolution
+	}
 	if !decides {
 		if d.attempt == nil || !d.discrepancy.SettlesHeld() {
 			return nil, nil
+		}
+		if proposed, err := d.proposes(); proposed != nil || err != nil {
+			return proposed, err
 		}
 		d.settleHeld()
 		return nil, d.Save(ctx)
@@ -174,13 +182,28 @@ func (d *Decision) Move(ctx context.Context, decides bool) (*review.Proposed, er
 // proposes returns what the person only proposes; nil if that is decided.
 func (d *Decision) proposes() (*review.Proposed, error) {
 	switch p := d.discrepancy.Proposed; {
-	case d.Resolution != review.ResolvedPaid, !d.found.silent:
-	case p == nil || p.ProviderPaymentID != d.ProviderPaymentID:
-		return &review.Proposed{ProviderPaymentID: d.ProviderPaymentID, By: d.By, Reason: d.Reason, At: d.Now()}, nil
+	case !d.takesTwo():
+	case p == nil || p.Resolution != d.Resolution || p.ProviderPaymentID != d.ProviderPaymentID:
+		return &review.Proposed{Resolution: d.Resolution, ProviderPaymentID: d.ProviderPaymentID, By: d.By, Reason: d.Reason, At: d.Now()}, nil
 	case p.By == d.By:
 		return nil, payment.ErrSecondPerson
 	}
 	return nil, nil
+}
+
+// takesTwo reports whether a second person must confirm: no lookup was possible, or the payment that is called paid has no
+// mark of ours or is of another amount.
+func (d *Decision) takesTwo() bool {
+	switch {
+	case d.found.silent:
+		return true
+	case d.Resolution != review.ResolvedPaid:
+		return false
+	case d.found.stranger || d.refund != nil:
+		return d.found.stranger
+	}
+	captured := d.captured()
+	return captured != nil && (captured.Currency != d.attempt.Money.Currency || captured.Minor != d.attempt.Money.Minor && captured.Minor != d.attempt.Capturing())
 }
 
 func (d *Decision) cause() payment.Cause {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -13,10 +14,13 @@ import (
 	"github.com/paylatch/paylatch/internal/review"
 )
 
-// Evidence is the response about the payment, or the refund, that a person has found at the
-// provider. Silent is set if a lookup was not possible, or leaves it open.
+// Evidence is what a look at the provider shows about a resolution, before its transaction.
 type Evidence struct {
+	// silent is set if a lookup was not possible, or leaves it open.
 	silent bool
+	// stranger is set if the payment that a person has found bears no mark of ours, or the refund is of another amount.
+	stranger bool
+	// paid and refund are what was found, of what is called paid.
 	paid   gateway.Outcome
 	refund gateway.RefundOutcome
 }
@@ -27,14 +31,90 @@ type Store interface {
 	Refund(ctx context.Context, id payment.RefundID) (refund.Refund, error)
 }
 
+// Sights look up what the provider has now, and apply what contradicts a person; *runner.Runner in the program.
+type Sights interface {
+	Look(ctx context.Context, id payment.AttemptID, cause payment.Cause) (gateway.Sight, error)
+	LookRefund(ctx context.Context, of payment.AttemptID, id payment.RefundID, cause payment.Cause) (gateway.Sight, error)
+}
+
 // Lookups look up at the providers what a person has found there.
 type Lookups struct {
-	Store Store
+	Store  Store
+	Sights Sights
 	// Account is a configured account, Timeout the most that a lookup may take.
 	Account func(name string) (gateway.Account, bool)
 	Timeout time.Duration
 	// Owner is the attempt that has a name; zero without one.
 	Owner func(ctx context.Context, ref payment.Reference) (payment.AttemptID, error)
+}
+
+// Freed looks up how it stands before a resolution frees money, or the order, for another move. It returns a
+// review.ResolutionError if the provider contradicts it; what was found is applied then.
+func (l Lookups) Freed(ctx context.Context, d review.Discrepancy, choice Choice) (Evidence, error) {
+	cause := payment.Cause{Kind: payment.CauseCheck, ID: "staff:" + choice.By}
+	if id, of := d.Refund(); of {
+		s, err := l.Sights.LookRefund(ctx, *d.AttemptID, id, cause)
+		if err == nil && !s.Silent && s.Says != "" && s.Says != fsm.NewsFailed {
+			err = contradicted("the refund is " + string(s.Says))
+		}
+		return Evidence{silent: s.Silent}, err
+	}
+	s, err := l.Sights.Look(ctx, *d.AttemptID, cause)
+	if err != nil || s.Silent {
+		return Evidence{silent: s.Silent}, err
+	}
+	return freed(d, choice, s)
+}
+
+// freed compares a resolution that frees money with how the payment stands.
+func freed(d review.Discrepancy, choice Choice, s gateway.Sight) (Evidence, error) {
+	a := s.Attempt
+	if d.Kind == payment.CurrencyMismatch && !s.Foreign && s.Says != fsm.NewsFailed {
+		return Evidence{silent: true}, nil // the payment's state in its own currency proves nothing about the other one
+	}
+	returned := !a.HoldsMoney() && a.Sums(payment.MovementCapture)+foreignCaptures(a) > 0
+	switch s.Says {
+	case fsm.NewsSucceeded:
+		if returned {
+			return Evidence{}, nil
+		}
+		if choice.Resolution == review.ResolvedRefundedElsewhere && !s.ShowsRefunds {
+			return Evidence{silent: true}, nil
+		}
+		return Evidence{}, contradicted("the payment is paid, and " + held(a) + " of it was not given back")
+	case fsm.NewsAuthorized:
+		return Evidence{}, contradicted("its money is on hold. Cancel the payment, or release the hold there")
+	case fsm.NewsProcessing:
+		return Evidence{}, contradicted("the payment is under way")
+	case fsm.NewsSoftFailed:
+		return Evidence{silent: true}, nil // nothing is taken; some providers show a decline so for ever, one that was cancelled, too
+	case fsm.NewsActionRequired:
+		// One that the provider does not cancel is a person's to end.
+		if a.State.Final() || !s.Cancels || d.About == payment.AboutNotCancelled {
+			return Evidence{silent: true}, nil
+		}
+		return Evidence{}, contradicted("the payment is open: its customer may still pay it. Cancel it first")
+	case fsm.NewsUnknown, fsm.NewsFailed, fsm.NewsMoney, fsm.NewsDisputed, fsm.NewsReopened, fsm.NewsProcessingAgain:
+	}
+	return Evidence{}, nil
+}
+
+// held is what an attempt holds, in words.
+func held(a payment.Attempt) string {
+	if a.Held() == 0 && a.ForeignMoney {
+		return a.Foreign().String()
+	}
+	return payment.Money{Minor: a.Held(), Currency: a.Money.Currency}.String()
+}
+
+// foreignCaptures is how many captures in another currency than the attempt's were recorded.
+func foreignCaptures(a payment.Attempt) (n int64) {
+	for _, m := range a.Movements {
+		if m.Kind == payment.MovementCapture && m.Money.Currency != a.Money.Currency {
+			n++
+		}
+	}
+	return n
 }
 
 // Paid looks up what a person calls paid. It returns a review.ResolutionError if the provider
@@ -59,8 +139,14 @@ func (l Lookups) Paid(ctx context.Context, d review.Discrepancy, name string) (E
 	if a.State.Final() || account.Provider.Capabilities().Blind {
 		return Evidence{silent: true}, nil
 	}
+	return l.payment(ctx, account, a, name)
+}
+
+// payment is Paid of a payment.
+func (l Lookups) payment(ctx context.Context, account gateway.Account, a payment.Attempt, name string) (Evidence, error) {
 	// A payment of another attempt is refused for that, whatever it is.
-	if owner, err := l.Owner(ctx, payment.Reference{Account: a.Account, Name: name}); err != nil || owner != (payment.AttemptID{}) && owner != a.ID {
+	owner, err := l.Owner(ctx, payment.Reference{Account: a.Account, Name: name})
+	if err != nil || owner != (payment.AttemptID{}) && owner != a.ID {
 		return Evidence{silent: true}, err
 	}
 	out, err := account.Provider.Lookup(ctx, name)
@@ -68,11 +154,25 @@ func (l Lookups) Paid(ctx context.Context, d review.Discrepancy, name string) (E
 	case errors.Is(err, gateway.ErrNoSuchPayment):
 		return Evidence{}, contradicted("it has no payment " + name)
 	case err != nil, out.News == fsm.NewsUnknown, out.News == "":
-		return Evidence{silent: true}, nil
+		return Evidence{silent: true}, nil //nolint:nilerr // then a second person must agree
 	case out.News != fsm.NewsSucceeded:
 		return Evidence{}, contradicted("the payment " + name + " is " + string(out.News))
+	case out.Payee != "" && len(account.Payees) > 0 && !slices.Contains(account.Payees, out.Payee):
+		return Evidence{}, contradicted("the payment " + name + " was paid to " + out.Payee + ", which is not this account")
+	case out.Live != nil && account.Live != nil && *out.Live != *account.Live:
+		return Evidence{}, contradicted("the payment " + name + " is of the other mode: test money is no money")
 	}
-	return Evidence{paid: out}, nil
+	ours := owner == a.ID || slices.Contains(out.References, a.ID.String()) || marked(ctx, account.Provider, a, out)
+	return Evidence{paid: out, stranger: !ours}, nil
+}
+
+// marked reports whether the provider finds a payment by the attempt's mark.
+func marked(ctx context.Context, p gateway.Provider, a payment.Attempt, out gateway.Outcome) bool {
+	if !p.Capabilities().Find {
+		return false
+	}
+	found, err := p.Find(ctx, a.ID)
+	return err == nil && found.ProviderPaymentID != "" && found.ProviderPaymentID == out.ProviderPaymentID
 }
 
 // refund is Paid of a refund. One that is under way may well be paid, and a list
@@ -99,7 +199,7 @@ func (l Lookups) refund(ctx context.Context, p gateway.Provider, a payment.Attem
 	case out.News == fsm.NewsFailed:
 		return Evidence{}, contradicted("the refund " + name + " is failed")
 	}
-	return Evidence{refund: out}, nil
+	return Evidence{refund: out, stranger: out.Money != nil && *out.Money != r.Money}, nil
 }
 
 func contradicted(answer string) error {

@@ -11,13 +11,15 @@ import (
 // WhatToDo returns advice for a reviewer: what to compare, and how to resolve it. Of one that is resolved it is what to
 // compare alone.
 func (d Discrepancy) WhatToDo(c Circumstances) string {
-	parts := []string{d.lookAt()}
+	parts := []string{d.lookAt(c)}
 	if d.Resolved != nil {
 		return parts[0]
 	}
 	if d.Awaits() {
-		parts = append(parts, d.Proposed.By+" has found it paid by "+d.Proposed.ProviderPaymentID+
-			", and the provider can't be asked: a second person has to look, and resolve it as paid by the same.")
+		parts = append(parts, d.Proposed.By+" has resolved it as "+d.Proposed.What()+": a second person has to look, and resolve it the same way.")
+	}
+	if d.CausedBy != "" {
+		parts = append(parts, "A resolution by "+d.CausedBy+" opened it, so another person has to close it.")
 	}
 	for _, p := range d.Possible(c) {
 		parts = append(parts, "Resolve it as "+string(p.Resolution)+" if "+p.When+".")
@@ -28,14 +30,22 @@ func (d Discrepancy) WhatToDo(c Circumstances) string {
 	return strings.Join(parts, " ")
 }
 
-func (d Discrepancy) lookAt() string {
+func (d Discrepancy) lookAt(c Circumstances) string {
 	if _, of := d.Refund(); of {
 		return "Look the refund up in the provider's dashboard."
+	}
+	if c.Refunding && d.moves() {
+		return "See whether the refund that is under way succeeds, before anything else is refunded or delivered."
 	}
 	if text := whatToLookAt[d.Kind]; text != "" {
 		return text
 	}
 	return "Compare with the provider's dashboard."
+}
+
+// moves reports whether it is about money that a refund of ours may give back.
+func (d Discrepancy) moves() bool {
+	return slices.Contains([]payment.DiscrepancyKind{payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel, payment.RefundReversed}, d.Kind)
 }
 
 // Kinds returns every kind, sorted.
@@ -51,8 +61,8 @@ func Kinds() []string {
 var whatToLookAt = map[payment.DiscrepancyKind]string{ //nolint:gochecknoglobals // a table
 	payment.NeedsReview:       "Look the payment up in the provider's dashboard.",
 	payment.LateSuccess:       "Decide whether the goods are delivered or the money is refunded.",
-	payment.DoubleSuccess:     "Unless one of the two payments is refunded by itself, refund one.",
-	payment.PaidAfterCancel:   "Unless it is refunded by itself, refund it, or deliver in spite of the cancellation.",
+	payment.DoubleSuccess:     "Refund one of the two payments.",
+	payment.PaidAfterCancel:   "Refund it, or deliver in spite of the cancellation.",
 	payment.PaymentReversed:   "Find out whether the goods have left and ask the customer to pay another way.",
 	payment.RefundReversed:    "Refund again or another way.",
 	payment.Disputed:          "Respond to the provider before its deadline; resolve this once the dispute is over.",

@@ -24,9 +24,11 @@ type Discrepancy struct {
 	Money   *payment.Money
 	Text    string
 	At      time.Time
-	// Assignee is the subject of the person who works on it; empty for none.
+	// Assignee is the subject of the person at work on it; empty for none.
 	Assignee string
-	// Proposed is what one person called paid, and a second one must confirm; nil if
+	// CausedBy is the subject that opened it by resolving another discrepancy, and can't close it; empty for none.
+	CausedBy string
+	// Proposed is how one person has resolved it, and a second one must confirm; nil if
 	// nothing is.
 	Proposed *Proposed
 	// Resolved is nil while it is open.
@@ -42,7 +44,7 @@ func (d Discrepancy) Refund() (payment.RefundID, bool) {
 
 // OfPayment reports whether it is of the payment itself, and not of a refund of it.
 func (d Discrepancy) OfPayment() bool {
-	return !slices.Contains([]string{payment.AboutRefund, payment.AboutRefundUnknown, payment.AboutRefundSlow, payment.AboutRefundUnattributed, payment.AboutPaidAfterFailedRefund}, d.About)
+	return !slices.Contains([]string{payment.AboutRefund, payment.AboutRefundUnknown, payment.AboutRefundSlow, payment.AboutRefundUnattributed, payment.AboutRefundNotCovered, payment.AboutPaidAfterFailedRefund}, d.About)
 }
 
 // SecondPayment reports whether the provider reported money twice under one attempt.

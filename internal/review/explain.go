@@ -1,48 +1,107 @@
 package review
 
-import "github.com/paylatch/paylatch/internal/payment"
+import (
+	"strings"
 
-// Explain is what a person reads first of a discrepancy without a text of its own: what happened,
-// and what to do.
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Explain is the text that a discrepancy without one of its own is opened with: what happened, and, where that does not
+// depend on what happens next, what to do.
 func Explain(k payment.DiscrepancyKind) string {
-	happened, todo := explanation(k)
-	return happened + todo
-}
-
-// ExplainRefunded is Explain where the account's policy refunds late money: a refund or a delivery
-// beside that pays twice.
-func ExplainRefunded(k payment.DiscrepancyKind) string {
-	happened, _ := explanation(k)
-	return happened + "This account refunds late money by itself: see whether that refund succeeds, before anything else is refunded or delivered."
-}
-
-func explanation(k payment.DiscrepancyKind) (happened, todo string) {
-	switch k {
-	case payment.PaymentReversed:
-		return "The provider took back money that had been paid. ", "Find out why, and whether the goods have left."
-	case payment.RefundReversed:
-		return "A refund succeeded and was undone afterwards: the customer does not have the money. ", "Refund again or another way."
-	case payment.Disputed:
-		return "The cardholder disputes this payment. ", "Answer the provider before its deadline."
-	case payment.LateSuccess:
-		return "Money came in after the payment had failed. ", "Refund it, or deliver and resolve this as accepted."
-	case payment.DoubleSuccess:
-		return "The order was paid twice, by two attempts. ", "Refund one of them."
-	case payment.PaidAfterCancel:
-		return "Money came in after the order was cancelled. ", "Refund it."
-	case payment.AmountMismatch:
-		return "The provider speaks of another amount than this payment is for. ", "Compare with its dashboard before anything is delivered."
-	case payment.CurrencyMismatch:
-		return "The provider speaks of another currency than this payment is for. ", "Compare with its dashboard before anything is delivered."
-	case payment.RefundExceeds:
-		return "More was paid back than had been captured. ", "Compare with the provider's dashboard."
-	case payment.UnknownAtProvider:
-		return "Money is recorded here that the provider's books do not contain, and a lookup finds no such payment. ",
-			"Find the payment in its dashboard, of another account, too, and whether the goods have left."
-	case payment.UnknownHere:
-		return "The provider's books contain a payment that is not recorded here. ",
-			"Find out in its dashboard what it was for, and deliver that, or refund it there."
-	case payment.EventChanged, payment.UnmatchedEvent, payment.UnreadableEvent, payment.NeedsReview:
+	if text := happened[k]; text != "" {
+		return text
 	}
-	return "", "Compare with the provider's dashboard."
+	return "Compare with the provider's dashboard."
+}
+
+// happened is what a person reads first of a discrepancy of a kind.
+var happened = map[payment.DiscrepancyKind]string{ //nolint:gochecknoglobals // a table
+	payment.PaymentReversed:  "The provider took back money that had been paid. Find out why, and whether the goods have left.",
+	payment.RefundReversed:   "A refund succeeded and was undone afterwards: the customer did not keep that money.",
+	payment.Disputed:         "The cardholder disputes this payment.",
+	payment.LateSuccess:      "Money came in after the payment had failed.",
+	payment.DoubleSuccess:    "The order was paid twice, by two attempts.",
+	payment.PaidAfterCancel:  "Money came in after the order was cancelled.",
+	payment.AmountMismatch:   "The provider speaks of another amount than this payment is for. Compare with its dashboard before anything is delivered.",
+	payment.CurrencyMismatch: "The provider speaks of another currency than this payment is for. Compare with its dashboard before anything is delivered.",
+	payment.RefundExceeds:    "More was paid back than had been captured. Compare with the provider's dashboard.",
+	payment.UnknownAtProvider: "Money is recorded here that the provider's books do not contain, and a lookup finds no such payment. " +
+		"Find the payment in its dashboard, of another account, too, and whether the goods have left.",
+	payment.UnknownHere: "The provider's books contain a payment that is not recorded here. " +
+		"Find out in its dashboard what it was for, and deliver that, or refund it there.",
+}
+
+// Says is the text of a discrepancy as it is shown: what it was opened with and, while it is open, how it stands now.
+func (d Discrepancy) Says(c Circumstances) string {
+	if d.Resolved != nil {
+		return d.Text
+	}
+	return strings.TrimSpace(d.Text + " " + d.now(c))
+}
+
+// now is how what a discrepancy is about stands, in a sentence; empty where the circumstances add nothing.
+func (d Discrepancy) now(c Circumstances) string {
+	if d.moves() {
+		return d.moneyNow(c)
+	}
+	switch d.Kind {
+	case payment.Disputed:
+		return disputeNow(c.Dispute)
+	case payment.NeedsReview:
+		if d.About == payment.AboutRefundUnknown || d.About == payment.AboutRefundSlow {
+			return refundNow(c.Refund)
+		}
+		if d.asksForAttempt() && c.State.Final() && !c.MayHold {
+			return "The payment has " + string(c.State) + " since."
+		}
+	case payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel, payment.RefundReversed, // money moves
+		payment.AmountMismatch, payment.CurrencyMismatch, payment.PaymentReversed, payment.RefundExceeds, payment.EventChanged,
+		payment.UnmatchedEvent, payment.UnreadableEvent, payment.UnknownAtProvider, payment.UnknownHere:
+	}
+	return ""
+}
+
+// moneyNow is what is to be done about money that a payment holds, or held.
+func (d Discrepancy) moneyNow(c Circumstances) string {
+	switch {
+	case c.Refunding:
+		return "A refund of it is under way: see whether that succeeds, before anything else is refunded or delivered."
+	case c.State == "":
+		return ""
+	case c.Held <= 0:
+		return "This payment holds nothing of it any more."
+	case d.Kind == payment.RefundReversed:
+		return "Refund again or another way."
+	case d.Kind == payment.DoubleSuccess || c.Beside:
+		return "Refund one of the two payments."
+	case d.Kind == payment.PaidAfterCancel:
+		return "Refund it, or deliver in spite of the cancellation."
+	}
+	return "Refund it, or deliver and resolve this as accepted."
+}
+
+func disputeNow(s fsm.DisputeState) string {
+	switch s {
+	case fsm.DisputeWon:
+		return "The dispute is over: it was won."
+	case fsm.DisputeLost, fsm.DisputeAccepted:
+		return "The dispute is over: it was lost."
+	case fsm.DisputeUnderReview:
+		return "The provider has an answer and is deciding."
+	case fsm.DisputeWarning, fsm.DisputeOpen:
+	}
+	return "Answer the provider before its deadline."
+}
+
+func refundNow(s fsm.RefundState) string {
+	switch s {
+	case fsm.RefundSucceeded:
+		return "The refund has succeeded since."
+	case fsm.RefundFailed:
+		return "The refund has failed since, and its money can be refunded again."
+	case fsm.RefundPending:
+	}
+	return ""
 }

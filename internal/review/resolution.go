@@ -42,12 +42,15 @@ type Circumstances struct {
 	// Foreign is set if it holds money in another currency, MayHold if it failed and may have a
 	// hold left.
 	Foreign, MayHold bool
+	// Taken is set if money of it was ever captured, in whatever currency.
+	Taken bool
 	// Refunding is set if a refund of the attempt is pending.
 	Refunding bool
 	// Beside is set if another attempt of the order holds money.
 	Beside bool
-	// Refund is the state of the refund that it is about; empty without one.
-	Refund fsm.RefundState
+	// Refund is the state of the refund that it is about, Dispute that of the dispute; empty without one that has a name.
+	Refund  fsm.RefundState
+	Dispute fsm.DisputeState
 }
 
 // standing is the state of what a discrepancy leaves open.
@@ -59,6 +62,8 @@ const (
 	refundPending
 	// pendingUntaken attempts hold nothing as far as was reported.
 	pendingUntaken
+	// pendingReturned attempts held money, and hold none any more.
+	pendingReturned
 	pendingTaken
 	// pendingForeign attempts hold money in another currency.
 	pendingForeign
@@ -81,33 +86,41 @@ var possibilities = map[standing][]Possibility{ //nolint:gochecknoglobals // a t
 	},
 	refundPending: {
 		{ResolvedPaid, "the refund is in the provider's dashboard", "The provider is asked first; then the refund becomes succeeded."},
-		{ResolvedNotPaid, "it was not paid back there and will not be", "The refund becomes failed, and its money can be refunded again."},
+		{ResolvedNotPaid, "it was not paid back there and will not be", "The provider is asked first; then the refund becomes failed, and its money can be refunded again."},
 	},
 	pendingUntaken: {
 		{ResolvedPaid, "the payment is in the provider's dashboard", "The provider is asked first; then the payment succeeds with what was taken, and the order is paid."},
-		{ResolvedNotPaid, "there is none, and there will be none", "The payment fails, and the order can be paid again."},
+		{ResolvedNotPaid, "there is none, and there will be none", freesOrder},
+	},
+	pendingReturned: {
+		{ResolvedPaid, "another payment of it is in the provider's dashboard", "The provider is asked first; then the payment succeeds with what was taken, and the order is paid."},
+		{ResolvedNotPaid, "what was taken went back, and there will be no other payment", freesOrder},
+		{ResolvedRefundedElsewhere, "what was taken went back in the provider's dashboard", freesOrder},
 	},
 	pendingTaken: {
 		{ResolvedPaid, "the money is to be kept", "The provider is asked first; then the payment succeeds with what was taken, and the order is paid. What is too much can be refunded then."},
-		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "It is recorded as refunded, the payment fails, and the order can be paid again."},
+		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "The provider is asked first; then it is recorded as refunded, the payment fails, and the order can be paid again."},
 	},
 	pendingForeign: {
 		{ResolvedPaid, "the money is to be kept", "The provider is asked first; then the payment succeeds with nothing in the order's currency, what was taken stands beside it, and the order is paid."},
-		{ResolvedRefundedElsewhere, "it went back, or was released, in the provider's dashboard", "The payment fails, and the order can be paid again."},
+		{ResolvedRefundedElsewhere, "it went back, or was released, in the provider's dashboard", freesOrder},
 	},
 	late: {
 		{ResolvedAccepted, "the money is kept and the goods are delivered", "The order is paid by it."},
-		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "It is recorded as refunded. The order can be paid again, unless it was cancelled."},
+		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "The provider is asked first; then it is recorded as refunded. The order can be paid again, unless it was cancelled."},
 	},
 	lateBeside: {
-		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "It is recorded as refunded; the other payment stays."},
+		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "The provider is asked first; then it is recorded as refunded, and the other payment stays."},
 	},
 	mayHold: {
-		{ResolvedAccepted, "the hold was released in the provider's dashboard, or there is none", "The order can be paid again."},
-		{ResolvedRefundedElsewhere, "what was held was taken and went back", "The order can be paid again."},
+		{ResolvedAccepted, "the hold was released in the provider's dashboard, or there is none", "The provider is asked first; then the order can be paid again."},
+		{ResolvedRefundedElsewhere, "what was held was taken and went back", "The provider is asked first; then the order can be paid again."},
 	},
 	refunding: nil,
 }
+
+// freesOrder is the effect of what ends a pending attempt without money.
+const freesOrder = "The provider is asked first; then the payment fails, and the order can be paid again."
 
 // beforehand is what else helps where a resolution is missing.
 var beforehand = map[standing]string{ //nolint:gochecknoglobals // a table
@@ -153,6 +166,20 @@ func (d Discrepancy) Beforehand(c Circumstances) string { return beforehand[d.st
 // Moves reports whether a resolution decides how an attempt or a refund stands.
 func (d Discrepancy) Moves(c Circumstances) bool { return d.standing(c) != settled }
 
+// Frees reports whether a resolution frees money, or the order, for another move: a lookup comes first.
+func (d Discrepancy) Frees(r Resolution, c Circumstances) bool {
+	switch at := d.standing(c); r {
+	case ResolvedNotPaid:
+		return at != settled
+	case ResolvedRefundedElsewhere:
+		return at != settled || d.SettlesHeld() && c.Foreign
+	case ResolvedAccepted:
+		return at == mayHold
+	case ResolvedPaid, ResolvedSettled:
+	}
+	return false
+}
+
 func (d Discrepancy) standing(c Circumstances) standing {
 	if _, of := d.Refund(); of {
 		if c.Refund == fsm.RefundPending {
@@ -182,6 +209,8 @@ func (d Discrepancy) standing(c Circumstances) standing {
 		return pendingTaken
 	case c.Foreign:
 		return pendingForeign
+	case c.Taken:
+		return pendingReturned
 	}
 	return pendingUntaken
 }
@@ -247,13 +276,22 @@ type Resolved struct {
 	At                time.Time
 }
 
-// Proposed is a payment, or refund, that one person called paid and that can't be looked up: a
-// second person must confirm it.
+// Proposed is a resolution by one person where one is not enough, since it can't be looked up, or is of
+// a payment that bears no mark of ours or of another amount: a second person must confirm it.
 type Proposed struct {
+	Resolution        Resolution
 	ProviderPaymentID string
 	By                string
 	Reason            string
 	At                time.Time
+}
+
+// What is what was proposed, in words.
+func (p Proposed) What() string {
+	if p.ProviderPaymentID == "" {
+		return string(p.Resolution)
+	}
+	return string(p.Resolution) + " by " + p.ProviderPaymentID
 }
 
 // Awaits reports whether a second person must confirm what is proposed.
@@ -261,7 +299,8 @@ func (d Discrepancy) Awaits() bool { return d.Proposed != nil && d.Resolved == n
 
 // Confirmed is the subject that proposed how it was resolved; empty without one.
 func (d Discrepancy) Confirmed() string {
-	if d.Resolved == nil || d.Proposed == nil || d.Resolved.Resolution != ResolvedPaid || d.Proposed.ProviderPaymentID != d.Resolved.ProviderPaymentID {
+	r, p := d.Resolved, d.Proposed
+	if r == nil || p == nil || p.By == r.By || p.Resolution != r.Resolution || p.ProviderPaymentID != r.ProviderPaymentID {
 		return ""
 	}
 	return d.Proposed.By

@@ -21,9 +21,7 @@ type Evidence struct {
 	Currency                     payment.Currency
 	// ForeignCaptured is set if money in another currency was ever captured.
 	ForeignCaptured bool
-	// Dispute is the state of the dispute that it is about; empty without one that has a name. Disputing is set
-	// while any dispute of the attempt is open.
-	Dispute   fsm.DisputeState
+	// Disputing is set while any dispute of the attempt is open.
 	Disputing bool
 	// Verdict is that of the event which is the cause; empty without one.
 	Verdict fsm.Verdict
@@ -77,6 +75,7 @@ var reviews = map[string]settlement{ //nolint:gochecknoglobals // a table
 	payment.AboutRefund:                nil,
 	payment.AboutDispute:               nil,
 	payment.AboutRefundUnattributed:    nil,
+	payment.AboutRefundNotCovered:      nil,
 	payment.AboutPaidAfterFailedRefund: nil,
 }
 

@@ -127,22 +127,14 @@ func (r *Runner) apply(ctx context.Context, a payment.Attempt, reports []payment
 // lookups are the reports on how a payment and its refunds stand, as far as they came, and the first error.
 func (r *Runner) lookups(ctx context.Context, a payment.Attempt, refunds []refund.Refund, cause payment.Cause) ([]payment.Report, error) {
 	p := r.Accounts.Get(a.Account).Provider
-	outs, err := r.standings(ctx, p, a)
-	var reports []payment.Report
-	for _, out := range outs {
-		reports = append(reports, gateway.Reports(out, cause)...)
-	}
+	call, end := context.WithTimeout(ctx, r.ProviderTimeout)
+	outs, reports, err := r.shows(call, p, a, cause)
+	end()
 	if err != nil || !p.Capabilities().LookupRefund {
 		return reports, err
 	}
 	for _, one := range unshown(a, refunds, outs) {
-		call, end := context.WithTimeout(ctx, r.ProviderTimeout)
-		out, err := p.LookupRefund(call, gateway.RefundRef{
-			Refund: one.ID, ProviderRefundID: one.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID, Age: a.ReadAt.Sub(one.UpdatedAt),
-			Transactions: a.Transactions(),
-			Money:        one.Money, Taken: payment.Money{Minor: a.Sums(payment.MovementCapture), Currency: a.Money.Currency},
-		})
-		end()
+		out, err := r.lookupRefund(ctx, a, one)
 		switch {
 		case err == nil && !out.Unnamed:
 			reports = append(reports, refundReport(one.ID, out, cause))
@@ -153,57 +145,17 @@ func (r *Runner) lookups(ctx context.Context, a payment.Attempt, refunds []refun
 	return reports, nil
 }
 
-// standings look up how a payment stands: by each transaction that held or captured its money, and by its id, else by our reference.
-// What failed counts only where none of the others holds money or has captured it.
-func (r *Runner) standings(ctx context.Context, p gateway.Provider, a payment.Attempt) (outs []gateway.Outcome, err error) {
-	ids := a.Transactions()
-	if a.ProviderPaymentID != "" && !slices.Contains(ids, a.ProviderPaymentID) {
-		ids = append(ids, a.ProviderPaymentID)
+// shows are the standings of a final attempt. That the provider has no payment of one that it has not named is no error.
+func (r *Runner) shows(ctx context.Context, p gateway.Provider, a payment.Attempt, cause payment.Cause) ([]gateway.Outcome, []payment.Report, error) {
+	unnamed := a.ProviderPaymentID == ""
+	if unnamed && a.ReadAt.Sub(a.CreatedAt) < p.Capabilities().FindLag {
+		return nil, nil, nil
 	}
-	if len(ids) == 0 {
-		return r.found(ctx, p, a)
+	outs, reports, err := r.standings(ctx, p, &a, cause)
+	if unnamed && errors.Is(err, gateway.ErrNoSuchPayment) {
+		return nil, nil, nil
 	}
-	var last []gateway.Outcome
-	var missing error
-	for _, id := range ids {
-		call, end := context.WithTimeout(ctx, r.ProviderTimeout)
-		out, err := p.Lookup(call, id)
-		end()
-		switch {
-		case errors.Is(err, gateway.ErrNoSuchPayment):
-			missing = err
-		case err != nil:
-			return outs, err
-		case out.News == fsm.NewsSucceeded, out.News == fsm.NewsAuthorized:
-			outs = append(outs, out)
-		default:
-			last = []gateway.Outcome{out}
-		}
-	}
-	switch {
-	case len(outs) > 0:
-		return outs, nil
-	case len(last) > 0:
-		return last, nil
-	}
-	return nil, missing
-}
-
-// found looks for a payment that the provider has not named. That there is none is no error.
-func (r *Runner) found(ctx context.Context, p gateway.Provider, a payment.Attempt) ([]gateway.Outcome, error) {
-	if a.ReadAt.Sub(a.CreatedAt) < p.Capabilities().FindLag {
-		return nil, nil
-	}
-	call, end := context.WithTimeout(ctx, r.ProviderTimeout)
-	defer end()
-	out, err := p.Find(call, a.ID)
-	switch {
-	case errors.Is(err, gateway.ErrNoSuchPayment):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	return []gateway.Outcome{out}, nil
+	return outs, reports, err
 }
 
 // unshown are the refunds that have succeeded, were not undone so far and are in none of the outcomes.

@@ -25,15 +25,15 @@ type ledger struct {
 	refs []gateway.RefundRef
 }
 
-func (*ledger) Capabilities() payment.Capabilities { return payment.Capabilities{Transactions: true} }
+func (*ledger) Capabilities() payment.Capabilities { return payment.Capabilities{} }
 
 func (l *ledger) LookupRefund(_ context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	l.refs = append(l.refs, r)
 	return gateway.RefundOutcome{}, gateway.ErrNotTold
 }
 
-// TestARefundIsLookedUpByItsTransactions: the id of a payment may be that of the page on which it was made.
-func TestARefundIsLookedUpByItsTransactions(t *testing.T) {
+// TestSend_refundOfThePaymentThatHoldsTheMoney: a refund is looked up by the payment that it is of, not by another one of the attempt.
+func TestSend_refundOfThePaymentThatHoldsTheMoney(t *testing.T) {
 	t.Parallel()
 	p := &ledger{}
 	r := runner.New(runner.Options{
@@ -44,8 +44,8 @@ func TestARefundIsLookedUpByItsTransactions(t *testing.T) {
 	})
 	a := payment.Attempt{
 		ID: payment.AttemptID(uuid.New()), ProviderPaymentID: "page", State: fsm.Succeeded, ReadAt: time.Now(),
-		Movements: []payment.Movement{
-			{Kind: payment.MovementCapture, Source: payment.MovementNamed, ProviderID: "5001", Money: payment.Money{Minor: 1999, Currency: "EUR"}},
+		Payments: []payment.Payment{
+			{ID: "5000", State: fsm.PaymentFailed}, {ID: "5001", Container: "page", State: fsm.PaymentCaptured, Captured: 1999},
 		},
 	}
 	o := a.NewOperation(payment.OperationRefund, payment.OriginRequest, a.ReadAt)
@@ -54,6 +54,7 @@ func TestARefundIsLookedUpByItsTransactions(t *testing.T) {
 	task.Refund = &refund.Refund{ID: o.RefundID, Money: payment.Money{Minor: 700, Currency: "EUR"}}
 	r.Send(t.Context(), task, r.Permit(), payment.Cause{})
 	require.Len(t, p.refs, 1)
-	require.Equal(t, "page", p.refs[0].ProviderPaymentID)
-	require.Equal(t, []string{"5001"}, p.refs[0].Transactions)
+	require.Equal(t, "5001", p.refs[0].ProviderPaymentID)
+	require.Equal(t, "page", p.refs[0].Container)
+	require.EqualValues(t, 1999, p.refs[0].Taken.Minor)
 }

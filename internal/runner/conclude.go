@@ -52,6 +52,10 @@ func (r *Runner) conclude(s *changeset.Changeset, c *changeset.Change, rec *reco
 // may have been accepted.
 func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, res := operationOf(c, rec.task), rec.result
+	if op.Payment != "" {
+		secondRefused(s, c, op)
+		return
+	}
 	can := r.capabilities(c.Attempt)
 	known := !can.Blind && (op.Kind == payment.OperationCancel || op.Kind == payment.OperationCapture && !can.CaptureUnseen)
 	if op.Sends > 1 && !known {
@@ -66,7 +70,7 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 			failure = payment.NotStarted()
 		}
 		s.Apply(c, payment.Report{
-			Says: fsm.NewsFailed, Failure: failure, Ends: payment.HoldsAll, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
+			OfAttempt: true, Says: fsm.NewsFailed, Failure: failure, Ends: payment.HoldsAll, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
 		})
 	case payment.OperationCapture:
 		if ended(op.Kind, res.News()) {
@@ -107,6 +111,18 @@ func (r *Runner) cancelRefused(s *changeset.Changeset, c *changeset.Change, rec 
 	op.Refuse("refused")
 	if c.Attempt.Failed() {
 		s.Unreleased(c)
+	}
+}
+
+// secondRefused ends the cancel of a second payment that the provider does not carry out: a person is to look.
+func secondRefused(s *changeset.Changeset, c *changeset.Change, op *payment.Operation) {
+	op.Refuse("refused")
+	if p := c.Attempt.Payment(op.Payment); p != nil && p.OnHold() > 0 {
+		money := payment.Money{Minor: p.OnHold(), Currency: c.Attempt.Money.Currency}
+		s.Find(c, payment.Finding{
+			Kind: payment.NeedsReview, About: payment.AboutSecondPayment, AboutID: op.Payment, Money: &money,
+			Text: "The payment " + op.Payment + " holds the customer's money a second time for this order, and the provider does not release it. Release it in the provider's dashboard.",
+		})
 	}
 }
 
@@ -200,7 +216,7 @@ func (r *Runner) notSent(s *changeset.Changeset, c *changeset.Change, rec *recor
 	case op.Kind == payment.OperationCharge:
 		op.Miss("not_started")
 		s.Apply(c, payment.Report{
-			Says: fsm.NewsFailed, Failure: payment.NotStarted(), Ends: payment.HoldsAll, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
+			OfAttempt: true, Says: fsm.NewsFailed, Failure: payment.NotStarted(), Ends: payment.HoldsAll, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
 		})
 	case op.Kind == payment.OperationRefund:
 		op.Miss("not_started")
@@ -240,16 +256,20 @@ func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recordi
 	case op.Kind == payment.OperationRefund:
 		op.Miss("not_started")
 		r.failRefund(s, c, rec, refund.NewFailure("not_started"))
+	case i.Concludes == gateway.AllEnded && c.Attempt.Waits(): // reported meanwhile
 	default:
 		failure := payment.NotStarted()
-		if c.Attempt.Expired(s.Now()) {
+		switch {
+		case c.Attempt.Expired(s.Now()):
 			failure = payment.NewFailure("expired", "")
+		case i.Concludes == gateway.AllEnded:
+			failure = payment.NewFailure("canceled", "")
 		}
 		if charge := c.Attempt.OpenTake(); charge != nil && charge.Kind == payment.OperationCharge {
 			charge.Miss("not_started")
 		}
 		s.Apply(c, payment.Report{
-			Says: fsm.NewsFailed, Failure: failure, Ends: payment.HoldsAll, Cause: i.Cause,
+			OfAttempt: true, Says: fsm.NewsFailed, Failure: failure, Ends: payment.HoldsAll, Cause: i.Cause,
 		})
 	}
 }

@@ -111,14 +111,19 @@ func (r *Runner) recordAll(ctx context.Context, recs []*recording) (err error) {
 			}
 		}
 	}
-	return r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		s := changeset.New(tx, r.Rules)
+	var s *changeset.Changeset
+	err = r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		s = changeset.New(tx, r.Rules)
 		changes, err := s.Take(ctx, ids, changeset.Sorted(names))
 		if err != nil {
 			return err
 		}
 		return r.recordIn(ctx, s, changes, recs...)
 	})
+	if err == nil {
+		s.Committed()
+	}
+	return err
 }
 
 func (r *Runner) recordIn(ctx context.Context, s *changeset.Changeset, changes map[payment.AttemptID]*changeset.Change, recs ...*recording) error {

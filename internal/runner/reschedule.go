@@ -66,10 +66,10 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 		}
 	}
 	last := len(rec.result.Reports) - 1
-	if last < 0 || account.Provider == nil || rec.result.Reports[last].Cause.Kind == payment.CauseCall || !account.Lives.Outlived(*a, rec.result.News(), now) {
+	if last < 0 || account.Provider == nil || a.Begun == payment.BegunElsewhere || rec.result.Reports[last].Cause.Kind == payment.CauseCall || !account.Lives.Outlived(*a, rec.result.News(), now) {
 		return
 	}
-	refused := a.Operation(payment.OperationCancel, 0) != nil
+	refused := a.CancelWanted()
 	if r.givenUp(op, rec.result, now) && (refused || !account.Provider.Capabilities().Cancel) {
 		notCancelled(s, c)
 	}
@@ -109,6 +109,12 @@ func (r *Runner) givenUp(op *payment.Operation, res gateway.CallResult, now time
 // to move on by itself. It is looked up daily all the same.
 func (r *Runner) giveUp(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, now := operationOf(c, rec.task), s.Now()
+	if op.Payment != "" {
+		if r.givenUp(op, rec.result, now) {
+			secondRefused(s, c, op)
+		}
+		return
+	}
 	if op.RefundID != (payment.RefundID{}) {
 		r.giveUpRefund(s, c, rec)
 		return

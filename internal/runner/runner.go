@@ -128,7 +128,7 @@ func (r *Runner) Recheck(ctx context.Context, id payment.AttemptID, cause paymen
 	return r.Resume(ctx, id, cause, "")
 }
 
-// RecheckOnce is Recheck, but an attempt whose operation any process has tried less than every ago is returned as
+// RecheckOnce is Recheck, but an attempt with an operation that any process has tried less than every ago is returned as
 // it is.
 func (r *Runner) RecheckOnce(ctx context.Context, id payment.AttemptID, cause payment.Cause, every time.Duration) (payment.View, error) {
 	return r.resume(context.WithoutCancel(ctx), id, cause, "", every)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,7 +84,7 @@ func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit 
 	}
 	res := result(t, out, err)
 	if res.Outcome == gateway.CallAccepted && out.News == fsm.NewsSoftFailed {
-		r.cancelDeclined(ctx, p, t, permit, out.ProviderPaymentID, &res)
+		r.cancelDeclined(ctx, p, t, permit, out, &res)
 	}
 	return res
 }
@@ -92,8 +93,9 @@ func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit 
 func begin(ctx context.Context, p gateway.Provider, t Task, request string, permit gateway.Permit) (gateway.Outcome, error) {
 	a := t.Attempt
 	if t.Operation.Kind == payment.OperationComplete {
+		of := acting(&a)
 		return p.Complete(ctx, gateway.Completion{
-			Attempt: a.ID, Order: a.OrderID, ProviderPaymentID: a.ProviderPaymentID, Money: a.Money, Capture: a.Capture,
+			Attempt: a.ID, Order: a.OrderID, ProviderPaymentID: of.Payment, Container: of.Container, Money: a.Money, Capture: a.Capture,
 			Details: json.RawMessage(request), IdempotencyKey: t.Operation.Key(), Permit: permit,
 		})
 	}
@@ -110,11 +112,9 @@ func begin(ctx context.Context, p gateway.Provider, t Task, request string, perm
 // cancelDeclined cancels what was declined and could still succeed, under the same lease,
 // so that the decline is final at once. If that does not get through, the cancel's own
 // operation goes on with it.
-func (r *Runner) cancelDeclined(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, id string, res *gateway.CallResult) {
-	cancel := t
-	cancel.Attempt.ProviderPaymentID = id
-	cancel.Operation = t.Attempt.NewOperation(payment.OperationCancel, payment.OriginPolicy, t.Attempt.ReadAt)
-	done := r.sendCancel(ctx, p, cancel, permit, math.MaxInt64)
+func (r *Runner) cancelDeclined(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, out gateway.Outcome, res *gateway.CallResult) {
+	cancel := t.Attempt.NewOperation(payment.OperationCancel, payment.OriginPolicy, t.Attempt.ReadAt)
+	done := r.sendCancel(ctx, p, t, permit, target{Payment: out.ProviderPaymentID, Container: out.Container, Key: cancel.Key()}, math.MaxInt64)
 	res.Cancelled = &done
 }
 
@@ -142,57 +142,13 @@ func (r *Runner) capture(ctx context.Context, p gateway.Provider, t Task, permit
 	}
 	call, end := r.call(ctx, permit)
 	defer end()
+	of := toCapture(&a)
 	out, err := p.Capture(call, gateway.Capture{
-		Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: t.Operation.Key(), Permit: permit, Transactions: a.Transactions(),
+		Attempt: a.ID, ProviderPaymentID: of.Payment, Container: of.Container, IdempotencyKey: t.Operation.Key(), Permit: permit,
 		Money: payment.Money{Minor: t.Operation.Amount, Currency: a.Money.Currency}, Whole: t.Operation.Amount == a.Capturable(),
 		Receipt: receipt,
 	})
-	return result(t, out, err)
-}
-
-// sendCancel sends a cancel. Quiet is for how long nothing was sent that could take the payment's
-// money.
-func (r *Runner) sendCancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, quiet time.Duration) gateway.CallResult {
-	call, end := r.call(ctx, permit)
-	defer end()
-	a := t.Attempt
-	out, err := p.Cancel(call, gateway.Cancel{
-		Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: t.Operation.Key(), Permit: permit,
-		Quiet: quiet, Transactions: a.Transactions(),
-	})
-	return result(t, out, err)
-}
-
-// cancel cancels a payment. One that the provider has not named is looked for first, and, if the charge
-// was ours to send, cancelled by our reference where the provider takes that; a failed one is looked up
-// first, since its hold may be gone.
-func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
-	var before []payment.Report
-	can := p.Capabilities()
-	if t.Attempt.ProviderPaymentID == "" || t.Attempt.Failed() && !can.Blind {
-		asked := r.ask(ctx, p, t, permit, cause)
-		before = asked.Reports
-		id, says := t.Attempt.ProviderPaymentID, asked.News()
-		for _, report := range before {
-			if id == "" {
-				id = report.Payment
-			}
-		}
-		over := says == "" || says == fsm.NewsUnknown || says == fsm.NewsFailed || says == fsm.NewsSucceeded
-		if nameless := id == "" && (!can.CancelByReference || t.Attempt.Begun != payment.BegunHere); nameless || t.Attempt.Failed() && (over || id == "") {
-			return asked
-		}
-		t.Attempt.ProviderPaymentID = id
-	}
-	if !can.Cancel {
-		return r.orAsk(ctx, p, t, permit, cause, gateway.CallResult{Outcome: gateway.CallRefused, Reports: before})
-	}
-	if t.Decision != payment.Send {
-		return r.ask(ctx, p, t, permit, cause)
-	}
-	res := r.sendCancel(ctx, p, t, permit, r.quiet(t))
-	res.Reports = append(before, res.Reports...)
-	return r.orAsk(ctx, p, t, permit, cause, res)
+	return result(t, named(&a, out, cmp.Or(of.Payment, of.Container)), err)
 }
 
 // quiet is for how long nothing was sent that could take or hold money: an open cancel
@@ -224,35 +180,51 @@ func (r *Runner) orAsk(ctx context.Context, p gateway.Provider, t Task, permit g
 	return res
 }
 
-// ask looks up how the payment stands: by the provider's id, or by ours where that can be
+// ask looks up how the payments of an attempt stand: by the provider's ids, or by ours where that can be
 // searched.
 func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	call, end := r.call(ctx, permit)
 	defer end()
 	a, can := t.Attempt, p.Capabilities()
-	var out gateway.Outcome
-	var err error
-	switch {
-	case a.ProviderPaymentID != "":
-		out, err = r.standing(call, p, a)
-	case !can.Find || a.ReadAt.Sub(a.CreatedAt) < can.FindLag:
+	if a.ProviderPaymentID == "" && (!can.Find || a.ReadAt.Sub(a.CreatedAt) < can.FindLag) {
 		return gateway.CallResult{Outcome: gateway.CallAsked}
-	default:
-		out, err = p.Find(call, a.ID)
 	}
+	outs, reports, err := r.standings(call, p, &a, cause)
 	switch {
 	case err == nil:
-		res := gateway.CallResult{Outcome: gateway.CallAsked, Reports: gateway.Reports(out, cause)}
-		if t.Operation.Kind == payment.OperationCapture && notCaptured(out, can) && t.Operation.Age(a.ReadAt) > payment.ResendWindow+schedule.GiveUpLeases*r.Schedule.Lease {
+		res := gateway.CallResult{Outcome: gateway.CallAsked, Reports: reports}
+		if t.Operation.Kind == payment.OperationCapture && notCaptured(outs[0], can) && t.Operation.Age(a.ReadAt) > payment.ResendWindow+schedule.GiveUpLeases*r.Schedule.Lease {
 			res.Inference = &gateway.Inference{Concludes: gateway.NotCaptured, Cause: cause}
 		}
 		return res
 	case errors.Is(err, gateway.ErrHeldBack):
-		return gateway.CallResult{Outcome: gateway.CallHeldBack}
+		return gateway.CallResult{Outcome: gateway.CallHeldBack, Reports: reports}
 	case errors.Is(err, gateway.ErrNoSuchPayment) && (can.FindConsistent || a.Begun == payment.BegunElsewhere) && a.Unreported() && r.neverArrived(t, can):
 		return gateway.CallResult{Outcome: gateway.CallAsked, Inference: &gateway.Inference{Concludes: gateway.NeverArrived, Cause: cause}}
 	}
-	return gateway.CallResult{Outcome: gateway.CallAsked}
+	return gateway.CallResult{Outcome: gateway.CallAsked, Reports: reports}
+}
+
+// standings are the outcomes of the lookups of an attempt's payments, by their ids or by ours, with their reports. There is at
+// least one unless an error is returned; an error comes with what came before it. What is found by a mark that a browser could
+// have written is a claim.
+func (r *Runner) standings(ctx context.Context, p gateway.Provider, a *payment.Attempt, cause payment.Cause) (outs []gateway.Outcome, reports []payment.Report, err error) {
+	if a.ProviderPaymentID == "" {
+		out, err := p.Find(ctx, a.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		reports = gateway.Reports(out, cause)
+		for i := range reports {
+			reports[i].BrowserMark = p.Capabilities().BrowserMarks
+		}
+		return []gateway.Outcome{out}, reports, nil
+	}
+	outs, err = standing(ctx, p, a)
+	for _, out := range outs {
+		reports = append(reports, gateway.Reports(out, cause)...)
+	}
+	return outs, reports, err
 }
 
 // notCaptured reports whether a lookup shows that nothing was captured.
@@ -264,7 +236,7 @@ func notCaptured(out gateway.Outcome, can payment.Capabilities) bool {
 // "not found" is final.
 func (r *Runner) neverArrived(t Task, can payment.Capabilities) bool {
 	charge := t.Attempt.Operation(payment.OperationCharge, 0)
-	if charge == nil { // it was begun elsewhere: its caller, or its expiry, says that it is over
+	if charge == nil { // it was begun elsewhere: its caller, or its expiry, ends it
 		return t.Attempt.Expired(t.Attempt.ReadAt) || t.Attempt.OpenCancel() != nil
 	}
 	if r.Open == nil {
@@ -277,23 +249,6 @@ func (r *Runner) neverArrived(t Task, can payment.Capabilities) bool {
 	return r.Schedule.NeverArrived(charge, can, cancelled, t.Attempt.ReadAt)
 }
 
-// standing looks up how a payment stands. A transaction that holds its money, or has captured it,
-// counts before the provider's report of the last one.
-func (r *Runner) standing(ctx context.Context, p gateway.Provider, a payment.Attempt) (gateway.Outcome, error) {
-	if a.State == fsm.Authorized || a.State.Final() {
-		for _, id := range a.Transactions() {
-			if id == a.ProviderPaymentID {
-				continue
-			}
-			out, err := p.Lookup(ctx, id)
-			if err != nil || out.News == fsm.NewsAuthorized || out.News == fsm.NewsSucceeded {
-				return out, err
-			}
-		}
-	}
-	return p.Lookup(ctx, a.ProviderPaymentID)
-}
-
 // refund sends a refund.
 func (r *Runner) refund(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) gateway.CallResult {
 	a := t.Attempt
@@ -303,9 +258,10 @@ func (r *Runner) refund(ctx context.Context, p gateway.Provider, t Task, permit 
 	}
 	call, end := r.call(ctx, permit)
 	defer end()
+	of := toRefund(&a, t.Refund)
 	out, err := p.Refund(call, gateway.RefundCall{
-		Refund: t.Refund.ID, Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, Money: t.Refund.Money, Reason: t.Refund.Reason,
-		Left: payment.Money{Minor: a.Held(), Currency: a.Money.Currency}, IdempotencyKey: t.Operation.Key(), Permit: permit, Transactions: a.Transactions(),
+		Refund: t.Refund.ID, Attempt: a.ID, ProviderPaymentID: of.Payment, Container: of.Container, Money: t.Refund.Money, Reason: t.Refund.Reason,
+		Left: payment.Money{Minor: of.held, Currency: a.Money.Currency}, IdempotencyKey: t.Operation.Key(), Permit: permit,
 		Receipt: receipt,
 	})
 	switch {
@@ -329,9 +285,10 @@ func (r *Runner) askRefund(ctx context.Context, p gateway.Provider, t Task, perm
 	defer end()
 	a, can := t.Attempt, p.Capabilities()
 	age := t.Operation.Age(a.ReadAt)
+	of := toRefund(&a, t.Refund)
 	out, err := p.LookupRefund(call, gateway.RefundRef{
-		Refund: t.Refund.ID, ProviderRefundID: t.Refund.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID, Age: age, Transactions: a.Transactions(),
-		Money: t.Refund.Money, Taken: payment.Money{Minor: a.Sums(payment.MovementCapture), Currency: a.Money.Currency},
+		Refund: t.Refund.ID, ProviderRefundID: t.Refund.ProviderRefundID, ProviderPaymentID: of.Payment, Container: of.Container, Age: age,
+		Money: t.Refund.Money, Taken: payment.Money{Minor: of.taken, Currency: a.Money.Currency},
 	})
 	switch {
 	case err == nil:

@@ -51,7 +51,7 @@ func (r *Runner) take(ctx context.Context, name payment.OperationName, request s
 		if err := r.loadFor(ctx, s, tx, &t, o); err != nil {
 			return err
 		}
-		t.Decision = r.permit(&c.Attempt, order, o, t.Refund, tx.Now())
+		t.Decision = r.permit(s, &c.Attempt, order, o, t.Refund)
 		if _, ok := r.Account(a.Account); !ok && t.Decision == payment.Send {
 			t.Decision = payment.Ask // the account is not configured any more
 		}
@@ -97,11 +97,11 @@ func (r *Runner) loadFor(ctx context.Context, s *changeset.Changeset, tx Tx, t *
 }
 
 // permit decides what may be done with an operation of an attempt, or of its refund.
-func (r *Runner) permit(a *payment.Attempt, order payment.Order, o *payment.Operation, of *refund.Refund, now time.Time) payment.Decision {
+func (r *Runner) permit(s *changeset.Changeset, a *payment.Attempt, order payment.Order, o *payment.Operation, of *refund.Refund) payment.Decision {
 	if o.Kind == payment.OperationRefund || o.RefundID != (payment.RefundID{}) {
-		return refund.Permit(o, r.capabilities(*a), of, now)
+		return refund.Permit(o, a, s.Refunds(a.ID), r.capabilities(*a), of, s.Now())
 	}
-	return a.Permit(o, order, r.capabilities(*a), now)
+	return a.Permit(o, order, r.capabilities(*a), s.Now())
 }
 
 // unreachable reports whether the payment to be cancelled was begun elsewhere and can't be cancelled at
@@ -128,8 +128,12 @@ func (r *Runner) decided(s *changeset.Changeset, c *changeset.Change, name payme
 		return false
 	case payment.Withdraw:
 		op().Withdraw()
-		if name.Kind == payment.OperationCharge {
+		switch name.Kind {
+		case payment.OperationCharge:
 			s.Apply(c, canceled())
+		case payment.OperationRefund:
+			s.WithdrawRefund(c, op().RefundID)
+		case payment.OperationComplete, payment.OperationCapture, payment.OperationCancel, payment.OperationCheck:
 		}
 		return false
 	case payment.Wait:
@@ -160,7 +164,7 @@ func waitUntil(a *payment.Attempt, name payment.OperationName, now time.Time) *t
 // canceled is the report of a charge that was withdrawn before it was sent.
 func canceled() payment.Report {
 	return payment.Report{
-		Says: "failed", Failure: payment.NewFailure("canceled", ""), Ends: payment.HoldsAll,
+		OfAttempt: true, Says: "failed", Failure: payment.NewFailure("canceled", ""), Ends: payment.HoldsAll,
 		Cause: payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"},
 	}
 }

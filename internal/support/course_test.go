@@ -108,7 +108,7 @@ func (r *env) rename(t *testing.T, id payment.AttemptID) error {
 	t.Helper()
 	out, err := r.box.Find(t.Context(), id)
 	require.NoError(t, err)
-	_, err = r.db.Exec(t.Context(), "UPDATE payment_attempts SET provider_payment_id = $1 WHERE attempt_id = $2", out.ProviderPaymentID, id.String())
+	_, err = r.db.Exec(t.Context(), "UPDATE payment_attempts SET provider_payment_id = $1, payments = replace(payments::text, provider_payment_id, $1)::json WHERE attempt_id = $2", out.ProviderPaymentID, id.String())
 	return err
 }
 
@@ -288,6 +288,10 @@ func (m *flaky) NotesInsert(_ context.Context, notes []activity.Note) error {
 
 // paid is a storage in which every order is paid.
 type paid struct{ commands.Store }
+
+func (paid) Order(context.Context, payment.OrderID) (payment.Order, error) {
+	return payment.Order{}, nil
+}
 
 func (paid) InCommandTx(context.Context, func(context.Context, commands.Tx) error) error {
 	return payment.ErrOrderPaid

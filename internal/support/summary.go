@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/amount"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 )
 
 // Summary returns one paragraph: the state, how often the customer was charged for the
@@ -131,18 +132,18 @@ func (h AttemptHistory) returned() string {
 func (h AttemptHistory) charged() string {
 	times, undone, holds := 0, false, false
 	for _, a := range h.Order.Attempts {
-		if a.Captured-a.AmountDisputed() > 0 || a.ForeignMoney {
-			times++
-		}
+		times += charges(a)
 		undone = undone || a.LastMovement > 0 && (a.Succeeded() || a.Disputed > 0)
 		holds = holds || a.State == fsm.Authorized && a.Captured == 0
 	}
 	live := h.Order.Live()
 	switch {
-	case h.secondPayment():
-		return "The customer may have been charged twice for this order, by this one payment."
+	case times == 2:
+		return "The customer was charged twice for this order, by 2 payments."
 	case times > 1:
 		return "The customer was charged " + strconv.Itoa(times) + " times for this order, by " + strconv.Itoa(times) + " payments."
+	case h.secondPayment():
+		return "The customer may have been charged twice for this order, by this one payment."
 	case times == 1 && holds:
 		return "The customer was charged once for this order, and money is held for it a second time, by another payment."
 	case times == 1:
@@ -155,10 +156,23 @@ func (h AttemptHistory) charged() string {
 	return "The customer has not been charged for this order."
 }
 
+// charges is by how many payments at the provider an attempt has taken money that no chargeback took back.
+func charges(a payment.Attempt) (times int) {
+	for i := range a.Payments {
+		if p := &a.Payments[i]; p.Captured-max(0, p.Disputed) > 0 {
+			times++
+		}
+	}
+	if times == 0 && (a.Captured-a.AmountDisputed() > 0 || a.ForeignMoney) {
+		times = 1
+	}
+	return times
+}
+
 // next returns what happens, and when.
 func (h AttemptHistory) next() string {
 	if waiting := h.waiting(); waiting != nil {
-		return "This needs review: " + waiting.Text
+		return "This needs review: " + waiting.Says(h.circumstances(waiting.Discrepancy))
 	}
 	a := h.Attempt
 	if !a.State.Final() {
@@ -192,6 +206,26 @@ func (h AttemptHistory) waiting() *Discrepancy {
 		}
 	}
 	return nil
+}
+
+// circumstances are how what a discrepancy of the attempt is about stands now.
+func (h AttemptHistory) circumstances(d review.Discrepancy) review.Circumstances {
+	a := &h.Attempt
+	c := review.Circumstances{State: a.State, Held: a.Held(), Foreign: a.ForeignMoney, MayHold: a.Unreleased()}
+	for _, other := range h.Order.Attempts {
+		c.Beside = c.Beside || other.ID != a.ID && other.HoldsMoney()
+	}
+	for _, r := range h.Refunds {
+		if c.Refunding = c.Refunding || r.State == fsm.RefundPending; r.ID.String() == d.AboutID {
+			c.Refund = r.State
+		}
+	}
+	for _, one := range a.Disputes {
+		if d.About == payment.AboutDispute && strings.HasSuffix(d.AboutID, " "+one.ProviderDisputeID) {
+			c.Dispute = one.State
+		}
+	}
+	return c
 }
 
 // nextAt returns when the first of the attempt's open operations is due, refunds aside;

@@ -79,7 +79,7 @@ var staffActions = map[string]string{ //nolint:gochecknoglobals // a table
 	string(Resolved):       "resolved what needed review",
 	string(Assigned):       "assigned what needs review",
 	string(Commented):      "commented on what needs review",
-	string(Proposed):       "proposed to resolve as paid what needs review; a second person has to confirm it",
+	string(Proposed):       "proposed how to resolve what needs review; a second person has to confirm it",
 	string(Refunded):       "requested a refund",
 	string(AskedForRefund): "requested a refund that an admin has to approve",
 	string(ApprovedRefund): "approved a refund",

@@ -31,7 +31,7 @@ func (e *examination) movements() {
 		if m.Number != i+1 {
 			e.differs("movements_without_gaps", "movement %d follows %d", m.Number, i)
 		}
-		if m.Source != payment.MovementNamed {
+		if m.Source != payment.MovementNamed && m.Dispute == "" {
 			beyond[total{m.Kind, m.Payment, m.Money.Currency}] += m.Money.Minor
 		}
 		if m.Cause.Kind == payment.CauseWebhook {
@@ -60,7 +60,7 @@ func (e *examination) reported(m payment.Movement) {
 	}
 }
 
-// notApplied reports whether a verdict says that an event changed nothing.
+// notApplied reports whether a verdict is that an event changed nothing.
 func notApplied(v fsm.Verdict) bool {
 	return slices.Contains([]fsm.Verdict{inbound.Unmatched, inbound.Deferred, inbound.Foreign, inbound.Unreadable, payment.Ignored}, v)
 }
@@ -152,6 +152,19 @@ func (e *examination) money() {
 	if !a.Succeeded() && a.HoldsMoney() && !e.opened(late...) && !e.openedAbout(payment.AboutSecondPayment) {
 		e.differs("money_is_seen", "%d held although the attempt is %s, and no discrepancy has it", a.Held(), a.State)
 	}
+	if a.Failed() && a.HoldsMoney() && !e.Accepted && !e.lookedAt() {
+		e.differs("money_is_looked_at", "%d held although the attempt is %s, and neither a discrepancy nor a refund is open for it", a.Held(), a.State)
+	}
+}
+
+// lookedAt reports whether a discrepancy that asks what becomes of the attempt's money, or a refund of it, is open.
+func (e *examination) lookedAt() bool {
+	asks := []payment.DiscrepancyKind{
+		payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel, payment.AmountMismatch, payment.CurrencyMismatch,
+		payment.RefundReversed, payment.NeedsReview, payment.UnknownAtProvider,
+	}
+	return slices.ContainsFunc(e.Discrepancies, func(d Opened) bool { return d.Open && slices.Contains(asks, d.Kind) }) ||
+		slices.ContainsFunc(e.Refunds, func(r refund.Refund) bool { return r.State == fsm.RefundPending })
 }
 
 // events checks that the log and the inbox agree.
@@ -187,7 +200,11 @@ func (e *examination) event(s inbound.StoredEvent) {
 		return
 	}
 	kind := s.Event.Kind
-	if kind == webhooks.KindSucceeded && !e.Attempt.Succeeded() || kind == webhooks.KindFailed && !e.Attempt.Failed() && !e.logged(s.Event.ID) {
+	of := e.Attempt.Payment(s.Event.ProviderPaymentID)
+	paid := e.Attempt.Succeeded() || of != nil && of.State == fsm.PaymentCaptured
+	ofContainer := s.Event.Container != "" && s.Event.ProviderPaymentID == "" // which ends what is open in it
+	failed := e.Attempt.Failed() || of != nil || ofContainer || e.logged(s.Event.ID)
+	if kind == webhooks.KindSucceeded && !paid || kind == webhooks.KindFailed && !failed {
 		e.differs("event_agrees", "event %s was %s and was applied; the attempt is %s", s.Event.ID, kind, e.Attempt.State)
 	}
 	if kind == webhooks.KindRefundSucceeded && !e.paidBack(s.Event) {

@@ -26,7 +26,7 @@ func (e *examination) disputes() {
 		}
 	}
 	for id := range told {
-		if !e.openedAbout(payment.AboutSharedReference) { // it is another attempt's
+		if !e.openedAbout(payment.AboutSharedReference, payment.AboutClaim, payment.AboutOtherPayee) { // it is another attempt's, or of no payment of ours
 			e.differs("event_has_dispute", "an event of dispute %s was applied; there is no such dispute", id)
 		}
 	}
@@ -66,5 +66,23 @@ func (e *examination) standsAsTold(d payment.Dispute, told []payment.DisputeTold
 		e.differs("dispute_follows_reports", "dispute %s stands as at %s, and was reported at %s", d.ID, d.StatusAt, want.StatusAt)
 	case d.State != want.State && !movedOn:
 		e.differs("dispute_follows_reports", "dispute %s is %s, and was reported %s", d.ID, d.State, want.State)
+	}
+}
+
+// rounds checks that what disputes took and returned is recorded, by all that was reported of each.
+func (e *examination) rounds() {
+	of := map[string][]payment.DisputeMove{}
+	for _, m := range e.Moves {
+		of[m.Dispute] = append(of[m.Dispute], m)
+	}
+	for _, m := range e.Attempt.Movements {
+		if m.Dispute != "" && of[m.Dispute] == nil {
+			e.differs("dispute_moves_are_kept", "movement %d is of dispute %s, of which no report is kept", m.Number, m.Dispute)
+		}
+	}
+	for id, moves := range of {
+		if took, gave := e.Attempt.DisputeLacks(id, moves); took != 0 || gave != 0 {
+			e.differs("dispute_sums", "dispute %s took %d and returned %d beyond what is recorded", id, took, gave)
+		}
 	}
 }

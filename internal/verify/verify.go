@@ -32,13 +32,17 @@ type Evidence struct {
 	// CancelRequestedAt is when the order was to be cancelled, HeldBeside since when another
 	// attempt of it has held money without a break; nil if not.
 	CancelRequestedAt, HeldBeside *time.Time
+	// Accepted is set if a person has accepted the attempt's late money: the order is paid by it.
+	Accepted bool
 
 	Log []payment.Transition
 	// Refunds and Disputes are the attempt's, Events those that were found to be about it: what they
 	// contain and their verdicts, nothing else of them.
 	Refunds  []refund.Refund
 	Disputes []payment.Dispute
-	Events   []inbound.StoredEvent
+	// Moves are what was reported that its disputes took and returned.
+	Moves  []payment.DisputeMove
+	Events []inbound.StoredEvent
 	// Discrepancies are those that were opened, resolved ones too.
 	Discrepancies []Opened
 }
@@ -47,6 +51,8 @@ type Evidence struct {
 type Opened struct {
 	Kind  payment.DiscrepancyKind
 	About string
+	// Open is set until it is resolved.
+	Open bool
 }
 
 // Difference is something that was written and does not follow from the rest.
@@ -77,11 +83,13 @@ func Verify(ctx context.Context, from Archive, after payment.AttemptID, limit in
 		e := examination{Evidence: all[i]}
 		e.replay()
 		e.movements()
+		e.payments()
 		e.operations()
 		e.money()
 		e.events()
 		e.refunds()
 		e.disputes()
+		e.rounds()
 		v.Last = e.Attempt.ID
 		v.Differences = append(v.Differences, e.found...)
 	}

@@ -59,5 +59,8 @@ func (e Entry) Possible() []review.Possibility {
 	return e.Discrepancy.Possible(e.Circumstances)
 }
 
+// Says returns the text, with how it stands now.
+func (e Entry) Says() string { return e.Discrepancy.Says(e.Circumstances) }
+
 // WhatToDo returns advice for a reviewer.
 func (e Entry) WhatToDo() string { return e.Discrepancy.WhatToDo(e.Circumstances) }

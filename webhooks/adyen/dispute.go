@@ -27,8 +27,17 @@ var disputeCodes = map[string]struct {
 	"DISPUTE_DEFENSE_PERIOD_ENDED": {"", []webhooks.DisputeStatus{webhooks.DisputeUnderReview, webhooks.DisputeAccepted, webhooks.DisputeLost}},
 	"CHARGEBACK_REVERSED":          {webhooks.DisputeWon, nil},
 	"SECOND_CHARGEBACK":            {webhooks.DisputeLost, []webhooks.DisputeStatus{webhooks.DisputeAccepted}},
+	"PREARBITRATION_OPEN":          {webhooks.DisputeOpen, []webhooks.DisputeStatus{webhooks.DisputeUnderReview}},
+	"PREARBITRATION_DECLINED":      {webhooks.DisputeUnderReview, nil},
+	"PREARBITRATION_ACCEPTED":      {webhooks.DisputeAccepted, nil},
 	"PREARBITRATION_WON":           {webhooks.DisputeWon, nil},
 	"PREARBITRATION_LOST":          {webhooks.DisputeLost, nil},
+	"SCHEME_ARBITRATION":           {webhooks.DisputeUnderReview, nil},
+	"SCHEME_ARBITRATION_WON":       {webhooks.DisputeWon, nil},
+	"SCHEME_ARBITRATION_LOST":      {webhooks.DisputeLost, nil},
+
+	"PREARBITRATION_ISSUER_WITHDRAWN":   {webhooks.DisputeWon, nil},
+	"ISSUER_RESPONSE_TIMEFRAME_EXPIRED": {webhooks.DisputeWon, nil},
 }
 
 // disputeStatus is how the dispute stands, empty where the item leaves it open.

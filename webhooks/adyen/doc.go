@@ -26,6 +26,9 @@ func About() webhooks.About {
 		},
 		Quirks: []string{
 			"One body may carry several items; if one is forged, none is taken.",
+			"Each AUTHORISATION is a payment of its own, with its pspReference, which all that follows has as originalReference: a customer who tries two cards on one page makes two. One that is refused is over, and the customer may make another.",
+			"OFFER_CLOSED ends what was offered to the customer, by its pspReference, and no payment.",
+			"merchantAccountCode is signed, and says who was paid. The merchantReference is written with an API key only (/sessions, /payments, /paymentLinks).",
 			"The time, the reason, the metadata and whether it is live are not signed: they never decide.",
 			"Amounts of CLP and ISK come with two digits, those of CVE and IDR with none.",
 			"CAPTURE with success means that the request was accepted; CAPTURE_FAILED may follow, and is money taken back.",

@@ -50,7 +50,7 @@ func TestEvent(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, webhooks.Event{
 		ID: "PSP2:CAPTURE:true", IDSource: webhooks.Derived, Type: "CAPTURE", Kind: webhooks.KindSucceeded,
-		References: []string{"att_1", "PSP1", "PSP2"}, ProviderPaymentID: "PSP1",
+		References: []string{"att_1", "PSP1", "PSP2"}, ProviderPaymentID: "PSP1", Payee: "Shop",
 		Money:      &webhooks.Money{Minor: 1999, Currency: "EUR"},
 		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeTest,
 	}, providertest.Parsed(t, newVerifier(t), adyenBody(adyenItem("CAPTURE", "true", `,"pspReference":"PSP2","originalReference":"PSP1"`))))
@@ -70,8 +70,8 @@ func TestKinds(t *testing.T) {
 		"authorised":                  {"AUTHORISATION", "true", "", webhooks.KindAuthorized, ""},
 		"refused":                     {"AUTHORISATION", "false", `,"reason":"Refused"`, webhooks.KindFailed, "card_declined"},
 		"refused, unknown reason":     {"AUTHORISATION", "false", `,"reason":"?"`, webhooks.KindFailed, "provider_rejected"},
-		"refused, may try again":      {"AUTHORISATION", "false", session + `,"reason":"Not enough balance"`, webhooks.KindSoftFailed, "insufficient_funds"},
-		"refused on a link":           {"AUTHORISATION", "false", link, webhooks.KindSoftFailed, "provider_rejected"},
+		"refused, may try again":      {"AUTHORISATION", "false", session + `,"reason":"Not enough balance"`, webhooks.KindFailed, "insufficient_funds"},
+		"refused on a link":           {"AUTHORISATION", "false", link, webhooks.KindFailed, "provider_rejected"},
 		"authorised in a session":     {"AUTHORISATION", "true", session, webhooks.KindAuthorized, ""},
 		"pending":                     {"PENDING", "true", "", webhooks.KindProcessing, ""},
 		"not even pending":            {"PENDING", "false", "", webhooks.KindProcessing, ""},
@@ -120,6 +120,7 @@ func TestKinds(t *testing.T) {
 			e := providertest.Parsed(t, newVerifier(t), adyenBody(adyenItem(test.code, test.success, test.members)))
 			require.Equal(t, test.kind, e.Kind)
 			require.Equal(t, test.failure, e.FailureCode)
+			require.Equal(t, test.success == "false" && test.members != "" && !strings.Contains(test.members, `"reason":"Refused"`) && !strings.Contains(test.members, `"?"`), e.PageOpen)
 			require.Equal(t, test.code, e.Type)
 			require.Equal(t, test.kind == webhooks.KindIgnored, e.Money == nil)
 		})

@@ -41,8 +41,8 @@ func (o outcome) open() webhooks.Kind {
 //
 // A chargeback takes the money when it is reported; a defence that is accepted, at once or in pre-arbitration, returns
 // it, and a second chargeback takes it again
-// (https://docs.adyen.com/risk-management/understanding-disputes/dispute-process-and-flow). A pre-arbitration that is
-// lost leaves it where the chargeback took it.
+// (https://docs.adyen.com/risk-management/understanding-disputes/dispute-process-and-flow). How a pre-arbitration or
+// an arbitration ends says where the money is from then on: it moves only where it was not there before.
 //
 // CANCEL_OR_REFUND is of a modification that is never made here. Whether it released the money or paid it back stands
 // in modification.action alone, which is not signed: the money is gone one way or the other, and a person must look
@@ -71,8 +71,17 @@ var outcomes = map[string]outcome{
 	"DISPUTE_DEFENSE_PERIOD_ENDED": {webhooks.KindDisputed, webhooks.KindIgnored},
 	"SECOND_CHARGEBACK":            {webhooks.KindChargeback, webhooks.KindIgnored},
 	"INFORMATION_SUPPLIED":         {webhooks.KindDisputed, webhooks.KindIgnored},
+	"PREARBITRATION_OPEN":          {webhooks.KindDisputed, webhooks.KindIgnored},
+	"PREARBITRATION_DECLINED":      {webhooks.KindDisputed, webhooks.KindIgnored},
+	"PREARBITRATION_ACCEPTED":      {webhooks.KindChargeback, webhooks.KindIgnored},
 	"PREARBITRATION_WON":           {webhooks.KindChargebackReversed, webhooks.KindIgnored},
 	"PREARBITRATION_LOST":          {webhooks.KindChargeback, webhooks.KindIgnored},
+	"SCHEME_ARBITRATION":           {webhooks.KindDisputed, webhooks.KindIgnored},
+	"SCHEME_ARBITRATION_WON":       {webhooks.KindChargebackReversed, webhooks.KindIgnored},
+	"SCHEME_ARBITRATION_LOST":      {webhooks.KindChargeback, webhooks.KindIgnored},
+
+	"PREARBITRATION_ISSUER_WITHDRAWN":   {webhooks.KindChargebackReversed, webhooks.KindIgnored},
+	"ISSUER_RESPONSE_TIMEFRAME_EXPIRED": {webhooks.KindDisputed, webhooks.KindIgnored},
 }
 
 // event turns an item into an event. Its id is made of pspReference, eventCode and success, by which Adyen's
@@ -84,7 +93,8 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 		ID: read.DerivedID(psp, string(i.EventCode), string(i.Success)), IDSource: webhooks.Derived, Type: string(i.EventCode),
 		Kind:              i.kind(captures),
 		References:        read.References(string(i.MerchantReference), original, psp),
-		ProviderPaymentID: cmp.Or(original, psp),
+		ProviderPaymentID: i.payment(),
+		Payee:             string(i.MerchantAccount),
 		OccurredAt:        read.Time(i.EventDate),
 		Mode:              read.ModeText(i.live, "false", "true"),
 	}
@@ -98,10 +108,10 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 		e.RefundID, e.RefundReference = psp, string(i.MerchantReference)
 		e.References = read.References(string(i.MerchantReference), original)
 	}
-	if e.Kind.IsMovement() || e.Kind == webhooks.KindDisputed {
-		// What names no payment is named by its dispute, after which the payment may be named.
-		e.ProviderPaymentID = original
+	if e.Type == "OFFER_CLOSED" {
+		e.Container = psp
 	}
+	e.PageOpen = e.Type == "AUTHORISATION" && e.Kind == webhooks.KindFailed && i.onPage()
 	if e.Kind.IsMovement() {
 		e.MovementID = MovementID(psp, string(i.EventCode))
 	}
@@ -113,6 +123,20 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 	}
 	e, err := read.WithUnitsText(e, string(i.Amount.Value), string(i.Amount.Currency), exponents)
 	return i.withDispute(e), err
+}
+
+// payment returns the payment: each AUTHORISATION is one of its own, also of those that a customer tries on one page or
+// under one reference, and is named by its pspReference in it and by its originalReference in all that follows. A
+// modification that has none names no payment: its pspReference is its own. An EXPIRE has the payment's
+// (https://docs.adyen.com/api-explorer/Webhooks/1/post/EXPIRE); that of an OFFER_CLOSED is of what was offered to the
+// customer, and not paid. The payment session and link are not signed, and not read.
+func (i item) payment() string {
+	switch i.EventCode {
+	case "AUTHORISATION", "PENDING", "EXPIRE":
+		return cmp.Or(string(i.OriginalReference), string(i.PSPReference))
+	default:
+		return string(i.OriginalReference)
+	}
 }
 
 // refuses returns the command that an item of this kind refuses, or nothing.
@@ -128,11 +152,12 @@ func (i item) refuses(kind webhooks.Kind) webhooks.Command {
 }
 
 // MovementID returns the id of the money movement that an event code of a pspReference is about, as
-// [webhooks.Event.MovementID] has it. All events of a dispute have one pspReference, by which the first chargeback and
-// its reversal go; a pre-arbitration that is lost is about that chargeback.
+// [webhooks.Event.MovementID] has it. All events of a dispute have one pspReference, which each code has once: a
+// chargeback, its reversal and a second chargeback are entries. How an arbitration ends is none, and bears the id of
+// the dispute.
 func MovementID(pspReference, eventCode string) string {
 	switch eventCode {
-	case "SECOND_CHARGEBACK", "PREARBITRATION_WON":
+	case "CHARGEBACK", "CHARGEBACK_REVERSED", "SECOND_CHARGEBACK":
 		return read.DerivedID(pspReference, eventCode)
 	default:
 		return pspReference
@@ -145,8 +170,6 @@ func (i item) kind(captures bool) webhooks.Kind {
 		return webhooks.KindIgnored
 	case i.EventCode == "AUTHORISATION" && i.yes() && captures:
 		return webhooks.KindSucceeded
-	case i.EventCode == "AUTHORISATION" && i.no() && i.retriable():
-		return webhooks.KindSoftFailed
 	case i.yes():
 		return outcome.yes
 	case i.no():
@@ -160,9 +183,9 @@ func (i item) yes() bool { return i.Success == "true" }
 
 func (i item) no() bool { return i.Success == "false" }
 
-// retriable reports whether the payment was made on a page of Adyen's, where the customer may try again under the same
-// reference. The fields are not signed: what they decide is only whether the payment is cancelled before it fails.
-func (i item) retriable() bool {
+// onPage reports whether the payment was made on a page of Adyen's, where the customer may make another under the same
+// reference. The fields are not signed: they decide of no payment.
+func (i item) onPage() bool {
 	data := read.Members(i.AdditionalData)
 	return read.Text(data["checkoutSessionId"]) != "" || read.Text(data["paymentLinkId"]) != ""
 }

@@ -17,6 +17,8 @@ func About() webhooks.About {
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "public_key", Doc: "Braintree's public key"}},
 		Quirks: []string{
 			"Setting the webhook up asks the address with ?bt_challenge=…, which is answered with a signature.",
+			"A transaction is a payment; a local payment (PAY-…) is the container of one, and takes no money without it. order_id is given with the private key.",
+			"merchant-account-id says which merchant account was paid, where a notification has it; the secret is the merchant's own.",
 			"Cards have no notification of their authorisation or capture: transaction_settled is for bank debits.",
 			"local_payment_completed without a transaction is a hold: somebody has to make the sale, or it is reversed.",
 			"transaction_settlement_declined of a refund may come after it had settled.",

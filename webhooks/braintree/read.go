@@ -45,6 +45,8 @@ type transaction struct {
 	Amount   string `xml:"amount"`
 	Currency string `xml:"currency-iso-code"`
 	OrderID  string `xml:"order-id"`
+	// Account is the merchant account that is paid.
+	Account string `xml:"merchant-account-id"`
 	// Refunded is the sale that a refund pays back; in the samples it is fk.
 	Refunded   string `xml:"refunded-transaction-id"`
 	RefundedFK string `xml:"refunded-transaction-fk"`
@@ -59,6 +61,7 @@ type dispute struct {
 	Currency    string      `xml:"currency-iso-code"`
 	Reason      string      `xml:"reason"`
 	ReplyBy     string      `xml:"reply-by-date"`
+	Account     string      `xml:"merchant-account-id"`
 	Transaction transaction `xml:"transaction"`
 }
 
@@ -136,7 +139,7 @@ func (t transaction) fill(e webhooks.Event) (webhooks.Event, error) {
 	if declined {
 		e.FailureCode, e.ProviderCode = webhooks.CodeProviderRejected, t.Status
 	}
-	e.ProviderPaymentID = t.ID
+	e.ProviderPaymentID, e.Payee = t.ID, t.Account
 	if refund {
 		e.RefundID, e.ProviderPaymentID = t.ID, cmp.Or(t.Refunded, t.RefundedFK)
 	}
@@ -144,11 +147,12 @@ func (t transaction) fill(e webhooks.Event) (webhooks.Event, error) {
 	return read.WithDecimal(e, t.Amount, t.Currency)
 }
 
-// fill reads a local payment. "Completed" and "funded" mean that the customer's money has arrived at Braintree; it is
-// the merchant's only with a transaction, and goes back (reversed) if none is made. Both that and an expiry end a
-// payment that was never taken.
+// fill reads a local payment, the container of a transaction. "Completed" and "funded" mean that the customer's money has
+// arrived at Braintree; it is
+// the merchant's only with a transaction, and goes back (reversed) if none is made. Both that and an expiry end what was
+// never taken.
 func (l localPayment) fill(e webhooks.Event) (webhooks.Event, error) {
-	e.ProviderPaymentID = l.PaymentID
+	e.Container = l.PaymentID
 	e.References = read.References(l.PaymentID)
 	t := l.Transaction
 	switch {
@@ -167,8 +171,10 @@ func (l localPayment) fill(e webhooks.Event) (webhooks.Event, error) {
 	if t.ID == "" {
 		return e, nil
 	}
-	e.ProviderPaymentID = t.ID
-	e.References = read.References(t.OrderID, t.ID, l.PaymentID)
+	e.Payee, e.References = t.Account, read.References(t.OrderID, t.ID, l.PaymentID)
+	if e.Type != "local_payment_expired" && e.Type != "local_payment_reversed" { // they name no payment
+		e.ProviderPaymentID = t.ID
+	}
 	if t.Currency == "" {
 		return e, nil // as in the samples
 	}
@@ -212,7 +218,7 @@ func (b dispute) fill(e webhooks.Event) (webhooks.Event, error) {
 	case e.Kind.IsMovement():
 		e.MovementID = b.ID
 	}
-	e.ProviderPaymentID = b.Transaction.ID
+	e.ProviderPaymentID, e.Payee = b.Transaction.ID, cmp.Or(b.Account, b.Transaction.Account)
 	e.References = read.References(b.Transaction.OrderID, b.Transaction.ID)
 	e, err := read.WithDecimal(e, amount, b.Currency)
 	return b.withDispute(e), err

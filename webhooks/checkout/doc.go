@@ -15,6 +15,8 @@ func About() webhooks.About {
 		RetryHorizon: "8 tries after 5, 10, 15 and 30 minutes, 1, 4, 12 and 12 hours",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "authorization", Optional: true, Secret: true, Doc: "the Authorization header that Checkout.com sends"}},
 		Quirks: []string{
+			"Each try is a payment (pay_…) of its own. A hosted page (hpp_…), a payment link (pl_…) and a payment session (ps_…) are containers; events name the session alone, in metadata.cko_payment_session_id.",
+			"The reference and the metadata are given with the secret key. processing_channel_id says who was paid, where an event has it; its links tell the sandbox from live.",
 			"payment_approved is a hold; the money is taken with payment_captured.",
 			"payment_capture_declined leaves the hold: it is a soft failure.",
 			"authentication_failed has been sent as invalid JSON; it is read all the same, and ignored.",

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/paylatch/paylatch/webhooks"
@@ -23,6 +24,7 @@ type rawEvent struct {
 	Timestamp json.RawMessage `json:"timestamp"`
 	CreatedOn json.RawMessage `json:"created_on"`
 	Data      json.RawMessage `json:"data"`
+	Links     json.RawMessage `json:"_links"`
 }
 
 // eventData holds what is read of a payment's action or of a dispute, which has an id of its own.
@@ -36,9 +38,12 @@ type eventData struct {
 	Amount           *read.Integer   `json:"amount"`
 	Currency         read.Word       `json:"currency"`
 	ResponseCode     read.Note       `json:"response_code"`
+	Channel          read.Note       `json:"processing_channel_id"`
+	Links            json.RawMessage `json:"event_links"`
 
 	// Of a dispute.
 	ReasonCode read.Note       `json:"reason_code"`
+	Resolved   read.Note       `json:"resolved_reason"`
 	EvidenceBy json.RawMessage `json:"evidence_required_by"`
 }
 
@@ -67,7 +72,20 @@ func parse(body []byte) (webhooks.Event, error) {
 	if err := read.JSON("data of "+event.Type, envelope.Data, &data); err != nil {
 		return event, err
 	}
+	event.Mode = cmp.Or(modeOf(envelope.Links), modeOf(data.Links))
 	return data.fill(event)
+}
+
+// modeOf returns the mode of the API that the event links to, by its address
+// (https://api-reference.checkout.com, "Base URLs"). The links are texts, or objects with one.
+func modeOf(links json.RawMessage) webhooks.Mode {
+	for _, raw := range read.Members(links) {
+		to, err := url.Parse(cmp.Or(read.Text(raw), read.Text(read.Members(raw)["href"])))
+		if host := "."; err == nil && strings.HasSuffix(host+to.Hostname(), ".checkout.com") {
+			return read.ModeOf(strings.HasSuffix(host+to.Hostname(), ".sandbox.checkout.com"))
+		}
+	}
+	return ""
 }
 
 // repair puts back the name in place of a broken character. It is tried only on what is not JSON, and only once: what
@@ -97,7 +115,7 @@ func kindOf(eventType string) webhooks.Kind {
 		return webhooks.KindFailed
 	case "payment_returned":
 		return webhooks.KindReversed
-	case "dispute_evidence_required", "dispute_lost", "dispute_accepted", "dispute_expired", "dispute_arbitration_lost":
+	case "dispute_evidence_required", "dispute_lost", "dispute_accepted", "dispute_expired", "dispute_arbitration_lost", "dispute_resolved":
 		return webhooks.KindChargeback
 	case "dispute_won", "dispute_canceled", "dispute_arbitration_won":
 		return webhooks.KindChargebackReversed
@@ -114,10 +132,20 @@ func kindOf(eventType string) webhooks.Kind {
 	}
 }
 
+// sessionKey is where Checkout.com puts the id of the payment session of its Flow, in which the customer may try again: each
+// try is a payment (https://www.checkout.com/docs/payments/accept-payments/accept-a-payment-on-your-website).
+const sessionKey = "cko_payment_session_id"
+
 func (c eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 	said := read.TextMembers(c.Metadata)
-	e.ProviderPaymentID = cmp.Or(c.PaymentID, c.ID)
-	e.References = read.References(said["payment_attempt_id"], string(c.PaymentReference), string(c.Reference), e.ProviderPaymentID)
+	if e.Type == "dispute_resolved" && c.Resolved != acceptedBefore {
+		e.Kind = webhooks.KindIgnored
+		return e, nil
+	}
+	e.ProviderPaymentID, e.Container = cmp.Or(c.PaymentID, c.ID), said[sessionKey]
+	e.Payee = string(c.Channel)
+	e.References = read.References(said["payment_attempt_id"], string(c.PaymentReference), string(c.Reference), e.ProviderPaymentID, e.Container)
+	e.PageOpen = e.Type == "payment_declined" && e.Container != ""
 	if strings.HasPrefix(e.Type, "payment_refund") {
 		e.RefundID, e.RefundReference = c.ActionID, said["refund_id"]
 	}
@@ -140,6 +168,11 @@ func (c eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 	return c.withDispute(e), err
 }
 
+// acceptedBefore is the reason of a dispute that was resolved before it was one: the merchant's rules accepted it, and
+// the cardholder has the money back. It has no other event. A dispute that was resolved otherwise moved nothing, the
+// payment was refunded before (https://www.checkout.com/docs/developer-resources/webhooks/webhook-event-types).
+const acceptedBefore = "rapid_dispute_resolution"
+
 // disputeStatuses translates the types that are about a dispute
 // (https://www.checkout.com/docs/developer-resources/webhooks/webhook-event-types). A cancelled one was withdrawn.
 var disputeStatuses = map[string]webhooks.DisputeStatus{
@@ -153,6 +186,7 @@ var disputeStatuses = map[string]webhooks.DisputeStatus{
 	"dispute_arbitration_lost":   webhooks.DisputeLost,
 	"dispute_expired":            webhooks.DisputeLost,
 	"dispute_accepted":           webhooks.DisputeAccepted,
+	"dispute_resolved":           webhooks.DisputeAccepted, // see acceptedBefore
 }
 
 // withDispute adds the dispute, which is named where the payment stands beside it. The names of its reason and its

@@ -59,8 +59,8 @@ func readFields(raw []byte) (map[string]string, error) {
 	return fields, nil
 }
 
-// topicCheck is the topic of questions.
-const topicCheck = "check"
+// topicCheck is the topic of questions, topicFail that of transactions that were declined.
+const topicCheck, topicFail = "check", "fail"
 
 // kindOf reads a topic. An unfamiliar one is not guessed at by the fields: those of a question look like those of a
 // payment. What a topic means for a payout or a refund (https://developers.cloudpayments.ru/#tipy-operatsiy) is not
@@ -80,9 +80,7 @@ func kindOf(topic, operation, status string) webhooks.Kind {
 		return paidKind(status)
 	case "confirm":
 		return webhooks.KindSucceeded
-	case "fail":
-		return webhooks.KindSoftFailed
-	case "cancel":
+	case topicFail, "cancel":
 		return webhooks.KindFailed
 	default:
 		return webhooks.KindIgnored
@@ -111,24 +109,24 @@ func timeOf(text string) time.Time {
 	return read.Time([]byte(`"` + text + `"`))
 }
 
-// fill adds to an event what its fields contain. The merchant's own id is payment_attempt_id in Data, or else
-// InvoiceId. A refund has an amount and no currency.
+// fill adds to an event what its fields contain. A transaction is a payment: each try on a page has one of its own. The
+// merchant's own id is payment_attempt_id in Data, or else InvoiceId; the widget takes both from the browser, with the
+// public id alone. A refund has an amount and no currency.
 func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks.Event, error) {
 	data := read.Members([]byte(fields["Data"]))
 	e.ProviderPaymentID = fields["TransactionId"]
 	if e.Kind == webhooks.KindRefundSucceeded {
 		e.ProviderPaymentID, e.RefundID = fields["PaymentTransactionId"], fields["TransactionId"]
 		e.RefundReference = read.Text(data["refund_id"])
-	} else {
-		e.Transaction = fields["TransactionId"]
 	}
-	e.References = read.References(cmp.Or(read.Text(data["payment_attempt_id"]), fields["InvoiceId"]), e.ProviderPaymentID)
-	if e.Kind == webhooks.KindSoftFailed { // the payer may try again (https://developers.cloudpayments.ru/#fail)
-		e.PageOpen = true
-		e.FailureCode, e.ProviderCode = FailureCode(fields["ReasonCode"])
-	}
+	mark := cmp.Or(read.Text(data["payment_attempt_id"]), fields["InvoiceId"])
+	e.References, e.BrowserMark = read.References(mark, e.ProviderPaymentID), mark != ""
 	if e.Kind == webhooks.KindFailed {
 		e.FailureCode = webhooks.CodeCanceled
+	}
+	if e.Type == topicFail { // the payer may try again, in another transaction (https://developers.cloudpayments.ru/#fail)
+		e.PageOpen = true
+		e.FailureCode, e.ProviderCode = FailureCode(fields["ReasonCode"])
 	}
 	if fields["Currency"] == "" {
 		e.Amount = fields["Amount"]

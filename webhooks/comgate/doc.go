@@ -16,6 +16,8 @@ func About() webhooks.About {
 		Quirks: []string{
 			"Nothing is signed: the secret travels in the body, and the status is asked for before it counts.",
 			"Refunds are not notified.",
+			"A payment may be begun by a form in the browser, with the shop's number alone: its refId, price and test are what the browser sent. Such a payment counts once amount, currency and mode are right.",
+			"test says whether a payment is for tests: a test payment moves nothing of a live account.",
 			"Keep the bodies of this endpoint out of every log: they hold the secret.",
 		},
 		Setup: [5]string{

@@ -52,7 +52,7 @@ func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 // Read implements [webhooks.Reader].
 func (c *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	var event webhooks.Event
-	form, err := read.Form(string(d.Body), read.Only("transId", "status", "refId", "price", "curr", "test"))
+	form, err := read.Form(string(d.Body), read.Only("transId", "status", "refId", "price", "curr", "test", "merchant"))
 	if err == nil {
 		event, err = parse(form)
 	}

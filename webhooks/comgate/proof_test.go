@@ -26,7 +26,7 @@ func TestEvent(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, webhooks.Event{
 		ID: "AB12-EF34:PAID", IDSource: webhooks.Derived, Type: "PAID", Kind: webhooks.KindSucceeded,
-		References: []string{"att_1", "AB12-EF34"}, ProviderPaymentID: "AB12-EF34",
+		References: []string{"att_1", "AB12-EF34"}, ProviderPaymentID: "AB12-EF34", Payee: "1", BrowserMark: true,
 		Money: &webhooks.Money{Minor: 19900, Currency: "CZK"},
 		Mode:  webhooks.ModeTest, NeedsFetch: true,
 	}, providertest.Parsed(t, newVerifier(t), comgateForm+"test=true&status=PAID"))

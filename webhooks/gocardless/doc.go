@@ -20,7 +20,8 @@ func About() webhooks.About {
 			"The status 498 is documented for a wrong signature; any other refusal does as well.",
 			"failed looks the same before and after the confirmation; only what was known before tells.",
 			"failed with will_attempt_retry is not final: GoCardless collects the same payment again.",
-			"A billing request that is fulfilled names the payment that it has made; its other events are ignored.",
+			"A billing request is a container: fulfilled names the payment that it has made, cancelled ends it without one; its other events are ignored.",
+			"links.organisation of an event is who is paid; put it into organisation where one endpoint serves several.",
 			"The official Go library refuses some genuine bodies that end in a line feed; here the whole body counts.",
 		},
 		Setup: [5]string{

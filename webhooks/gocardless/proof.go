@@ -34,7 +34,7 @@ func New(c webhooks.Config) (*Verifier, error) {
 // decides which. It is KindFailed: if the payment was confirmed before, it must be taken for KindReversed.
 // late_failure_settled, which comes only after a confirmation, is KindReversed by itself; charged_back,
 // chargeback_settled and chargeback_cancelled are about a chargeback. fulfilled of a billing request names the payment that
-// it has made.
+// it has made, and cancelled its end; the billing request is a Container.
 func (g *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	index, err := g.mac.Match(d)
 	if err != nil {

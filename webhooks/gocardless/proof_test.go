@@ -51,8 +51,8 @@ func TestFulfilledRequestNamesItsPayment(t *testing.T) {
 	t.Parallel()
 	e := providertest.Parsed(t, newVerifier(t), gocardlessBody(gocardlessItem("EV1", "billing_requests", "fulfilled",
 		`,"links":{"billing_request":"BRQ1","payment_request_payment":"PM1"},"resource_metadata":{"payment_attempt_id":"att_1"}`)))
-	require.Equal(t, []string{"att_1", "BRQ1", "PM1"}, e.References)
-	require.Equal(t, "BRQ1", e.ProviderPaymentID)
+	require.Equal(t, []string{"att_1", "PM1", "BRQ1"}, e.References)
+	require.Equal(t, []string{"PM1", "BRQ1"}, []string{e.ProviderPaymentID, e.Container})
 	require.True(t, e.NeedsFetch)
 }
 
@@ -64,8 +64,8 @@ func TestKinds(t *testing.T) {
 		"confirmed": "succeeded of PM1, ask", "paid_out": "succeeded of PM1, ask",
 		"failed": "failed of PM1 for provider_rejected/, ask", "cancelled": "failed of PM1 for canceled/, ask",
 		"customer_approval_denied": "failed of PM1 for canceled/, ask",
-		"charged_back":             "chargeback of PM1, ask", "chargeback_settled": "chargeback of PM1, ask",
-		"late_failure_settled": "reversed of PM1, ask", "chargeback_cancelled": "chargeback_reversed of PM1, ask", "surcharge_fee_debited": "ignored",
+		"charged_back":             "chargeback of PM1 moving PM1, ask", "chargeback_settled": "chargeback of PM1, ask",
+		"late_failure_settled": "reversed of PM1, ask", "chargeback_cancelled": "chargeback_reversed of PM1 moving PM1, ask", "surcharge_fee_debited": "ignored",
 	} {
 		says[gocardlessBody(gocardlessItem("EV1", "payments", action, gocardlessPayment))] = want
 	}
@@ -84,7 +84,7 @@ func TestKinds(t *testing.T) {
 	request := func(action, links string) string {
 		return gocardlessBody(gocardlessItem("EV1", "billing_requests", action, `,"links":`+links+`,"resource_metadata":{"payment_attempt_id":"att_1"}`))
 	}
-	says[request("fulfilled", `{"billing_request":"BRQ1","payment_request_payment":"PM1"}`)] = "processing of att_1 BRQ1 PM1, ask"
+	says[request("fulfilled", `{"billing_request":"BRQ1","payment_request_payment":"PM1"}`)] = "processing of att_1 PM1 BRQ1, ask"
 	says[request("fulfilled", `{"billing_request":"BRQ1","mandate_request_mandate":"MD1"}`)] = "ignored"
 	says[request("flow_visited", `{"billing_request":"BRQ1","payment_request_payment":"PM1"}`)] = "ignored"
 	says[gocardlessBody(gocardlessItem("EV1", "mandates", "cancelled", `,"links":{"mandate":"MD1"}`))] = "ignored"

@@ -20,6 +20,7 @@ type rawEvent struct {
 		BillingRequest read.Note `json:"billing_request"`
 		// RequestPayment is the payment that a billing request has made.
 		RequestPayment read.Note `json:"payment_request_payment"`
+		Organisation   read.Note `json:"organisation"`
 	}] `json:"links"`
 	Details read.Optional[struct {
 		Cause            read.Note `json:"cause"`
@@ -74,25 +75,27 @@ func (g rawEvent) event() (webhooks.Event, error) {
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil
 	}
-	if links := g.Links.Value; links.Payment == "" && links.Refund == "" && links.RequestPayment == "" {
+	if links := g.Links.Value; links.Payment == "" && links.Refund == "" && links.BillingRequest == "" {
 		return e, fmt.Errorf("%w: %s names nothing", webhooks.ErrPayload, e.Type)
 	}
 	return g.fill(e), nil
 }
 
-// fill adds to an event what it names.
+// fill adds to an event what it names. A billing request is a container, and the payment that it makes the payment.
 func (g rawEvent) fill(e webhooks.Event) webhooks.Event {
-	said := read.TextMembers(g.ResourceMetadata)
+	said, links := read.TextMembers(g.ResourceMetadata), g.Links.Value
 	e.NeedsFetch = true
-	e.ProviderPaymentID = string(g.Links.Value.Payment)
-	e.References = read.References(said["payment_attempt_id"], e.ProviderPaymentID)
+	e.ProviderPaymentID, e.Container, e.Payee = string(links.Payment), string(links.BillingRequest), string(links.Organisation)
+	if g.Action == "charged_back" || g.Action == "chargeback_cancelled" {
+		e.MovementID = e.ProviderPaymentID // a payment may be charged back again
+	}
 	switch g.ResourceType {
 	case "refunds":
-		e.RefundID, e.RefundReference = string(g.Links.Value.Refund), said["refund_id"]
+		e.RefundID, e.RefundReference = string(links.Refund), said["refund_id"]
 	case requests:
-		e.ProviderPaymentID = string(g.Links.Value.BillingRequest)
-		e.References = read.References(said["payment_attempt_id"], e.ProviderPaymentID, string(g.Links.Value.RequestPayment))
+		e.ProviderPaymentID = string(links.RequestPayment)
 	}
+	e.References = read.References(said["payment_attempt_id"], e.ProviderPaymentID, e.Container)
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = g.failure(), string(g.Details.Value.Cause)
 	}
@@ -102,11 +105,16 @@ func (g rawEvent) fill(e webhooks.Event) webhooks.Event {
 // requests is the resource of what a payment is made of once its customer has authorised it.
 const requests = "billing_requests"
 
-// requestKind reads the actions on a billing request: the one by which it has made a payment
+// requestKind reads the actions on a billing request: the one by which it has made a payment, and its end without one
 // (https://developer.gocardless.com/billing-requests/responding-to-billing-request-events). Events of the payment follow.
 func (g rawEvent) requestKind() webhooks.Kind {
-	if links := g.Links.Value; g.Action == "fulfilled" && links.BillingRequest != "" && links.RequestPayment != "" {
+	switch links := g.Links.Value; {
+	case links.BillingRequest == "":
+		return webhooks.KindIgnored
+	case g.Action == "fulfilled" && links.RequestPayment != "":
 		return webhooks.KindProcessing
+	case g.Action == "cancelled" && links.RequestPayment == "":
+		return webhooks.KindFailed
 	}
 	return webhooks.KindIgnored
 }

@@ -58,7 +58,9 @@ func TestQueryOfTheShop(t *testing.T) {
 		"tag=a&tag=b&payment_attempt_id=att_1&id=5":                   {"att_1", "5"},
 		"payment_attempt_id=att_1&payment_attempt_id=att_2&id=5&id=5": {"5"},
 	} {
-		require.Equal(t, want, providertest.Parsed(t, v, "https://pay.example/webhooks/gp?"+query).References, query)
+		e := providertest.Parsed(t, v, "https://pay.example/webhooks/gp?"+query)
+		require.Equal(t, want, e.References, query)
+		require.Equal(t, len(want) == 2, e.BrowserMark, "anybody can call the address")
 	}
 }
 

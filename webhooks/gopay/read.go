@@ -23,6 +23,7 @@ func parse(d webhooks.Delivery) (webhooks.Event, error) {
 		return webhooks.Event{}, fmt.Errorf("%w: no id of a payment in the query", webhooks.ErrPayload)
 	}
 	e := read.Notice(d, id)
-	e.References = read.References(query["payment_attempt_id"], id)
+	mark := query["payment_attempt_id"]
+	e.References, e.BrowserMark = read.References(mark, id), mark != "" // anybody can call the address
 	return e, nil
 }

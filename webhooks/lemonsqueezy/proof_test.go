@@ -3,6 +3,7 @@ package lemonsqueezy_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func TestEvent(t *testing.T) {
 	require.Equal(t, webhooks.Event{
 		ID: "order_created:orders:7:paid::2026-03-14T15%3A09%3A20.000000Z", IDSource: webhooks.Derived,
 		Type: "order_created", Kind: webhooks.KindSucceeded,
-		References: []string{"att_1", "7", "id-1"}, ProviderPaymentID: "7", Transaction: "7",
+		References: []string{"att_1", "7", "id-1"}, ProviderPaymentID: "7", BrowserMark: true,
 		Money:      &webhooks.Money{Minor: 1199, Currency: "USD"},
 		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeTest,
 	}, providertest.Parsed(t, newVerifier(t), lemonBody("order_created", `,"status":"paid","identifier":"id-1"`)))
@@ -42,7 +43,7 @@ func TestKinds(t *testing.T) {
 	t.Parallel()
 	providertest.Says(t, newVerifier(t), map[string]string{
 		lemonBody("order_created", `,"status":"pending"`):                                          "processing 1199 USD of att_1 7",
-		lemonBody("order_created", `,"status":"failed"`):                                           "soft_failed 1199 USD of att_1 7 for provider_rejected/failed, page open",
+		lemonBody("order_created", `,"status":"failed"`):                                           "failed 1199 USD of att_1 7 for provider_rejected/failed, page open",
 		lemonBody("order_created", `,"status":"fraudulent"`):                                       "failed 1199 USD of att_1 7 for fraud_suspected/fraudulent",
 		lemonBody("order_refunded", `,"status":"refunded"`):                                        "refund_succeeded 1199 USD so far of att_1 7",
 		lemonBody("order_refunded", `,"refunded_amount":300`):                                      "refund_succeeded 300 USD so far of att_1 7",
@@ -58,13 +59,20 @@ func TestKinds(t *testing.T) {
 	})
 }
 
-// A link makes an order each time that it is paid, and a subscription an invoice with the mark of its order: the first is a
-// transaction of its own, the second and refunds are none.
-func TestEachOrderIsATransaction(t *testing.T) {
+// Orders and a subscription's invoices are numbered apart. The first invoice is its order's money; a renewal bears the mark
+// of the first, and is another sale.
+func TestInvoices(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"order_created": "7", "order_refunded": "", "subscription_payment_success": "", "subscription_payment_failed": ""} {
-		require.Equal(t, want, providertest.Parsed(t, newVerifier(t), lemonBody(name, `,"status":"paid"`)).Transaction, name)
+	invoice := func(reason string) webhooks.Event {
+		body := strings.Replace(lemonBody("subscription_payment_success", `,"status":"paid","store_id":101,"billing_reason":"`+reason+`"`), `"type":"orders"`, `"type":"subscription-invoices"`, 1)
+		return providertest.Parsed(t, newVerifier(t), body)
 	}
+	require.Equal(t, webhooks.KindIgnored, invoice("initial").Kind)
+	e := invoice("renewal")
+	require.Equal(t, webhooks.KindSucceeded, e.Kind)
+	require.Equal(t, []string{"subscription-invoices/7"}, e.References)
+	require.Equal(t, []string{"subscription-invoices/7", "101"}, []string{e.ProviderPaymentID, e.Payee})
+	require.False(t, e.BrowserMark)
 }
 
 func TestTestModeIsOfTheObjectToo(t *testing.T) {

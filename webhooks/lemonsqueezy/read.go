@@ -26,6 +26,8 @@ type rawEvent struct {
 // attributes holds what is read of an order or of a subscription's invoice.
 type attributes struct {
 	Identifier     read.Note       `json:"identifier"`
+	StoreID        read.Word       `json:"store_id"`
+	BillingReason  read.Note       `json:"billing_reason"`
 	Status         string          `json:"status"`
 	TestMode       read.Word       `json:"test_mode"`
 	UpdatedAt      json.RawMessage `json:"updated_at"`
@@ -50,6 +52,9 @@ func parse(body []byte) (webhooks.Event, error) {
 	event.ID = read.DerivedID(event.Type, string(data.Type), string(data.ID),
 		object.Status, object.RefundedAmount.Text(), read.Text(object.UpdatedAt))
 	event.Kind = object.kind(event.Type)
+	if event.Kind == webhooks.KindSucceeded && data.Type == invoices && object.BillingReason == "initial" {
+		event.Kind = webhooks.KindIgnored // its order has the same money, in an event of its own
+	}
 	event.OccurredAt = read.Time(object.UpdatedAt)
 	event.Mode = read.ModeText(string(cmp.Or(meta.TestMode, object.TestMode)), "true", "false")
 	switch {
@@ -61,7 +66,11 @@ func parse(body []byte) (webhooks.Event, error) {
 	return object.fill(event, envelope)
 }
 
-const orderCreated = "order_created"
+const (
+	orderCreated = "order_created"
+	// invoices is the type of a subscription's invoices. They are numbered apart from orders.
+	invoices = "subscription-invoices"
+)
 
 // kind reads an event. order_created comes with whatever status the order has then; a failed payment of a subscription
 // is tried again by Lemon Squeezy.
@@ -84,8 +93,8 @@ func (l attributes) orderKind() webhooks.Kind {
 	switch l.Status {
 	case "paid", "refunded", "partial_refund":
 		return webhooks.KindSucceeded
-	case "failed":
-		return webhooks.KindSoftFailed
+	case "failed": // a customer who tries again makes another
+		return webhooks.KindFailed
 	case "fraudulent":
 		return webhooks.KindFailed
 	default:
@@ -94,15 +103,21 @@ func (l attributes) orderKind() webhooks.Kind {
 }
 
 // fill reads the names and the amount. A checkout's link makes an order each time that it is paid, all with one mark: each
-// order is a transaction, and a failed one leaves the page open.
+// order is a payment, and a failed one leaves the page open. An invoice of a subscription is one, too; that of a renewal
+// bears the mark of the first, and is another sale. Custom data are in the link's address, where a browser can change them.
 func (l attributes) fill(e webhooks.Event, envelope rawEvent) (webhooks.Event, error) {
-	e.ProviderPaymentID = string(envelope.Data.Value.ID)
-	e.References = read.References(
-		read.TextMembers(envelope.Meta.Value.CustomData)["payment_attempt_id"], e.ProviderPaymentID, string(l.Identifier),
-	)
-	if e.Type == orderCreated {
-		e.Transaction, e.PageOpen = e.ProviderPaymentID, e.Kind == webhooks.KindSoftFailed
+	data := envelope.Data.Value
+	mark := read.TextMembers(envelope.Meta.Value.CustomData)["payment_attempt_id"]
+	if l.BillingReason == "renewal" || l.BillingReason == "updated" {
+		mark = ""
 	}
+	e.ProviderPaymentID = string(data.ID)
+	if data.Type == invoices && data.ID != "" {
+		e.ProviderPaymentID = invoices + "/" + string(data.ID)
+	}
+	e.Payee, e.BrowserMark = string(l.StoreID), mark != ""
+	e.References = read.References(mark, e.ProviderPaymentID, string(l.Identifier))
+	e.PageOpen = e.Type == orderCreated && l.Status == "failed"
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = webhooks.CodeProviderRejected, l.Status
 	}

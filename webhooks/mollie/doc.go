@@ -20,6 +20,7 @@ func About() webhooks.About {
 			"For 24 hours after a secret is rotated the signature's header comes twice.",
 			"payment.*, refund.*, capture.* and chargeback.* of the next generation are read as Mollie's API description has them; the classic notice, which is asked about, is the normal way.",
 			"An event without a payload (_embedded) is asked about. One of a refund, capture or chargeback says whose it is by _links.entity alone, and waits for a person where that is missing.",
+			"A payment is tr_…. A payment link (pl_…) and an order (ord_…) are containers: a notice that names only one of them is asked about.",
 			"capture.failed leaves the money held: it is no failure of the payment.",
 			"A chargeback has taken the money already; chargeback.reversed brings it back.",
 		},

@@ -47,6 +47,17 @@ func TestEvent(t *testing.T) {
 	}, providertest.Parsed(t, newVerifier(t), mollieBody("payment.paid", "tr_1", mollieSnapshot)))
 }
 
+// A classic notice of a payment names the payment, one of an order or a link its container.
+func TestClassicNoticeOfAContainer(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string][]string{"tr_1": {"tr_1", ""}, "ord_1": {"", "ord_1"}, "pl_1": {"", "pl_1"}} {
+		e := providertest.Parsed(t, classic{newVerifier(t)}, "id="+id)
+		require.Equal(t, want, []string{e.ProviderPaymentID, e.Container})
+		require.Equal(t, []string{id}, e.References)
+		require.True(t, e.NeedsFetch)
+	}
+}
+
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	providertest.Says(t, newVerifier(t), map[string]string{

@@ -36,7 +36,19 @@ func parseClassic(d webhooks.Delivery) (webhooks.Event, error) {
 	if !idPattern.MatchString(id) {
 		return webhooks.Event{}, fmt.Errorf("%w: form without an id of Mollie's", webhooks.ErrPayload)
 	}
-	return read.Notice(d, id), nil
+	return notice(d, id), nil
+}
+
+// paymentPrefix is that of the ids of payments. Payment links (pl_…) and orders (ord_…) are containers of payments.
+const paymentPrefix = "tr_"
+
+// notice is a classic notice: of a payment, or of a container.
+func notice(d webhooks.Delivery, id string) webhooks.Event {
+	e := read.Notice(d, id)
+	if !strings.HasPrefix(id, paymentPrefix) {
+		e.ProviderPaymentID, e.Container = "", id
+	}
+	return e
 }
 
 // rawEvent is the envelope of the next generation (https://docs.mollie.com/reference/get-webhook-event). Embedded is
@@ -53,6 +65,8 @@ type rawEvent struct {
 // snapshot holds what is read of a payment, refund, capture or chargeback.
 type snapshot struct {
 	Mode           read.Word       `json:"mode"`
+	ProfileID      read.Note       `json:"profileId"`
+	OrderID        read.Note       `json:"orderId"`
 	PaymentID      read.Note       `json:"paymentId"`
 	Metadata       json.RawMessage `json:"metadata"`
 	Amount         amountData      `json:"amount"`
@@ -107,7 +121,11 @@ func parse(body []byte) (webhooks.Event, error) {
 	return entity.fill(event, string(envelope.EntityID))
 }
 
-const captureFailed = "capture.failed"
+const (
+	captureFailed = "capture.failed"
+	// linkPaid names the link, and not the payment that was made by it, which is looked up.
+	linkPaid = "payment-link.paid"
+)
 
 // kindOf translates the types that are about a payment, with paylatch's code for a failure. failed, canceled and
 // expired are final at Mollie: the payment can't be tried again by another method.
@@ -117,7 +135,7 @@ func kindOf(eventType string) (kind webhooks.Kind, failureCode string) {
 		return webhooks.KindProcessing, ""
 	case "payment.authorized", captureFailed: // the hold stands
 		return webhooks.KindAuthorized, ""
-	case "payment.paid", "payment-link.paid", "capture.succeeded":
+	case "payment.paid", linkPaid, "capture.succeeded":
 		return webhooks.KindSucceeded, ""
 	case "payment.failed":
 		return webhooks.KindFailed, webhooks.CodeProviderRejected
@@ -146,11 +164,14 @@ func kindOf(eventType string) (kind webhooks.Kind, failureCode string) {
 
 func (m snapshot) fill(e webhooks.Event, id string) (webhooks.Event, error) {
 	said := read.TextMembers(m.Metadata)
-	e.ProviderPaymentID = string(m.PaymentID)
-	if strings.HasPrefix(e.Type, "payment") { // a payment, or a payment link
+	e.ProviderPaymentID, e.Container, e.Payee = string(m.PaymentID), string(m.OrderID), string(m.ProfileID)
+	switch {
+	case strings.HasPrefix(e.Type, "payment."):
 		e.ProviderPaymentID = id
+	case e.Type == linkPaid:
+		e.ProviderPaymentID, e.Container = "", id
 	}
-	e.References = read.References(said["payment_attempt_id"], e.ProviderPaymentID)
+	e.References = read.References(said["payment_attempt_id"], e.ProviderPaymentID, e.Container)
 	if strings.HasPrefix(e.Type, "refund.") {
 		e.RefundID, e.RefundReference = id, said["refund_id"]
 	}
@@ -168,7 +189,7 @@ func (m snapshot) fill(e webhooks.Event, id string) (webhooks.Event, error) {
 	}
 	money, err := m.money(e.Type)
 	e, err = read.WithMoney(e, money, err)
-	e.NeedsFetch = e.Money == nil
+	e.NeedsFetch = e.Money == nil || e.Type == linkPaid
 	return m.withDispute(e), err
 }
 

@@ -38,10 +38,22 @@ func TestEvent(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, webhooks.Event{
 		ID: "evt_1", IDSource: webhooks.Native, Type: "transaction.completed", Kind: webhooks.KindSucceeded,
-		References: []string{"att_1", "txn_1"}, ProviderPaymentID: "txn_1",
+		References: []string{"att_1", "txn_1"}, ProviderPaymentID: "txn_1", BrowserMark: true,
 		Money:      &webhooks.Money{Minor: 1999, Currency: "USD"},
 		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 1000, time.UTC),
 	}, providertest.Parsed(t, newVerifier(t), paddleBody("transaction.completed", paddleTransaction)))
+}
+
+// What a subscription charges later bears the mark of its first transaction, and is another sale.
+func TestRenewalsBearNoMark(t *testing.T) {
+	t.Parallel()
+	for origin, want := range map[string][]string{
+		"api": {"att_1", "txn_1"}, "web": {"att_1", "txn_1"}, "subscription_recurring": {"txn_1"}, "subscription_charge": {"txn_1"},
+	} {
+		e := providertest.Parsed(t, newVerifier(t), paddleBody("transaction.paid", paddleTransaction+`,"origin":"`+origin+`"`))
+		require.Equal(t, want, e.References, origin)
+		require.Equal(t, len(want) == 2, e.BrowserMark)
+	}
 }
 
 func TestKinds(t *testing.T) {

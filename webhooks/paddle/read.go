@@ -24,6 +24,7 @@ type rawEvent struct {
 type transactionData struct {
 	ID         string          `json:"id"`
 	Status     json.RawMessage `json:"status"`
+	Origin     read.Note       `json:"origin"`
 	CustomData json.RawMessage `json:"custom_data"`
 	Currency   read.Word       `json:"currency_code"`
 	Details    json.RawMessage `json:"details"`
@@ -114,8 +115,8 @@ func (p transactionData) fill(e webhooks.Event) (webhooks.Event, error) {
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil
 	}
-	e.ProviderPaymentID = p.ID
-	e.References = read.References(read.TextMembers(p.CustomData)["payment_attempt_id"], p.ID)
+	mark := p.mark()
+	e.ProviderPaymentID, e.References, e.BrowserMark = p.ID, read.References(mark, p.ID), mark != ""
 	if e.Kind == webhooks.KindFailed {
 		e.FailureCode = webhooks.CodeCanceled
 	}
@@ -124,6 +125,19 @@ func (p transactionData) fill(e webhooks.Event) (webhooks.Event, error) {
 	}
 	return read.WithUnitsText(e, read.TextAt(p.Details, "totals", "grand_total"), string(p.Currency), nil)
 }
+
+// mark is the merchant's own id, empty for none. Paddle copies custom_data to what a subscription charges later
+// (https://developer.paddle.com/build/transactions/custom-data), which is another sale.
+func (p transactionData) mark() string {
+	if strings.HasPrefix(string(p.Origin), RenewalPrefix) {
+		return ""
+	}
+	return read.TextMembers(p.CustomData)["payment_attempt_id"]
+}
+
+// RenewalPrefix begins the origins of transactions that a subscription has made
+// (https://developer.paddle.com/api-reference/transactions/overview, "origin").
+const RenewalPrefix = "subscription_"
 
 // codes translates the error codes of payments (https://developer.paddle.com/api-reference/transactions/overview,
 // "payments").

@@ -12,9 +12,11 @@ type dispute struct {
 	DisputeID            string     `json:"dispute_id"`
 	DisputeAmount        amountData `json:"dispute_amount"`
 	DisputedTransactions read.Optional[[]struct {
-		SellerTransactionID string    `json:"seller_transaction_id"`
-		InvoiceNumber       read.Note `json:"invoice_number"`
-		Custom              read.Note `json:"custom"`
+		SellerTransactionID string               `json:"seller_transaction_id"`
+		Status              read.Word            `json:"transaction_status"`
+		InvoiceNumber       read.Note            `json:"invoice_number"`
+		Custom              read.Note            `json:"custom"`
+		Seller              read.Optional[payee] `json:"seller"`
 	}] `json:"disputed_transactions"`
 	DisputeOutcome read.Optional[struct {
 		OutcomeCode    read.Word  `json:"outcome_code"`
@@ -25,20 +27,31 @@ type dispute struct {
 	ResponseDue   json.RawMessage `json:"seller_response_due_date"`
 }
 
-// disputed reads a dispute. Until it is resolved the money is only on hold. Resolved for the buyer, it is gone; for the
-// seller, or withdrawn, nothing is at stake any more. Any other outcome a person must look at.
+// disputed reads a dispute. Until it is resolved the money is only on hold. Resolved for the buyer, it is gone: by a
+// refund, which has a report of its own, where the transaction is refunded since. For the seller, or withdrawn, what an
+// earlier decision had taken is back. Any other outcome a person must look at.
 func (r object) disputed() (webhooks.Kind, amountData) {
 	if r.Status != "RESOLVED" {
 		return webhooks.KindDisputed, r.DisputeAmount
 	}
 	refunded := r.DisputeOutcome.Value.AmountRefunded
 	switch {
+	case r.disputeStatus() == webhooks.DisputeLost && r.refundedByMerchant():
+		return webhooks.KindDisputed, r.DisputeAmount
 	case r.disputeStatus() == webhooks.DisputeLost && refunded != nil:
 		return webhooks.KindChargeback, refunded
 	case r.disputeStatus() == webhooks.DisputeLost:
 		return webhooks.KindChargeback, r.DisputeAmount
 	}
 	return webhooks.KindDisputed, r.DisputeAmount
+}
+
+// refundedByMerchant reports whether the buyer has the money by a refund: "the amount that either the merchant or PayPal
+// refunds the customer" is then the refund's
+// (https://developer.paypal.com/docs/api/customer-disputes/v1/#definition-transaction_info, "transaction_status").
+func (r object) refundedByMerchant() bool {
+	all := r.DisputedTransactions.Value
+	return len(all) > 0 && (all[0].Status == "REFUNDED" || all[0].Status == "PARTIALLY_REFUNDED")
 }
 
 // outcomes translates how a dispute was resolved
@@ -71,5 +84,6 @@ func (r object) withDispute(e webhooks.Event) webhooks.Event {
 	disputed, _ := r.DisputeAmount.money()
 	return read.WithDispute(e, webhooks.Dispute{
 		ID: r.DisputeID, Status: r.disputeStatus(), Reason: string(r.DisputeReason), Money: disputed, DueBy: read.Time(r.ResponseDue),
+		Returns: r.disputeStatus() == webhooks.DisputeWon,
 	})
 }

@@ -18,6 +18,8 @@ func About() webhooks.About {
 			"The webhook's id is signed but not sent: it must be configured.",
 			"The body is covered by a CRC-32 only: each transmission id is taken once, four days of age are the limit (tolerance), and what an event says is asked for at the API before it counts. Of disputes and reversals, which the API does not tell with the payment, only the payment is asked for.",
 			"The certificate is fetched, from paypal.com only; if its issuer is not sent with it, put that one into cert_roots.",
+			"An order is a container. A payment is a capture, or, with the intent AUTHORIZE, an authorization with what is captured of it; refunds, reversals and disputes name the capture alone, and the lookup finds its payment.",
+			"The buyer's browser may make an order with the public client id, and choose its custom_id, its invoice_id and its payee (https://developer.paypal.com/sdk/js/reference/): the attempt's id in it is a claim, and merchant_id says who was paid.",
 			"CHECKOUT.ORDER.APPROVED is not a payment: the order must be captured.",
 			"Of a refund the capture is only named by the link \"up\".",
 			"Events of the webhook simulator can't be verified.",

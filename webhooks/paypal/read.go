@@ -30,16 +30,27 @@ type object struct {
 	InvoiceID      read.Note              `json:"invoice_id"`
 	Amount         amountData             `json:"amount"`
 	Links          read.Optional[[]link]  `json:"links"`
+	Payee          read.Optional[payee]   `json:"payee"`
+	Payer          read.Optional[payee]   `json:"payer"` // of a refund, the merchant that pays it
 	ExpirationTime read.Note              `json:"expiration_time"`
 	StatusDetails  json.RawMessage        `json:"status_details"`
 	Processor      json.RawMessage        `json:"processor_response"`
 	Supplementary  read.Optional[related] `json:"supplementary_data"`
 
 	PurchaseUnits []purchaseUnit `json:"purchase_units"` // of an order
+	OrderID       read.Note      `json:"order_id"`       // where the resource is an approval
 
 	sale
 	dispute
 }
+
+// payee is who is paid.
+type payee struct {
+	MerchantID string `json:"merchant_id"`
+	Email      string `json:"email_address"`
+}
+
+func (p payee) id() string { return cmp.Or(p.MerchantID, p.Email) }
 
 // related are the ids of what a resource belongs to.
 type related struct {
@@ -60,9 +71,10 @@ type sale struct {
 
 // purchaseUnit is a purchase unit of an order.
 type purchaseUnit struct {
-	ReferenceID read.Note `json:"reference_id"`
-	CustomID    read.Note `json:"custom_id"`
-	InvoiceID   read.Note `json:"invoice_id"`
+	ReferenceID read.Note            `json:"reference_id"`
+	CustomID    read.Note            `json:"custom_id"`
+	InvoiceID   read.Note            `json:"invoice_id"`
+	Payee       read.Optional[payee] `json:"payee"`
 	Payments    struct {
 		Authorizations []object `json:"authorizations"`
 		Captures       []object `json:"captures"`
@@ -109,13 +121,14 @@ func parse(body []byte) (webhooks.Event, error) {
 }
 
 // fill adds to an event what its resource contains. The custom_id of a refund is taken as the merchant's own id of it,
-// though it may be the payment's.
+// though it may be the payment's. Every mark may come from the buyer's browser, see About.
 func (r object) fill(e webhooks.Event, reading reader) (webhooks.Event, error) {
 	kind, amount := reading(r)
 	e.Kind = kind
 	e.Approved = e.Type == "CHECKOUT.ORDER.APPROVED"
-	e.References = r.references()
-	e.ProviderPaymentID = r.payment()
+	e.ProviderPaymentID, e.Container = r.payment(e), r.container(e.Type)
+	e.References = r.references(e)
+	e.Payee, e.BrowserMark = r.payee(kind), len(r.marks()) > 0
 	if kind.IsRefund() {
 		e.RefundID, e.RefundReference = r.ID, string(r.CustomID)
 	}
@@ -164,33 +177,101 @@ func (r object) authorization() string {
 	return cmp.Or(r.up("authorizations"), r.Supplementary.Value.RelatedIDs.AuthorizationID)
 }
 
-// payment returns the capture, else the resource itself: an authorization, or an order that has not been captured.
-func (r object) payment() string {
-	if len(r.DisputedTransactions.Value) > 0 {
+// payment returns the authorization, or the capture that was made without one. Of an order it is the only payment in it. A
+// refund, a reversal and a dispute name the capture alone, which is the payment's id but where it was authorized first: all
+// events are looked up, and the lookup has the id.
+func (r object) payment(e webhooks.Event) string {
+	switch {
+	case len(r.DisputedTransactions.Value) > 0:
 		return r.DisputedTransactions.Value[0].SellerTransactionID
+	case ofOrder(e.Type):
+		if made := r.made(); len(made) == 1 {
+			return made[0]
+		}
+		return ""
+	case e.Kind.IsRefund():
+		return cmp.Or(r.authorization(), r.capture())
 	}
-	return cmp.Or(r.capture(), r.ID)
+	return cmp.Or(r.authorization(), r.capture(), r.ID)
+}
+
+// ofOrder reports whether the resource of an event type is an order, or the approval of one.
+func ofOrder(eventType string) bool { return strings.HasPrefix(eventType, "CHECKOUT.") }
+
+// made returns the ids of the payments in an order.
+func (r object) made() []string {
+	var ids []string
+	for _, unit := range r.PurchaseUnits {
+		for _, held := range unit.Payments.Authorizations {
+			ids = append(ids, held.ID)
+		}
+		for _, taken := range unit.Payments.Captures {
+			ids = append(ids, cmp.Or(taken.authorization(), taken.ID))
+		}
+	}
+	return read.References(ids...)
+}
+
+// container returns the order, or the payment of version 1, in which sales are made.
+func (r object) container(eventType string) string {
+	if ofOrder(eventType) {
+		return cmp.Or(r.ID, string(r.OrderID))
+	}
+	return cmp.Or(r.Supplementary.Value.RelatedIDs.OrderID, string(r.ParentPayment))
+}
+
+// payee returns who is paid: by their merchant id, or by their address where that alone is there. Two payees of one order
+// are nobody's.
+func (r object) payee(kind webhooks.Kind) string {
+	paid := []string{r.Payee.Value.id()}
+	if kind.IsRefund() {
+		paid = append(paid, r.Payer.Value.id())
+	}
+	for _, unit := range r.PurchaseUnits {
+		paid = append(paid, unit.Payee.Value.id())
+	}
+	for _, t := range r.DisputedTransactions.Value {
+		paid = append(paid, t.Seller.Value.MerchantID)
+	}
+	return strings.Join(read.References(paid...), ",")
 }
 
 // references lists the names of the payment. A purchase unit's reference_id is the cart's, and "default" where the
 // merchant gave none.
-func (r object) references() []string {
-	names := []string{string(r.CustomID), string(r.Custom), string(r.InvoiceID), string(r.InvoiceNumber)}
+func (r object) references(e webhooks.Event) []string {
+	names := r.marks()
 	var carts []string
 	for _, unit := range r.PurchaseUnits {
-		names = append(names, string(unit.CustomID), string(unit.InvoiceID))
 		for _, made := range append(unit.Payments.Captures, unit.Payments.Authorizations...) {
-			names = append(names, string(made.CustomID), made.ID)
+			names = append(names, made.ID)
 		}
 		if unit.ReferenceID != "default" && unit.CustomID == "" {
 			carts = append(carts, string(unit.ReferenceID))
 		}
 	}
 	for _, t := range r.DisputedTransactions.Value {
-		names = append(names, string(t.Custom), string(t.InvoiceNumber), t.SellerTransactionID)
+		names = append(names, t.SellerTransactionID)
 	}
-	names = append(names, r.payment(), r.authorization(), r.Supplementary.Value.RelatedIDs.OrderID, string(r.ParentPayment))
-	return read.References(append(names, carts...)...)
+	names = append(names, e.ProviderPaymentID, r.capture())
+	if !e.Kind.IsRefund() && !ofOrder(e.Type) && r.capture() == "" {
+		names = append(names, r.ID)
+	}
+	return read.References(append(append(names, e.Container), carts...)...)
+}
+
+// marks lists what the merchant wrote beside the payment, or the buyer's browser for them.
+func (r object) marks() []string {
+	names := []string{string(r.CustomID), string(r.Custom), string(r.InvoiceID), string(r.InvoiceNumber)}
+	for _, unit := range r.PurchaseUnits {
+		names = append(names, string(unit.CustomID), string(unit.InvoiceID))
+		for _, made := range append(unit.Payments.Captures, unit.Payments.Authorizations...) {
+			names = append(names, string(made.CustomID))
+		}
+	}
+	for _, t := range r.DisputedTransactions.Value {
+		names = append(names, string(t.Custom), string(t.InvoiceNumber))
+	}
+	return read.References(names...)
 }
 
 // processorCodes translates the answers of card processors that are not just a decline

@@ -21,7 +21,7 @@ func TestEvent(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, webhooks.Event{
 		ID: "WH-1", IDSource: webhooks.Native, Type: "PAYMENT.CAPTURE.COMPLETED", Kind: webhooks.KindSucceeded,
-		References: []string{"att_1", "CAP1"}, ProviderPaymentID: "CAP1",
+		References: []string{"att_1", "CAP1"}, ProviderPaymentID: "CAP1", BrowserMark: true,
 		Money:      &webhooks.Money{Minor: 1999, Currency: "EUR"},
 		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeLive, NeedsFetch: true, DeliveryID: "69cd13f0-d67a-11e5-baa3-778b53f4ae55",
 	}, providertest.Parsed(t, newVerifier(t), paypalBody))
@@ -114,23 +114,28 @@ func TestNames(t *testing.T) {
 	const related = `,"supplementary_data":{"related_ids":{"order_id":"ORD1"}}`
 	for name, test := range map[string]struct {
 		eventType, members string
-		payment            string
+		payment, container string
 		references         []string
 		refund, reference  string
 	}{
-		"capture":         {"PAYMENT.CAPTURE.COMPLETED", `"id":"CAP1","custom_id":"att_1","invoice_id":"inv_1"` + paypalUpAuth + related, "CAP1", []string{"att_1", "inv_1", "CAP1", "AUTH1", "ORD1"}, "", ""},
-		"refund":          {"PAYMENT.CAPTURE.REFUNDED", `"id":"R1","custom_id":"rf_1"` + paypalUpCapture, "CAP1", []string{"rf_1", "CAP1"}, "R1", "rf_1"},
-		"reversal":        {"PAYMENT.CAPTURE.REVERSED", `"id":"R1"` + paypalUpCapture, "CAP1", []string{"CAP1"}, "", ""},
-		"sale refunded":   {"PAYMENT.SALE.REFUNDED", `"id":"R1","sale_id":"S1","parent_payment":"PAY-1","custom":"att_1"`, "S1", []string{"att_1", "S1", "PAY-1"}, "R1", ""},
-		"dispute":         {"CUSTOMER.DISPUTE.CREATED", paypalDisputed, "CAP1", []string{"att_1", "CAP1"}, "", ""},
-		"order":           {"CHECKOUT.ORDER.APPROVED", `"id":"ORD1","purchase_units":[{"reference_id":"cart","custom_id":"att_1"}]`, "ORD1", []string{"att_1", "ORD1"}, "", ""},
-		"order of a cart": {"CHECKOUT.ORDER.APPROVED", `"id":"ORD1","purchase_units":[{"reference_id":"cart"},{"reference_id":"default"}]`, "ORD1", []string{"ORD1", "cart"}, "", ""},
-		"order, captured": {"CHECKOUT.ORDER.COMPLETED", `"id":"ORD1","purchase_units":[{"payments":{"captures":[{"id":"CAP1","custom_id":"att_1"}]}}]`, "ORD1", []string{"att_1", "CAP1", "ORD1"}, "", ""},
+		"capture":         {"PAYMENT.CAPTURE.COMPLETED", `"id":"CAP1","custom_id":"att_1","invoice_id":"inv_1"` + paypalUpAuth + related, "AUTH1", "ORD1", []string{"att_1", "inv_1", "AUTH1", "CAP1", "ORD1"}, "", ""},
+		"refund":          {"PAYMENT.CAPTURE.REFUNDED", `"id":"R1","custom_id":"rf_1"` + paypalUpCapture, "CAP1", "", []string{"rf_1", "CAP1"}, "R1", "rf_1"},
+		"reversal":        {"PAYMENT.CAPTURE.REVERSED", `"id":"R1"` + paypalUpCapture, "CAP1", "", []string{"CAP1"}, "", ""},
+		"sale refunded":   {"PAYMENT.SALE.REFUNDED", `"id":"R1","sale_id":"S1","parent_payment":"PAY-1","custom":"att_1"`, "S1", "PAY-1", []string{"att_1", "S1", "PAY-1"}, "R1", ""},
+		"dispute":         {"CUSTOMER.DISPUTE.CREATED", paypalDisputed, "CAP1", "", []string{"att_1", "CAP1"}, "", ""},
+		"order":           {"CHECKOUT.ORDER.APPROVED", `"id":"ORD1","purchase_units":[{"reference_id":"cart","custom_id":"att_1"}]`, "", "ORD1", []string{"att_1", "ORD1"}, "", ""},
+		"order of a cart": {"CHECKOUT.ORDER.APPROVED", `"id":"ORD1","purchase_units":[{"reference_id":"cart"},{"reference_id":"default"}]`, "", "ORD1", []string{"ORD1", "cart"}, "", ""},
+		"order, captured": {"CHECKOUT.ORDER.COMPLETED", `"id":"ORD1","purchase_units":[{"payments":{"captures":[{"id":"CAP1","custom_id":"att_1"}]}}]`, "CAP1", "ORD1", []string{"att_1", "CAP1", "ORD1"}, "", ""},
+		"order of two":    {"CHECKOUT.ORDER.COMPLETED", `"id":"ORD1","purchase_units":[{"payments":{"captures":[{"id":"CAP1"}]}},{"payments":{"captures":[{"id":"CAP2"}]}}]`, "", "ORD1", []string{"CAP1", "CAP2", "ORD1"}, "", ""},
+		"order, held":     {"CHECKOUT.ORDER.COMPLETED", `"id":"ORD1","purchase_units":[{"payments":{"authorizations":[{"id":"AUTH1"}],"captures":[{"id":"CAP1"` + paypalUpAuth + `}]}}]`, "AUTH1", "ORD1", []string{"CAP1", "AUTH1", "ORD1"}, "", ""},
+		"approval":        {"CHECKOUT.PAYMENT-APPROVAL.REVERSED", `"order_id":"ORD1","purchase_units":[{"custom_id":"att_1"}]`, "", "ORD1", []string{"att_1", "ORD1"}, "", ""},
+		"refund of what":  {"PAYMENT.CAPTURE.REFUNDED", `"id":"R1","custom_id":"rf_1"`, "", "", []string{"rf_1"}, "R1", "rf_1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := providertest.Parsed(t, newVerifier(t), paypalEvent(test.eventType, test.members))
 			require.Equal(t, test.payment, e.ProviderPaymentID)
+			require.Equal(t, test.container, e.Container)
 			require.Equal(t, test.references, e.References)
 			require.Equal(t, test.refund, e.RefundID)
 			require.Equal(t, test.reference, e.RefundReference)
@@ -165,4 +170,28 @@ func TestFailureCode(t *testing.T) {
 	providertest.Reasons(t, func(code string) (string, string) { return paypal.FailureCode(code, "BUYER_COMPLAINT") }, map[string]string{
 		"card_declined": "0500|new", "insufficient_funds": "5120", "authentication_failed": "5650", "fraud_suspected": "9500|9510|9520",
 	})
+}
+
+// TestPayee: whoever makes an order may choose who is paid.
+func TestPayee(t *testing.T) {
+	t.Parallel()
+	const ours, theirs = `{"merchant_id":"M1","email_address":"shop@shop.example"}`, `{"email_address":"x@evil.example"}`
+	for members, want := range map[string]string{
+		`"id":"CAP1","payee":` + ours: "M1", `"id":"CAP1","payee":` + theirs: "x@evil.example", `"id":"CAP1"`: "",
+	} {
+		for _, eventType := range []string{"PAYMENT.CAPTURE.COMPLETED", "PAYMENT.AUTHORIZATION.CREATED"} {
+			require.Equal(t, want, providertest.Parsed(t, newVerifier(t), paypalEvent(eventType, members)).Payee)
+		}
+	}
+	for members, want := range map[string]string{
+		`"purchase_units":[{"payee":` + ours + `}]`:                          "M1",
+		`"purchase_units":[{"payee":` + ours + `},{"payee":` + ours + `}]`:   "M1",
+		`"purchase_units":[{"payee":` + ours + `},{"payee":` + theirs + `}]`: "M1,x@evil.example",
+		`"purchase_units":[{"payee":7}]`:                                     "",
+	} {
+		require.Equal(t, want, providertest.Parsed(t, newVerifier(t), paypalEvent("CHECKOUT.ORDER.APPROVED", `"id":"ORD1",`+members)).Payee)
+	}
+	require.Equal(t, "M1", providertest.Parsed(t, newVerifier(t), paypalEvent("PAYMENT.CAPTURE.REFUNDED", `"id":"R1","payer":`+ours+paypalUpCapture)).Payee)
+	require.Equal(t, "M1", providertest.Parsed(t, newVerifier(t), paypalEvent("CUSTOMER.DISPUTE.CREATED",
+		`"status":"OPEN","disputed_transactions":[{"seller_transaction_id":"CAP1","seller":{"merchant_id":"M1"}}]`)).Payee)
 }

@@ -17,17 +17,17 @@ var disputeStatuses = map[string]webhooks.DisputeStatus{
 }
 
 // withDispute adds the dispute. In its phases fraud and retrieval it is an inquiry; that is from memory. One that is
-// closed was neither won nor lost, if nothing was deducted.
+// closed was neither won nor lost, if nothing was deducted. What has taken money is no inquiry.
 func (r entityData) withDispute(e webhooks.Event) webhooks.Event {
 	status := disputeStatuses[e.Type]
 	switch {
-	case e.Type == "payment.dispute.closed" && r.AmountDeducted != nil && *r.AmountDeducted != 0:
+	case e.Type == "payment.dispute.closed" && r.deducted():
 		status = "" // a person must look
-	case !status.Closed() && (r.Phase == "fraud" || r.Phase == "retrieval"):
+	case status.Open() && !r.deducted() && (r.Phase == "fraud" || r.Phase == "retrieval"):
 		status = webhooks.DisputeWarning
 	}
 	disputed, _ := read.WithUnits(webhooks.Event{Kind: webhooks.KindDisputed}, r.Amount, r.Currency, nil)
 	return read.WithDispute(e, webhooks.Dispute{
-		ID: r.ID, Status: status, Reason: string(r.ReasonCode), Money: disputed.Money, DueBy: read.Time(r.RespondBy),
+		ID: r.ID, Status: status, Reason: string(r.ReasonCode), Money: disputed.Money, DueBy: read.Time(r.RespondBy), Returns: e.Type == "payment.dispute.won",
 	})
 }

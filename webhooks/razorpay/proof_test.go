@@ -45,7 +45,7 @@ func TestEvent(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, webhooks.Event{
 		ID: "order.paid:1773500960:pay_1:order_1", IDSource: webhooks.Derived, Type: "order.paid", Kind: webhooks.KindSucceeded,
-		References: []string{"att_1", "rcpt_1", "pay_1", "order_1"}, ProviderPaymentID: "pay_1",
+		References: []string{"att_1", "rcpt_1", "pay_1", "order_1"}, ProviderPaymentID: "pay_1", Container: "order_1", BrowserMark: true,
 		Money:      &webhooks.Money{Minor: 29599, Currency: "INR"},
 		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC),
 	}, providertest.Parsed(t, newVerifier(t), razorpayBody("order.paid", "payment", razorpayPayment, "order", razorpayOrder)))

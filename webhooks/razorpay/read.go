@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
@@ -16,6 +17,7 @@ type rawEvent struct {
 	Contains  read.Optional[[]read.Note] `json:"contains"`
 	CreatedAt json.RawMessage            `json:"created_at"`
 	Payload   json.RawMessage            `json:"payload"`
+	AccountID read.Note                  `json:"account_id"`
 }
 
 // entityData holds what is read of a payment, order, refund, dispute or payment link; each has some of it. Amounts are
@@ -36,6 +38,10 @@ type entityData struct {
 
 	// Captured is that of a payment.
 	Captured read.Word `json:"captured"`
+	// Payments are those of a link.
+	Payments read.Optional[[]struct {
+		PaymentID string `json:"payment_id"`
+	}] `json:"payments"`
 
 	ErrorCode   read.Note `json:"error_code"`
 	ErrorReason read.Note `json:"error_reason"`
@@ -53,6 +59,7 @@ func parse(body []byte) (webhooks.Event, error) {
 	}
 	event := webhooks.Event{
 		ID: envelope.id(), IDSource: webhooks.Derived, Type: string(envelope.Event), OccurredAt: read.Time(envelope.CreatedAt),
+		Payee: string(envelope.AccountID),
 	}
 	if event.Type == "" {
 		return event, fmt.Errorf("%w: event without a name", webhooks.ErrPayload)
@@ -80,8 +87,10 @@ func (r rawEvent) raw(name string) json.RawMessage {
 }
 
 // kindOf translates the names of events that are about a payment, and names the entity that they are about. A dispute
-// takes the money when it is lost, and not before (https://razorpay.com/docs/api/disputes/entity, "amount_deducted"):
-// one that is won has nothing to return.
+// takes the money when it is lost (https://razorpay.com/docs/api/disputes/entity, "amount_deducted"), or when it is
+// raised, where the account is so configured
+// (https://razorpay.com/docs/payments/disputes/chargeback-fees-and-penalties): its amount_deducted says so. One that is
+// won returns what it has taken.
 func kindOf(eventType string) (kind webhooks.Kind, subject string) {
 	switch eventType {
 	case "payment.authorized":
@@ -112,7 +121,8 @@ func kindOf(eventType string) (kind webhooks.Kind, subject string) {
 	}
 }
 
-// fill adds to an event what its entities contain: the one that it is about, which must be there, and those beside it.
+// fill adds to an event what its entities contain: the one that it is about, which must be there, and those beside it. The
+// notes of a payment are those that the browser gives to Checkout; an order and a link are made with the key's secret.
 func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 	entities := map[string]entityData{}
 	for _, each := range []string{"payment", "order", "payment_link", "refund", "dispute"} {
@@ -127,8 +137,20 @@ func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 	}
 	subject, payment, order, link := entities[name], entities["payment"], entities["order"], entities["payment_link"]
 	e.ProviderPaymentID = cmp.Or(payment.ID, subject.PaymentID)
+	if paid := link.Payments.Value; e.ProviderPaymentID == "" && len(paid) == 1 {
+		e.ProviderPaymentID = paid[0].PaymentID
+	}
+	e.Container = cmp.Or(link.ID, payment.OrderID, order.ID)
+	if name == "payment_link" && e.Kind == webhooks.KindFailed {
+		e.ProviderPaymentID = "" // the end of a link is that of no payment
+	}
+	ours := cmp.Or(order.attempt(), link.attempt())
+	if name == "refund" {
+		ours = cmp.Or(ours, subject.attempt())
+	}
+	e.BrowserMark = ours == "" && payment.attempt() != "" && !slices.Contains([]string{string(link.ReferenceID), string(order.Receipt)}, payment.attempt())
 	e.References = read.References(
-		cmp.Or(payment.attempt(), order.attempt(), link.attempt(), subject.attempt()), string(link.ReferenceID), string(order.Receipt),
+		cmp.Or(ours, payment.attempt(), subject.attempt()), string(link.ReferenceID), string(order.Receipt),
 		e.ProviderPaymentID, payment.OrderID, order.ID, link.OrderID, link.ID,
 	)
 	if payment.Captured == "false" && name == "refund" {
@@ -141,15 +163,18 @@ func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 		e.RefundID = subject.ID
 		e.RefundReference = cmp.Or(read.TextMembers(subject.Notes)["refund_id"], string(subject.Receipt))
 	}
+	if name == "dispute" && subject.deducted() && disputeStatuses[e.Type].Open() {
+		e.Kind = webhooks.KindChargeback
+	}
 	if e.Kind.IsMovement() {
 		e.MovementID = subject.ID
 	}
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = subject.failure(e.Type)
 	}
-	if e.Kind == webhooks.KindSoftFailed { // a try: an order, and its link, take others (https://razorpay.com/docs/api/orders/, "attempts")
-		e.Transaction, e.PageOpen = subject.ID, true
-	}
+	// A failed payment may be authorized late, and its order, and that one's link, take others
+	// (https://razorpay.com/docs/payments/payments/late-authorization/, https://razorpay.com/docs/api/orders/, "attempts").
+	e.PageOpen = e.Kind == webhooks.KindSoftFailed
 	e, err := read.WithUnits(e, subject.amount(name), subject.Currency, nil)
 	if name == "dispute" {
 		e = subject.withDispute(e)
@@ -159,6 +184,9 @@ func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 
 func (r entityData) attempt() string { return read.TextMembers(r.Notes)["payment_attempt_id"] }
 
+// deducted reports whether a dispute has taken money.
+func (r entityData) deducted() bool { return r.AmountDeducted != nil && *r.AmountDeducted != 0 }
+
 // amount is what the news is about.
 func (r entityData) amount(name string) *read.Integer {
 	switch name {
@@ -167,7 +195,7 @@ func (r entityData) amount(name string) *read.Integer {
 			return r.AmountPaid
 		}
 	case "dispute":
-		if r.AmountDeducted != nil && *r.AmountDeducted != 0 {
+		if r.deducted() {
 			return r.AmountDeducted
 		}
 	}

@@ -15,6 +15,8 @@ func About() webhooks.About {
 		RetryHorizon: "up to 24 hours (older documentation: 72); an endpoint that keeps failing is disabled",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "public_url"}},
 		Quirks: []string{
+			"An order is a container: that of a payment link may have several payments, and each other payment has one of its own.",
+			"merchant_id says which seller was paid: a subscription tells of all that have authorized the application. reference_id is given with an access token; whether it is the sandbox is not signed.",
 			"The notification URL is signed: a slash or http in place of https breaks every signature.",
 			"The status of the object decides, not the event's name: payment.created may be approved or completed.",
 			"data.id may differ from the payment's id: the object's counts.",

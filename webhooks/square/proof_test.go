@@ -38,7 +38,7 @@ func TestEvent(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, webhooks.Event{
 		ID: "e-1", IDSource: webhooks.Native, Type: "payment.updated", Kind: webhooks.KindSucceeded,
-		References: []string{"att_1", "p-1", "o-1"}, ProviderPaymentID: "p-1",
+		References: []string{"att_1", "p-1", "o-1"}, ProviderPaymentID: "p-1", Container: "o-1",
 		Money:      &webhooks.Money{Minor: 2300, Currency: "USD"},
 		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 5e8, time.UTC),
 	}, providertest.Parsed(t, newVerifier(t), squareBody("payment.updated", "payment",

@@ -14,6 +14,7 @@ type rawEvent struct {
 	ID        read.Note       `json:"event_id"`
 	Type      read.Note       `json:"type"`
 	CreatedAt json.RawMessage `json:"created_at"`
+	Merchant  read.Note       `json:"merchant_id"`
 	Data      json.RawMessage `json:"data"`
 }
 
@@ -79,7 +80,7 @@ func parse(body []byte) (webhooks.Event, error) {
 	}
 	event := webhooks.Event{
 		ID: string(envelope.ID), IDSource: webhooks.Native, Type: string(envelope.Type), Kind: webhooks.KindIgnored,
-		OccurredAt: read.Time(envelope.CreatedAt),
+		OccurredAt: read.Time(envelope.CreatedAt), Payee: string(envelope.Merchant),
 	}
 	data := read.Members(envelope.Data)
 	if event.ID == "" {
@@ -123,7 +124,7 @@ func noStatus(e webhooks.Event) error {
 // fill reads a payment. COMPLETED has what was captured, a tip included.
 func (p payment) fill(e webhooks.Event) (webhooks.Event, error) {
 	e.References = read.References(string(p.ReferenceID), p.ID, string(p.OrderID))
-	e.ProviderPaymentID = p.ID
+	e.ProviderPaymentID, e.Container = p.ID, string(p.OrderID)
 	amount := &p.Amount
 	switch p.Status {
 	case "PENDING":

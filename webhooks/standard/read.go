@@ -24,6 +24,9 @@ func knownCode(code string) string {
 // eventData is the member "data" of the sandbox's events.
 type eventData struct {
 	ChargeID        string        `json:"charge_id"`
+	ContainerID     read.Note     `json:"container_id"`
+	Payee           read.Note     `json:"payee"`
+	Test            read.Word     `json:"test"`
 	RefundID        string        `json:"refund_id"`
 	Reference       read.Note     `json:"reference"`
 	RefundReference read.Note     `json:"refund_reference"`
@@ -77,6 +80,9 @@ func parseParts(body []byte) (webhooks.Event, error) {
 	return data.fill(event)
 }
 
+// The ends of a container: of no charge in it.
+const containerExpired, containerCanceled = "container.expired", "container.canceled"
+
 func kindOf(eventType string) webhooks.Kind {
 	switch eventType {
 	case "charge.pending":
@@ -85,7 +91,7 @@ func kindOf(eventType string) webhooks.Kind {
 		return webhooks.KindAuthorized
 	case "charge.succeeded":
 		return webhooks.KindSucceeded
-	case "charge.failed", "charge.canceled":
+	case "charge.failed", "charge.canceled", containerExpired, containerCanceled:
 		return webhooks.KindFailed
 	case "refund.pending":
 		return webhooks.KindRefundPending
@@ -102,14 +108,21 @@ func kindOf(eventType string) webhooks.Kind {
 
 // fill adds to an event what its data contain.
 func (d eventData) fill(e webhooks.Event) (webhooks.Event, error) {
-	e.References = read.References(string(d.Reference), d.ChargeID)
-	e.ProviderPaymentID = d.ChargeID
+	e.ProviderPaymentID, e.Container, e.Payee = d.ChargeID, string(d.ContainerID), string(d.Payee)
+	if e.Type == containerExpired || e.Type == containerCanceled {
+		e.ProviderPaymentID = ""
+	}
+	e.References = read.References(string(d.Reference), e.ProviderPaymentID, e.Container)
+	e.Mode = read.ModeText(string(d.Test), "true", "false")
 	e.RefundID, e.RefundReference = d.RefundID, string(d.RefundReference)
 	if code := string(d.FailureCode); e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = knownCode(code), code
 	}
-	if e.Type == "charge.canceled" {
+	switch e.Type {
+	case "charge.canceled", containerCanceled:
 		e.FailureCode = webhooks.CodeCanceled
+	case containerExpired:
+		e.FailureCode = webhooks.CodeExpired
 	}
 	if e.Kind == webhooks.KindDisputed {
 		return d.fillDispute(e)

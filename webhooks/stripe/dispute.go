@@ -1,13 +1,20 @@
 package stripe
 
 import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
 // disputeStatuses translates the statuses of a dispute (https://docs.stripe.com/api/disputes/object, "status"). An
 // inquiry that is closed has cost nothing, and neither has a dispute that was prevented. One that the merchant accepts
-// is lost.
+// is lost, and may be appealed against
+// (https://docs.stripe.com/changelog/endive/2026-10-28/evidence-submission-appeal-dispute-decisions; that an appeal is
+// under review is from memory).
 var disputeStatuses = map[read.Word]webhooks.DisputeStatus{
 	"warning_needs_response": webhooks.DisputeWarning,
 	"warning_under_review":   webhooks.DisputeWarning,
@@ -17,16 +24,69 @@ var disputeStatuses = map[read.Word]webhooks.DisputeStatus{
 	"won":                    webhooks.DisputeWon,
 	"lost":                   webhooks.DisputeLost,
 	"prevented":              webhooks.DisputeWon,
+	"appeal_needs_response":  webhooks.DisputeOpen,
+	"appeal_under_review":    webhooks.DisputeUnderReview,
 }
 
 // DisputeStatus returns the dispute's status for one of Stripe's, empty for an unfamiliar one.
 func DisputeStatus(status string) webhooks.DisputeStatus { return disputeStatuses[read.Word(status)] }
 
+// DisputeEntry returns what a balance transaction of a dispute took or returned; false for one of something else, such
+// as a fee. Its amount is in the currency of the balance: in another than the dispute's, the dispute's amount is taken
+// for it (https://docs.stripe.com/api/disputes/object, "balance_transactions").
+func DisputeEntry(id string, amount int64, currency, category string, at time.Time, of webhooks.Money) (webhooks.DisputeEntry, bool) {
+	if id == "" || amount == 0 || category != "" && category != "dispute" && category != "dispute_reversal" {
+		return webhooks.DisputeEntry{}, false
+	}
+	entry := webhooks.DisputeEntry{ID: id, Returned: amount > 0, Money: of, At: at}
+	if moved, err := Money(max(amount, -amount), cmp.Or(currency, of.Currency)); err == nil && moved.Currency == of.Currency {
+		entry.Money = moved
+	}
+	return entry, true
+}
+
+// balanceTransaction is one of a dispute's, which may come as its id alone.
+type balanceTransaction struct {
+	ID       string          `json:"id"`
+	Amount   *read.Integer   `json:"amount"`
+	Currency read.Note       `json:"currency"`
+	Category read.Note       `json:"reporting_category"`
+	Created  json.RawMessage `json:"created"`
+}
+
+// entries are the dispute's, the oldest first.
+func (o objectData) entries(of *webhooks.Money) (all []webhooks.DisputeEntry) {
+	var list []json.RawMessage
+	read.Loosely(o.Transactions, &list)
+	for _, raw := range list {
+		var b balanceTransaction
+		if read.Loosely(raw, &b); of == nil || b.Amount == nil {
+			continue
+		}
+		if entry, moved := DisputeEntry(b.ID, int64(*b.Amount), string(b.Currency), string(b.Category), read.Time(b.Created), *of); moved {
+			all = append(all, entry)
+		}
+	}
+	slices.SortStableFunc(all, func(x, y webhooks.DisputeEntry) int { return x.At.Compare(y.At) })
+	return all
+}
+
+// withDispute adds the dispute. What moved by the event is its last entry of that kind, where the event has one.
 func (o objectData) withDispute(e webhooks.Event) webhooks.Event {
 	if o.Object != "dispute" {
 		return e
 	}
-	return read.WithDispute(e, webhooks.Dispute{
-		ID: o.ID, Status: disputeStatuses[o.Status], Reason: string(o.Reason), DueBy: read.Time(read.Members(o.Evidence)["due_by"]),
-	})
+	d := webhooks.Dispute{
+		ID: o.ID, Status: disputeStatuses[o.Status], Reason: string(o.Reason), Money: e.Money, DueBy: read.Time(read.Members(o.Evidence)["due_by"]),
+	}
+	if !e.Kind.IsMovement() {
+		return read.WithDispute(e, d)
+	}
+	all := o.entries(e.Money)
+	for _, entry := range all {
+		if entry.Returned == (e.Kind == webhooks.KindChargebackReversed) {
+			e.MovementID, e.Money, d.Entries = entry.ID, &entry.Money, all
+		}
+	}
+	return read.WithDispute(e, d)
 }

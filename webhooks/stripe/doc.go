@@ -16,6 +16,9 @@ func About() webhooks.About {
 		Quirks: []string{
 			"The key is the whole text of the secret, whsec_ included: it is not base64.",
 			"A timestamp may be 5 minutes old, and at most an hour ahead, which Stripe's libraries don't check.",
+			"A payment is a payment intent (pi_…), a Checkout session (cs_…) the page that it is made in: the session's events name the intent as soon as there is one, checkout.session.expired never.",
+			"account names the connected account that was paid; it is absent from events of the endpoint's own account.",
+			"Metadata are written with a secret key only. client_reference_id may be a parameter of a payment link, which the customer can change: where it alone has the attempt's id, that is a claim.",
 			"payment_intent.payment_failed is not final: the customer may try again on the same intent.",
 			"Amounts of ISK and UGX come with two digits, those of MGA with none.",
 			"amount_refunded of a charge is a total. Before version 2025-03-31 of the API it counts what a partial capture released, too.",
@@ -28,7 +31,7 @@ func About() webhooks.About {
 			"Send the payment attempt's id as metadata payment_attempt_id of the payment intent.",
 		},
 		Reference: webhooks.ReferenceForm{
-			MetadataKey: "payment_attempt_id",
+			MetadataKey: attemptKey,
 			Doc:         "Put it into metadata of the payment intent (https://docs.stripe.com/api/metadata). With Checkout and payment links, give it as payment_intent_data.metadata, and as metadata of the session as well: neither copies the other's. client_reference_id is carried by the session's events alone.",
 		},
 	}

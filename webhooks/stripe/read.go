@@ -21,7 +21,9 @@ type rawEvent struct {
 	Version  read.Note       `json:"api_version"`
 	Created  json.RawMessage `json:"created"`
 	Livemode read.Word       `json:"livemode"`
-	Data     json.RawMessage `json:"data"`
+	// Account is the connected account of the event, absent from those of the endpoint's own account.
+	Account read.Note       `json:"account"`
+	Data    json.RawMessage `json:"data"`
 }
 
 // objectData holds what is read of a payment intent, charge, refund, dispute or Checkout session; each has some of it.
@@ -49,11 +51,17 @@ type objectData struct {
 	ClientReferenceID read.Note `json:"client_reference_id"`
 	PaymentStatus     read.Word `json:"payment_status"`
 	Reason            read.Note `json:"reason"`
-	// Evidence is that of a dispute.
-	Evidence json.RawMessage `json:"evidence_details"`
+	// Evidence and Transactions are those of a dispute.
+	Evidence     json.RawMessage `json:"evidence_details"`
+	Transactions json.RawMessage `json:"balance_transactions"`
 
 	failure `json:"-"`
 }
+
+// attemptKey is the metadata's name of the merchant's id of the attempt. Only a secret key writes metadata
+// (https://docs.stripe.com/metadata); client_reference_id may be a parameter of a payment link's address
+// (https://docs.stripe.com/payment-links/url-parameters).
+const attemptKey = "payment_attempt_id"
 
 // ref is the id of an object that may come expanded, as the object itself.
 type ref string
@@ -84,6 +92,7 @@ func parse(body []byte) (webhooks.Event, error) {
 	event := webhooks.Event{
 		ID: string(envelope.ID), IDSource: webhooks.Native, Type: string(envelope.Type), Kind: webhooks.KindIgnored,
 		OccurredAt: read.Time(envelope.Created), Mode: read.ModeText(string(envelope.Livemode), "false", "true"),
+		Payee: string(envelope.Account),
 	}
 	if event.ID == "" || event.Type == "" {
 		return event, fmt.Errorf("%w: event without id or type", webhooks.ErrPayload)
@@ -110,7 +119,11 @@ func (o objectData) fill(e webhooks.Event, reading func(objectData) (webhooks.Ki
 	e.Kind = kind
 	e.Cumulative = e.Type == "charge.refunded"
 	e.References = o.references()
-	e.ProviderPaymentID = o.payment()
+	e.ProviderPaymentID, e.Container = o.payment(), o.own("checkout.session")
+	e.BrowserMark = o.Metadata[attemptKey] == "" && o.ClientReferenceID != ""
+	if e.Type == "checkout.session.expired" {
+		e.ProviderPaymentID = "" // the end of a page names no payment
+	}
 	if o.Object == "refund" {
 		e.RefundID, e.RefundReference = o.ID, o.Metadata["refund_id"]
 	}
@@ -132,15 +145,14 @@ func (o objectData) own(object string) string {
 	return ""
 }
 
-// payment returns the id of the payment intent, of the charge where there is no intent, or of the session that will
-// make one.
+// payment returns the id of the payment intent, or of the charge where there is no intent: a session has none until its
+// customer pays.
 func (o objectData) payment() string {
-	return cmp.Or(o.own("payment_intent"), string(o.PaymentIntent),
-		o.own("charge"), string(o.Charge), o.own("checkout.session"))
+	return cmp.Or(o.own("payment_intent"), string(o.PaymentIntent), o.own("charge"), string(o.Charge))
 }
 
 func (o objectData) references() []string {
-	return read.References(o.Metadata["payment_attempt_id"],
+	return read.References(o.Metadata[attemptKey],
 		o.own("payment_intent"), string(o.PaymentIntent),
 		o.own("charge"), string(o.Charge), string(o.LatestCharge),
 		o.own("checkout.session"), string(o.ClientReferenceID))

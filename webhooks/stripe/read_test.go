@@ -154,7 +154,7 @@ func TestNames(t *testing.T) {
 		"refund, expanded":  {"refund.created", `"id":"re_1","object":"refund","payment_intent":{"id":"pi_1"},"charge":{"id":"ch_1"}`, "pi_1", []string{"pi_1", "ch_1"}, "re_1", ""},
 		"refund of nothing": {"refund.created", `"id":"re_1","object":"refund"`, "", nil, "re_1", ""},
 		"dispute":           {"charge.dispute.created", disputeMembers, "pi_1", []string{"pi_1", "ch_1"}, "", ""},
-		"session":           {"checkout.session.expired", sessionMembers, "cs_1", []string{"cs_1", "cart_1"}, "", ""},
+		"session":           {"checkout.session.expired", sessionMembers, "", []string{"cs_1", "cart_1"}, "", ""},
 		"session, paid":     {"checkout.session.completed", sessionMembers + metadata + `,"payment_intent":"pi_1"`, "pi_1", []string{"att_1", "pi_1", "cs_1", "cart_1"}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -253,4 +253,18 @@ func TestUnreadable(t *testing.T) {
 			providertest.RequireUnreadable(t, v, providertest.Signed(t, v, body))
 		})
 	}
+}
+
+// TestBrowserMark: of a payment link's address the customer can write client_reference_id, of metadata nothing.
+func TestBrowserMark(t *testing.T) {
+	t.Parallel()
+	for members, want := range map[string]bool{
+		sessionMembers: true,
+		sessionMembers + `,"metadata":{"payment_attempt_id":"att_1"}`: false,
+		`"id":"cs_1","object":"checkout.session","metadata":{}`:       false,
+	} {
+		e := providertest.Parsed(t, newVerifier(t), stripeBody("checkout.session.completed", members))
+		require.Equal(t, want, e.BrowserMark, members)
+	}
+	require.False(t, providertest.Parsed(t, newVerifier(t), intentSucceeded).BrowserMark)
 }

@@ -22,6 +22,7 @@ func About() webhooks.About {
 		Quirks: []string{
 			"Values are joined with nothing between them, so that amounts must be compared with the order's.",
 			"AUTH_FAIL is a try that failed on the bank's page, which takes another (from memory): the attempt stays awaiting_customer, with the reason. REJECTED is the end.",
+			"A payment is a PaymentId, with all tries on its page; an OrderId may have several. The form of the bank's script begins one with TerminalKey alone (https://www.tbank.ru/kassa/dev/widget/; that no password is asked for there is from memory): its OrderId and amount are what the browser sent, and count once amount and terminal are right.",
 			"PaymentId is a number of up to twenty digits.",
 			"The same address gets notifications about cards, accounts and receipts: they are ignored, REJECTED of a card included.",
 			"AUTHORIZED and CONFIRMED of a one-stage payment come at the same moment, in any order.",

@@ -39,7 +39,7 @@ func TestEvent(t *testing.T) {
 	require.Equal(t, webhooks.Event{
 		ID: "13660123456789012345:CONFIRMED:1999", IDSource: webhooks.Derived, Type: "CONFIRMED", Kind: webhooks.KindSucceeded,
 		References: []string{"att_1", "13660123456789012345"}, ProviderPaymentID: "13660123456789012345",
-		Money: &webhooks.Money{Minor: 1999, Currency: "RUB"}, Mode: webhooks.ModeTest,
+		Money: &webhooks.Money{Minor: 1999, Currency: "RUB"}, Mode: webhooks.ModeTest, Payee: "1DEMO", BrowserMark: true,
 	}, providertest.Parsed(t, newVerifier(t), tbankBody("CONFIRMED", `,"DATA":{"payment_attempt_id":"att_2"},"Receipt":null`)))
 }
 

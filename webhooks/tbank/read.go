@@ -16,7 +16,7 @@ import (
 func parse(d webhooks.Delivery, fields map[string]string, currency string) (webhooks.Event, error) {
 	e := webhooks.Event{
 		ID:       read.DerivedID(fields["PaymentId"], fields["Status"], fields["Amount"]),
-		IDSource: webhooks.Derived, Type: fields["Status"],
+		IDSource: webhooks.Derived, Type: fields["Status"], Payee: fields["TerminalKey"],
 	}
 	if strings.HasSuffix(fields["TerminalKey"], "DEMO") {
 		e.Mode = webhooks.ModeTest
@@ -70,9 +70,11 @@ func kindOf(status string) (kind webhooks.Kind, needsFetch bool) {
 	}
 }
 
+// fill adds to an event what its fields contain. The tries on the bank's page are all of one PaymentId; an OrderId may have
+// several payments, and a browser may have written it: the form of the bank's script begins a payment with TerminalKey alone.
 func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks.Event, error) {
 	e.References = read.References(fields["OrderId"], fields["PaymentId"])
-	e.ProviderPaymentID = fields["PaymentId"]
+	e.ProviderPaymentID, e.BrowserMark = fields["PaymentId"], fields["OrderId"] != ""
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = FailureCode(e.Type, fields["ErrorCode"])
 		e.PageOpen = e.Kind == webhooks.KindSoftFailed

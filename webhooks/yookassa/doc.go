@@ -19,6 +19,7 @@ func About() webhooks.About {
 			"Nothing is signed: a notification only says what to ask for.",
 			"The address must be the real peer's: tell the receiver which proxies to trust.",
 			"There is no event of a refund that failed: it is found by asking.",
+			"An invoice (in-…) is a container: its payments name it in invoice_details. recipient.account_id is who is paid.",
 			"Any code but 200 counts as not delivered.",
 			"payment.canceled covers declined, expired and cancelled; cancellation_details says which.",
 		},

@@ -22,6 +22,9 @@ type objectData struct {
 	CapturedAt json.RawMessage `json:"captured_at"`
 	Amount     json.RawMessage `json:"amount"`
 	Details    json.RawMessage `json:"cancellation_details"`
+	Recipient  json.RawMessage `json:"recipient"`
+	// Invoice is that in which the payment was made, if it was in one.
+	Invoice json.RawMessage `json:"invoice_details"`
 }
 
 // parse reads a notification. One about a payment has an id of its own for each arrival: were it a duplicate, a forged
@@ -79,10 +82,11 @@ func (o objectData) fill(e webhooks.Event) (webhooks.Event, error) {
 		e.RefundReference = metadata["refund_id"]
 		e.OccurredAt = read.Time(o.CreatedAt)
 	}
+	e.Payee, e.Container = read.Text(read.Members(o.Recipient)["account_id"]), read.Text(read.Members(o.Invoice)["id"])
 	attempt := metadata["payment_attempt_id"]
-	e.References = read.References(attempt, e.ProviderPaymentID)
+	e.References = read.References(attempt, e.ProviderPaymentID, e.Container)
 	if attempt == "" {
-		e.References = read.References(e.ProviderPaymentID, metadata["order_id"])
+		e.References = read.References(e.ProviderPaymentID, e.Container, metadata["order_id"])
 	}
 	e.Mode = read.ModeText(string(o.Test), "true", "false")
 	if e.Kind.IsFailure() {

@@ -45,9 +45,7 @@ func (c *checker) invalid(field, format string, args ...any) {
 }
 
 func (c *checker) value(s *Schema, value any, field string) {
-	if s.Ref != "" {
-		s, _ = c.doc.Components.Schemas.Find(s.Name())
-	}
+	s = c.doc.Resolved(s)
 	if value == nil && slices.Contains(s.Type, "null") {
 		return
 	}

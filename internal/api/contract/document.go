@@ -40,6 +40,7 @@ type Operation struct {
 	ID          string `yaml:"operationId"` //nolint:tagliatelle // OpenAPI names its members
 	Method      string `yaml:"-"`
 	Path        string `yaml:"-"`
+	Deciders    `yaml:",inline"`
 	Tags        []string
 	Summary     string
 	Description string

@@ -22,6 +22,12 @@ type Schema struct {
 	Const   string
 	Default string
 
+	Deciders `yaml:",inline"`
+	// DecidesNothing is the value that every role may send. RefusedAs is the code of the problem where a role may not set
+	// the member; empty for forbidden.
+	DecidesNothing constant `yaml:"x-decides-nothing"` //nolint:tagliatelle // as OpenAPI writes extensions
+	RefusedAs      string   `yaml:"x-refused-as"`      //nolint:tagliatelle // as above
+
 	Minimum, Maximum *int64
 	MinLength        int  `yaml:"minLength"` //nolint:tagliatelle // OpenAPI names its members
 	MaxLength        *int `yaml:"maxLength"` //nolint:tagliatelle // as above

@@ -35,6 +35,8 @@ type Gate struct {
 	Audit Audit
 	// Refused gets each refused token, and each call for staff that was refused to others. It must not block.
 	Refused func(support.Refusal)
+	// CustomersMay is what customers may decide beside what the contract always leaves to them.
+	CustomersMay []authz.Right
 	// Origins are those of pages that may read an attempt with its status token.
 	Origins []string
 }

@@ -301,6 +301,36 @@ func (e PayInitiator) Valid() bool {
 	}
 }
 
+// Defines values for ProviderPaymentStatus.
+const (
+	ProviderPaymentStatusAuthorized ProviderPaymentStatus = "authorized"
+	ProviderPaymentStatusCanceled   ProviderPaymentStatus = "canceled"
+	ProviderPaymentStatusCaptured   ProviderPaymentStatus = "captured"
+	ProviderPaymentStatusFailed     ProviderPaymentStatus = "failed"
+	ProviderPaymentStatusOpen       ProviderPaymentStatus = "open"
+	ProviderPaymentStatusProcessing ProviderPaymentStatus = "processing"
+)
+
+// Valid indicates whether the value is a known member of the ProviderPaymentStatus enum.
+func (e ProviderPaymentStatus) Valid() bool {
+	switch e {
+	case ProviderPaymentStatusAuthorized:
+		return true
+	case ProviderPaymentStatusCanceled:
+		return true
+	case ProviderPaymentStatusCaptured:
+		return true
+	case ProviderPaymentStatusFailed:
+		return true
+	case ProviderPaymentStatusOpen:
+		return true
+	case ProviderPaymentStatusProcessing:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReadinessStatus.
 const (
 	ReadinessStatusOk          ReadinessStatus = "ok"
@@ -600,13 +630,22 @@ func (e SupportPossibilityResolution) Valid() bool {
 
 // Defines values for SupportProposedResolution.
 const (
-	SupportProposedResolutionPaid SupportProposedResolution = "paid"
+	SupportProposedResolutionAccepted          SupportProposedResolution = "accepted"
+	SupportProposedResolutionNotPaid           SupportProposedResolution = "not_paid"
+	SupportProposedResolutionPaid              SupportProposedResolution = "paid"
+	SupportProposedResolutionRefundedElsewhere SupportProposedResolution = "refunded_elsewhere"
 )
 
 // Valid indicates whether the value is a known member of the SupportProposedResolution enum.
 func (e SupportProposedResolution) Valid() bool {
 	switch e {
+	case SupportProposedResolutionAccepted:
+		return true
+	case SupportProposedResolutionNotPaid:
+		return true
 	case SupportProposedResolutionPaid:
+		return true
+	case SupportProposedResolutionRefundedElsewhere:
 		return true
 	default:
 		return false
@@ -721,7 +760,10 @@ type Attempt struct {
 	ClientRequestID *string `json:"client_request_id,omitempty"`
 	Account         string  `json:"account"`
 
-	// ProviderPaymentID Null until the provider has named the payment.
+	// Payments All payments at the provider that belong to the attempt, in the order in which they were reported. A reload of the page or a second card makes another one.
+	Payments []ProviderPayment `json:"payments"`
+
+	// ProviderPaymentID The acting payment: what a capture, a cancel, a refund and a lookup mean. Null until the provider has named it; before its first payment the id of the provider's page or order.
 	ProviderPaymentID *string `json:"provider_payment_id"`
 
 	// Status Moves once, forward.
@@ -860,11 +902,18 @@ type CreateOrder struct {
 
 // CreateRefund defines model for CreateRefund.
 type CreateRefund struct {
+	// AcknowledgeDispute The caller knows that a dispute of the payment is open, in which the bank may give the customer the same money, and refunds
+	// all the same. Without it such a refund is refused (`dispute-open`).
+	AcknowledgeDispute *bool `json:"acknowledge_dispute,omitempty"`
+
 	// Amount Minor units of the currency, in plain digits.
 	Amount *Amount `json:"amount,omitempty"`
 
 	// ExpectedRefundable What the caller believes is left to refund, in minor units.
 	ExpectedRefundable *int64 `json:"expected_refundable,omitempty"`
+
+	// ProviderPaymentID The provider's id of the payment that is refunded, where several of the attempt's hold money.
+	ProviderPaymentID *string `json:"provider_payment_id,omitempty"`
 
 	// Reason For people and for the provider, where it takes one.
 	Reason *string `json:"reason,omitempty"`
@@ -1025,7 +1074,8 @@ type Events struct {
 // Failure defines model for Failure.
 type Failure struct {
 	// Code card_declined, insufficient_funds, authentication_failed, expired, canceled, fraud_suspected, provider_rejected,
-	// not_started (it never reached the provider) or not_paid (a person found that out). More may come.
+	// not_started (it never reached the provider), not_covered (of a refund: its money was taken back another way before it was sent)
+	// or not_paid (a person found that out). More may come.
 	Code string `json:"code"`
 
 	// Message A sentence for the customer.
@@ -1404,6 +1454,26 @@ type Problem struct {
 
 // ProviderName A name by which the provider calls the payment.
 type ProviderName = string
+
+// ProviderPayment One payment at the provider. Its amounts are in the attempt's currency.
+type ProviderPayment struct {
+	// ProviderPaymentID Empty while the provider has not named it.
+	ProviderPaymentID string `json:"provider_payment_id"`
+
+	// Container The provider's id of the page, session, order or link in which it was made; empty without one.
+	Container        string                `json:"container"`
+	Status           ProviderPaymentStatus `json:"status"`
+	AmountAuthorized int64                 `json:"amount_authorized"`
+	AmountCaptured   int64                 `json:"amount_captured"`
+	AmountRefunded   int64                 `json:"amount_refunded"`
+	AmountDisputed   int64                 `json:"amount_disputed"`
+
+	// SeenAt When a report last changed it.
+	SeenAt Micros `json:"seen_at"`
+}
+
+// ProviderPaymentStatus defines model for ProviderPayment.Status.
+type ProviderPaymentStatus string
 
 // ProviderReference defines model for ProviderReference.
 type ProviderReference struct {
@@ -1887,11 +1957,13 @@ type SupportPossibilityResolution string
 
 // SupportProposed defines model for SupportProposed.
 type SupportProposed struct {
-	By                string                    `json:"by"`
-	At                Micros                    `json:"at"`
-	Resolution        SupportProposedResolution `json:"resolution"`
-	ProviderPaymentID string                    `json:"provider_payment_id"`
-	Reason            string                    `json:"reason"`
+	By         string                    `json:"by"`
+	At         Micros                    `json:"at"`
+	Resolution SupportProposedResolution `json:"resolution"`
+
+	// ProviderPaymentID Null unless the resolution is `paid`.
+	ProviderPaymentID *string `json:"provider_payment_id"`
+	Reason            string  `json:"reason"`
 }
 
 // SupportProposedResolution defines model for SupportProposed.Resolution.

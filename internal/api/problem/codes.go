@@ -251,6 +251,16 @@ func paymentKinds() []kind {
 			detail:  "Compare what you have with the orders that changed since, then read from the oldest event: leave after out.",
 		},
 		{
+			code: "dispute-open", status: 409,
+			meaning: "A dispute of this payment is open: the bank may give the customer the same money, and a refund beside it is lost where it does.",
+			detail:  "Look at the dispute. If the money is to be refunded all the same, send acknowledge_dispute: true with a new key.",
+		},
+		{
+			code: "payment-ambiguous", status: 409,
+			meaning: "Several payments of this attempt hold money: the customer was charged more than once.",
+			detail:  "Send provider_payment_id: the payment that is to be refunded.",
+		},
+		{
 			code: "refundable-changed", status: 412,
 			meaning: "Another amount is left to refund than expected_refundable says: somebody else has refunded meanwhile.",
 			detail:  "Read the attempt and decide anew.",

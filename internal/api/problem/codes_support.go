@@ -29,7 +29,7 @@ func supportKinds() []kind {
 		},
 		{
 			code: "resolution-not-possible", status: 422,
-			meaning: "The resolution would leave an attempt, a refund or money that nobody looks at any more; or the provider was asked about what is called paid, and contradicts it.",
+			meaning: "The resolution would leave an attempt, a refund or money that nobody looks at any more; or the provider was asked about what is called paid, or would be freed for another move, and contradicts it.",
 			detail:  "Read the discrepancy: its member resolutions says what it can be resolved as, and what each does.",
 		},
 		{
@@ -39,8 +39,8 @@ func supportKinds() []kind {
 		},
 		{
 			code: "second-person-needed", status: 409,
-			meaning: "Nothing is decided about money on one person's word, so a second person has to agree: to what you called paid, where the provider can't be asked, or to a refund that you asked for.",
-			detail:  "Have another member of the staff look: it takes the same resolution as paid by the same provider_payment_id, or an admin's approval of the refund.",
+			meaning: "Nothing is decided about money on one person's word, so a second person has to agree: to a resolution for which the provider can't be asked, to a payment that bears no mark of ours or is of another amount, to how a discrepancy is closed that your own resolution opened, or to a refund that you asked for.",
+			detail:  "Have another member of the staff look: it takes the same resolution with the same provider_payment_id, a resolution by another person than the one that opened it, or an admin's approval of the refund.",
 		},
 		{
 			code: "refund-request-decided", status: 409,

@@ -80,7 +80,18 @@ func fieldErrors(err error) []payment.FieldError {
 	if refused, ok := errors.AsType[*Error](err); ok {
 		return refused.Fields
 	}
+	if role, ok := errors.AsType[*authz.RoleError](err); ok {
+		return membersOf(role)
+	}
 	return nil
+}
+
+// membersOf names the members that the caller's role may not set; nil where all of the call is refused.
+func membersOf(role *authz.RoleError) (fields []payment.FieldError) {
+	for _, name := range role.Members {
+		fields = append(fields, payment.FieldError{Field: name, Message: "must be set by " + role.Roles()})
+	}
+	return fields
 }
 
 func detail(k kind, err error) string {

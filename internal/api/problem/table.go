@@ -58,6 +58,8 @@ func paymentRows() []row {
 		{payment.ErrNotRefundable, "attempt-not-refundable"},
 		{payment.ErrRefundExceeds, "refund-exceeds-payment"},
 		{payment.ErrRefundableChanged, "refundable-changed"},
+		{payment.ErrDisputeOpen, "dispute-open"},
+		{payment.ErrPaymentAmbiguous, "payment-ambiguous"},
 		{payment.ErrBusy, "request-in-progress"},
 		{payment.ErrDiscrepancyNotFound, "not-found"},
 		{payment.ErrJobNotFound, "not-found"},
@@ -68,6 +70,7 @@ func paymentRows() []row {
 		{payment.ErrHoldsMoney, "attempt-holds-money"},
 		// *review.ResolutionError and *payment.LateMoneyError are these with a detail of their own.
 		{payment.ErrResolutionImpossible, "resolution-not-possible"},
+		{payment.ErrOwnResolution, "second-person-needed"},
 		{payment.ErrSecondPerson, "second-person-needed"},
 		{payment.ErrPaymentIDMissing, "provider-payment-id-required"},
 		{payment.ErrPaymentTaken, "provider-payment-taken"},

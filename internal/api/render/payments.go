@@ -53,6 +53,7 @@ func (r Renderer) Attempt(v payment.View) gen.Attempt {
 		AmountCaptured: v.AmountCaptured(), AmountRefunded: v.AmountRefunded(), AmountDisputed: v.AmountDisputed(),
 		Capture:            gen.AttemptCapture(v.Capture),
 		Origin:             gen.AttemptOrigin(cmp.Or(v.Begun, payment.BegunHere)),
+		Payments:           payments(v.Attempt),
 		Disputes:           make([]gen.Dispute, len(v.Disputes)),
 		CanStartNewAttempt: v.CanStartNew, Version: v.Version,
 		CreatedAt: gen.Micros(v.CreatedAt), UpdatedAt: gen.Micros(v.UpdatedAt),
@@ -78,6 +79,20 @@ func (r Renderer) ForStaff(v payment.View) gen.Attempt {
 	out := r.Attempt(v)
 	if n := out.NextAction; n != nil {
 		n.Fields, n.Data = nil, nil
+	}
+	return out
+}
+
+// payments are all that the attempt has at the provider.
+func payments(a payment.Attempt) []gen.ProviderPayment {
+	out := make([]gen.ProviderPayment, len(a.Payments))
+	for i := range a.Payments {
+		p := &a.Payments[i]
+		out[i] = gen.ProviderPayment{
+			ProviderPaymentID: p.ID, Container: p.Container, Status: gen.ProviderPaymentStatus(p.Status()),
+			AmountAuthorized: max(0, p.Authorized), AmountCaptured: max(0, p.Captured), AmountRefunded: max(0, p.Refunded), AmountDisputed: max(0, p.Disputed),
+			SeenAt: gen.Micros(p.LastAt),
+		}
 	}
 	return out
 }

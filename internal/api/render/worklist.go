@@ -25,7 +25,7 @@ func SupportDiscrepancy(e worklist.Entry) gen.SupportDiscrepancy {
 func discrepancy(d worklist.Entry) gen.SupportDiscrepancy {
 	out := gen.SupportDiscrepancy{
 		DiscrepancyID: d.ID.String(), Kind: string(d.Kind), Status: gen.SupportDiscrepancyStatusOpen,
-		PaymentAttemptID: attemptOrNull(d.AttemptID), OrderID: orNull(string(d.OrderID)), Text: d.Text, WhatToDo: d.WhatToDo(),
+		PaymentAttemptID: attemptOrNull(d.AttemptID), OrderID: orNull(string(d.OrderID)), Text: d.Says(), WhatToDo: d.WhatToDo(),
 		Account: orNull(d.Account), ProviderEventID: orNull(d.Event.ID), OpenedAt: gen.Micros(d.At), AgeSeconds: int64(d.Age().Seconds()),
 		UserID: orNull(string(d.User)), Expected: money(d.Expected), Held: money(d.Held), CommentCount: d.CommentCount,
 		Assignee: orNull(d.Assignee), AssignedAt: (*gen.Micros)(d.AssignedAt),
@@ -35,8 +35,8 @@ func discrepancy(d worklist.Entry) gen.SupportDiscrepancy {
 	}
 	if p := d.Proposed; d.Awaits() {
 		out.AwaitingSecond = &gen.SupportProposed{
-			By: p.By, At: gen.Micros(p.At), Resolution: gen.SupportProposedResolution(review.ResolvedPaid),
-			ProviderPaymentID: p.ProviderPaymentID, Reason: p.Reason,
+			By: p.By, At: gen.Micros(p.At), Resolution: gen.SupportProposedResolution(p.Resolution),
+			ProviderPaymentID: orNull(p.ProviderPaymentID), Reason: p.Reason,
 		}
 	}
 	if d.EventID != nil {

@@ -18,16 +18,24 @@ import (
 
 // binder reads a body as the contract describes it: what reaches a handler is valid.
 type binder struct {
-	doc    *contract.Document
-	bodies *Bodies
-	keep   func(c echo.Context, body []byte)
-	ops    map[string]*contract.Operation
+	BinderOptions
+	ops map[string]*contract.Operation
 }
 
-// NewBinder returns a binder for the operations of a document. Each body that it has accepted is kept.
-func NewBinder(doc *contract.Document, bodies *Bodies, keep func(c echo.Context, body []byte)) echo.Binder {
-	b := &binder{doc: doc, bodies: bodies, keep: keep, ops: make(map[string]*contract.Operation)}
-	for _, op := range doc.Operations() {
+// BinderOptions configure a binder. All are required.
+type BinderOptions struct {
+	Contract *contract.Document
+	Bodies   *Bodies
+	// Decided refuses a body, parsed and with known members only, for who sends it; nil stands for an absent body.
+	Decided func(c echo.Context, op *contract.Operation, body any) error
+	// Keep gets each body that was accepted.
+	Keep func(c echo.Context, body []byte)
+}
+
+// NewBinder returns a binder for the operations of a document.
+func NewBinder(o BinderOptions) echo.Binder {
+	b := &binder{BinderOptions: o, ops: make(map[string]*contract.Operation)}
+	for _, op := range o.Contract.Operations() {
 		b.ops[op.Method+" "+Route(op.Path)] = op
 	}
 	return b
@@ -45,18 +53,21 @@ func (b *binder) Bind(into any, c echo.Context) error {
 	if !isJSON(r.Header) && (r.ContentLength != 0 || len(r.Header.Values(echo.HeaderContentType)) > 0) {
 		return problem.Refuse("unsupported-media-type", "")
 	}
-	body, err := b.bodies.Read(c)
+	body, err := b.Bodies.Read(c)
 	switch {
 	case err != nil:
 		return err
 	case len(body) == 0 && !op.RequestBody.Required:
-		b.keep(c, []byte("{}"))
+		if err := b.Decided(c, op, nil); err != nil {
+			return err
+		}
+		b.Keep(c, []byte("{}"))
 		return io.EOF
 	}
-	if err := b.check(op.JSON(), body); err != nil {
+	if err := b.check(c, op, body); err != nil {
 		return err
 	}
-	b.keep(c, body)
+	b.Keep(c, body)
 	if err := json.Unmarshal(body, into); err != nil {
 		return fmt.Errorf("the contract allows what %T can't hold: %w", into, err)
 	}
@@ -73,7 +84,7 @@ func isJSON(h http.Header) bool {
 	return err == nil && media == echo.MIMEApplicationJSON && (!named || strings.EqualFold(charset, "utf-8"))
 }
 
-func (b *binder) check(s *contract.Schema, body []byte) error {
+func (b *binder) check(c echo.Context, op *contract.Operation, body []byte) error {
 	value, err := strictjson.Parse(body)
 	if err != nil {
 		return malformed(err.Error())
@@ -84,9 +95,12 @@ func (b *binder) check(s *contract.Schema, body []byte) error {
 	if _, ok := value.(map[string]any); !ok {
 		return malformed("the body is not a JSON object")
 	}
-	found := b.doc.Check(s, value)
+	found := b.Contract.Check(op.JSON(), value)
 	if len(found.Unknown) > 0 {
 		return malformed("the member " + found.Unknown[0] + " is not known")
+	}
+	if err := b.Decided(c, op, value); err != nil {
+		return err
 	}
 	var invalid payment.ValidationError
 	for _, m := range found.Invalid {

@@ -102,7 +102,7 @@ func (v visit) outcome(e worklist.Entry) string {
 	text := kindWords(e.Kind)
 	switch {
 	case e.Awaits():
-		return "The provider can't be asked. This stays here until a second person resolves it as paid by the same payment."
+		return "One person is not enough for this. It stays here until a second person resolves it the same way."
 	case e.Resolved == nil:
 		return "This is open still: " + text + "."
 	case e.Resolved.By != v.Who.Subject:

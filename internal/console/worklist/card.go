@@ -39,7 +39,7 @@ func (c card) Anchor() string { return "d-" + c.ID.String() }
 // Version is a digest of what the card shows, its age included.
 func (c card) Version() string {
 	return sum(
-		c.ID.String(), c.Text, c.WhatToDo(), layout.Age(c.Age()), c.Assignee, number(c.CommentCount), shown(c.Expected), shown(c.Money), shown(c.Held),
+		c.ID.String(), c.Says(), c.WhatToDo(), layout.Age(c.Age()), c.Assignee, number(c.CommentCount), shown(c.Expected), shown(c.Money), shown(c.Held),
 		fmt.Sprint(c.Proposed != nil, c.Resolved != nil),
 	)
 }

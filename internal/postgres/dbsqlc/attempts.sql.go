@@ -13,7 +13,7 @@ import (
 )
 
 const attemptLock = `-- name: AttemptLock :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 FOR NO KEY UPDATE OF a
@@ -60,6 +60,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.UpdatedAt,
 		&i.PaymentAttempts.FinalizedAt,
 		&i.PaymentAttempts.ExpiresAt,
+		&i.PaymentAttempts.Payments,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -67,7 +68,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 }
 
 const attemptRead = `-- name: AttemptRead :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = $1
 `
@@ -114,6 +115,7 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.UpdatedAt,
 		&i.PaymentAttempts.FinalizedAt,
 		&i.PaymentAttempts.ExpiresAt,
+		&i.PaymentAttempts.Payments,
 		&i.ReadAt,
 		&i.Siblings,
 		&i.HasDisputes,
@@ -138,13 +140,14 @@ UPDATE payment_attempts a SET
     failure_message = n.failure_message,
     failure_provider_code = n.failure_provider_code,
     saved_payment_method = coalesce(n.saved_method, a.saved_payment_method),
+    payments = n.payments,
     version = n.version,
     updated_at = n.updated_at,
     finalized_at = n.finalized_at
 FROM (
     SELECT u.order_id, u.attempt_id, u.was, u.provider_payment_id, u.status::attempt_status AS status, u.stage::attempt_stage AS stage,
         u.amount_authorized, u.amount_captured, u.amount_refunded, u.amount_disputed, u.foreign_money, u.movements, u.next_action,
-        u.failure_code, u.failure_message, u.failure_provider_code, NULLIF(u.saved_method, '')::json AS saved_method,
+        u.failure_code, u.failure_message, u.failure_provider_code, NULLIF(u.saved_method, '')::json AS saved_method, NULLIF(u.payments, '')::json AS payments,
         u.version, u.updated_at, NULLIF(u.finalized_at, '0001-01-01 00:00:00Z') AS finalized_at
     FROM (SELECT unnest($2::text[]) AS order_id,
         unnest($1::uuid[]) AS attempt_id,
@@ -163,9 +166,10 @@ FROM (
         unnest($15::text[]) AS failure_message,
         unnest($16::text[]) AS failure_provider_code,
         unnest($17::text[]) AS saved_method,
-        unnest($18::int[]) AS version,
-        unnest($19::timestamptz[]) AS updated_at,
-        unnest($20::timestamptz[]) AS finalized_at) u
+        unnest($18::text[]) AS payments,
+        unnest($19::int[]) AS version,
+        unnest($20::timestamptz[]) AS updated_at,
+        unnest($21::timestamptz[]) AS finalized_at) u
 ) n
 WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.was
 RETURNING 1
@@ -191,6 +195,7 @@ type AttemptsAdvanceParams struct {
 	FailureMessages      []string
 	FailureProviderCodes []string
 	SavedMethods         []string
+	Payments             []string
 	Versions             []int32
 	UpdatedAts           []time.Time
 	FinalizedAts         []time.Time
@@ -217,6 +222,7 @@ func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdv
 		arg.FailureMessages,
 		arg.FailureProviderCodes,
 		arg.SavedMethods,
+		arg.Payments,
 		arg.Versions,
 		arg.UpdatedAts,
 		arg.FinalizedAts,
@@ -237,7 +243,7 @@ func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, notices []strin
 }
 
 const attemptsBeside = `-- name: AttemptsBeside :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = (SELECT o.order_id FROM payment_attempts o WHERE o.attempt_id = $1)
 ORDER BY a.created_at, a.attempt_id
 `
@@ -289,6 +295,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
+			&i.PaymentAttempts.Payments,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -303,7 +310,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 }
 
 const attemptsByRequest = `-- name: AttemptsByRequest :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, false AS siblings,
     coalesce(o.state, '') AS charge_state, o.lease_until AS charge_lease_until,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a
@@ -369,6 +376,7 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
+			&i.PaymentAttempts.Payments,
 			&i.ReadAt,
 			&i.Siblings,
 			&i.ChargeState,
@@ -400,10 +408,10 @@ func (q *Queries) AttemptsChannel(ctx context.Context, db DBTX) (string, error) 
 const attemptsImport = `-- name: AttemptsImport :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, provider_payment_id,
     status, stage, amount, currency, capture_manual, movements, amount_captured, amount_refunded,
-    failure_code, failure_message, version, created_at, updated_at, finalized_at)
+    failure_code, failure_message, payments, version, created_at, updated_at, finalized_at)
 SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'imported', n.provider_payment_id,
     n.status, 'final', n.amount, n.currency, n.capture_manual, n.movements, n.amount_captured, n.amount_refunded,
-    n.failure_code, n.failure_message, n.version, n.created_at, n.finalized_at, n.finalized_at
+    n.failure_code, n.failure_message, NULLIF(n.payments, '')::json, n.version, n.created_at, n.finalized_at, n.finalized_at
 FROM (
     SELECT unnest($1::text[]) AS order_id,
         unnest($2::uuid[]) AS attempt_id,
@@ -421,9 +429,10 @@ FROM (
         unnest($14::bigint[]) AS amount_refunded,
         unnest($15::text[]) AS failure_code,
         unnest($16::text[]) AS failure_message,
-        unnest($17::int[]) AS version,
-        unnest($18::timestamptz[]) AS created_at,
-        unnest($19::timestamptz[]) AS finalized_at
+        unnest($17::text[]) AS payments,
+        unnest($18::int[]) AS version,
+        unnest($19::timestamptz[]) AS created_at,
+        unnest($20::timestamptz[]) AS finalized_at
 ) n
 `
 
@@ -444,6 +453,7 @@ type AttemptsImportParams struct {
 	Refunded           []int64
 	FailureCodes       []string
 	FailureMessages    []string
+	Payments           []string
 	Versions           []int32
 	CreatedAts         []time.Time
 	FinalizedAts       []time.Time
@@ -468,6 +478,7 @@ func (q *Queries) AttemptsImport(ctx context.Context, db DBTX, arg *AttemptsImpo
 		arg.Refunded,
 		arg.FailureCodes,
 		arg.FailureMessages,
+		arg.Payments,
 		arg.Versions,
 		arg.CreatedAts,
 		arg.FinalizedAts,
@@ -535,7 +546,7 @@ func (q *Queries) AttemptsInsert(ctx context.Context, db DBTX, arg *AttemptsInse
 }
 
 const attemptsLiveLockFree = `-- name: AttemptsLiveLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, true AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, true AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]) AND a.live
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -589,6 +600,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
+			&i.PaymentAttempts.Payments,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -603,7 +615,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsLockFree = `-- name: AttemptsLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 ORDER BY a.attempt_id
@@ -657,6 +669,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
+			&i.PaymentAttempts.Payments,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -671,7 +684,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 }
 
 const attemptsLockNamed = `-- name: AttemptsLockNamed :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id IN (
     SELECT unnest($1::uuid[])
@@ -737,6 +750,7 @@ func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsL
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
+			&i.PaymentAttempts.Payments,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -784,7 +798,7 @@ func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMoved
 }
 
 const attemptsOfOrderLock = `-- name: AttemptsOfOrderLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = $1
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -835,6 +849,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
+			&i.PaymentAttempts.Payments,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -848,7 +863,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 }
 
 const attemptsOfOrders = `-- name: AttemptsOfOrders :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id
@@ -902,6 +917,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
+			&i.PaymentAttempts.Payments,
 			&i.ReadAt,
 			&i.Siblings,
 			&i.HasDisputes,
@@ -917,7 +933,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 }
 
 const attemptsOfOrdersLock = `-- name: AttemptsOfOrdersLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -968,6 +984,7 @@ func (q *Queries) AttemptsOfOrdersLock(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
+			&i.PaymentAttempts.Payments,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -981,7 +998,7 @@ func (q *Queries) AttemptsOfOrdersLock(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsRead = `-- name: AttemptsRead :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 `
@@ -1034,6 +1051,7 @@ func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.U
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
+			&i.PaymentAttempts.Payments,
 			&i.ReadAt,
 			&i.Siblings,
 			&i.HasDisputes,

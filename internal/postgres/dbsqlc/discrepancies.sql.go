@@ -13,7 +13,7 @@ import (
 )
 
 const discrepancyLock = `-- name: DiscrepancyLock :one
-SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at FROM discrepancies WHERE discrepancy_id = $1 FOR NO KEY UPDATE
+SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at, proposed_resolution, caused_by FROM discrepancies WHERE discrepancy_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks one discrepancy.
@@ -44,15 +44,17 @@ func (q *Queries) DiscrepancyLock(ctx context.Context, db DBTX, discrepancyID uu
 		&i.ProviderPaymentID,
 		&i.Assignee,
 		&i.AssignedAt,
+		&i.ProposedResolution,
+		&i.CausedBy,
 	)
 	return &i, err
 }
 
 const discrepancyOpen = `-- name: DiscrepancyOpen :exec
 WITH opened AS (
-INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, opened_at)
+INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, caused_by, opened_at)
 SELECT $7, $8, coalesce($9::text, e.order_id), coalesce($10::uuid, e.attempt_id), $11,
-    $12::text, $13, $14, $15, $16, $17, $6
+    $12::text, $13, $14, $15, $16, $17, $18, $6
 FROM (SELECT 1) one
 LEFT JOIN provider_events e ON $8::text = 'event_changed' AND e.account = $11::text AND e.provider_event_id = $12::text
 ON CONFLICT DO NOTHING
@@ -83,6 +85,7 @@ type DiscrepancyOpenParams struct {
 	Amount          *int64
 	Currency        *string
 	Text            string
+	CausedBy        string
 }
 
 // Opens one discrepancy; one that was opened for the same cause stays, and so
@@ -107,22 +110,24 @@ func (q *Queries) DiscrepancyOpen(ctx context.Context, db DBTX, arg *Discrepancy
 		arg.Amount,
 		arg.Currency,
 		arg.Text,
+		arg.CausedBy,
 	)
 	return err
 }
 
 const discrepancyPropose = `-- name: DiscrepancyPropose :execrows
 UPDATE discrepancies SET proposed_at = $1, proposed_by = $2, proposed_payment_id = $3,
-    proposed_reason = $4
-WHERE discrepancy_id = $5 AND resolved_at IS NULL
+    proposed_reason = $4, proposed_resolution = $5
+WHERE discrepancy_id = $6 AND resolved_at IS NULL
 `
 
 type DiscrepancyProposeParams struct {
-	ProposedAt        *time.Time
-	ProposedBy        string
-	ProposedPaymentID string
-	ProposedReason    string
-	DiscrepancyID     uuid.UUID
+	ProposedAt         *time.Time
+	ProposedBy         string
+	ProposedPaymentID  string
+	ProposedReason     string
+	ProposedResolution string
+	DiscrepancyID      uuid.UUID
 }
 
 // Writes what one person proposes of a locked discrepancy that is open.
@@ -132,6 +137,7 @@ func (q *Queries) DiscrepancyPropose(ctx context.Context, db DBTX, arg *Discrepa
 		arg.ProposedBy,
 		arg.ProposedPaymentID,
 		arg.ProposedReason,
+		arg.ProposedResolution,
 		arg.DiscrepancyID,
 	)
 	if err != nil {
@@ -141,7 +147,7 @@ func (q *Queries) DiscrepancyPropose(ctx context.Context, db DBTX, arg *Discrepa
 }
 
 const discrepancyRead = `-- name: DiscrepancyRead :one
-SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at FROM discrepancies WHERE discrepancy_id = $1
+SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at, proposed_resolution, caused_by FROM discrepancies WHERE discrepancy_id = $1
 `
 
 // Reads one discrepancy, locks nothing.
@@ -172,6 +178,8 @@ func (q *Queries) DiscrepancyRead(ctx context.Context, db DBTX, discrepancyID uu
 		&i.ProviderPaymentID,
 		&i.Assignee,
 		&i.AssignedAt,
+		&i.ProposedResolution,
+		&i.CausedBy,
 	)
 	return &i, err
 }

@@ -102,6 +102,128 @@ func (q *Queries) DisputeInsert(ctx context.Context, db DBTX, arg *DisputeInsert
 	return err
 }
 
+const disputeMoveInsert = `-- name: DisputeMoveInsert :exec
+INSERT INTO dispute_moves (order_id, attempt_id, account, dispute, number, kind, entry, amount, currency, whole, at, recorded_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+`
+
+type DisputeMoveInsertParams struct {
+	OrderID    string
+	AttemptID  uuid.UUID
+	Account    string
+	Dispute    string
+	Number     int32
+	Kind       string
+	Entry      string
+	Amount     *int64
+	Currency   *string
+	Whole      bool
+	At         *time.Time
+	RecordedAt time.Time
+}
+
+// Appends what a report stated that a dispute took or returned. A number twice is a unique violation: the caller decides anew.
+func (q *Queries) DisputeMoveInsert(ctx context.Context, db DBTX, arg *DisputeMoveInsertParams) error {
+	_, err := db.Exec(ctx, disputeMoveInsert,
+		arg.OrderID,
+		arg.AttemptID,
+		arg.Account,
+		arg.Dispute,
+		arg.Number,
+		arg.Kind,
+		arg.Entry,
+		arg.Amount,
+		arg.Currency,
+		arg.Whole,
+		arg.At,
+		arg.RecordedAt,
+	)
+	return err
+}
+
+const disputeMovesNamed = `-- name: DisputeMovesNamed :many
+SELECT d.order_id, d.attempt_id, d.account, d.dispute, d.number, d.kind, d.entry, d.amount, d.currency, d.whole, d.at, d.recorded_at FROM (SELECT unnest($1::text[]) AS account, unnest($2::text[]) AS dispute) n
+JOIN dispute_moves d ON d.account = n.account AND d.dispute = n.dispute ORDER BY d.account, d.dispute, d.number
+`
+
+type DisputeMovesNamedParams struct {
+	Accounts []string
+	Disputes []string
+}
+
+// Reads what reports stated that some disputes took and returned, oldest first; locks nothing. The caller has locked the attempt of each
+// that it writes. The pairs are matched by position.
+func (q *Queries) DisputeMovesNamed(ctx context.Context, db DBTX, arg *DisputeMovesNamedParams) ([]*DisputeMoves, error) {
+	rows, err := db.Query(ctx, disputeMovesNamed, arg.Accounts, arg.Disputes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*DisputeMoves
+	for rows.Next() {
+		var i DisputeMoves
+		if err := rows.Scan(
+			&i.OrderID,
+			&i.AttemptID,
+			&i.Account,
+			&i.Dispute,
+			&i.Number,
+			&i.Kind,
+			&i.Entry,
+			&i.Amount,
+			&i.Currency,
+			&i.Whole,
+			&i.At,
+			&i.RecordedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const disputeMovesOfAttempts = `-- name: DisputeMovesOfAttempts :many
+SELECT order_id, attempt_id, account, dispute, number, kind, entry, amount, currency, whole, at, recorded_at FROM dispute_moves WHERE attempt_id = ANY ($1::uuid[]) ORDER BY attempt_id, dispute, number
+`
+
+// Reads what reports stated that the disputes of some attempts took and returned, oldest first; locks nothing.
+func (q *Queries) DisputeMovesOfAttempts(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*DisputeMoves, error) {
+	rows, err := db.Query(ctx, disputeMovesOfAttempts, attemptIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*DisputeMoves
+	for rows.Next() {
+		var i DisputeMoves
+		if err := rows.Scan(
+			&i.OrderID,
+			&i.AttemptID,
+			&i.Account,
+			&i.Dispute,
+			&i.Number,
+			&i.Kind,
+			&i.Entry,
+			&i.Amount,
+			&i.Currency,
+			&i.Whole,
+			&i.At,
+			&i.RecordedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const disputeRead = `-- name: DisputeRead :one
 SELECT order_id, dispute_id, attempt_id, account, provider_dispute_id, status, reason, amount, currency, due_by, status_at, version, opened_at, updated_at, closed_at FROM disputes WHERE dispute_id = $1
 `

@@ -7,6 +7,7 @@ package dbsqlc
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -129,6 +130,51 @@ func (q *Queries) ErasureCount(ctx context.Context, db DBTX, person string) (*Er
 	var i ErasureCountRow
 	err := row.Scan(&i.Orders, &i.Waiting)
 	return &i, err
+}
+
+const erasureDisputes = `-- name: ErasureDisputes :many
+SELECT d.provider_dispute_id, d.account, d.order_id, d.due_by
+FROM orders o JOIN disputes d ON d.order_id = o.order_id
+WHERE o.user_id COLLATE "C" = $1::text AND d.closed_at IS NULL
+ORDER BY d.opened_at, d.dispute_id LIMIT $2::int
+`
+
+type ErasureDisputesParams struct {
+	Person string
+	Most   int32
+}
+
+type ErasureDisputesRow struct {
+	ProviderDisputeID string
+	Account           string
+	OrderID           string
+	DueBy             *time.Time
+}
+
+// Reads the open disputes of one user's orders, some of them; locks nothing.
+func (q *Queries) ErasureDisputes(ctx context.Context, db DBTX, arg *ErasureDisputesParams) ([]*ErasureDisputesRow, error) {
+	rows, err := db.Query(ctx, erasureDisputes, arg.Person, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*ErasureDisputesRow
+	for rows.Next() {
+		var i ErasureDisputesRow
+		if err := rows.Scan(
+			&i.ProviderDisputeID,
+			&i.Account,
+			&i.OrderID,
+			&i.DueBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const erasureEnd = `-- name: ErasureEnd :exec

@@ -25,7 +25,7 @@ func (q *Queries) EvidenceAlone(ctx context.Context, db DBTX) (bool, error) {
 }
 
 const evidenceAttempts = `-- name: EvidenceAttempts :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at
 FROM payment_attempts a
 WHERE a.attempt_id > $1 ORDER BY a.attempt_id LIMIT $2::int
 `
@@ -81,6 +81,7 @@ func (q *Queries) EvidenceAttempts(ctx context.Context, db DBTX, arg *EvidenceAt
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
+			&i.PaymentAttempts.Payments,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -94,13 +95,14 @@ func (q *Queries) EvidenceAttempts(ctx context.Context, db DBTX, arg *EvidenceAt
 }
 
 const evidenceDiscrepancies = `-- name: EvidenceDiscrepancies :many
-SELECT attempt_id, kind, about FROM discrepancies WHERE attempt_id = ANY ($1::uuid[])
+SELECT attempt_id, kind, about, (resolved_at IS NULL)::boolean AS open FROM discrepancies WHERE attempt_id = ANY ($1::uuid[])
 `
 
 type EvidenceDiscrepanciesRow struct {
 	AttemptID *uuid.UUID
 	Kind      string
 	About     string
+	Open      bool
 }
 
 // Reads the kinds of some attempts' discrepancies, resolved ones too; locks
@@ -114,7 +116,12 @@ func (q *Queries) EvidenceDiscrepancies(ctx context.Context, db DBTX, attemptIds
 	var items []*EvidenceDiscrepanciesRow
 	for rows.Next() {
 		var i EvidenceDiscrepanciesRow
-		if err := rows.Scan(&i.AttemptID, &i.Kind, &i.About); err != nil {
+		if err := rows.Scan(
+			&i.AttemptID,
+			&i.Kind,
+			&i.About,
+			&i.Open,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)
@@ -250,7 +257,7 @@ func (q *Queries) EvidenceLog(ctx context.Context, db DBTX, arg *EvidenceLogPara
 }
 
 const evidenceOrders = `-- name: EvidenceOrders :many
-SELECT o.order_id, o.amount, o.currency, o.cancel_requested_at,
+SELECT o.order_id, o.amount, o.currency, o.cancel_requested_at, o.accepted_attempt_id,
     (SELECT count(*) FROM payment_attempts a WHERE a.order_id = o.order_id AND a.status <> 'failed')::int AS live
 FROM orders o WHERE o.order_id = ANY ($1::text[])
 `
@@ -260,6 +267,7 @@ type EvidenceOrdersRow struct {
 	Amount            int64
 	Currency          string
 	CancelRequestedAt *time.Time
+	AcceptedAttemptID *uuid.UUID
 	Live              int32
 }
 
@@ -279,6 +287,7 @@ func (q *Queries) EvidenceOrders(ctx context.Context, db DBTX, orderIds []string
 			&i.Amount,
 			&i.Currency,
 			&i.CancelRequestedAt,
+			&i.AcceptedAttemptID,
 			&i.Live,
 		); err != nil {
 			return nil, err
@@ -292,7 +301,7 @@ func (q *Queries) EvidenceOrders(ctx context.Context, db DBTX, orderIds []string
 }
 
 const evidenceRefunds = `-- name: EvidenceRefunds :many
-SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at
+SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, r.provider_payment_id, now()::timestamptz AS read_at
 FROM refunds r WHERE r.attempt_id = ANY ($1::uuid[]) ORDER BY r.refund_id
 `
 
@@ -332,6 +341,7 @@ func (q *Queries) EvidenceRefunds(ctx context.Context, db DBTX, attemptIds []uui
 			&i.Refunds.CreatedAt,
 			&i.Refunds.UpdatedAt,
 			&i.Refunds.FinalizedAt,
+			&i.Refunds.ProviderPaymentID,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ import (
 )
 
 const attemptsList = `-- name: AttemptsList :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at
 FROM payment_attempts a JOIN orders o ON o.order_id = a.order_id
 WHERE (a.created_at, a.attempt_id) < ($1::timestamptz, $2::uuid)
     AND a.created_at >= $3::timestamptz AND a.created_at < $4::timestamptz
@@ -105,6 +105,7 @@ func (q *Queries) AttemptsList(ctx context.Context, db DBTX, arg *AttemptsListPa
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
+			&i.PaymentAttempts.Payments,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -386,7 +387,7 @@ func (q *Queries) OrdersList(ctx context.Context, db DBTX, arg *OrdersListParams
 }
 
 const refundsList = `-- name: RefundsList :many
-SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at
+SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, r.provider_payment_id, now()::timestamptz AS read_at
 FROM refunds r JOIN orders o ON o.order_id = r.order_id
 WHERE (r.created_at, r.refund_id) < ($1::timestamptz, $2::uuid)
     AND r.created_at >= $3::timestamptz AND r.created_at < $4::timestamptz
@@ -465,6 +466,7 @@ func (q *Queries) RefundsList(ctx context.Context, db DBTX, arg *RefundsListPara
 			&i.Refunds.CreatedAt,
 			&i.Refunds.UpdatedAt,
 			&i.Refunds.FinalizedAt,
+			&i.Refunds.ProviderPaymentID,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

@@ -253,7 +253,7 @@ type Discrepancies struct {
 	Text            string
 	OpenedAt        time.Time
 	ProposedAt      *time.Time
-	// Called it paid, by which payment or refund, where the provider can't be asked: a second person must agree.
+	// Has resolved it so where one person is not enough: the provider can't be asked, or the payment bears no mark of ours or is of another amount. A second person must agree.
 	ProposedBy        string
 	ProposedPaymentID string
 	ProposedReason    string
@@ -267,6 +267,32 @@ type Discrepancies struct {
 	Assignee string
 	// Since when the assignee has it.
 	AssignedAt *time.Time
+	// As what it was to be resolved. Empty beside proposed_by: paid, the only one before this column.
+	ProposedResolution string
+	// The subject whose resolution of another discrepancy opened it, who can't close it; empty for none.
+	CausedBy string
+}
+
+// Append-only: what reports stated that a dispute took and returned, and when. The rounds of a dispute follow from all of them, in whatever order they came; what they add up to are rows of money_movements.
+type DisputeMoves struct {
+	OrderID   string
+	AttemptID uuid.UUID
+	Account   string
+	// The provider's id of the dispute, or of the payment where it has none for disputes.
+	Dispute string
+	// Counts those of one dispute, from 1. It is given under the lock of the attempt.
+	Number int32
+	Kind   string
+	// The provider's id of the entry, such as a balance transaction; empty where it names none.
+	Entry string
+	// NULL, as the currency, where the provider does not state it: all that is out.
+	Amount   *int64
+	Currency *string
+	// The amount is that of the dispute, and need not be what moved.
+	Whole bool
+	// The provider's clock, NULL if it gave no time.
+	At         *time.Time
+	RecordedAt time.Time
 }
 
 // Disputes under the provider's id. They move no money: what one took is a money movement.
@@ -329,6 +355,8 @@ type MoneyMovements struct {
 	// The provider's time of it, NULL if it gave none.
 	At         *time.Time
 	RecordedAt time.Time
+	// Of what a dispute took or returned, the provider's id of it; empty for others, and for what was recorded before there were rounds.
+	Dispute string
 }
 
 // What is wanted from a provider, and its whole life: on disk in state sent before its first byte. Written only under the lock of its attempt, but for the closing of what trails a final one. A charge that is accepted while next_at stays leaves the indexes alone.
@@ -363,6 +391,8 @@ type Operations struct {
 	ProviderRef string
 	Result      string
 	CreatedAt   time.Time
+	// The one payment that is to be cancelled; empty for all that the attempt has.
+	Payment string
 }
 
 type Orders struct {
@@ -427,6 +457,8 @@ type PaymentAttempts struct {
 	FinalizedAt        *time.Time
 	// When a payment that was begun elsewhere is cancelled, or fails where nobody can be asked about it.
 	ExpiresAt *time.Time
+	// The payments that the attempt has at the provider, each with its id, state, amounts, container and who named it; with the containers in which they are made. NULL before the provider has named one.
+	Payments []byte
 }
 
 // The inbox: webhooks as they came. The bytes go after the retention time, the id and the digest stay.
@@ -498,6 +530,8 @@ type Refunds struct {
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
 	FinalizedAt         *time.Time
+	// The provider's id of the payment that is refunded, as the caller named it; empty where no caller did.
+	ProviderPaymentID string
 }
 
 // Entries of the providers' books of payments that are recorded here: what each cost, and in which payout it is.

@@ -13,14 +13,14 @@ import (
 )
 
 const movementsInsert = `-- name: MovementsInsert :exec
-INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at)
-SELECT n.order_id, n.attempt_id, n.number, n.account, n.kind, n.source, n.payment, n.provider_id, n.amount, n.currency, n.cause, n.cause_id, n.at, n.recorded_at
+INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at, dispute)
+SELECT n.order_id, n.attempt_id, n.number, n.account, n.kind, n.source, n.payment, n.provider_id, n.amount, n.currency, n.cause, n.cause_id, n.at, n.recorded_at, n.dispute
 FROM (
     SELECT unnest($1::text[]) AS order_id, unnest($2::uuid[]) AS attempt_id, unnest($3::int[]) AS number,
         unnest($4::text[]) AS account, unnest($5::text[]) AS kind, unnest($6::text[]) AS source, unnest($7::text[]) AS payment,
         unnest($8::text[]) AS provider_id, unnest($9::bigint[]) AS amount, unnest($10::text[]) AS currency,
         unnest($11::text[]) AS cause, unnest($12::text[]) AS cause_id,
-        NULLIF(unnest($13::timestamptz[]), '0001-01-01 00:00:00Z') AS at, unnest($14::timestamptz[]) AS recorded_at
+        NULLIF(unnest($13::timestamptz[]), '0001-01-01 00:00:00Z') AS at, unnest($14::timestamptz[]) AS recorded_at, unnest($15::text[]) AS dispute
 ) n
 ORDER BY n.account, n.kind, n.provider_id
 RETURNING 1
@@ -41,6 +41,7 @@ type MovementsInsertParams struct {
 	CauseIds    []string
 	Ats         []time.Time
 	RecordedAts []time.Time
+	Disputes    []string
 }
 
 // Appends movements in the order of (account, kind, id), since a transaction that records the
@@ -62,12 +63,13 @@ func (q *Queries) MovementsInsert(ctx context.Context, db DBTX, arg *MovementsIn
 		arg.CauseIds,
 		arg.Ats,
 		arg.RecordedAts,
+		arg.Disputes,
 	)
 	return err
 }
 
 const movementsNamed = `-- name: MovementsNamed :many
-SELECT m.order_id, m.attempt_id, m.number, m.account, m.kind, m.source, m.payment, m.provider_id, m.amount, m.currency, m.cause, m.cause_id, m.at, m.recorded_at FROM money_movements m WHERE m.attempt_id IN (
+SELECT m.order_id, m.attempt_id, m.number, m.account, m.kind, m.source, m.payment, m.provider_id, m.amount, m.currency, m.cause, m.cause_id, m.at, m.recorded_at, m.dispute FROM money_movements m WHERE m.attempt_id IN (
     SELECT unnest($1::uuid[])
     UNION ALL
     SELECT r.attempt_id FROM attempt_references r
@@ -108,6 +110,7 @@ func (q *Queries) MovementsNamed(ctx context.Context, db DBTX, arg *MovementsNam
 			&i.CauseID,
 			&i.At,
 			&i.RecordedAt,
+			&i.Dispute,
 		); err != nil {
 			return nil, err
 		}
@@ -120,7 +123,7 @@ func (q *Queries) MovementsNamed(ctx context.Context, db DBTX, arg *MovementsNam
 }
 
 const movementsOfAttempts = `-- name: MovementsOfAttempts :many
-SELECT order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at FROM money_movements WHERE attempt_id = ANY ($1::uuid[]) ORDER BY attempt_id, number
+SELECT order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at, dispute FROM money_movements WHERE attempt_id = ANY ($1::uuid[]) ORDER BY attempt_id, number
 `
 
 // Reads the movements of some attempts, oldest first; locks nothing.
@@ -148,6 +151,7 @@ func (q *Queries) MovementsOfAttempts(ctx context.Context, db DBTX, attemptIds [
 			&i.CauseID,
 			&i.At,
 			&i.RecordedAt,
+			&i.Dispute,
 		); err != nil {
 			return nil, err
 		}
@@ -160,7 +164,7 @@ func (q *Queries) MovementsOfAttempts(ctx context.Context, db DBTX, attemptIds [
 }
 
 const movementsOfOrders = `-- name: MovementsOfOrders :many
-SELECT order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at FROM money_movements WHERE attempt_id IN (SELECT a.attempt_id FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]))
+SELECT order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at, dispute FROM money_movements WHERE attempt_id IN (SELECT a.attempt_id FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]))
 ORDER BY attempt_id, number
 `
 
@@ -189,6 +193,7 @@ func (q *Queries) MovementsOfOrders(ctx context.Context, db DBTX, orderIds []str
 			&i.CauseID,
 			&i.At,
 			&i.RecordedAt,
+			&i.Dispute,
 		); err != nil {
 			return nil, err
 		}

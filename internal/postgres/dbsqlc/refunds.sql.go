@@ -55,7 +55,7 @@ func (q *Queries) RefundAdvance(ctx context.Context, db DBTX, arg *RefundAdvance
 }
 
 const refundByRequest = `-- name: RefundByRequest :one
-SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at, o.lease_until, o.next_at
+SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, r.provider_payment_id, now()::timestamptz AS read_at, o.lease_until, o.next_at
 FROM refunds r LEFT JOIN operations o ON o.attempt_id = r.attempt_id AND o.slot = r.refund_id::text AND o.open
 WHERE r.attempt_id = $1 AND r.user_id = $2::text AND r.client_request_id = $3::text
 `
@@ -98,6 +98,7 @@ func (q *Queries) RefundByRequest(ctx context.Context, db DBTX, arg *RefundByReq
 		&i.Refunds.CreatedAt,
 		&i.Refunds.UpdatedAt,
 		&i.Refunds.FinalizedAt,
+		&i.Refunds.ProviderPaymentID,
 		&i.ReadAt,
 		&i.LeaseUntil,
 		&i.NextAt,
@@ -106,10 +107,10 @@ func (q *Queries) RefundByRequest(ctx context.Context, db DBTX, arg *RefundByReq
 }
 
 const refundInsert = `-- name: RefundInsert :exec
-INSERT INTO refunds (order_id, refund_id, attempt_id, origin, user_id, client_request_id, request_hash, account, provider_refund_id,
+INSERT INTO refunds (order_id, refund_id, attempt_id, origin, user_id, client_request_id, request_hash, account, provider_refund_id, provider_payment_id,
     status, amount, currency, reason, failure_code, failure_message, failure_provider_code, version, created_at, updated_at, finalized_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-    $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+    $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
 `
 
 type RefundInsertParams struct {
@@ -122,6 +123,7 @@ type RefundInsertParams struct {
 	RequestHash         []byte
 	Account             string
 	ProviderRefundID    string
+	ProviderPaymentID   string
 	Status              RefundStatus
 	Amount              int64
 	Currency            string
@@ -147,6 +149,7 @@ func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg *RefundInsertPa
 		arg.RequestHash,
 		arg.Account,
 		arg.ProviderRefundID,
+		arg.ProviderPaymentID,
 		arg.Status,
 		arg.Amount,
 		arg.Currency,
@@ -163,7 +166,7 @@ func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg *RefundInsertPa
 }
 
 const refundRead = `-- name: RefundRead :one
-SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at, o.lease_until, o.next_at
+SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, r.provider_payment_id, now()::timestamptz AS read_at, o.lease_until, o.next_at
 FROM refunds r LEFT JOIN operations o ON o.attempt_id = r.attempt_id AND o.slot = r.refund_id::text AND o.open
 WHERE r.refund_id = $1
 `
@@ -200,6 +203,7 @@ func (q *Queries) RefundRead(ctx context.Context, db DBTX, refundID uuid.UUID) (
 		&i.Refunds.CreatedAt,
 		&i.Refunds.UpdatedAt,
 		&i.Refunds.FinalizedAt,
+		&i.Refunds.ProviderPaymentID,
 		&i.ReadAt,
 		&i.LeaseUntil,
 		&i.NextAt,
@@ -208,7 +212,7 @@ func (q *Queries) RefundRead(ctx context.Context, db DBTX, refundID uuid.UUID) (
 }
 
 const refundsOfAttempts = `-- name: RefundsOfAttempts :many
-SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at
+SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, r.provider_payment_id, now()::timestamptz AS read_at
 FROM refunds r WHERE r.attempt_id = ANY ($1::uuid[])
 ORDER BY r.refund_id
 `
@@ -249,6 +253,7 @@ func (q *Queries) RefundsOfAttempts(ctx context.Context, db DBTX, attemptIds []u
 			&i.Refunds.CreatedAt,
 			&i.Refunds.UpdatedAt,
 			&i.Refunds.FinalizedAt,
+			&i.Refunds.ProviderPaymentID,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

@@ -346,7 +346,7 @@ func (q *Queries) OutboxOfAttempt(ctx context.Context, db DBTX, arg *OutboxOfAtt
 }
 
 const refundsOfAttempt = `-- name: RefundsOfAttempt :many
-SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at FROM refunds r WHERE r.attempt_id = $1 ORDER BY r.created_at, r.refund_id
+SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, r.provider_payment_id, now()::timestamptz AS read_at FROM refunds r WHERE r.attempt_id = $1 ORDER BY r.created_at, r.refund_id
 `
 
 type RefundsOfAttemptRow struct {
@@ -385,6 +385,7 @@ func (q *Queries) RefundsOfAttempt(ctx context.Context, db DBTX, attemptID uuid.
 			&i.Refunds.CreatedAt,
 			&i.Refunds.UpdatedAt,
 			&i.Refunds.FinalizedAt,
+			&i.Refunds.ProviderPaymentID,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

@@ -124,7 +124,7 @@ func (q *Queries) WorklistComments(ctx context.Context, db DBTX, arg *WorklistCo
 }
 
 const worklistEntry = `-- name: WorklistEntry :one
-SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, now()::timestamptz AS read_at FROM discrepancies d WHERE d.discrepancy_id = $1
+SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, d.proposed_resolution, d.caused_by, now()::timestamptz AS read_at FROM discrepancies d WHERE d.discrepancy_id = $1
 `
 
 type WorklistEntryRow struct {
@@ -160,6 +160,8 @@ func (q *Queries) WorklistEntry(ctx context.Context, db DBTX, discrepancyID uuid
 		&i.Discrepancies.ProviderPaymentID,
 		&i.Discrepancies.Assignee,
 		&i.Discrepancies.AssignedAt,
+		&i.Discrepancies.ProposedResolution,
+		&i.Discrepancies.CausedBy,
 		&i.ReadAt,
 	)
 	return &i, err
@@ -182,8 +184,6 @@ func (q *Queries) WorklistEventLock(ctx context.Context, db DBTX, arg *WorklistE
 
 const worklistEvidence = `-- name: WorklistEvidence :many
 SELECT d.discrepancy_id,
-    coalesce((SELECT p.status FROM disputes p WHERE d.about = 'dispute' AND p.attempt_id = d.attempt_id
-        AND p.provider_dispute_id = substr(d.about_id, strpos(d.about_id, ' ') + 1) LIMIT 1), '')::text AS dispute,
     EXISTS (SELECT FROM disputes p WHERE p.attempt_id = d.attempt_id AND p.closed_at IS NULL) AS disputing,
     EXISTS (SELECT FROM money_movements m JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
         WHERE m.attempt_id = d.attempt_id AND m.kind = 'capture' AND m.currency <> a.currency) AS foreign_captured,
@@ -200,7 +200,6 @@ WHERE d.discrepancy_id = ANY ($1::uuid[])
 
 type WorklistEvidenceRow struct {
 	DiscrepancyID   uuid.UUID
-	Dispute         string
 	Disputing       bool
 	ForeignCaptured bool
 	InBooks         bool
@@ -220,7 +219,6 @@ func (q *Queries) WorklistEvidence(ctx context.Context, db DBTX, discrepancyIds 
 		var i WorklistEvidenceRow
 		if err := rows.Scan(
 			&i.DiscrepancyID,
-			&i.Dispute,
 			&i.Disputing,
 			&i.ForeignCaptured,
 			&i.InBooks,
@@ -247,10 +245,13 @@ SELECT d.discrepancy_id, e.event_id, coalesce(e.verdict, '')::text AS verdict, c
     coalesce(greatest(0, a.amount_captured - greatest(0, a.amount_refunded) - greatest(0, a.amount_disputed)), 0)::bigint AS held,
     coalesce(a.foreign_money, false)::boolean AS foreign_held,
     coalesce(a.status = 'failed' AND a.amount_authorized > greatest(0, a.amount_captured), false)::boolean AS may_hold,
+    EXISTS (SELECT FROM money_movements m WHERE m.attempt_id = a.attempt_id AND m.kind = 'capture') AS taken,
     EXISTS (SELECT FROM refunds p WHERE p.attempt_id = a.attempt_id AND p.status = 'pending') AS refunding,
     EXISTS (SELECT FROM payment_attempts b WHERE b.order_id = a.order_id AND b.attempt_id <> a.attempt_id
         AND (b.amount_captured - greatest(0, b.amount_refunded) - greatest(0, b.amount_disputed) > 0 OR b.foreign_money)) AS beside,
     coalesce(r.status::text, '')::text AS refund,
+    coalesce((SELECT p.status FROM disputes p WHERE d.about = 'dispute' AND p.attempt_id = d.attempt_id
+        AND p.provider_dispute_id = substr(d.about_id, strpos(d.about_id, ' ') + 1) LIMIT 1), '')::text AS dispute,
     (SELECT count(*) FROM worklist_comments c WHERE c.discrepancy_id = d.discrepancy_id)::bigint AS comments
 FROM discrepancies d
 LEFT JOIN orders o ON o.order_id = d.order_id
@@ -278,9 +279,11 @@ type WorklistFactsRow struct {
 	Held             int64
 	ForeignHeld      bool
 	MayHold          bool
+	Taken            bool
 	Refunding        bool
 	Beside           bool
 	Refund           string
+	Dispute          string
 	Comments         int64
 }
 
@@ -312,9 +315,11 @@ func (q *Queries) WorklistFacts(ctx context.Context, db DBTX, discrepancyIds []u
 			&i.Held,
 			&i.ForeignHeld,
 			&i.MayHold,
+			&i.Taken,
 			&i.Refunding,
 			&i.Beside,
 			&i.Refund,
+			&i.Dispute,
 			&i.Comments,
 		); err != nil {
 			return nil, err
@@ -328,7 +333,7 @@ func (q *Queries) WorklistFacts(ctx context.Context, db DBTX, discrepancyIds []u
 }
 
 const worklistNewest = `-- name: WorklistNewest :many
-SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, now()::timestamptz AS read_at
+SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, d.proposed_resolution, d.caused_by, now()::timestamptz AS read_at
 FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
 WHERE (d.opened_at, d.discrepancy_id) < ($1::timestamptz, $2::uuid)
     AND ($3::text = '' OR ($3::text = 'open') = (d.resolved_at IS NULL))
@@ -402,6 +407,8 @@ func (q *Queries) WorklistNewest(ctx context.Context, db DBTX, arg *WorklistNewe
 			&i.Discrepancies.ProviderPaymentID,
 			&i.Discrepancies.Assignee,
 			&i.Discrepancies.AssignedAt,
+			&i.Discrepancies.ProposedResolution,
+			&i.Discrepancies.CausedBy,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -415,7 +422,7 @@ func (q *Queries) WorklistNewest(ctx context.Context, db DBTX, arg *WorklistNewe
 }
 
 const worklistNext = `-- name: WorklistNext :many
-SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at FROM discrepancies WHERE resolved_at IS NULL AND (opened_at, discrepancy_id) > ($1::timestamptz, $2::uuid)
+SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at, proposed_resolution, caused_by FROM discrepancies WHERE resolved_at IS NULL AND (opened_at, discrepancy_id) > ($1::timestamptz, $2::uuid)
 ORDER BY opened_at, discrepancy_id LIMIT $3::int
 `
 
@@ -459,6 +466,8 @@ func (q *Queries) WorklistNext(ctx context.Context, db DBTX, arg *WorklistNextPa
 			&i.ProviderPaymentID,
 			&i.Assignee,
 			&i.AssignedAt,
+			&i.ProposedResolution,
+			&i.CausedBy,
 		); err != nil {
 			return nil, err
 		}
@@ -471,7 +480,7 @@ func (q *Queries) WorklistNext(ctx context.Context, db DBTX, arg *WorklistNextPa
 }
 
 const worklistOldest = `-- name: WorklistOldest :many
-SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, now()::timestamptz AS read_at
+SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, d.proposed_resolution, d.caused_by, now()::timestamptz AS read_at
 FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
 WHERE (d.opened_at, d.discrepancy_id) > ($1::timestamptz, $2::uuid)
     AND ($3::text = '' OR ($3::text = 'open') = (d.resolved_at IS NULL))
@@ -545,6 +554,8 @@ func (q *Queries) WorklistOldest(ctx context.Context, db DBTX, arg *WorklistOlde
 			&i.Discrepancies.ProviderPaymentID,
 			&i.Discrepancies.Assignee,
 			&i.Discrepancies.AssignedAt,
+			&i.Discrepancies.ProposedResolution,
+			&i.Discrepancies.CausedBy,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

@@ -39,13 +39,20 @@ func New(p *pool.Pool) *Store {
 }
 
 // Count implements erasure.Store.
-func (s *Store) Count(ctx context.Context, user payment.UserID) (found erasure.Found, err error) {
+func (s *Store) Count(ctx context.Context, user payment.UserID, disputes int) (found erasure.Found, err error) {
 	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		row, err := s.q.ErasureCount(ctx, c, string(user))
 		if err != nil {
 			return fmt.Errorf("count a user's orders: %w", err)
 		}
 		found = erasure.Found{Orders: row.Orders, Waiting: row.Waiting}
+		open, err := s.q.ErasureDisputes(ctx, c, &dbsqlc.ErasureDisputesParams{Person: string(user), Most: int32(disputes)}) //nolint:gosec // some
+		if err != nil {
+			return fmt.Errorf("read a user's open disputes: %w", err)
+		}
+		for _, d := range open {
+			found.Disputes = append(found.Disputes, d.ProviderDisputeID+" of account "+d.Account+", order "+d.OrderID)
+		}
 		return nil
 	})
 	return found, err

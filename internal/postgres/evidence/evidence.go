@@ -86,6 +86,7 @@ func (f file) terms(ctx context.Context, q *dbsqlc.Queries, tx pgx.Tx) error {
 		if row := terms[e.Attempt.OrderID]; row != nil {
 			e.Order, e.Live = payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)}, int(row.Live)
 			e.CancelRequestedAt = row.CancelRequestedAt
+			e.Accepted = row.AcceptedAttemptID != nil && *row.AcceptedAttemptID == uuid.UUID(e.Attempt.ID)
 		}
 	}
 	return nil
@@ -166,6 +167,14 @@ func (f file) disputes(ctx context.Context, q *dbsqlc.Queries, tx pgx.Tx) error 
 		e := f.at[row.AttemptID]
 		e.Disputes = append(e.Disputes, mapping.Dispute(row))
 	}
+	moves, err := q.DisputeMovesOfAttempts(ctx, tx, f.ids)
+	if err != nil {
+		return fmt.Errorf("read what disputes moved: %w", err)
+	}
+	for _, m := range mapping.DisputeMoves(moves) {
+		e := f.at[uuid.UUID(m.AttemptID)]
+		e.Moves = append(e.Moves, m)
+	}
 	return nil
 }
 
@@ -193,7 +202,7 @@ func (f file) discrepancies(ctx context.Context, q *dbsqlc.Queries, tx pgx.Tx) e
 	}
 	for _, row := range rows {
 		e := f.at[*row.AttemptID]
-		e.Discrepancies = append(e.Discrepancies, verify.Opened{Kind: payment.DiscrepancyKind(row.Kind), About: row.About})
+		e.Discrepancies = append(e.Discrepancies, verify.Opened{Kind: payment.DiscrepancyKind(row.Kind), About: row.About, Open: row.Open})
 	}
 	return nil
 }

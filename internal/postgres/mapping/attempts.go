@@ -27,6 +27,7 @@ func Attempt(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) payme
 		Version: int(row.Version), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, FinalizedAt: row.FinalizedAt,
 		ReadAt: readAt, Siblings: siblings,
 	}
+	readPayments(&a, row.Payments)
 	if row.CaptureManual {
 		a.Capture = payment.CaptureManual
 	}
@@ -120,6 +121,7 @@ func AttemptsImportParams(writes []changeset.AttemptWrite) *dbsqlc.AttemptsImpor
 		p.Refunded = append(p.Refunded, a.Refunded)
 		p.FailureCodes = append(p.FailureCodes, failure.Code)
 		p.FailureMessages = append(p.FailureMessages, failure.Message)
+		p.Payments = append(p.Payments, paymentsParam(a))
 		p.Versions = append(p.Versions, int32(a.Version)) //nolint:gosec // a version
 		p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
 		p.FinalizedAts = append(p.FinalizedAts, orZero(a.FinalizedAt))
@@ -151,6 +153,7 @@ func AttemptsAdvanceParams(writes []changeset.AttemptWrite) *dbsqlc.AttemptsAdva
 		p.FailureMessages = append(p.FailureMessages, failure.Message)
 		p.FailureProviderCodes = append(p.FailureProviderCodes, failure.ProviderCode)
 		p.SavedMethods = append(p.SavedMethods, savedParam(a.Saved))
+		p.Payments = append(p.Payments, paymentsParam(a))
 		p.Versions = append(p.Versions, int32(a.Version)) //nolint:gosec // a version
 		p.UpdatedAts = append(p.UpdatedAts, a.UpdatedAt)
 		p.FinalizedAts = append(p.FinalizedAts, orZero(a.FinalizedAt))

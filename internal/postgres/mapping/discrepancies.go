@@ -1,6 +1,8 @@
 package mapping
 
 import (
+	"cmp"
+
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/internal/inbound"
@@ -15,6 +17,7 @@ func Discrepancy(row *dbsqlc.Discrepancies) review.Discrepancy {
 	d := review.Discrepancy{
 		ID: payment.DiscrepancyID(row.DiscrepancyID), Kind: payment.DiscrepancyKind(row.Kind), OrderID: payment.OrderID(OrEmpty(row.OrderID)),
 		Event: inbound.EventKey{Account: row.Account, ID: OrEmpty(row.ProviderEventID)}, About: row.About, AboutID: row.AboutID, Text: row.Text, At: row.OpenedAt, Assignee: row.Assignee,
+		CausedBy: row.CausedBy,
 	}
 	if row.AttemptID != nil {
 		id := payment.AttemptID(*row.AttemptID)
@@ -25,7 +28,7 @@ func Discrepancy(row *dbsqlc.Discrepancies) review.Discrepancy {
 	}
 	if row.ProposedAt != nil {
 		d.Proposed = &review.Proposed{
-			ProviderPaymentID: row.ProposedPaymentID, By: row.ProposedBy, Reason: row.ProposedReason, At: *row.ProposedAt,
+			Resolution: cmp.Or(review.Resolution(row.ProposedResolution), review.ResolvedPaid), ProviderPaymentID: row.ProposedPaymentID, By: row.ProposedBy, Reason: row.ProposedReason, At: *row.ProposedAt,
 		}
 	}
 	if row.ResolvedAt != nil {
@@ -40,7 +43,7 @@ func Discrepancy(row *dbsqlc.Discrepancies) review.Discrepancy {
 // DiscrepancyOpenParams is a new discrepancy with its event.
 func DiscrepancyOpenParams(d review.Discrepancy, m outbox.Message) *dbsqlc.DiscrepancyOpenParams {
 	p := &dbsqlc.DiscrepancyOpenParams{
-		DiscrepancyID: uuid.UUID(d.ID), Kind: string(d.Kind), Account: d.Event.Account, About: d.About, AboutID: d.AboutID, Text: d.Text, OpenedAt: d.At,
+		DiscrepancyID: uuid.UUID(d.ID), Kind: string(d.Kind), Account: d.Event.Account, About: d.About, AboutID: d.AboutID, Text: d.Text, OpenedAt: d.At, CausedBy: d.CausedBy,
 		OrderID: OrNull(string(d.OrderID)), ProviderEventID: OrNull(d.Event.ID),
 		MessageID: m.ID, Subject: m.Subject, Type: m.Type, Version: int32(m.Version), Payload: m.Payload, //nolint:gosec // a version
 	}
@@ -59,6 +62,7 @@ func DiscrepancyProposeParams(d review.Discrepancy) *dbsqlc.DiscrepancyProposePa
 	return &dbsqlc.DiscrepancyProposeParams{
 		DiscrepancyID: uuid.UUID(d.ID), ProposedAt: &d.Proposed.At, ProposedBy: d.Proposed.By,
 		ProposedPaymentID: d.Proposed.ProviderPaymentID, ProposedReason: d.Proposed.Reason,
+		ProposedResolution: string(d.Proposed.Resolution),
 	}
 }
 

@@ -77,3 +77,38 @@ func nullTime(t time.Time) *time.Time {
 	}
 	return &t
 }
+
+// DisputeMoveNames are names as a statement takes them.
+func DisputeMoveNames(names []payment.DisputeName) *dbsqlc.DisputeMovesNamedParams {
+	p := Params[dbsqlc.DisputeMovesNamedParams](len(names))
+	for _, n := range names {
+		p.Accounts, p.Disputes = append(p.Accounts, n.Account), append(p.Disputes, n.ID)
+	}
+	return p
+}
+
+// DisputeMoves are what was reported of disputes' money.
+func DisputeMoves(rows []*dbsqlc.DisputeMoves) []payment.DisputeMove {
+	all := make([]payment.DisputeMove, 0, len(rows))
+	for _, r := range rows {
+		m := payment.DisputeMove{
+			OrderID: payment.OrderID(r.OrderID), AttemptID: payment.AttemptID(r.AttemptID), Account: r.Account, Dispute: r.Dispute, Number: int(r.Number),
+			Kind: payment.MovementKind(r.Kind), Entry: r.Entry, Whole: r.Whole, At: orZero(r.At), RecordedAt: r.RecordedAt,
+		}
+		if r.Amount != nil {
+			m.Money = &payment.Money{Minor: *r.Amount, Currency: payment.Currency(OrEmpty(r.Currency))}
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// DisputeMoveInsertParams is what was reported of a dispute's money.
+func DisputeMoveInsertParams(m payment.DisputeMove) *dbsqlc.DisputeMoveInsertParams {
+	amount, currency := nullMoney(m.Money)
+	return &dbsqlc.DisputeMoveInsertParams{
+		OrderID: string(m.OrderID), AttemptID: uuid.UUID(m.AttemptID), Account: m.Account, Dispute: m.Dispute,
+		Number: int32(m.Number), Kind: string(m.Kind), Entry: m.Entry, Amount: amount, Currency: currency, //nolint:gosec // a count of reports
+		Whole: m.Whole, At: nullTime(m.At), RecordedAt: m.RecordedAt,
+	}
+}

@@ -14,7 +14,7 @@ func Movements(rows []*dbsqlc.MoneyMovements) map[payment.AttemptID][]payment.Mo
 	for _, r := range rows {
 		id := payment.AttemptID(r.AttemptID)
 		all[id] = append(all[id], payment.Movement{
-			Number: int(r.Number), Kind: payment.MovementKind(r.Kind), Source: payment.MovementSource(r.Source), Payment: r.Payment, ProviderID: r.ProviderID,
+			Number: int(r.Number), Kind: payment.MovementKind(r.Kind), Source: payment.MovementSource(r.Source), Payment: r.Payment, ProviderID: r.ProviderID, Dispute: r.Dispute,
 			Money: payment.Money{Minor: r.Amount, Currency: payment.Currency(r.Currency)},
 			Cause: payment.Cause{Kind: payment.CauseKind(r.Cause), ID: r.CauseID}, At: orZero(r.At), RecordedAt: r.RecordedAt,
 		})
@@ -42,6 +42,7 @@ func MovementsInsertParams(changes []changeset.AttemptWrite) *dbsqlc.MovementsIn
 			p.CauseIds = append(p.CauseIds, m.Cause.ID)
 			p.Ats = append(p.Ats, m.At)
 			p.RecordedAts = append(p.RecordedAts, m.RecordedAt)
+			p.Disputes = append(p.Disputes, m.Dispute)
 		}
 	}
 	return p

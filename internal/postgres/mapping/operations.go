@@ -17,7 +17,7 @@ func Operations(rows []*dbsqlc.Operations) map[payment.AttemptID][]payment.Opera
 			OrderID: payment.OrderID(r.OrderID), AttemptID: payment.AttemptID(r.AttemptID), Kind: payment.OperationKind(r.Kind), Number: int(r.Number),
 			Account: r.Account, Amount: r.Amount, Origin: payment.Origin(r.Origin), OriginID: r.OriginID, State: fsm.OperationState(r.State),
 			Sends: int(r.Sends), Fence: r.Fence, LeaseUntil: r.LeaseUntil, Tries: int(r.Tries), NextAt: r.NextAt, FirstSentAt: r.FirstSentAt,
-			ProviderRef: r.ProviderRef, Result: r.Result, CreatedAt: r.CreatedAt,
+			ProviderRef: r.ProviderRef, Result: r.Result, CreatedAt: r.CreatedAt, Payment: r.Payment,
 		}
 		if r.RefundID != nil {
 			o.RefundID = payment.RefundID(*r.RefundID)
@@ -52,6 +52,7 @@ func OperationsInsertParams(writes []changeset.AttemptWrite) *dbsqlc.OperationsI
 			p.ProviderRefs = append(p.ProviderRefs, o.ProviderRef)
 			p.Results = append(p.Results, o.Result)
 			p.CreatedAts = append(p.CreatedAts, o.CreatedAt)
+			p.Payments = append(p.Payments, o.Payment)
 		}
 	}
 	return p

@@ -17,7 +17,7 @@ func Refund(row *dbsqlc.Refunds, readAt time.Time) refund.Refund {
 	r := refund.Refund{
 		ID: payment.RefundID(row.RefundID), OrderID: payment.OrderID(row.OrderID), AttemptID: payment.AttemptID(row.AttemptID),
 		Origin: refund.Origin(row.Origin), UserID: payment.UserID(OrEmpty(row.UserID)), RequestID: payment.RequestID(OrEmpty(row.ClientRequestID)),
-		RequestHash: idempotency.HashOf(row.RequestHash), Account: row.Account, ProviderRefundID: row.ProviderRefundID,
+		RequestHash: idempotency.HashOf(row.RequestHash), Account: row.Account, ProviderRefundID: row.ProviderRefundID, ProviderPaymentID: row.ProviderPaymentID,
 		State:  fsm.RefundState(row.Status),
 		Money:  payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Reason: row.Reason, Version: int(row.Version), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
@@ -34,7 +34,7 @@ func RefundInsertParams(r refund.Refund) *dbsqlc.RefundInsertParams {
 	failure := failureOf(r.Failure)
 	p := &dbsqlc.RefundInsertParams{
 		OrderID: string(r.OrderID), RefundID: uuid.UUID(r.ID), AttemptID: uuid.UUID(r.AttemptID), Origin: string(r.Origin),
-		Account: r.Account, ProviderRefundID: r.ProviderRefundID,
+		Account: r.Account, ProviderRefundID: r.ProviderRefundID, ProviderPaymentID: r.ProviderPaymentID,
 		Status: dbsqlc.RefundStatus(r.State), Amount: r.Money.Minor, Currency: string(r.Money.Currency), Reason: r.Reason,
 		FailureCode: failure.Code, FailureMessage: failure.Message, FailureProviderCode: failure.ProviderCode,
 		Version: int32(r.Version), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, FinalizedAt: r.FinalizedAt, //nolint:gosec // a version

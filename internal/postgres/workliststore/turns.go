@@ -107,7 +107,7 @@ func (s *Store) evidence(ctx context.Context, db dbsqlc.DBTX, ids ...uuid.UUID) 
 	}
 	for _, row := range more {
 		e := found[row.DiscrepancyID]
-		e.Dispute, e.Disputing, e.ForeignCaptured = fsm.DisputeState(row.Dispute), row.Disputing, row.ForeignCaptured
+		e.Disputing, e.ForeignCaptured = row.Disputing, row.ForeignCaptured
 		e.InBooks, e.Known, e.AllRead = row.InBooks, row.Known, row.AllRead
 		found[row.DiscrepancyID] = e
 	}
@@ -116,7 +116,8 @@ func (s *Store) evidence(ctx context.Context, db dbsqlc.DBTX, ids ...uuid.UUID) 
 
 func circumstances(row *dbsqlc.WorklistFactsRow) review.Circumstances {
 	c := review.Circumstances{
-		Held: row.Held, Foreign: row.ForeignHeld, MayHold: row.MayHold, Refunding: row.Refunding, Beside: row.Beside, Refund: fsm.RefundState(row.Refund),
+		Held: row.Held, Taken: row.Taken, Foreign: row.ForeignHeld, MayHold: row.MayHold, Refunding: row.Refunding, Beside: row.Beside, Refund: fsm.RefundState(row.Refund),
+		Dispute: fsm.DisputeState(row.Dispute),
 	}
 	if row.HasAttempt {
 		c.State = mapping.State(dbsqlc.AttemptStatus(row.Status), dbsqlc.AttemptStage(row.Stage))

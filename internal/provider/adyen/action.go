@@ -23,9 +23,10 @@ func (p paymentResponse) waits() bool {
 	return false
 }
 
-// waiting is a payment that waits for its customer.
+// waiting is an offer that waits for its customer. What they make of it is a payment, whose pspReference may be another;
+// an OFFER_CLOSED has that of the offer.
 func (p paymentResponse) waiting() gateway.Outcome {
-	o := gateway.Outcome{News: fsm.NewsActionRequired, NextAction: nextAction(p.Action)}
+	o := gateway.Outcome{News: fsm.NewsActionRequired, NextAction: nextAction(p.Action), Container: p.PSPReference}
 	if p.PSPReference != "" {
 		o.References = []string{p.PSPReference}
 	}

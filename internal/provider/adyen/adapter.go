@@ -13,6 +13,7 @@ func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Dashboard:     dashboard(),
 		Keys:          []webhooks.Key{descriptor.APIKey(), {Name: "merchant_account", Doc: "Adyen's merchant account"}},
+		Payees:        func(params map[string]string) []string { return []string{params["merchant_account"]} },
 		TestHosts:     []string{"checkout-test.adyen.com", "pal-test.adyen.com"},
 		TestByDefault: true,
 		Carries:       carries(), ProviderData: providerData(),

@@ -42,7 +42,11 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	}
 	body.Payment = cl.Attempt.String()
 	_, refused, err := c.receive(ctx, "/cancels", cl.IdempotencyKey, cl.Permit, body)
-	return c.received("", refused, err)
+	o, err := c.received("", refused, err)
+	if err == nil {
+		o.Container = cl.Container
+	}
+	return o, err
 }
 
 // command requests a modification of a payment. The response, a refusal included, does

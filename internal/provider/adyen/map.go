@@ -16,8 +16,7 @@ import (
 var digits = call.Digits{"CLP": 2, "CVE": -2, "IDR": -2, "ISK": 2} //nolint:gochecknoglobals // a table
 
 // paymentResponse is the response to POST /payments, and to POST /payments/details. Where the customer must act, the
-// payment's pspReference is that of the AUTHORISATION that follows; an earlier one is
-// at most another reference.
+// payment's pspReference is that of the AUTHORISATION that follows; an earlier one is of what is offered to them.
 type paymentResponse struct {
 	PSPReference      string                     `json:"pspReference"`
 	MerchantReference string                     `json:"merchantReference"`

@@ -63,7 +63,7 @@ func TestACustomerWhoMustAct(t *testing.T) {
 			NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: json.RawMessage(`{"action":{"type":"await"}}`)},
 		},
 		`"resultCode":"ChallengeShopper"`:                     {},
-		`"resultCode":"RedirectShopper","pspReference":"88R"`: {References: []string{"88R"}},
+		`"resultCode":"RedirectShopper","pspReference":"88R"`: {Container: "88R", References: []string{"88R"}},
 	} {
 		want.News = fsm.NewsActionRequired
 		require.Equal(t, want, charged(t, says(t, 200, `{`+members+`}`), charge(methodRedirect)), members)

@@ -115,11 +115,14 @@ func line(r table.Row) (*gateway.Entry, error) {
 		return nil, errOpposite
 	}
 	e := gateway.Entry{
-		ID: modification + "/" + r.Text(columnType), Payment: psp, Payout: r.Text(columnBatch), Net: net, Fee: fee(r),
+		ID: modification + "/" + r.Text(columnType), Payment: psp, Payee: r.Text(columnMerchant), Payout: r.Text(columnBatch), Net: net, Fee: fee(r),
 		Movement: payment.Told{Kind: of.kind, Money: payment.Money{Minor: max(gross.Minor, -gross.Minor), Currency: gross.Currency}, At: created(r)},
 	}
 	if of.kind != payment.MovementCapture {
 		e.Movement.ID = hooks.MovementID(modification, of.code)
+	}
+	if of.kind == payment.MovementChargeback || of.kind == payment.MovementChargebackReversal {
+		e.Movement.Dispute = modification
 	}
 	if ours := r.Text(columnReference); ours != "" {
 		e.References = []string{ours}

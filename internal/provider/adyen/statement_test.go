@@ -79,12 +79,12 @@ func TestStatement(t *testing.T) {
 		{"1713702551795050/SettledReversed", "1813702551707655", payment.Told{Kind: payment.MovementCaptureReversal, ID: "1713702551795050", Money: gbp(100)}, nil, pence(-100)},
 		{"1713702551795051/Refunded", "1813702551707653", payment.Told{Kind: payment.MovementRefund, ID: "1713702551795051", Money: gbp(200)}, pence(10), pence(-210)},
 		{"1713702551795051/RefundedReversed", "1813702551707653", payment.Told{Kind: payment.MovementRefundReversal, ID: "1713702551795051", Money: gbp(200)}, nil, pence(200)},
-		{"2313642467170922/Chargeback", "1813702551707653", payment.Told{Kind: payment.MovementChargeback, ID: "2313642467170922", Money: gbp(500)}, pence(750), pence(-1250)},
-		{"2313642467170922/ChargebackReversed", "1813702551707653", payment.Told{Kind: payment.MovementChargebackReversal, ID: "2313642467170922", Money: gbp(500)}, nil, pence(500)},
-		{"2313642467170922/SecondChargeback", "1813702551707653", payment.Told{Kind: payment.MovementChargeback, ID: "2313642467170922:SECOND_CHARGEBACK", Money: gbp(500)}, nil, pence(-500)},
+		{"2313642467170922/Chargeback", "1813702551707653", payment.Told{Kind: payment.MovementChargeback, Dispute: "2313642467170922", ID: "2313642467170922:CHARGEBACK", Money: gbp(500)}, pence(750), pence(-1250)},
+		{"2313642467170922/ChargebackReversed", "1813702551707653", payment.Told{Kind: payment.MovementChargebackReversal, Dispute: "2313642467170922", ID: "2313642467170922:CHARGEBACK_REVERSED", Money: gbp(500)}, nil, pence(500)},
+		{"2313642467170922/SecondChargeback", "1813702551707653", payment.Told{Kind: payment.MovementChargeback, Dispute: "2313642467170922", ID: "2313642467170922:SECOND_CHARGEBACK", Money: gbp(500)}, nil, pence(-500)},
 	} {
 		line.told.At = at
-		want = append(want, gateway.Entry{ID: line.id, Payment: line.payment, References: []string{"att_1"}, Payout: "4", Movement: line.told, Fee: line.fee, Net: line.net})
+		want = append(want, gateway.Entry{ID: line.id, Payment: line.payment, Payee: "TestMerchant", References: []string{"att_1"}, Payout: "4", Movement: line.told, Fee: line.fee, Net: line.net})
 	}
 	require.Equal(t, want, got)
 }

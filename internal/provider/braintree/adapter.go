@@ -15,11 +15,17 @@ func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{
-			{Name: "merchant_id", Doc: "Braintree's merchant"},
+			descriptor.MerchantID(false),
 			{Name: "public_key", Doc: "Braintree's public key"},
 			webhooks.SecretsKey(), webhooks.CurrencyKey(),
 			{Name: "merchant_account_id", Optional: true, Doc: "Braintree's merchant account of this account's currency; absent: the merchant's default one"},
 			{Name: "api_request_keys", Optional: true, OneOf: []string{on, off}, Doc: "off for a merchant whose requests Braintree refuses with error 915231: a charge is then sent once, and looked for"},
+		},
+		Payees: func(params map[string]string) []string {
+			if params["merchant_account_id"] == "" {
+				return nil
+			}
+			return []string{params["merchant_account_id"]}
 		},
 		TestHosts: []string{"sandbox.braintreegateway.com"},
 		Carries:   carries(), ProviderData: providerData(),

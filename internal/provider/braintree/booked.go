@@ -74,6 +74,7 @@ func (c *Client) entries(t transaction, in gateway.Span) (all []gateway.Entry, e
 		case unread != nil:
 			err = unread
 		case has:
+			e.Payee = t.Account
 			all = append(all, e)
 		}
 	}
@@ -184,32 +185,48 @@ func (i instrument) fee() *payment.Money {
 	return fee
 }
 
-// disputed are what the disputes of a transaction took, dated by their opening, and what of it is won.
+// disputed are what the disputes of a transaction took, dated by their opening, and what of it is won, each time.
 func (t transaction) disputed() (all []booking) {
 	for _, d := range t.Disputes {
 		if _, known := disputeStates[d.Status]; !known || d.Kind == retrieval {
 			continue
 		}
-		past, err := history(d.History)
-		b := booking{
-			Entry: gateway.Entry{ID: d.ID, Payment: t.ID, References: t.references(), Movement: payment.Told{
-				Kind: payment.MovementChargeback, ID: d.ID, At: cmp.Or(first(past, opened).at, d.created()),
-			}},
-			amount: d.taken(), currency: cmp.Or(d.Currency, t.Currency), err: err,
+		d.Currency = cmp.Or(d.Currency, t.Currency)
+		all = append(all, d.booked(gateway.Entry{Payment: t.ID, References: t.references()})...)
+	}
+	return all
+}
+
+// booked are the dispute's rounds. The first has its id.
+func (d dispute) booked(e gateway.Entry) (all []booking) {
+	taken, err := call.ReadDecimal(d.taken(), d.Currency)
+	var rounds []payment.Told
+	if err == nil {
+		rounds, err = d.rounds(*taken)
+	}
+	if err != nil {
+		return []booking{{Entry: e, err: err}}
+	}
+	for i, round := range rounds {
+		e.ID, e.Movement = d.ID, round
+		if round.Kind == payment.MovementChargebackReversal {
+			e.ID += "/reversal"
 		}
-		all = append(all, b.dated())
-		if d.Status == won {
-			b.ID, b.amount = d.ID+"/reversal", cmp.Or(d.Won, b.amount)
-			b.Movement.Kind, b.Movement.At = payment.MovementChargebackReversal, cmp.Or(first(past, won).at, d.changed())
-			all = append(all, b.dated())
+		if i > 1 {
+			e.ID += fmt.Sprintf("/%d", i/2+1)
 		}
+		if e.Movement.At.IsZero() {
+			e.Movement.At = d.created()
+		}
+		amount, _ := round.Money.Wire().Decimal()
+		all = append(all, booking{Entry: e, amount: amount, currency: d.Currency}.dated())
 	}
 	return all
 }
 
 // dated is the booking, with an error if it has no id or no date.
 func (b booking) dated() booking {
-	if b.err == nil && (b.Movement.ID == "" || b.Movement.At.IsZero()) {
+	if b.err == nil && (cmp.Or(b.Movement.ID, b.Movement.Dispute) == "" || b.Movement.At.IsZero()) {
 		b.err = errNoDate
 	}
 	return b

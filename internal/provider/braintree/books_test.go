@@ -63,8 +63,15 @@ func disputed(id, kind, status string, received time.Time, rest string, history 
 
 func moved(id, of string, kind payment.MovementKind, movement string, minor int64, hour int, references ...string) gateway.Entry {
 	return gateway.Entry{
-		ID: id, Payment: of, References: references, Movement: payment.Told{Kind: kind, ID: movement, Money: euro(minor), At: at(hour)},
+		ID: id, Payment: of, Payee: "shop_eur", References: references, Movement: payment.Told{Kind: kind, ID: movement, Money: euro(minor), At: at(hour)},
 	}
+}
+
+// contested is what a dispute took or returned.
+func contested(id, of string, kind payment.MovementKind, dispute string, minor int64, hour int, references ...string) gateway.Entry {
+	e := moved(id, of, kind, "", minor, hour, references...)
+	e.Movement.Dispute = dispute
+	return e
 }
 
 // booked is a fake with what can be in the books of a day, and with 60 sales more.
@@ -106,8 +113,8 @@ func booked(t *testing.T) (*fake, []gateway.Entry) {
 		moved("sale07/reversal", "sale07", payment.MovementCaptureReversal, "", 902, 7, "attempt-7"),
 		moved("back01", "sale01", payment.MovementRefund, "back01", 400, 21),
 		moved("back03/reversal", "sale09", payment.MovementRefundReversal, "back03", 402, 10),
-		moved("dp1", "sale09", payment.MovementChargeback, "dp1", 1299, 11, "attempt-9"),
-		moved("dp2/reversal", "sale10", payment.MovementChargebackReversal, "dp2", 1000, 12, "attempt-10"),
+		contested("dp1", "sale09", payment.MovementChargeback, "dp1", 1299, 11, "attempt-9"),
+		contested("dp2/reversal", "sale10", payment.MovementChargebackReversal, "dp2", 1000, 12, "attempt-10"),
 	}
 	want[1].Fee = new(euro(44))
 	for i := range 60 {

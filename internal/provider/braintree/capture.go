@@ -6,6 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 // change is a request to change a transaction.
@@ -29,6 +30,9 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 // transaction is looked up first: one that is captured is not cancelled. If it is captured between the two, the void
 // undoes that, and the outcome reports it.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	if err := call.EndsNoContainer(cl); err != nil {
+		return gateway.Outcome{}, err
+	}
 	now, err := c.transaction(ctx, cl.ProviderPaymentID, &cl.Permit)
 	if err != nil {
 		return gateway.Outcome{}, err

@@ -40,7 +40,7 @@ func TestANonceIsOneRequest(t *testing.T) {
 		"amount": json.RawMessage(`"1.00"`),
 	}
 	o := charged(t, c, ch)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}, Money: new(euro(1999))}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, Payee: "shop_eur", ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}, Money: new(euro(1999))}, o)
 	sent := <-got
 	require.Equal(t, "POST "+base+"/transactions", sent.line)
 	require.JSONEq(t, `{"transaction":{"type":"sale","amount":"19.99","order_id":"`+ch.Attempt.String()+`","api_request_key":"`+ch.IdempotencyKey+`",
@@ -263,7 +263,7 @@ func TestErrorsAboutAKeyLeaveTheOutcomeOpen(t *testing.T) {
 		}
 		require.NoError(t, errors.Join(err, captureErr))
 		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsAuthorized, Refused: true, ProviderPaymentID: "bt1", Money: new(euro(1999))}, captured)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsAuthorized, Refused: true, Payee: "shop_eur", ProviderPaymentID: "bt1", Money: new(euro(1999))}, captured)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestADeclineHasItsReason(t *testing.T) {
 		c, _ := serve(t, serving())
 		ch := charge(token)
 		o := charged(t, c, ch)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}, Failure: want}, o)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Payee: "shop_eur", ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}, Failure: want}, o)
 		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)
 		require.Equal(t, o, now)

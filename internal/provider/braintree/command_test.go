@@ -51,7 +51,7 @@ func TestACaptureThatIsVoidedIsUndone(t *testing.T) {
 	hold := held(t, c)
 	o := cancel(t, c, hold.ProviderPaymentID)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsFailed, ProviderPaymentID: hold.ProviderPaymentID, References: hold.References, Undoes: true, Failure: payment.NewFailure("canceled", ""),
+		News: fsm.NewsFailed, Payee: "shop_eur", ProviderPaymentID: hold.ProviderPaymentID, References: hold.References, Undoes: true, Failure: payment.NewFailure("canceled", ""),
 	}, o)
 	for range 2 {
 		<-got
@@ -77,7 +77,7 @@ func TestAVoidThatIsRefusedTellsHowThePaymentStands(t *testing.T) {
 		}
 		c, _ := serve(t, f)
 		hold := held(t, c)
-		want.ProviderPaymentID, want.References = hold.ProviderPaymentID, hold.References
+		want.ProviderPaymentID, want.References, want.Payee = hold.ProviderPaymentID, hold.References, "shop_eur"
 		require.Equal(t, want, cancel(t, c, hold.ProviderPaymentID), status)
 	}
 }

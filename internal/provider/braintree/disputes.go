@@ -87,20 +87,55 @@ func (d dispute) add(o *gateway.Outcome) error {
 func (d dispute) taken() string { return cmp.Or(d.Disputed, d.Amount) }
 
 func (d dispute) move(o *gateway.Outcome, taken payment.Money) error {
-	o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargeback, ID: d.ID, Money: taken})
-	if d.Status != won {
+	rounds, err := d.rounds(taken)
+	o.Movements = append(o.Movements, rounds...)
+	return err
+}
+
+// rounds are what the dispute took and returned, by the history of its statuses: it may be lost after it was won.
+// Without a history it took its amount, and returned it if it is won. What of it is won is stated of the last time
+// only, and what is taken again not at all: the amount is then the dispute's.
+func (d dispute) rounds(taken payment.Money) ([]payment.Told, error) {
+	past, err := history(d.History)
+	if err != nil {
+		return nil, err
+	}
+	took := payment.Told{Kind: payment.MovementChargeback, Dispute: d.ID, Money: taken}
+	all := []payment.Told{took}
+	if at := first(past, opened).at; !at.IsZero() {
+		all[0].At = at
+	}
+	for _, e := range past {
+		again := took
+		switch again.At, again.Whole = e.at, true; e.Status {
+		case won:
+			again.Kind = payment.MovementChargebackReversal
+		case "lost", expired, "accepted", "auto_accepted":
+		default:
+			continue
+		}
+		if all[len(all)-1].Kind != again.Kind {
+			all = append(all, again)
+		}
+	}
+	if last := all[len(all)-1]; d.Status == won && last.Kind == payment.MovementChargeback {
+		last.Kind, last.Whole, last.At = payment.MovementChargebackReversal, true, d.changed()
+		all = append(all, last)
+	}
+	return all, d.readWon(all)
+}
+
+// readWon fills in what the last decision returned.
+func (d dispute) readWon(all []payment.Told) error {
+	last := &all[len(all)-1]
+	if d.Status != won || d.Won == "" {
 		return nil
 	}
-	back := taken
-	if d.Won != "" {
-		read, err := call.ReadDecimal(d.Won, d.Currency)
-		if err != nil {
-			return err
-		}
-		back = *read
+	back, err := call.ReadDecimal(d.Won, d.Currency)
+	if err == nil {
+		last.Money, last.Whole = *back, false
 	}
-	o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargebackReversal, ID: d.ID, Money: back, At: d.changed()})
-	return nil
+	return err
 }
 
 // created is when a dispute was made, changed when it last changed; zero where no time is shown.

@@ -19,6 +19,7 @@ type transaction struct {
 	Amount     string     `xml:"amount"`
 	Currency   string     `xml:"currency-iso-code"`
 	OrderID    string     `xml:"order-id"`
+	Account    string     `xml:"merchant-account-id"`
 	Rejection  string     `xml:"gateway-rejection-reason"`
 	Response   string     `xml:"processor-response-code"`
 	Instrument string     `xml:"payment-instrument-type"`
@@ -70,10 +71,7 @@ func (t transaction) outcome() (gateway.Outcome, error) {
 	if t.ID == "" || t.Status == "" || t.Type != sale {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: t.ID, News: t.news()}
-	if t.OrderID != "" {
-		o.References = []string{t.OrderID}
-	}
+	o := gateway.Outcome{ProviderPaymentID: t.ID, Container: t.Local, Payee: t.Account, News: t.news(), References: t.references()}
 	var err error
 	if o.News == fsm.NewsAuthorized || o.News == fsm.NewsSucceeded {
 		o.Money, err = call.ReadDecimal(t.Amount, t.Currency)

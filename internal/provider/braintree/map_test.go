@@ -54,7 +54,7 @@ func TestHowAPaymentStands(t *testing.T) {
 		if is[0] == "gateway_rejected" {
 			one.rejection = is[1]
 		}
-		want.ProviderPaymentID = "bt1"
+		want.ProviderPaymentID, want.Payee = "bt1", "shop_eur"
 		require.Equal(t, want, looked(t, one), "%v", is)
 	}
 }
@@ -102,8 +102,8 @@ func TestDisputesOfALookup(t *testing.T) {
 	v, err := hooks.New(webhooks.Config{Secrets: []string{private}, Params: map[string]string{"public_key": public}})
 	require.NoError(t, err)
 	at, due := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC), time.Date(2026, 3, 21, 0, 0, 0, 0, time.UTC)
-	taken := payment.Told{Kind: payment.MovementChargeback, ID: "dp1", Money: euro(1299)}
-	back := payment.Told{Kind: payment.MovementChargebackReversal, ID: "dp1", Money: euro(1000), At: at}
+	taken := payment.Told{Kind: payment.MovementChargeback, Dispute: "dp1", Money: euro(1299)}
+	back := payment.Told{Kind: payment.MovementChargebackReversal, Dispute: "dp1", Money: euro(1000), At: at}
 	for is, want := range map[[3]string]struct {
 		state fsm.DisputeState
 		moved []payment.Told
@@ -129,7 +129,7 @@ func TestDisputesOfALookup(t *testing.T) {
 		require.Equal(t, "dp1", e.Dispute.ID)
 		if e.Kind.IsMovement() {
 			last := want.moved[len(want.moved)-1]
-			require.Equal(t, []any{last.ID, last.Money.Minor}, []any{e.MovementID, e.Money.Minor}, is)
+			require.Equal(t, []any{last.Dispute, last.Money.Minor}, []any{e.MovementID, e.Money.Minor}, is)
 		}
 	}
 	o := looked(t, &transaction{id: "bt1", kind: "sale", status: "settled", amount: 1999, disputes: dispute("chargeback", "levitating", "")})
@@ -137,7 +137,7 @@ func TestDisputesOfALookup(t *testing.T) {
 	require.Empty(t, o.Movements)
 	whole := looked(t, &transaction{id: "bt1", kind: "sale", status: "settled", amount: 1999, disputes: `<dispute><id>dp1</id><amount>19.99</amount><kind>chargeback</kind><status>won</status></dispute>`})
 	require.Equal(t, []payment.Told{
-		{Kind: payment.MovementChargeback, ID: "dp1", Money: euro(1999)}, {Kind: payment.MovementChargebackReversal, ID: "dp1", Money: euro(1999)},
+		{Kind: payment.MovementChargeback, Dispute: "dp1", Money: euro(1999)}, {Kind: payment.MovementChargebackReversal, Dispute: "dp1", Whole: true, Money: euro(1999)},
 	}, whole.Movements, "the currency is the payment's")
 }
 

@@ -15,6 +15,12 @@ func Adapter() descriptor.Adapter {
 		Keys: []webhooks.Key{
 			descriptor.APIKey(), {Name: "processing_channel_id", Optional: true, Doc: "pc_…, the channel that payments are processed by; absent: the account's default"},
 		},
+		Payees: func(params map[string]string) []string {
+			if params["processing_channel_id"] == "" {
+				return nil
+			}
+			return []string{params["processing_channel_id"]}
+		},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^sk_(sbox|test)_`),
 		TestHosts: []string{"sandbox.checkout.com"},
 		Carries:   carries(), ProviderData: providerData(),

@@ -112,8 +112,8 @@ func booked(t *testing.T) providertest.Booked {
 			entry("act_r4", "2", payment.Told{Kind: payment.MovementRefund, ID: "act_r4", Money: euro(200), At: at(8)}),
 			entry("pay_book3", "3", payment.Told{Kind: payment.MovementCapture, Money: euro(1999), At: at(10)}),
 			entry("act_n1", "3", payment.Told{Kind: payment.MovementCaptureReversal, ID: "act_n1", Money: euro(1999), At: at(11)}),
-			entry("dsp_1", "1", payment.Told{Kind: payment.MovementChargeback, ID: "dsp_1", Money: euro(1500), At: at(12)}),
-			entry("dsp_2/reversal", "2", payment.Told{Kind: payment.MovementChargebackReversal, ID: "dsp_2", Money: euro(1500), At: at(13)}),
+			entry("dsp_1", "1", payment.Told{Kind: payment.MovementChargeback, Dispute: "dsp_1", Money: euro(1500), At: at(12)}),
+			entry("dsp_2/reversal", "2", payment.Told{Kind: payment.MovementChargebackReversal, Dispute: "dsp_2", Whole: true, Money: euro(1500), At: at(13)}),
 		},
 		Webhooks: []webhooks.Event{
 			told(t, "payment_captured", object{"id": "pay_book1", "action_id": "act_c1", "amount": 1999, "currency": "EUR"}),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 // Capture implements gateway.Provider. The uncaptured rest is released.
@@ -22,6 +23,9 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 // Cancel implements gateway.Provider: it voids an authorized payment. One that waits
 // for its customer can't be cancelled; it expires.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	if err := call.EndsNoContainer(cl); err != nil {
+		return gateway.Outcome{}, err
+	}
 	return c.command(ctx, cl.ProviderPaymentID, "voids", cl.IdempotencyKey, cl.Permit, action{
 		Reference: cl.Attempt.String(), Metadata: map[string]string{"payment_attempt_id": cl.Attempt.String()},
 	})

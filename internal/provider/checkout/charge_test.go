@@ -25,7 +25,7 @@ func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
 	ch := charge(cardOK)
 	o := charged(t, c, ch)
 	money := euro(1999)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsAuthorized, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsAuthorized, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &money}, o)
 
 	sent := <-seen
 	require.Equal(t, "POST /payments", sent.line)
@@ -38,7 +38,7 @@ func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
 
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, now)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &money}, now)
 }
 
 // An account with several processing channels says by which one a payment goes.

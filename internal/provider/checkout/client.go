@@ -68,7 +68,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: 0, Find: true, FindLag: findLag, FindConsistent: false, FindFirst: true,
 		Capture: true, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		OneID: true, ShowsRefunds: true, ShowsDisputes: true,
+		ShowsRefunds: true, ShowsDisputes: true,
 	}
 }
 

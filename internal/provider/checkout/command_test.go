@@ -53,7 +53,7 @@ func TestAnActionThatWaitsIsUnderWay(t *testing.T) {
 	got, err = c.Capture(t.Context(), command)
 	require.NoError(t, err)
 	taken := euro(700)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &taken}, got)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &taken}, got)
 }
 
 // Of an action that was accepted nobody may say that it was not.
@@ -121,7 +121,7 @@ func TestAVoidOfWhatIsNotHeldIsRefused(t *testing.T) {
 	require.Contains(t, o.NextAction.URL, o.ProviderPaymentID)
 	got, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "v", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Refused: true}, got)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Refused: true}, got)
 }
 
 // Of an earlier call that may have gone through, a key that is turned away now

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -27,13 +26,14 @@ type dispute struct {
 	PaymentID  string    `json:"payment_id"`
 	Reference  string    `json:"payment_reference"`
 	ReasonCode string    `json:"reason_code"`
+	Resolved   string    `json:"resolved_reason"`
 	EvidenceBy time.Time `json:"evidence_required_by"`
 	ReceivedOn time.Time `json:"received_on"`
 	LastUpdate time.Time `json:"last_update"`
 }
 
 // disputedIn reads the disputes that were last changed after a span began: those that were received in
-// it, or won.
+// it, or won, and those that have the money after a later change.
 func (c *Client) disputedIn(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
 	query := url.Values{"from": {in.From.UTC().Format(time.RFC3339)}, "limit": {strconv.Itoa(disputePage)}}
 	for skip := 0; ; {
@@ -64,12 +64,13 @@ func (c *Client) disputedIn(ctx context.Context, in gateway.Span, unread *call.U
 
 // within are what the dispute took in a span, and what it returned.
 func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
-	stands, took := standings[strings.ToLower(d.Status)]
+	stands, took := d.stands()
+	has := took && !stands.returned && !in.Has(d.ReceivedOn) && in.Has(d.LastUpdate)
 	took, won := took && in.Has(d.ReceivedOn), stands.returned && in.Has(d.LastUpdate)
 	switch {
 	case d.ID == "" || d.Status == "":
 		return nil, errNameless
-	case d.PaymentID == "" || !took && !won:
+	case d.PaymentID == "" || !took && !won && !has:
 		return nil, nil
 	}
 	money, err := digits.Money(d.Amount, d.Currency)
@@ -78,16 +79,20 @@ func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
 	}
 	e := gateway.Entry{
 		ID: d.ID, Payment: d.PaymentID,
-		Movement: payment.Told{Kind: payment.MovementChargeback, ID: d.ID, Money: *money, At: d.ReceivedOn.UTC()},
+		Movement: payment.Told{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *money, At: d.ReceivedOn.UTC()},
 	}
 	if d.Reference != "" {
 		e.References = []string{d.Reference}
 	}
-	if took {
+	if has { // again, perhaps: the entry is that of the dispute
+		e.Movement.At = d.LastUpdate.UTC()
+	}
+	if took || has {
 		all = append(all, e)
 	}
 	if won {
 		e.ID, e.Movement.Kind, e.Movement.At = d.ID+"/reversal", payment.MovementChargebackReversal, d.LastUpdate.UTC()
+		e.Movement.Whole = true
 		all = append(all, e)
 	}
 	return all, nil

@@ -3,17 +3,25 @@ package checkout
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 
 // Lookup implements gateway.Provider. Only its actions contain why a payment was
-// declined, and its refunds.
+// declined, and its refunds. A hosted page and a payment link are looked up for their payment.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	switch {
+	case page(id) != "":
+		return c.lookupPage(ctx, id)
+	case strings.HasPrefix(id, sessionPrefix):
+		return gateway.Outcome{}, gateway.ErrNotTold
+	}
 	o, found, err := c.standing(ctx, id)
 	if err != nil || o.News != fsm.NewsSucceeded {
 		return o, err
@@ -37,7 +45,8 @@ func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, paid
 	return o, found, err
 }
 
-// Find implements gateway.Provider. Only the id is taken from the list.
+// Find implements gateway.Provider. Only the id is taken from the list. Of several payments the one that has come furthest is
+// returned.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	var list struct {
 		Data []struct {
@@ -52,10 +61,19 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	if list.Data == nil {
 		return gateway.Outcome{}, errNameless
 	}
+	var found gateway.Outcome
 	for _, hit := range list.Data {
-		if hit.Reference == id.String() {
-			return c.Lookup(ctx, hit.ID)
+		if hit.Reference != id.String() {
+			continue
 		}
+		o, err := c.Lookup(ctx, hit.ID)
+		if err != nil {
+			return gateway.Outcome{}, err
+		}
+		found = call.Further(found, o)
 	}
-	return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	if found.ProviderPaymentID == "" {
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	}
+	return found, nil
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -45,11 +47,33 @@ type paid struct {
 	ThreeDS  *struct {
 		Downgraded bool `json:"downgraded"`
 	} `json:"3ds"`
-	Links struct {
+	Channel string `json:"processing_channel_id"`
+	Links   struct {
+		Self struct {
+			Href string `json:"href"`
+		} `json:"self"`
 		Redirect struct {
 			Href string `json:"href"`
 		} `json:"redirect"`
 	} `json:"_links"`
+}
+
+// session is the payment session that the payment was made in, which Checkout.com names among its metadata.
+func (p paid) session() string {
+	var said struct {
+		ID string `json:"cko_payment_session_id"`
+	}
+	_ = json.Unmarshal(p.Metadata, &said) // metadata of another form have none
+	return said.ID
+}
+
+// live is whether the payment is of the live API, by its own address; nil for one that is not Checkout.com's.
+func (p paid) live() *bool {
+	to, err := url.Parse(p.Links.Self.Href)
+	if err != nil || !strings.HasSuffix("."+to.Hostname(), ".checkout.com") {
+		return nil
+	}
+	return new(!strings.HasSuffix("."+to.Hostname(), ".sandbox.checkout.com"))
 }
 
 // instrument is what a payment was made with. ID is empty where none is stored.
@@ -71,7 +95,10 @@ func outcome(p paid) (gateway.Outcome, error) {
 	if p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.session(), Payee: p.Channel, Live: p.live(), News: fsm.NewsProcessing}
+	if o.Container != "" {
+		o.References = []string{o.Container}
+	}
 	var err error
 	switch p.Status {
 	case "Pending":

@@ -84,7 +84,7 @@ type standing struct {
 
 // standings are the statuses of the list, which mean what the webhooks of these names mean: a dispute takes the money when
 // evidence is required, until it is won or cancelled (https://www.checkout.com/docs/dashboard/disputes). One that is
-// "resolved", since the payment was refunded before, has "no further financial implications"
+// "resolved", since the payment was refunded before and not by its rules, has "no further financial implications"
 // (https://www.checkout.com/docs/risk-management/disputes/disputes-api): it is left out, as its webhook is.
 var standings = map[string]standing{ //nolint:gochecknoglobals // a table
 	"evidence_required":        {fsm.DisputeOpen, false},
@@ -99,9 +99,19 @@ var standings = map[string]standing{ //nolint:gochecknoglobals // a table
 	"accepted":                 {fsm.DisputeAccepted, false},
 }
 
-// add adds a dispute and its movements, which have its id in webhooks, too.
+// stands is what the dispute's status means; false for one that took nothing.
+func (d dispute) stands() (standing, bool) {
+	if strings.EqualFold(d.Status, "resolved") && d.Resolved == "rapid_dispute_resolution" {
+		return standing{state: fsm.DisputeAccepted}, true
+	}
+	stands, took := standings[strings.ToLower(d.Status)]
+	return stands, took
+}
+
+// add adds a dispute and what it has of the merchant's money now: its movements have no ids, in webhooks neither, and
+// the amount is the dispute's.
 func (d dispute) add(o *gateway.Outcome) error {
-	stands, known := standings[strings.ToLower(d.Status)]
+	stands, known := d.stands()
 	if !known {
 		return nil
 	}
@@ -112,9 +122,14 @@ func (d dispute) add(o *gateway.Outcome) error {
 	if err != nil {
 		return err
 	}
-	o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargeback, ID: d.ID, Money: *sum})
+	took := payment.Told{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *sum, Whole: true}
 	if stands.returned {
-		o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargebackReversal, ID: d.ID, Money: *sum, At: d.LastUpdate.UTC()})
+		back := took
+		back.Kind, back.At = payment.MovementChargebackReversal, d.LastUpdate.UTC()
+		o.Movements = append(o.Movements, took, back)
+	} else {
+		took.At = d.LastUpdate.UTC()
+		o.Movements = append(o.Movements, took)
 	}
 	o.Disputes = append(o.Disputes, payment.DisputeTold{
 		ProviderID: d.ID, Status: stands.state, Reason: d.ReasonCode, Money: sum, DueBy: d.EvidenceBy.UTC(), At: d.LastUpdate.UTC(),

@@ -29,22 +29,23 @@ func TestLookupShowsDisputes(t *testing.T) {
 	money := payment.Money{Minor: 1999, Currency: "EUR"}
 	updated := time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC)
 	const id = "dsp_rbhwd2qrg13uhrp2newf"
-	took := payment.Told{Kind: payment.MovementChargeback, ID: id, Money: money}
-	back := payment.Told{Kind: payment.MovementChargebackReversal, ID: id, Money: money, At: updated}
+	took := payment.Told{Kind: payment.MovementChargeback, Dispute: id, Whole: true, Money: money}
+	back, has := took, took
+	back.Kind, back.At, has.At = payment.MovementChargebackReversal, updated, updated
 	for status, want := range map[string]struct {
 		state fsm.DisputeState
 		moved []payment.Told
 	}{
-		"evidence_required":        {fsm.DisputeOpen, []payment.Told{took}},
-		"evidence_under_review":    {fsm.DisputeUnderReview, []payment.Told{took}},
-		"arbitration_under_review": {fsm.DisputeUnderReview, []payment.Told{took}},
+		"evidence_required":        {fsm.DisputeOpen, []payment.Told{has}},
+		"evidence_under_review":    {fsm.DisputeUnderReview, []payment.Told{has}},
+		"arbitration_under_review": {fsm.DisputeUnderReview, []payment.Told{has}},
 		"won":                      {fsm.DisputeWon, []payment.Told{took, back}},
 		"arbitration_won":          {fsm.DisputeWon, []payment.Told{took, back}},
 		"canceled":                 {fsm.DisputeWon, []payment.Told{took, back}},
-		"lost":                     {fsm.DisputeLost, []payment.Told{took}},
-		"arbitration_lost":         {fsm.DisputeLost, []payment.Told{took}},
-		"expired":                  {fsm.DisputeLost, []payment.Told{took}},
-		"accepted":                 {fsm.DisputeAccepted, []payment.Told{took}},
+		"lost":                     {fsm.DisputeLost, []payment.Told{has}},
+		"arbitration_lost":         {fsm.DisputeLost, []payment.Told{has}},
+		"expired":                  {fsm.DisputeLost, []payment.Told{has}},
+		"accepted":                 {fsm.DisputeAccepted, []payment.Told{has}},
 		"resolved":                 {},
 		"some_day":                 {},
 	} {

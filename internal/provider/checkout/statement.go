@@ -62,8 +62,11 @@ func line(r table.Row) (*gateway.Entry, error) {
 		ID: id + "/" + string(kind), Payment: r.Text(columnPayment), Payout: r.Text(columnPayout),
 		Movement: payment.Told{Kind: kind, ID: id, Money: *money, At: processed(r.Text(columnProcessed))},
 	}
-	if kind == payment.MovementCapture {
+	if kind != payment.MovementRefund {
 		e.Movement.ID = ""
+	}
+	if kind == payment.MovementChargeback {
+		e.Movement.Dispute = id
 	}
 	if ours := r.Text(columnOurs); ours != "" {
 		e.References = []string{ours}

@@ -40,7 +40,7 @@ func TestStatement(t *testing.T) {
 		{ID: "act_2/refund", Payment: "pay_1", Payout: "0CFJU", Movement: payment.Told{
 			Kind: payment.MovementRefund, ID: "act_2", Money: euro(500), At: time.Date(2026, 3, 14, 16, 9, 26, 0, time.UTC),
 		}},
-		{ID: "dsp_1/chargeback", Payment: "pay_1", Payout: "0CFJU", Movement: payment.Told{Kind: payment.MovementChargeback, ID: "dsp_1", Money: euro(500)}},
+		{ID: "dsp_1/chargeback", Payment: "pay_1", Payout: "0CFJU", Movement: payment.Told{Kind: payment.MovementChargeback, Dispute: "dsp_1", Money: euro(500)}},
 	}, got)
 }
 

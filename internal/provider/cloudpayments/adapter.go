@@ -27,7 +27,8 @@ func Adapter() descriptor.Adapter {
 			c.Taxation, err = taxation(s.Params["taxation_system"])
 			return c, err
 		},
-		Books: func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Payees: descriptor.PayeesOf("public_id"),
+		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
 	}
 }
 

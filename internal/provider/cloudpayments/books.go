@@ -49,7 +49,8 @@ const (
 // Entries implements gateway.Books by the list of transactions of a period
 // (https://developers.cloudpayments.ru/#vygruzka-spiska-tranzaktsiy-za-proizvolnyy-period). Its filter
 // is by when a transaction was made, so that those of the time before, which may have been captured in
-// the span, are read as well. A capture is named by its transaction, as in webhooks. The fee and the
+// the span, are read as well. A capture is
+// a total of its payment, the transaction, as in webhooks; a refund is a transaction of its own. The fee and the
 // net amount of a refund are left out, since the list does not document their sign; a payout has a date
 // and no id.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
@@ -117,14 +118,13 @@ func (b booked) named() (gateway.Entry, error) {
 		return gateway.Entry{}, nil
 	}
 	id, data := string(b.TransactionID), b.data()
-	e := gateway.Entry{ID: id, Order: payment.OrderID(data["order_id"])}
-	e.Movement.ID = id
+	e := gateway.Entry{ID: id, Order: payment.OrderID(data["order_id"]), Payee: b.PublicID, Live: b.live()}
 	switch b.Type {
 	case typePayment:
 		e.Payment, e.Movement.Kind = id, payment.MovementCapture
 		e.Fee, e.Net = b.kept()
 	case typeRefund:
-		e.Payment, e.Movement.Kind = string(b.OriginalID), payment.MovementRefund
+		e.Payment, e.Movement.Kind, e.Movement.ID = string(b.OriginalID), payment.MovementRefund, id
 	default:
 		return gateway.Entry{}, nil
 	}

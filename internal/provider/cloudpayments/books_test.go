@@ -77,12 +77,12 @@ func booked(t *testing.T) providertest.Booked {
 		Fake: h, Span: gateway.Span{From: day, To: day.AddDate(0, 0, 1)},
 		Entries: []gateway.Entry{
 			{
-				ID: "11", Payment: "11", References: []string{"att_1"}, Order: "A-1", Fee: rubles(70), Net: rubles(1929),
-				Movement: payment.Told{Kind: payment.MovementCapture, ID: "11", Money: *rubles(1999), At: at(1)},
+				ID: "11", Payment: "11", Payee: publicID, Live: new(false), References: []string{"att_1"}, Order: "A-1", Fee: rubles(70), Net: rubles(1929),
+				Movement: payment.Told{Kind: payment.MovementCapture, Money: *rubles(1999), At: at(1)},
 			},
-			{ID: "12", Payment: "12", References: []string{"inv-12"}, Movement: payment.Told{Kind: payment.MovementCapture, ID: "12", Money: *rubles(700), At: at(2)}},
-			{ID: "15", Payment: "11", References: []string{"att_1"}, Order: "A-1", Movement: payment.Told{Kind: payment.MovementRefund, ID: "15", Money: *rubles(100), At: at(4)}},
-			{ID: "17", Payment: "12", References: []string{"inv-12"}, Movement: payment.Told{Kind: payment.MovementRefund, ID: "17", Money: *rubles(200), At: at(6)}},
+			{ID: "12", Payment: "12", Payee: publicID, Live: new(false), References: []string{"inv-12"}, Movement: payment.Told{Kind: payment.MovementCapture, Money: *rubles(700), At: at(2)}},
+			{ID: "15", Payment: "11", Payee: publicID, Live: new(false), References: []string{"att_1"}, Order: "A-1", Movement: payment.Told{Kind: payment.MovementRefund, ID: "15", Money: *rubles(100), At: at(4)}},
+			{ID: "17", Payment: "12", Payee: publicID, Live: new(false), References: []string{"inv-12"}, Movement: payment.Told{Kind: payment.MovementRefund, ID: "17", Money: *rubles(200), At: at(6)}},
 		},
 		Webhooks: append(append(append(
 			notice(t, "pay", `{"TransactionId":"11","Amount":"19.99","Currency":"RUB","Status":"Completed"}`),
@@ -99,7 +99,6 @@ func notice(t *testing.T, topic, body string) []webhooks.Event {
 	return v.Read(webhooks.Delivery{Method: http.MethodPost, Topic: topic, Header: http.Header{}, Body: []byte(body), ReceivedAt: time.Now()})
 }
 
-// A lookup has totals only, in which a named transaction is contained: so the names are compared with webhooks alone.
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	providertest.Books(t, providertest.BooksSuite{

@@ -21,30 +21,16 @@ type amountRequest struct {
 // Capture implements gateway.Provider
 // (https://developers.cloudpayments.ru/#podtverzhdenie-oplaty). The uncaptured rest is
 // released. The response does not contain the captured amount: it is the requested one.
-// A page with a captured payment is not captured again.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	amount, err := call.Decimal(cp.Money)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	n, err := parseName(cp.ProviderPaymentID)
+	id, err := transactionOf(cp.ProviderPaymentID)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	held := transaction{TransactionID: n.transaction}
-	if n.order != "" {
-		all, err := c.tries(ctx, n, cp.Transactions)
-		if err != nil {
-			return gateway.Outcome{}, call.NotSent(err)
-		}
-		if taken, err := all.with("Completed"); err == nil {
-			return n.outcome(taken)
-		}
-		if held, err = all.with("Authorized"); err != nil {
-			return gateway.Outcome{}, err
-		}
-	}
-	request := amountRequest{TransactionID: held.TransactionID, Amount: json.Number(amount)}
+	request := amountRequest{TransactionID: id, Amount: json.Number(amount)}
 	if cp.Receipt != nil {
 		// Read by the webhooks' adapter, as that of the charge.
 		if request.Data, err = c.dataOf(map[string]string{"payment_attempt_id": cp.Attempt.String()}, cp.Receipt, cp.Money); err != nil {
@@ -56,39 +42,39 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	case err != nil:
 		return gateway.Outcome{}, err
 	case !a.Success:
-		return c.stands(ctx, n, held.TransactionID, fsm.NewsSucceeded)
+		return c.stands(ctx, id, fsm.NewsSucceeded)
 	}
 	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: cp.ProviderPaymentID, Money: &cp.Money}, nil
 }
 
 // Cancel implements gateway.Provider (https://developers.cloudpayments.ru/#otmena-oplaty).
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	n, err := parseName(cl.ProviderPaymentID)
+	if page, ok := parseContainer(cl.Container); ok && cl.ProviderPaymentID == "" {
+		return c.close(ctx, page, cl)
+	}
+	id, err := transactionOf(cl.ProviderPaymentID)
 	if err != nil {
 		return gateway.Outcome{}, call.NotSent(err)
 	}
-	if n.order != "" {
-		return c.close(ctx, n, cl)
-	}
-	a, err := c.command(ctx, "/payments/void", cl.IdempotencyKey, cl.Permit, transactionRequest{n.transaction})
+	return c.void(ctx, id, cl)
+}
+
+// void releases the hold of a transaction. A transaction in 3-D Secure can only be waited for: it is over when nothing was
+// sent for long that would end its 3-D Secure, and with it take the money.
+func (c *Client) void(ctx context.Context, id json.Number, cl gateway.Cancel) (gateway.Outcome, error) {
+	a, err := c.command(ctx, "/payments/void", cl.IdempotencyKey, cl.Permit, transactionRequest{id})
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
-	case !a.Success:
-		return c.unvoided(ctx, n, cl)
+	case a.Success:
+		return canceled(gateway.Outcome{ProviderPaymentID: string(id)}), nil
 	}
-	return canceled(cl.ProviderPaymentID), nil
-}
-
-// unvoided looks up a transaction that was not voided. One in 3-D Secure can only be waited for: it is over
-// when nothing was sent for long that would end its 3-D Secure, and with it take the money.
-func (c *Client) unvoided(ctx context.Context, n name, cl gateway.Cancel) (gateway.Outcome, error) {
-	now, err := c.stands(ctx, n, n.transaction, fsm.NewsFailed)
+	now, err := c.stands(ctx, id, fsm.NewsFailed)
 	if now.News != fsm.NewsActionRequired {
 		return now, err
 	}
 	if cl.Quiet >= proofLife {
-		return canceled(cl.ProviderPaymentID), nil
+		return canceled(gateway.Outcome{ProviderPaymentID: string(id)}), nil
 	}
 	now.Refused = false
 	return now, err
@@ -104,70 +90,77 @@ const proofLife = 10 * time.Minute
 
 // close cancels an order
 // (https://developers.cloudpayments.ru/#otmena-sozdannogo-scheta), so that its page
-// accepts no further payment, and then handles those made there. A pending one can't be
-// stopped, only waited for: before a last, declined one there may be one without a
-// lookup.
-func (c *Client) close(ctx context.Context, n name, cl gateway.Cancel) (gateway.Outcome, error) {
-	a, err := c.command(ctx, "/orders/cancel", cl.IdempotencyKey, cl.Permit, orderRequest{n.order})
+// accepts no further payment, and then looks up the last payment made there. A payment
+// that holds or has taken money, or may yet, is the outcome: the page is not ended by
+// it. A pending one can't be stopped, only waited for; before a last, declined one there
+// may be one without a lookup.
+func (c *Client) close(ctx context.Context, page container, cl gateway.Cancel) (gateway.Outcome, error) {
+	a, err := c.command(ctx, "/orders/cancel", cl.IdempotencyKey, cl.Permit, orderRequest{page.order})
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	all, err := c.tries(ctx, n, cl.Transactions)
+	last, err := c.transaction(ctx, "/payments/find", invoiceRequest{page.invoice})
 	switch {
-	case errors.Is(err, gateway.ErrNoSuchPayment) && a.Success:
-		return canceled(n.String()), nil
 	case errors.Is(err, gateway.ErrNoSuchPayment):
-		now := unpaid(n)
+		now := page.unpaid()
+		if a.Success {
+			return canceled(now), nil
+		}
 		now.Refused = true
 		return now, nil
 	case err != nil:
 		return gateway.Outcome{}, err
 	}
-	now, err := all.outcome(n)
+	now, err := page.outcome(last)
 	switch {
-	case now.News == fsm.NewsSoftFailed && a.Success && cl.Quiet >= proofLife:
-		now.News, now.PageOpen = fsm.NewsFailed, false
+	case err != nil:
+		return gateway.Outcome{}, err
+	case now.News == fsm.NewsFailed:
+		return page.closed(now, a.Success && cl.Quiet >= proofLife), nil
 	case now.News == fsm.NewsAuthorized:
-		return c.release(ctx, n, all, cl)
-	case now.News == fsm.NewsSucceeded:
-		now.Refused = true
+		return c.release(ctx, page, last, cl)
 	}
-	return now, err
+	now.Refused = now.News == fsm.NewsSucceeded
+	return now, nil
 }
 
-// release voids all authorized transactions of a page.
-func (c *Client) release(ctx context.Context, n name, all tries, cl gateway.Cancel) (gateway.Outcome, error) {
-	for _, t := range all {
-		if t.Status != "Authorized" {
-			continue
-		}
-		// The order's request has used the key itself.
-		a, err := c.command(ctx, "/payments/void", cl.IdempotencyKey+"-"+string(t.TransactionID), cl.Permit, transactionRequest{t.TransactionID})
-		if err != nil {
-			return gateway.Outcome{}, err
-		}
-		if a.Success {
-			continue
-		}
-		if now, err := c.stands(ctx, n, t.TransactionID, fsm.NewsFailed); err != nil || now.Refused {
-			return now, err
-		}
+// closed is the outcome of a page after the failure of its last payment: the end of the page, with that reason, once no
+// other payment can be under way there. After the release of a hold no other try follows.
+func (n container) closed(last gateway.Outcome, over bool) gateway.Outcome {
+	now := n.unpaid()
+	now.News, now.Failure, now.PageOpen = fsm.NewsFailed, last.Failure, false
+	if last.PageOpen && !over {
+		now.News, now.PageOpen = fsm.NewsSoftFailed, true
 	}
-	return canceled(n.String()), nil
+	return now
 }
 
-func canceled(id string) gateway.Outcome {
-	return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Failure: payment.NewFailure("canceled", "")}
+// release voids the hold that was found on a page, which ends the page.
+func (c *Client) release(ctx context.Context, page container, held transaction, cl gateway.Cancel) (gateway.Outcome, error) {
+	// The order's request has used the key itself.
+	cl.IdempotencyKey += "-" + string(held.TransactionID)
+	now, err := c.void(ctx, held.TransactionID, cl)
+	if err != nil || now.News != fsm.NewsFailed {
+		now.Container = page.String()
+		return now, err
+	}
+	return canceled(page.unpaid()), nil
+}
+
+// canceled is the end of a payment, or of a page.
+func canceled(o gateway.Outcome) gateway.Outcome {
+	o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+	return o
 }
 
 // stands looks up a transaction after a refused command. Refused is not set if the
 // transaction has the wanted state: an earlier call did it.
-func (c *Client) stands(ctx context.Context, n name, id json.Number, wanted fsm.News) (gateway.Outcome, error) {
+func (c *Client) stands(ctx context.Context, id json.Number, wanted fsm.News) (gateway.Outcome, error) {
 	t, err := c.transaction(ctx, "/payments/get", transactionRequest{id})
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	now, err := n.outcome(t)
+	now, err := t.outcome()
 	now.Refused = now.News != wanted
 	return now, err
 }

@@ -132,8 +132,7 @@ func culture(tag string) string {
 	return map[string]string{"ru": "ru-RU", "en": "en-US"}[language]
 }
 
-// order creates a page. Its payment is named by the order's id, which cancels it, and
-// by our reference, which finds its transactions.
+// order creates a page, the container of the payments that its customer makes there.
 func (c *Client) order(ctx context.Context, ch gateway.Charge, r chargeRequest) (gateway.Outcome, error) {
 	if r.Description == nil {
 		r.Description, _ = json.Marshal(string(ch.Order)) //nolint:errchkjson // a text always marshals
@@ -157,10 +156,9 @@ func (c *Client) order(ctx context.Context, ch gateway.Charge, r chargeRequest) 
 	if made.ID == "" || made.URL == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	return gateway.Outcome{
-		News: fsm.NewsActionRequired, NextAction: payment.Redirect(made.URL),
-		ProviderPaymentID: name{order: made.ID, invoice: ch.Attempt.String()}.String(), References: []string{made.ID},
-	}, nil
+	o := container{order: made.ID, invoice: ch.Attempt.String()}.unpaid()
+	o.NextAction = payment.Redirect(made.URL)
+	return o, nil
 }
 
 func refused(a answer) gateway.Outcome {

@@ -43,10 +43,10 @@ func TestAPageIsAnOrder(t *testing.T) {
 	ch := charge("redirect")
 	ch.Capture = payment.CaptureManual
 	o := charged(t, c, ch)
-	order := o.References[0]
+	order := o.References[1]
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://orders.cloudpayments.ru/d/" + order), References: []string{order},
-		ProviderPaymentID: order + ":" + ch.Attempt.String(),
+		News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://orders.cloudpayments.ru/d/" + order),
+		Container: order + ":" + ch.Attempt.String(), References: []string{order + ":" + ch.Attempt.String(), order},
 	}, o)
 	sent := <-got
 	require.Equal(t, "POST /orders/create", sent.line)
@@ -77,7 +77,7 @@ func TestADeclinedTokenIsFinalAndSaysWhy(t *testing.T) {
 	c, _ := serve(t, newFake(t))
 	o := charged(t, c, charge(poor))
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("insufficient_funds", "5051"),
+		News: fsm.NewsFailed, ProviderPaymentID: o.ProviderPaymentID, Payee: publicID, Live: new(false), Failure: payment.NewFailure("insufficient_funds", "5051"),
 	}, o)
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)

@@ -1,7 +1,8 @@
 // Package cloudpayments calls CloudPayments' API
 // (https://developers.cloudpayments.ru/#api): a payment is a transaction with the token
 // of a saved card or with the cryptogram of a new one, which may have a second step, or an
-// order that the customer pays on CloudPayments' page, in any number of transactions.
+// order, the container of any number of transactions that the customer makes on
+// CloudPayments' page. Each transaction takes money by itself, so each is a payment.
 package cloudpayments
 
 import (
@@ -49,7 +50,7 @@ const keyLife = 50 * time.Minute
 // and without it only as the last operation.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindConsistent: true, Transactions: true, Complete: true,
+		KeyLife: keyLife, Find: true, FindConsistent: true, BrowserMarks: true, Complete: true,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
 	}
 }

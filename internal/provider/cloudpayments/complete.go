@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// proof is the answer to a cryptogram whose card asks for 3-D Secure
+// proof is the answer to the cryptogram of a card with 3-D Secure
 // (https://developers.cloudpayments.ru/#obrabotka-3-d-secure).
 type proof struct {
 	TransactionID json.Number `json:"TransactionId"`
@@ -44,15 +44,15 @@ type returned struct {
 
 var errNotItsProof = errors.New("not MD and PaRes of this payment's transaction")
 
-func (r *returned) read(c gateway.Completion) (name, error) {
-	n, err := parseName(c.ProviderPaymentID)
+func (r *returned) read(c gateway.Completion) (json.Number, error) {
+	id, err := transactionOf(c.ProviderPaymentID)
 	if err != nil {
-		return name{}, err
+		return "", err
 	}
-	if json.Unmarshal(c.Details, r) != nil || n.transaction == "" || r.MD != n.transaction || strings.TrimSpace(r.PaRes) == "" {
-		return name{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errNotItsProof)
+	if json.Unmarshal(c.Details, r) != nil || r.MD != id || strings.TrimSpace(r.PaRes) == "" {
+		return "", fmt.Errorf("%w: %w", gateway.ErrUnfit, errNotItsProof)
 	}
-	return n, nil
+	return id, nil
 }
 
 type proofRequest struct {
@@ -65,28 +65,28 @@ type proofRequest struct {
 // address: MD and PaRes. The proof of another payment's transaction is not sent.
 func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
 	var r returned
-	n, err := r.read(cp)
+	id, err := r.read(cp)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	a, err := c.command(ctx, "/payments/cards/post3ds", cp.IdempotencyKey, cp.Permit, proofRequest{n.transaction, r.PaRes})
+	a, err := c.command(ctx, "/payments/cards/post3ds", cp.IdempotencyKey, cp.Permit, proofRequest{id, r.PaRes})
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
 	case !a.Success && a.Model == nil:
-		return c.unproven(ctx, n, a)
+		return c.unproven(ctx, id, a)
 	}
 	return read(a)
 }
 
 // unproven looks up the transaction after a refusal, which is one of this call only: an earlier one may
 // have ended it.
-func (c *Client) unproven(ctx context.Context, n name, a answer) (gateway.Outcome, error) {
-	t, err := c.transaction(ctx, "/payments/get", transactionRequest{n.transaction})
+func (c *Client) unproven(ctx context.Context, id json.Number, a answer) (gateway.Outcome, error) {
+	t, err := c.transaction(ctx, "/payments/get", transactionRequest{id})
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	now, err := n.outcome(t)
+	now, err := t.outcome()
 	if now.News == fsm.NewsActionRequired || now.News == fsm.NewsProcessing {
 		now.Refused, now.Failure = true, payment.NewFailure("provider_rejected", a.code())
 	}

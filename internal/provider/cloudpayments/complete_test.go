@@ -41,7 +41,7 @@ func TestACardWith3DSecureIsPaidInTwoSteps(t *testing.T) {
 		<-got
 		waits, err := c.Lookup(t.Context(), cp.ProviderPaymentID)
 		require.NoError(t, err)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: cp.ProviderPaymentID}, waits)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false)}, waits)
 		<-got
 		done, err := c.Complete(t.Context(), cp)
 		require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestAProofThatFailsIsADecline(t *testing.T) {
 	o, err := c.Complete(t.Context(), cp)
 	require.NoError(t, err)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsFailed, ProviderPaymentID: cp.ProviderPaymentID, Failure: payment.NewFailure("authentication_failed", "5206"),
+		News: fsm.NewsFailed, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false), Failure: payment.NewFailure("authentication_failed", "5206"),
 	}, o)
 }
 
@@ -164,7 +164,8 @@ func TestARefusedCompletionSaysHowThePaymentStands(t *testing.T) {
 	o, err := c.Complete(t.Context(), cp)
 	require.NoError(t, err)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, Refused: true, ProviderPaymentID: cp.ProviderPaymentID, Failure: payment.NewFailure("provider_rejected", "7"),
+		News: fsm.NewsActionRequired, Refused: true, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false),
+		Failure: payment.NewFailure("provider_rejected", "7"),
 	}, o)
 	require.True(t, o.RefusesCall())
 }
@@ -178,7 +179,7 @@ func TestAPaymentIn3DSecureIsOverWhenNobodyIsInIt(t *testing.T) {
 	cl := gateway.Cancel{Attempt: cp.Attempt, ProviderPaymentID: cp.ProviderPaymentID, IdempotencyKey: "k-cancel", Permit: permit(), Quiet: 9 * time.Minute}
 	o, err := c.Cancel(t.Context(), cl)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: cp.ProviderPaymentID}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false)}, o)
 	cl.Quiet = 10 * time.Minute
 	o, err = c.Cancel(t.Context(), cl)
 	require.NoError(t, err)

@@ -230,7 +230,7 @@ func (t *transaction) answer() object {
 
 func (t *transaction) render() object {
 	o := object{
-		"TransactionId": t.id, "Amount": json.Number(strconv.FormatInt(t.amount/100, 10) + "." + strconv.FormatInt(100+t.amount%100, 10)[1:] + "000"),
+		"TransactionId": t.id, "PublicId": publicID, "Amount": json.Number(strconv.FormatInt(t.amount/100, 10) + "." + strconv.FormatInt(100+t.amount%100, 10)[1:] + "000"),
 		"Currency": t.currency, "CurrencyCode": 0, "InvoiceId": t.invoice, "AccountId": account, "JsonData": string(t.data),
 		"TestMode": true, "Status": t.status, "ReasonCode": t.reason, "OriginalTransactionId": t.original, "Refunded": t.refunded > 0,
 	}

@@ -19,64 +19,59 @@ type invoiceRequest struct {
 }
 
 // Lookup implements gateway.Provider
-// (https://developers.cloudpayments.ru/#prosmotr-tranzaktsii). A page has the state of
-// its last transaction; without any it waits for its customer, at the address that it
-// was created with.
+// (https://developers.cloudpayments.ru/#prosmotr-tranzaktsii). Of the payments on a page CloudPayments
+// returns the last; without any the page waits for its customer, at the address that it was created with.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
-	n, err := parseName(id)
+	if page, ok := parseContainer(id); ok {
+		return c.lookupPage(ctx, page)
+	}
+	number, err := transactionOf(id)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	path, body := n.question()
-	t, err := c.transaction(ctx, path, body)
+	t, err := c.transaction(ctx, "/payments/get", transactionRequest{number})
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	return t.outcome()
+}
+
+func (c *Client) lookupPage(ctx context.Context, page container) (gateway.Outcome, error) {
+	t, err := c.transaction(ctx, "/payments/find", invoiceRequest{page.invoice})
 	switch {
-	case n.order != "" && errors.Is(err, gateway.ErrNoSuchPayment):
-		return unpaid(n), nil
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return page.unpaid(), nil
 	case err != nil:
 		return gateway.Outcome{}, err
 	}
-	return n.outcome(t)
-}
-
-// question returns the lookup request for a payment.
-func (n name) question() (path string, body any) {
-	if n.order != "" {
-		return "/payments/find", invoiceRequest{n.invoice}
-	}
-	return "/payments/get", transactionRequest{n.transaction}
+	return page.outcome(t)
 }
 
 // unpaid returns the outcome of a page without a transaction.
-func unpaid(n name) gateway.Outcome {
-	return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: n.String(), References: []string{n.order}}
+func (n container) unpaid() gateway.Outcome {
+	return gateway.Outcome{News: fsm.NewsActionRequired, Container: n.String(), References: []string{n.String(), n.order}}
 }
 
-// outcome returns the outcome of a payment by one of its transactions.
-func (n name) outcome(t transaction) (gateway.Outcome, error) {
+// outcome returns the outcome of a transaction on the page. After a declined one the customer may make another.
+func (n container) outcome(t transaction) (gateway.Outcome, error) {
 	o, err := t.outcome()
-	if n.order == "" {
-		return o, err
-	}
-	if o.News == fsm.NewsFailed && o.Failure.Code != "canceled" {
-		o.News, o.PageOpen = fsm.NewsSoftFailed, true
-	}
-	o.References = []string{n.order, o.ProviderPaymentID}
-	o.ProviderPaymentID = n.String()
+	o.PageOpen = t.Status == statusDeclined
+	o.Container, o.References = n.String(), []string{n.String(), n.order, o.ProviderPaymentID}
 	return o, err
 }
 
 // Find implements gateway.Provider
 // (https://developers.cloudpayments.ru/#proverka-statusa-platezha): our reference is
-// the InvoiceId. Only the older of the two methods is limited to payments.
+// the InvoiceId, which the widget takes from the browser. Only the older of the two
+// methods is limited to payments. A declined payment may be one of the widget, where the
+// customer may try again.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	t, err := c.transaction(ctx, "/payments/find", invoiceRequest{id.String()})
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
 	o, err := t.outcome()
-	if t.Status == statusDeclined { // of a payment in the script, where the customer may try again; of a token it is the end
-		o.PageOpen, o.Transaction = true, o.ProviderPaymentID
-	}
+	o.PageOpen = t.Status == statusDeclined
 	return o, err
 }
 

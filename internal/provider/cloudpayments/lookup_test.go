@@ -33,14 +33,13 @@ func notify(t *testing.T, topic string, fields map[string]string) webhooks.Event
 }
 
 // What the adapter reads in a status, and in a reason, is what the notification
-// about it says; but a notification can't know whether a declined transaction has
-// a page to be tried again on, so to it none is final.
+// about it says. A declined transaction is over; only its page may be open.
 func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
 	news := map[webhooks.Kind]fsm.News{
 		webhooks.KindAuthorized: fsm.NewsAuthorized, webhooks.KindSucceeded: fsm.NewsSucceeded, webhooks.KindFailed: fsm.NewsFailed,
-		webhooks.KindActionRequired: fsm.NewsActionRequired, webhooks.KindSoftFailed: fsm.NewsSoftFailed,
-		webhooks.KindIgnored: fsm.NewsProcessing, // of a status that is not known here
+		webhooks.KindActionRequired: fsm.NewsActionRequired,
+		webhooks.KindIgnored:        fsm.NewsProcessing, // of a status that is not known here
 	}
 	for status, topic := range map[string]string{
 		"Completed": "pay", "Authorized": "pay", "AwaitingAuthentication": "pay", "Cancelled": "cancel", "Declined": "fail", "Marinating": "pay",
@@ -61,7 +60,9 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 			require.Equal(t, news[e.Kind], o.News, "%s %s", status, reason)
 			alone, err := c.Lookup(t.Context(), "504")
 			require.NoError(t, err)
-			require.Equal(t, map[bool]fsm.News{true: fsm.NewsFailed, false: o.News}[status == "Declined"], alone.News)
+			require.Equal(t, o.News, alone.News)
+			require.Equal(t, e.PageOpen, o.PageOpen)
+			require.Equal(t, []string{"504", "504"}, []string{o.ProviderPaymentID, alone.ProviderPaymentID})
 			if o.Failure != nil {
 				want := payment.NewFailure(e.FailureCode, e.ProviderCode)
 				if reason == "0" {
@@ -193,9 +194,9 @@ func TestHowARefundStands(t *testing.T) {
 func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusOK, `{"Success":false,"Message":"Not found"}`)
-	for _, id := range []string{"1", "o1:inv"} {
-		_, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: id})
-		require.ErrorIs(t, err, gateway.ErrNotTold, id)
-		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, id)
+	for _, container := range []string{"", "o1:inv"} {
+		_, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "1", Container: container})
+		require.ErrorIs(t, err, gateway.ErrNotTold, container)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, container)
 	}
 }

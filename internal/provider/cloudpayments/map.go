@@ -14,6 +14,8 @@ import (
 // transaction is CloudPayments' view of a payment or a refund.
 type transaction struct {
 	TransactionID json.Number     `json:"TransactionId"`
+	PublicID      string          `json:"PublicId"`
+	TestMode      json.RawMessage `json:"TestMode"`
 	InvoiceID     string          `json:"InvoiceId"`
 	Amount        json.Number     `json:"Amount"`
 	Currency      string          `json:"Currency"`
@@ -42,6 +44,17 @@ func parse(a answer) (transaction, error) {
 // statusDeclined is of one transaction; on the page, and in the script, the payer may make another
 // (https://developers.cloudpayments.ru/#fail).
 const statusDeclined = "Declined"
+
+// live is nil where the response does not state the mode.
+func (t transaction) live() *bool {
+	switch string(t.TestMode) {
+	case "true":
+		return new(false)
+	case "false":
+		return new(true)
+	}
+	return nil
+}
 
 func (t transaction) money() (*payment.Money, error) {
 	return call.ReadDecimal(string(t.Amount), t.Currency)
@@ -84,7 +97,7 @@ func read(a answer) (gateway.Outcome, error) {
 // (https://developers.cloudpayments.ru/#statusy-operatsiy). A declined one is final: a
 // retry is a new transaction. An unrecognized status is processing.
 func (t transaction) outcome() (o gateway.Outcome, err error) {
-	o = gateway.Outcome{ProviderPaymentID: string(t.TransactionID), News: fsm.NewsProcessing}
+	o = gateway.Outcome{ProviderPaymentID: string(t.TransactionID), Payee: t.PublicID, Live: t.live(), News: fsm.NewsProcessing}
 	switch t.Status {
 	case "":
 		return gateway.Outcome{}, errNameless

@@ -8,28 +8,22 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// name is the id of a payment: a transaction, or an order with the invoice of its
-// transactions, "<order>:<invoice>".
-type name struct {
-	transaction    json.Number
-	order, invoice string
+// container names an order and its page: "<order>:<invoice>". The order's id cancels it; its transactions are only found by
+// the invoice, which is our reference.
+type container struct{ order, invoice string }
+
+// String returns the form that parseContainer parses.
+func (n container) String() string { return n.order + ":" + n.invoice }
+
+func parseContainer(id string) (container, bool) {
+	order, invoice, ok := strings.Cut(id, ":")
+	return container{order: order, invoice: invoice}, ok && order != "" && invoice != ""
 }
 
-// String returns the form that parseName parses.
-func (n name) String() string {
-	if n.order != "" {
-		return n.order + ":" + n.invoice
-	}
-	return string(n.transaction)
-}
-
-// parseName parses the form of String. Any other id is never sent.
-func parseName(id string) (name, error) {
-	if order, invoice, ok := strings.Cut(id, ":"); ok && order != "" && invoice != "" {
-		return name{order: order, invoice: invoice}, nil
-	}
+// transactionOf parses the id of a payment, which is a transaction's number. Any other id is never sent.
+func transactionOf(id string) (json.Number, error) {
 	if id == "" || strings.Trim(id, "0123456789") != "" {
-		return name{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errNoID)
+		return "", fmt.Errorf("%w: %w", gateway.ErrUnfit, errNoID)
 	}
-	return name{transaction: json.Number(id)}, nil
+	return json.Number(id), nil
 }

@@ -1,9 +1,7 @@
 package cloudpayments_test
 
 import (
-	"io"
 	"math"
-	"net/http"
 	"testing"
 	"time"
 
@@ -33,63 +31,65 @@ func opened(t *testing.T) (*fake, *cloudpayments.Client, gateway.Charge, gateway
 	return f, c, ch, o, got
 }
 
-// A page stands as its last transaction does. One that was declined is no end: the
-// customer may try again.
-func TestHowAPageStands(t *testing.T) {
+// A page is looked up by its last transaction. After a declined one the customer may make another.
+func TestLookup_of_a_page(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
+	require.Empty(t, o.ProviderPaymentID, "nobody has paid")
 	look := func() gateway.Outcome {
 		t.Helper()
-		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+		now, err := c.Lookup(t.Context(), o.Container)
 		require.NoError(t, err)
-		require.Equal(t, o.ProviderPaymentID, now.ProviderPaymentID, "the name stays")
-		require.Equal(t, o.References[0], now.References[0])
+		require.Equal(t, o.Container, now.Container)
+		require.Subset(t, now.References, o.References)
 		return now
 	}
-	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, References: o.References,
-	}, look(), "nobody came: it waits for its customer")
-	f.pays(ch, "Declined", 5051)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Container: o.Container, References: o.References}, look())
+	declined := f.pays(ch, "Declined", 5051)
 	now := look()
-	require.Equal(t, fsm.NewsSoftFailed, now.News)
+	require.Equal(t, fsm.NewsFailed, now.News)
 	require.True(t, now.PageOpen)
 	require.Equal(t, payment.NewFailure("insufficient_funds", "5051"), now.Failure)
+	require.Equal(t, declined.name(), now.ProviderPaymentID)
 	f.pays(ch, "AwaitingAuthentication", 0)
 	require.Equal(t, fsm.NewsActionRequired, look().News)
-	f.pays(ch, "Completed", 0)
+	paid := f.pays(ch, "Completed", 0)
 	now = look()
 	require.Equal(t, fsm.NewsSucceeded, now.News)
 	require.Equal(t, rub(1999), *now.Money)
-	require.Len(t, now.References, 2)
+	require.Equal(t, paid.name(), now.ProviderPaymentID)
 }
 
 // What the customer did on the page decides what becomes of its cancellation; the
-// page is closed first.
-func TestCancellingAPage(t *testing.T) {
+// page is closed first. A payment that may hold or have taken money is named.
+func TestCancel_of_a_page(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]gateway.Outcome{
 		"":                       {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 		"Declined":               {News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "5005")},
 		"Authorized":             {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 		"Cancelled":              {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		"AwaitingAuthentication": {News: fsm.NewsActionRequired},
-		"Marinating":             {News: fsm.NewsProcessing},
-		"Completed":              {News: fsm.NewsSucceeded, Refused: true, Money: new(rub(1999))},
+		"AwaitingAuthentication": {News: fsm.NewsActionRequired, ProviderPaymentID: "502"},
+		"Marinating":             {News: fsm.NewsProcessing, ProviderPaymentID: "502"},
+		"Completed":              {News: fsm.NewsSucceeded, ProviderPaymentID: "502", Refused: true, Money: new(rub(1999))},
 	} {
 		f, c, ch, o, got := opened(t)
 		if status != "" {
 			f.pays(ch, status, 5005)
 		}
 		over, err := c.Cancel(t.Context(), gateway.Cancel{
-			ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k-cancel-0", Permit: permit(), Quiet: 10 * time.Minute,
+			Container: o.Container, IdempotencyKey: "k-cancel-0", Permit: permit(), Quiet: 10 * time.Minute,
 		})
 		require.NoError(t, err, status)
-		want.ProviderPaymentID, want.References = o.ProviderPaymentID, over.References
+		want.Container, want.References = o.Container, over.References
+		if want.ProviderPaymentID != "" {
+			want.Payee, want.Live = publicID, new(false)
+		}
 		require.Equal(t, want, over, status)
 		sent := <-got
 		require.Equal(t, "POST /orders/cancel", sent.line)
 		require.Equal(t, "k-cancel-0", sent.header.Get("X-Request-Id"))
-		require.JSONEq(t, `{"Id":"`+o.References[0]+`"}`, sent.body)
+		require.JSONEq(t, `{"Id":"`+o.References[1]+`"}`, sent.body)
 		require.Empty(t, f.orders)
 		if status == "Authorized" {
 			require.Equal(t, "Cancelled", f.transactions[0].status)
@@ -97,9 +97,8 @@ func TestCancellingAPage(t *testing.T) {
 	}
 }
 
-// The last try was declined: an earlier one may still be at the bank's proof of its
-// holder, and is not told of.
-func TestADeclineOnAClosedPageIsTheEndOnceNobodyCanBeAtIt(t *testing.T) {
+// The last try was declined: an earlier one may still be in 3-D Secure, and is not listed.
+func TestCancel_of_a_page_after_a_decline_ends_it_once_nothing_is_under_way(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
 	f.pays(ch, "AwaitingAuthentication", 0)
@@ -107,7 +106,7 @@ func TestADeclineOnAClosedPageIsTheEndOnceNobodyCanBeAtIt(t *testing.T) {
 	for quiet, want := range map[time.Duration]fsm.News{
 		-time.Minute: fsm.NewsSoftFailed, 10*time.Minute - 1: fsm.NewsSoftFailed, 10 * time.Minute: fsm.NewsFailed, math.MaxInt64: fsm.NewsFailed,
 	} {
-		over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit(), Quiet: quiet})
+		over, err := c.Cancel(t.Context(), gateway.Cancel{Container: o.Container, IdempotencyKey: "k", Permit: permit(), Quiet: quiet})
 		require.NoError(t, err)
 		require.Equal(t, want, over.News, quiet)
 		require.False(t, over.Refused)
@@ -115,63 +114,41 @@ func TestADeclineOnAClosedPageIsTheEndOnceNobodyCanBeAtIt(t *testing.T) {
 	}
 }
 
-// Closed by somebody else, and nobody paid: whether it is over can't be told.
-func TestAPageThatCanNotBeClosedIsNotFailed(t *testing.T) {
+// Closed by somebody else, and nobody paid: whether it is over is open.
+func TestCancel_of_a_page_that_cannot_be_closed(t *testing.T) {
 	t.Parallel()
-	f, c, _, o, _ := opened(t)
+	f, c, ch, o, _ := opened(t)
 	clear(f.orders)
-	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit()})
+	over, err := c.Cancel(t.Context(), gateway.Cancel{Container: o.Container, IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, over.Refused)
 	require.Equal(t, fsm.NewsActionRequired, over.News)
-}
-
-// What was declined on a page that is still open may yet be paid there.
-func TestADeclineOnAPageThatCanNotBeClosedIsNotTheEnd(t *testing.T) {
-	t.Parallel()
-	f, c, ch, o, _ := opened(t)
 	f.pays(ch, "Declined", 5005)
-	clear(f.orders)
-	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit(), Quiet: time.Hour})
+	over, err = c.Cancel(t.Context(), gateway.Cancel{Container: o.Container, IdempotencyKey: "k", Permit: permit(), Quiet: time.Hour})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSoftFailed, over.News)
+	require.Equal(t, fsm.NewsSoftFailed, over.News, "it may yet be paid there")
 }
 
-// Captures and refunds are of the page's transaction.
-func TestWhatWasPaidOnAPageIsCapturedAndRefunded(t *testing.T) {
+// Captures and refunds are of a transaction of the page, and so is the search for a refund.
+func TestCommands_of_a_payment_on_a_page(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
-	_, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(500), IdempotencyKey: "c", Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	paid := f.pays(ch, "Authorized", 0)
-	taken, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(500), IdempotencyKey: "c", Permit: permit()})
+	taken, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: paid.name(), Container: o.Container, Money: rub(500), IdempotencyKey: "c", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: new(rub(500))}, taken)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: paid.name(), Money: new(rub(500))}, taken)
 	r := gateway.RefundCall{
-		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: o.ProviderPaymentID, Money: rub(200), IdempotencyKey: "r", Permit: permit(),
+		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.name(), Container: o.Container, Money: rub(200), IdempotencyKey: "r", Permit: permit(),
 	}
 	back, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
 	require.EqualValues(t, 500, paid.amount)
 	require.EqualValues(t, 200, paid.refunded)
-	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderPaymentID: o.ProviderPaymentID})
-	require.NoError(t, err)
-	require.Equal(t, back, found)
-}
-
-// If it can't be told which transaction is meant, no money was asked for.
-func TestATransactionThatIsNotToldLeavesTheCommandUnsent(t *testing.T) {
-	t.Parallel()
-	c, got := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusBadGateway)
-		_, _ = io.WriteString(w, "<html>")
-	}))
-	_, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "o:i", Money: rub(1), Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrNotSent)
-	require.NotErrorIs(t, err, gateway.ErrUnfit)
-	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "o:i", Money: rub(1), Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrNotSent)
-	require.NotErrorIs(t, err, gateway.ErrUnfit)
-	require.Len(t, got, 2)
-	require.Equal(t, "POST /payments/find", (<-got).line)
+	for _, ref := range []gateway.RefundRef{
+		{Refund: r.Refund, ProviderPaymentID: paid.name(), Container: o.Container}, {Refund: r.Refund, ProviderPaymentID: paid.name()},
+	} {
+		found, err := c.LookupRefund(t.Context(), ref)
+		require.NoError(t, err)
+		require.Equal(t, back, found)
+	}
 }

@@ -25,22 +25,12 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	n, err := parseName(r.ProviderPaymentID)
+	id, err := transactionOf(r.ProviderPaymentID)
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	paid := transaction{TransactionID: n.transaction}
-	if n.order != "" {
-		all, err := c.tries(ctx, n, r.Transactions)
-		if err != nil {
-			return gateway.RefundOutcome{}, call.NotSent(err)
-		}
-		if paid, err = all.with("Completed"); err != nil {
-			return gateway.RefundOutcome{}, err
-		}
-	}
 	a, err := c.command(ctx, "/payments/refund", r.IdempotencyKey, r.Permit, amountRequest{
-		TransactionID: paid.TransactionID, Amount: json.Number(amount), Data: d,
+		TransactionID: id, Amount: json.Number(amount), Data: d,
 	})
 	switch {
 	case err != nil:
@@ -59,17 +49,17 @@ var errNoLookup = fmt.Errorf("%w: CloudPayments only tells of the last operation
 // (https://developers.cloudpayments.ru/#proverka-statusa-platezha, the newer method).
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID != "" {
-		n, err := parseName(r.ProviderRefundID)
+		id, err := transactionOf(r.ProviderRefundID)
 		if err != nil {
 			return gateway.RefundOutcome{}, err
 		}
-		a, err := c.ask(ctx, "/payments/get", transactionRequest{n.transaction})
+		a, err := c.ask(ctx, "/payments/get", transactionRequest{id})
 		if err != nil {
 			return gateway.RefundOutcome{}, err
 		}
 		return readRefund(a)
 	}
-	a, err := c.last(ctx, r.ProviderPaymentID)
+	a, err := c.last(ctx, r)
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment):
 		return gateway.RefundOutcome{}, errNoLookup
@@ -86,27 +76,20 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return readRefund(a)
 }
 
-// last returns the last operation of a payment.
-func (c *Client) last(ctx context.Context, id string) (answer, error) {
-	invoice, err := c.invoiceOf(ctx, id)
+// last returns the last operation of a payment, or of those on a page.
+func (c *Client) last(ctx context.Context, r gateway.RefundRef) (answer, error) {
+	if page, ok := parseContainer(r.Container); ok {
+		return c.ask(ctx, "/v2/payments/find", invoiceRequest{page.invoice})
+	}
+	id, err := transactionOf(r.ProviderPaymentID)
 	if err != nil {
 		return answer{}, err
 	}
-	return c.ask(ctx, "/v2/payments/find", invoiceRequest{invoice})
-}
-
-// invoiceOf returns the reference of a payment.
-func (c *Client) invoiceOf(ctx context.Context, id string) (string, error) {
-	n, err := parseName(id)
-	if err != nil || n.order != "" {
-		return n.invoice, err
-	}
-	a, err := c.ask(ctx, "/payments/get", transactionRequest{n.transaction})
+	t, err := c.transaction(ctx, "/payments/get", transactionRequest{id})
 	if err != nil {
-		return "", err
+		return answer{}, err
 	}
-	t, err := parse(a)
-	return t.InvoiceID, err
+	return c.ask(ctx, "/v2/payments/find", invoiceRequest{t.InvoiceID})
 }
 
 func readRefund(a answer) (gateway.RefundOutcome, error) {

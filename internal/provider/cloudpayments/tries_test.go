@@ -4,12 +4,14 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
 )
 
 // statuses are those of all transactions of a page, in their order.
@@ -23,81 +25,57 @@ func (f *fake) statuses() []string {
 	return all
 }
 
-func (t *transaction) known() []string { return []string{strconv.Itoa(t.id)} }
+func (t *transaction) name() string { return strconv.Itoa(t.id) }
 
-// The last transaction of a page need not be the one that a command is for.
-func TestACommandIsForTheTransactionThatItFits(t *testing.T) {
+// A command is for the transaction that it names, whatever else was tried on the page.
+func TestCommands_are_for_the_named_transaction(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
 	held := f.pays(ch, "Authorized", 0)
-	f.pays(ch, "Declined", 5051)
-	cp := gateway.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(500), IdempotencyKey: "c", Permit: permit(), Transactions: held.known()}
+	other := f.pays(ch, "Authorized", 0)
+	cp := gateway.Capture{ProviderPaymentID: held.name(), Container: o.Container, Money: rub(500), IdempotencyKey: "c", Permit: permit()}
 	for range 2 { // the answer was lost
 		taken, err := c.Capture(t.Context(), cp)
 		require.NoError(t, err)
 		require.Equal(t, fsm.NewsSucceeded, taken.News)
+		require.Equal(t, held.name(), taken.ProviderPaymentID)
 		require.Equal(t, rub(500), *taken.Money)
 	}
 	f.pays(ch, "AwaitingAuthentication", 0)
+	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: other.name(), Container: o.Container, IdempotencyKey: "v", Permit: permit()})
+	require.NoError(t, err)
+	require.Equal(t, canceled(other.name(), ""), over)
 	back, err := c.Refund(t.Context(), gateway.RefundCall{
-		ProviderPaymentID: o.ProviderPaymentID, Money: rub(200), IdempotencyKey: "r", Permit: permit(), Transactions: held.known(),
+		ProviderPaymentID: held.name(), Container: o.Container, Money: rub(200), IdempotencyKey: "r", Permit: permit(),
 	})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, back.News)
 	require.EqualValues(t, 200, held.refunded)
+	require.Equal(t, []string{"Completed", "Cancelled", "AwaitingAuthentication", "Completed"}, f.statuses())
+	require.NotEmpty(t, f.orders, "the page is still open")
 }
 
-func TestWithoutATransactionThatFitsNothingIsSent(t *testing.T) {
-	t.Parallel()
-	for _, status := range []string{"Declined", "Cancelled", "AwaitingAuthentication"} {
-		f, c, ch, o, got := opened(t)
-		f.pays(ch, status, 5051)
-		_, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "c", Permit: permit()})
-		require.ErrorIs(t, err, gateway.ErrNotSent, status)
-		_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "r", Permit: permit()})
-		require.ErrorIs(t, err, gateway.ErrNotSent, status)
-		require.NotErrorIs(t, err, gateway.ErrUnfit)
-		require.ErrorIs(t, err, gateway.ErrNotTold, "it is an answer: calls to others go on")
-		for range 2 {
-			require.Equal(t, "POST /payments/find", (<-got).line)
-		}
-		require.Empty(t, got)
-	}
+func canceled(id, container string) gateway.Outcome {
+	return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Container: container, Failure: payment.NewFailure("canceled", "")}
 }
 
-// Held twice it is taken once, whatever became of the first call.
-func TestOfTwoHoldsOneIsCaptured(t *testing.T) {
+// Without the id of a payment nothing that takes or returns money is sent.
+func TestCommands_without_a_payment_are_not_sent(t *testing.T) {
 	t.Parallel()
-	f, c, ch, o, _ := opened(t)
-	first := f.pays(ch, "Authorized", 0)
+	f, c, ch, o, got := opened(t)
 	f.pays(ch, "Authorized", 0)
-	for _, key := range []string{"c-0", "c-1"} {
-		taken, err := c.Capture(t.Context(), gateway.Capture{
-			ProviderPaymentID: o.ProviderPaymentID, Money: rub(1999), IdempotencyKey: key, Permit: permit(), Transactions: first.known(),
-		})
-		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, taken.News)
-		require.False(t, taken.Refused)
-		require.Equal(t, []string{"Completed", "Authorized"}, f.statuses())
+	f.pays(ch, "Completed", 0)
+	for _, id := range []string{"", o.Container} {
+		_, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: id, Container: o.Container, Money: rub(1), IdempotencyKey: "c", Permit: permit()})
+		require.ErrorIs(t, err, gateway.ErrUnfit, id)
+		_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: id, Container: o.Container, Money: rub(1), IdempotencyKey: "r", Permit: permit()})
+		require.ErrorIs(t, err, gateway.ErrUnfit, id)
 	}
+	require.Empty(t, got)
 }
 
-func TestACancellationReleasesEveryHold(t *testing.T) {
-	t.Parallel()
-	for last, want := range map[string]string{"Authorized": "Cancelled", "Declined": "Declined"} {
-		f, c, ch, o, _ := opened(t)
-		first := f.pays(ch, "Authorized", 0)
-		f.pays(ch, last, 0)
-		cl := gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit(), Transactions: first.known()}
-		over, err := c.Cancel(t.Context(), cl)
-		require.NoError(t, err)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, over)
-		require.Equal(t, []string{"Cancelled", want}, f.statuses())
-	}
-}
-
-// Taken between the question and the command: a hold that can't be given up is not over.
-func TestAHoldThatIsNotGivenUpIsNotCancelled(t *testing.T) {
+// Captured between the question and the command: a hold that can't be released does not end the page.
+func TestCancel_of_a_page_whose_hold_was_captured_is_refused(t *testing.T) {
 	t.Parallel()
 	f := serving()
 	var held *transaction
@@ -115,7 +93,7 @@ func TestAHoldThatIsNotGivenUpIsNotCancelled(t *testing.T) {
 	ch := charge("redirect")
 	o := charged(t, c, ch)
 	held = f.pays(ch, "Authorized", 0)
-	cl := gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit()}
+	cl := gateway.Cancel{Container: o.Container, IdempotencyKey: "k", Permit: permit()}
 	_, err := c.Cancel(t.Context(), cl)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, gateway.ErrNotSent)
@@ -124,31 +102,43 @@ func TestAHoldThatIsNotGivenUpIsNotCancelled(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, over.Refused)
 	require.Equal(t, fsm.NewsSucceeded, over.News)
+	require.Equal(t, held.name(), over.ProviderPaymentID)
+	require.Equal(t, o.Container, over.Container)
 }
 
-// Money that was taken by an earlier try is not cancelled, whatever the last one is.
-func TestAPageThatWasPaidBeforeItsLastTryIsNotCancelled(t *testing.T) {
-	t.Parallel()
-	for _, last := range []string{"Declined", "Authorized"} {
-		f, c, ch, o, _ := opened(t)
-		paid := f.pays(ch, "Completed", 0)
-		f.pays(ch, last, 5051)
-		over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit(), Transactions: paid.known()})
-		require.NoError(t, err)
-		require.True(t, over.Refused, last)
-		require.Equal(t, fsm.NewsSucceeded, over.News, last)
-	}
-}
-
-// A known transaction that can't be asked for leaves the command unsent.
-func TestAKnownTransactionMustBeTold(t *testing.T) {
+// TestOnePayment: the page is the container, and the transaction made on it the payment.
+func TestOnePayment(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
-	f.pays(ch, "Completed", 0)
-	for _, known := range []string{"99", "x"} {
-		_, err := c.Refund(t.Context(), gateway.RefundCall{
-			ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "r", Permit: permit(), Transactions: []string{known},
-		})
-		require.ErrorIs(t, err, gateway.ErrNotSent, known)
+	paid := f.pays(ch, "Completed", 0)
+	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: o, Webhook: notify(t, "pay", map[string]string{
+		"TransactionId": paid.name(), "InvoiceId": paid.invoice, "Amount": "19.99", "Currency": "RUB", "Status": "Completed", "TestMode": "1",
+	})})
+	direct := charged(t, c, charge(good))
+	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: direct, Webhook: notify(t, "pay", map[string]string{
+		"TransactionId": direct.ProviderPaymentID, "InvoiceId": "i", "Amount": "19.99", "Currency": "RUB", "Status": "Completed",
+	})})
+	require.Equal(t, publicID, direct.Payee)
+	require.False(t, *direct.Live)
+}
+
+// Two tries on one page are two payments, and the end of the second is not that of the first.
+func TestLookup_of_two_tries(t *testing.T) {
+	t.Parallel()
+	f, c, ch, o, _ := opened(t)
+	first := f.pays(ch, "Completed", 0)
+	second := f.pays(ch, "Declined", 5005)
+	for of, want := range map[*transaction]fsm.News{first: fsm.NewsSucceeded, second: fsm.NewsFailed} {
+		now, err := c.Lookup(t.Context(), of.name())
+		require.NoError(t, err)
+		require.Equal(t, of.name(), now.ProviderPaymentID)
+		require.Equal(t, want, now.News)
 	}
+	now, err := c.Lookup(t.Context(), o.Container)
+	require.NoError(t, err)
+	require.Equal(t, second.name(), now.ProviderPaymentID, "CloudPayments shows the last")
+	require.True(t, now.PageOpen)
+	over, err := c.Cancel(t.Context(), gateway.Cancel{Container: o.Container, IdempotencyKey: "k", Permit: permit(), Quiet: time.Hour})
+	require.NoError(t, err)
+	require.Empty(t, over.ProviderPaymentID, "the end of the page is no payment's")
 }

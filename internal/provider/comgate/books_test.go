@@ -115,7 +115,7 @@ func booked(*testing.T) providertest.Booked {
 	tuesday := time.Date(2026, 3, 30, 22, 0, 0, 0, time.UTC)
 	refund := func(id, of, ref, payout string, minor int64, net bool) gateway.Entry {
 		e := gateway.Entry{
-			ID: id, Payment: of, References: []string{ref}, Payout: payout,
+			ID: id, Payment: of, Payee: comgatetest.Merchant, References: []string{ref}, Payout: payout,
 			Movement: payment.Told{Kind: payment.MovementRefund, ID: id, Money: czk(minor), At: tuesday},
 		}
 		if net {
@@ -129,7 +129,7 @@ func booked(*testing.T) providertest.Booked {
 		Fake: transferring(), Span: gateway.Span{From: monday, To: monday.AddDate(0, 0, 10)},
 		Entries: []gateway.Entry{
 			{
-				ID: first, Payment: first, References: []string{ourAttempt}, Payout: "5211530", Fee: new(czk(20)), Net: new(czk(1979)),
+				ID: first, Payment: first, Payee: comgatetest.Merchant, References: []string{ourAttempt}, Payout: "5211530", Fee: new(czk(20)), Net: new(czk(1979)),
 				Movement: payment.Told{Kind: payment.MovementCapture, Money: czk(1999), At: monday.Add(8 * time.Hour)},
 			},
 			{

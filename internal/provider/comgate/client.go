@@ -51,7 +51,7 @@ func New(base, merchant, secret string, client *http.Client) *Client {
 // may be captured in part (comgate-node, capturePreauth.ts), but what price its payment then has is not documented: only all
 // of it is captured. When an accepted capture shows is not documented either.
 func (c *Client) Capabilities() payment.Capabilities {
-	return payment.Capabilities{OneID: true, Capture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true}
+	return payment.Capabilities{Capture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true}
 }
 
 const (

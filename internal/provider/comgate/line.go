@@ -50,7 +50,7 @@ func (l line) entries(merchant string, t transfer) ([]gateway.Entry, error) {
 		return nil, fmt.Errorf("transfer %s: %w", t.ID, errNameless)
 	}
 	e := gateway.Entry{
-		ID: l["id comgate"], Payment: l["id comgate"], Payout: t.ID.String(),
+		ID: l["id comgate"], Payment: l["id comgate"], Payee: l["merchant"], Payout: t.ID.String(),
 		Movement: payment.Told{Kind: kind, At: local(t.day)},
 	}
 	var err error

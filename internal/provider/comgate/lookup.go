@@ -31,7 +31,7 @@ func (c *Client) Find(context.Context, payment.AttemptID) (gateway.Outcome, erro
 // outcome maps a payment by its status. One that is pending waits for its customer, or for the
 // customer's bank; that of a recurring payment looks the same. An unrecognized status is processing.
 func outcome(id string, p answer) (gateway.Outcome, error) {
-	o := gateway.Outcome{ProviderPaymentID: id, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: id, Payee: p.get("merchant"), Live: p.live(), News: fsm.NewsProcessing}
 	if ref := p.get("refId"); ref != "" {
 		o.References = []string{ref}
 	}
@@ -51,6 +51,17 @@ func outcome(id string, p answer) (gateway.Outcome, error) {
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
 	}
 	return o, err
+}
+
+// live is nil where the answer does not state whether the payment is for tests.
+func (a answer) live() *bool {
+	switch a.get("test") {
+	case "true":
+		return new(false)
+	case "false":
+		return new(true)
+	}
+	return nil
 }
 
 func money(p answer) (*payment.Money, error) {

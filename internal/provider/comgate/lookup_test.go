@@ -13,6 +13,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/comgate"
 	"github.com/paylatch/paylatch/internal/provider/comgate/comgatetest"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/comgate"
 )
 
 // answering is a client of a server that answers each request for a status so.
@@ -41,11 +44,34 @@ func TestLookup(t *testing.T) {
 		"CANCELLED":  {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 		"UNHEARD_OF": {News: fsm.NewsProcessing},
 	} {
-		want.ProviderPaymentID, want.References = "AB12-EF34", []string{"att_1"}
+		want.ProviderPaymentID, want.References, want.Payee, want.Live = "AB12-EF34", []string{"att_1"}, "123456", new(false)
 		got, err := answering(t, found+"&status="+status).Lookup(t.Context(), "AB12-EF34")
 		require.NoError(t, err, status)
 		require.Equal(t, want, got, status)
 	}
+}
+
+// The mode is that of the payment, whatever the account's.
+func TestLookup_tells_the_mode(t *testing.T) {
+	t.Parallel()
+	for test, want := range map[string]*bool{"&test=true": new(false), "&test=false": new(true), "": nil} {
+		got, err := answering(t, "code=0&transId=AB12-EF34&status=PENDING"+test).Lookup(t.Context(), "AB12-EF34")
+		require.NoError(t, err)
+		require.Equal(t, want, got.Live, test)
+	}
+}
+
+// TestOnePayment: Comgate names a payment by its transId from the answer to create on.
+func TestOnePayment(t *testing.T) {
+	t.Parallel()
+	f := comgatetest.New()
+	c, _ := serve(t, f)
+	o := charged(t, c, charge("redirect"))
+	f.Pay(o.ProviderPaymentID)
+	v, err := hooks.New(webhooks.Config{Secrets: []string{comgatetest.Secret}})
+	require.NoError(t, err)
+	body := "merchant=" + comgatetest.Merchant + "&test=false&price=1999&curr=CZK&refId=x&status=PAID&transId=" + o.ProviderPaymentID
+	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: o, Webhook: v.Read(webhooks.Delivery{Body: []byte(body)})[0]})
 }
 
 func TestNothingIsMadeOfOtherAnswers(t *testing.T) {

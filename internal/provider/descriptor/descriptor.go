@@ -33,6 +33,9 @@ type Adapter struct {
 	// New creates the client of an account; nil if there is none yet: the account then accepts webhooks, and has what records of its
 	// provider's are read below.
 	New func(Settings) (gateway.Provider, error)
+	// Payees returns the ids by which the provider names the account as the one that is paid, from its keys; nil where no key
+	// has one. See gateway.Outcome.
+	Payees func(params map[string]string) []string
 	// Books reads the provider's record of the account's money, Events lists its events, Statement reads a
 	// file of that record; each is nil where there is none.
 	Books     func(Settings) (gateway.Books, error)

@@ -12,8 +12,11 @@ import (
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Dashboard: dashboard(),
-		Keys:      []webhooks.Key{descriptor.APIKey()},
-		TestKey:   "api_key", TestForm: regexp.MustCompile(`^sandbox_`),
+		Keys: []webhooks.Key{descriptor.APIKey(), {
+			Name: "organisation", Optional: true, Doc: "GoCardless's organisation (OR…), which events have as links.organisation: those of another move nothing",
+		}},
+		Payees:  descriptor.PayeesOf("organisation"),
+		TestKey: "api_key", TestForm: regexp.MustCompile(`^sandbox_`),
 		TestHosts: []string{"api-sandbox.gocardless.com"},
 		Carries:   carries(), ProviderData: providerData(),
 		New:    func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },

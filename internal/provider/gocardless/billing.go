@@ -41,7 +41,7 @@ type billing struct {
 // GoCardless's .NET client, Resources/BillingRequest.cs): its customer has to authorise it until it is fulfilled. An
 // unrecognized status is processing.
 func (b billing) outcome() gateway.Outcome {
-	o := gateway.Outcome{ProviderPaymentID: b.ID, References: b.references(), News: fsm.NewsProcessing}
+	o := gateway.Outcome{Container: b.ID, References: b.references(), News: fsm.NewsProcessing}
 	switch b.Status {
 	case "pending", "ready_to_fulfil":
 		o.News = fsm.NewsActionRequired
@@ -51,12 +51,12 @@ func (b billing) outcome() gateway.Outcome {
 	return o
 }
 
-// references are our id of the attempt and further ids.
-func (b billing) references(ids ...string) []string {
+// references are our id of the attempt and the billing request's own.
+func (b billing) references() []string {
 	if ours := b.Metadata[attemptName]; ours != "" {
-		return append([]string{ours}, ids...)
+		return []string{ours, b.ID}
 	}
-	return ids
+	return []string{b.ID}
 }
 
 // saved is the mandate that the billing request has made beside its payment, nil for none.

@@ -1,6 +1,7 @@
 package gocardless
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -19,14 +20,14 @@ func (c *Client) Capture(context.Context, gateway.Capture) (gateway.Outcome, err
 // submitted to the bank (https://developer.gocardless.com/api-reference/#payments-cancel-a-payment). Each is looked up
 // before and after: a cancel that comes again finds it cancelled.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	if !isRequest(cl.ProviderPaymentID) {
+	if cl.ProviderPaymentID != "" || cl.Container == "" {
 		p, err := c.debit(ctx, cl.ProviderPaymentID, &cl.Permit)
 		if err != nil {
 			return gateway.Outcome{}, err
 		}
 		return c.cancelDebit(ctx, cl, p)
 	}
-	b, err := c.billing(ctx, cl.ProviderPaymentID, &cl.Permit)
+	b, err := c.billing(ctx, cl.Container, &cl.Permit)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
@@ -62,9 +63,9 @@ func (c *Client) act(ctx context.Context, cl gateway.Cancel, collection, id stri
 	return c.stands(ctx, cl)
 }
 
-// stands is how a payment stands after a cancel, refused unless it is over.
+// stands is how a payment, or a billing request, stands after a cancel, refused unless it is over.
 func (c *Client) stands(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	now, err := c.Lookup(ctx, cl.ProviderPaymentID)
+	now, err := c.Lookup(ctx, cmp.Or(cl.ProviderPaymentID, cl.Container))
 	now.Refused = err == nil && now.News != fsm.NewsFailed
 	return now, err
 }

@@ -194,13 +194,13 @@ func (c *Client) withPage(ctx context.Context, ch gateway.Charge, o gateway.Outc
 	}
 	body := map[string]flow{"billing_request_flows": {
 		RedirectURI: ch.ReturnURL, ExitURI: ch.ReturnURL, Language: languageOf(ch.Customer.Locale), Prefilled: prefilled(ch.Customer),
-		Links: links{BillingRequest: o.ProviderPaymentID},
+		Links: links{BillingRequest: o.Container},
 	}}
 	refused, err := c.api.Post(ctx, "/billing_request_flows", nil, ch.Permit, body, &made)
 	switch {
 	case err != nil:
 		// The billing request was sent: the error must not be one of ErrNotSent.
-		return gateway.Outcome{}, fmt.Errorf("page of %s: %s", o.ProviderPaymentID, err.Error())
+		return gateway.Outcome{}, fmt.Errorf("page of %s: %s", o.Container, err.Error())
 	case refused != nil:
 		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("provider_rejected", refused.code())
 		return o, nil

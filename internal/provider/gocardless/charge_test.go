@@ -78,13 +78,14 @@ func TestABillingRequestStoresAMandate(t *testing.T) {
 	}, request.body)
 	providertest.RequireMembers(t, map[string]string{
 		"redirect_uri": `"https://shop.example/back"`, "exit_uri": `"https://shop.example/back"`, "language": `"de"`,
-		"prefilled_customer": `{"given_name":"Jane Mary","family_name":"Doe"}`, "links": `{"billing_request":"` + o.ProviderPaymentID + `"}`,
+		"prefilled_customer": `{"given_name":"Jane Mary","family_name":"Doe"}`, "links": `{"billing_request":"` + o.Container + `"}`,
 	}, page.body)
 
-	made := f.Authorise(o.ProviderPaymentID)
-	paid, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+	made := f.Authorise(o.Container)
+	paid, err := c.Lookup(t.Context(), o.Container)
 	require.NoError(t, err)
-	require.Equal(t, []string{ch.Attempt.String(), made}, paid.References)
+	require.Equal(t, made, paid.ProviderPaymentID)
+	require.Equal(t, []string{ch.Attempt.String(), o.Container}, paid.References)
 	require.Equal(t, "sepa_core", paid.Saved.Type)
 	require.Equal(t, "BARCLAYS BANK PLC •••• 11", paid.Saved.Display)
 	require.Equal(t, gateway.TokenStored, c.TokenKind(paid.Saved.Token))
@@ -120,7 +121,7 @@ func TestALostChargeIsMadeOnce(t *testing.T) {
 		require.NotErrorIs(t, err, gateway.ErrNotSent)
 		o := charged(t, c, ch)
 		require.Equal(t, 1, f.Count("PM")+f.Count("BRQ"))
-		require.Equal(t, []string{ch.Attempt.String()}, o.References)
+		require.Equal(t, ch.Attempt.String(), o.References[0])
 
 		other := charge(token)
 		other.IdempotencyKey = ch.IdempotencyKey
@@ -187,7 +188,7 @@ func TestTheRequestForAPageIsLost(t *testing.T) {
 	ch.ReturnURL = "nowhere"
 	o := charged(t, c, ch)
 	require.Equal(t, fsm.NewsSoftFailed, o.News)
-	over, err := c.Cancel(t.Context(), cancelOf(o.ProviderPaymentID))
+	over, err := c.Cancel(t.Context(), closeOf(o.Container))
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsFailed, over.News)
 	require.False(t, over.Refused)
@@ -263,12 +264,11 @@ func TestFakeFitsTheSamples(t *testing.T) {
 	ch := charge("redirect")
 	ch.Save = true
 	o := charged(t, c, ch)
-	f.Authorise(o.ProviderPaymentID)
-	_, err = c.Refund(t.Context(), refundOf(o.ProviderPaymentID, 700))
+	_, err = c.Refund(t.Context(), refundOf(f.Authorise(o.Container), 700))
 	require.NoError(t, err)
 	charged(t, c, charge(gocardlesstest.Mandate))
 	require.NoError(t, c.CheckOwner(t.Context(), gocardlesstest.Mandate, gocardlesstest.Owner))
-	_, err = c.Lookup(t.Context(), o.ProviderPaymentID)
+	_, err = c.Lookup(t.Context(), o.Container)
 	require.NoError(t, err)
 }
 

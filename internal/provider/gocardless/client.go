@@ -61,11 +61,11 @@ const keyLife = 50 * time.Minute
 const requestPrefix = "BRQ"
 
 // Capabilities implements gateway.Provider. The lists of payments and of billing requests have no filter by metadata.
-// Nothing is held and captured later. A payment is named by its billing request until that has made it.
+// Nothing is held and captured later. A billing request is a container, and makes one payment.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true, RefundAlone: true,
-		OneID: true, Precursor: requestPrefix, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true,
+		WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true,
 	}
 }
 

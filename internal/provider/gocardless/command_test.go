@@ -46,8 +46,8 @@ func TestCancelThatIsOvertaken(t *testing.T) {
 		}
 		f.ServeHTTP(w, r)
 	}))
-	id = charged(t, c, charge("redirect")).ProviderPaymentID
-	o, err := c.Cancel(t.Context(), cancelOf(id))
+	id = charged(t, c, charge("redirect")).Container
+	o, err := c.Cancel(t.Context(), closeOf(id))
 	require.NoError(t, err)
 	require.True(t, o.Refused)
 	require.Equal(t, fsm.NewsSucceeded, o.News)
@@ -58,13 +58,13 @@ func TestLateFailures(t *testing.T) {
 	t.Parallel()
 	f := gocardlesstest.New()
 	c, _ := serve(t, f)
-	request := charged(t, c, charge("redirect")).ProviderPaymentID
+	request := charged(t, c, charge("redirect")).Container
 	made := f.Authorise(request)
 	for _, id := range []string{request, made} {
 		f.Set(made, "failed")
 		o, err := c.Lookup(t.Context(), id)
 		require.NoError(t, err)
-		require.Equal(t, id, o.ProviderPaymentID)
+		require.Equal(t, made, o.ProviderPaymentID)
 		require.Equal(t, fsm.NewsFailed, o.News)
 		require.True(t, o.Undoes)
 		f.Set(made, "charged_back")
@@ -86,7 +86,8 @@ func TestLookupOfABillingRequest(t *testing.T) {
 		o, err := c.Lookup(t.Context(), "BRQ1")
 		require.NoError(t, err)
 		require.Equal(t, want, o.News, status)
-		require.Equal(t, []string{"att_1"}, o.References)
+		require.Equal(t, []string{"att_1", "BRQ1"}, o.References)
+		require.Equal(t, []string{"", "BRQ1"}, []string{o.ProviderPaymentID, o.Container})
 	}
 	c := answering(t, map[string]string{"/billing_requests/BRQ1": `{"billing_requests":{"id":"BRQ1","status":"fulfilled","links":{"payment_request_payment":"PM1"}}}`})
 	_, err := c.Lookup(t.Context(), "BRQ1")
@@ -100,8 +101,7 @@ func TestALostRefundIsMadeOnce(t *testing.T) {
 	f := gocardlesstest.New()
 	c, got := serve(t, f)
 	lossy, _ := serve(t, losing(f, "POST /refunds"))
-	id := charged(t, c, charge("redirect")).ProviderPaymentID
-	f.Authorise(id)
+	id := f.Authorise(charged(t, c, charge("redirect")).Container)
 	r := refundOf(id, 700)
 	_, err := lossy.Refund(t.Context(), r)
 	require.Error(t, err)
@@ -118,8 +118,7 @@ func TestALostRefundIsMadeOnce(t *testing.T) {
 	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: id})
 	require.NoError(t, err)
 	require.Equal(t, o, found)
-	other := charged(t, c, charge("redirect")).ProviderPaymentID
-	f.Authorise(other)
+	other := f.Authorise(charged(t, c, charge("redirect")).Container)
 	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: other})
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "it is another payment's")
 	for _, missing := range []string{gocardlesstest.MissingID, "BRQ0NONE"} {
@@ -146,8 +145,7 @@ func TestRefundsBesideEachOther(t *testing.T) {
 		}
 		f.ServeHTTP(w, r)
 	}))
-	id = charged(t, c, charge("redirect")).ProviderPaymentID
-	f.Authorise(id)
+	id = f.Authorise(charged(t, c, charge("redirect")).Container)
 	r := refundOf(id, 700)
 	_, err := c.Refund(t.Context(), r)
 	require.Error(t, err)

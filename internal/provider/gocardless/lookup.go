@@ -14,7 +14,7 @@ import (
 
 // Lookup implements gateway.Provider
 // (https://developer.gocardless.com/api-reference/#payments-get-a-single-payment). A billing request is looked up with the
-// payment that it has made, which then is a reference. The refunds of a payment are listed apart, once it has an amount that
+// payment that it has made. The refunds of a payment are listed apart, once it has an amount that
 // was refunded.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if isRequest(id) {
@@ -76,7 +76,7 @@ func (c *Client) requested(ctx context.Context, b billing) (gateway.Outcome, err
 		return gateway.Outcome{}, err
 	}
 	o, err := c.collected(ctx, p)
-	o.ProviderPaymentID, o.References, o.Saved = b.ID, b.references(p.ID), b.saved()
+	o.Container, o.References, o.Saved = b.ID, b.references(), b.saved()
 	return o, err
 }
 
@@ -121,17 +121,10 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 		return gateway.RefundOutcome{}, err
 	}
 	o, err := refundOutcome(found.Refund)
-	if err != nil || r.ProviderPaymentID == "" || o.ProviderPaymentID == r.ProviderPaymentID {
-		return o, err
-	}
-	p, err := c.refunded(ctx, r.ProviderPaymentID, nil)
-	switch {
-	case err == nil && p.ID == o.ProviderPaymentID:
-		return o, nil
-	case err == nil, errors.Is(err, gateway.ErrNoSuchPayment):
+	if err == nil && r.ProviderPaymentID != "" && o.ProviderPaymentID != r.ProviderPaymentID {
 		return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 	}
-	return gateway.RefundOutcome{}, err
+	return o, err
 }
 
 func (c *Client) findRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
@@ -157,23 +150,9 @@ func (c *Client) findRefund(ctx context.Context, r gateway.RefundRef) (gateway.R
 	return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 }
 
-// refunded is the payment that a refund is of: of a billing request the one that it has made.
+// refunded is the payment that a refund is of.
 func (c *Client) refunded(ctx context.Context, id string, l *gateway.Permit) (debit, error) {
-	if !isRequest(id) {
-		p, err := c.debit(ctx, id, l)
-		if err == nil && p.ID == "" {
-			err = errNameless
-		}
-		return p, err
-	}
-	b, err := c.billing(ctx, id, l)
-	switch {
-	case err != nil:
-		return debit{}, err
-	case b.Links.Payment == "":
-		return debit{}, gateway.ErrNoSuchPayment
-	}
-	p, err := c.made(ctx, b)
+	p, err := c.debit(ctx, id, l)
 	if err == nil && p.ID == "" {
 		err = errNameless
 	}

@@ -15,7 +15,11 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/gocardless"
+	"github.com/paylatch/paylatch/internal/provider/gocardless/gocardlesstest"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/internal/published"
+	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/gocardless"
 )
 
 // answering is a client of a server that answers a path so, and everything else as GoCardless does what there is not.
@@ -163,4 +167,20 @@ func TestLookupShowsRefunds(t *testing.T) {
 	_, err = answering(t, map[string]string{"/payments/PM1": paid}).Lookup(t.Context(), "PM1")
 	require.Error(t, err, "a list that is not there is no list")
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+}
+
+// TestOnePayment: the billing request is the container, and what it has made the payment.
+func TestOnePayment(t *testing.T) {
+	t.Parallel()
+	f := gocardlesstest.New()
+	c, _ := serve(t, f)
+	o := charged(t, c, charge("redirect"))
+	made := f.Authorise(o.Container)
+	v, err := hooks.New(webhooks.Config{Secrets: []string{"secret"}})
+	require.NoError(t, err)
+	fulfilled := `{"id":"EV1","resource_type":"billing_requests","action":"fulfilled","links":{"billing_request":"` + o.Container + `","payment_request_payment":"` + made + `"}}`
+	confirmed := `{"id":"EV2","resource_type":"payments","action":"confirmed","links":{"payment":"` + made + `"}}`
+	for _, e := range v.Read(webhooks.Delivery{Body: []byte(`{"events":[` + fulfilled + `,` + confirmed + `]}`)}) {
+		providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: o, Webhook: e})
+	}
 }

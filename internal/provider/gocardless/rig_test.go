@@ -48,7 +48,7 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, suite())
 }
 
-// The same where what names the payment is a billing request that is not there.
+// The same where what is named as the payment is a billing request: that takes no money.
 func TestConformanceOfBillingRequests(t *testing.T) {
 	t.Parallel()
 	s := suite()
@@ -116,6 +116,10 @@ func charged(t *testing.T, c *gocardless.Client, ch gateway.Charge) gateway.Outc
 
 func cancelOf(id string) gateway.Cancel {
 	return gateway.Cancel{ProviderPaymentID: id, IdempotencyKey: "c", Permit: permit()}
+}
+
+func closeOf(container string) gateway.Cancel {
+	return gateway.Cancel{Container: container, IdempotencyKey: "c", Permit: permit()}
 }
 
 func refundOf(id string, minor int64) gateway.RefundCall {

@@ -12,6 +12,7 @@ func Adapter() descriptor.Adapter {
 		Keys:      append(descriptor.OAuth(), webhooks.Key{Name: "goid", Doc: "GoPay's merchant"}),
 		TestHosts: []string{"gw.sandbox.gopay.com"},
 		Carries:   carried(), ProviderData: providerData(),
+		Payees: descriptor.PayeesOf("goid"),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			c := New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Params["goid"], s.Client, s.Now)
 			c.Notify = s.Params["public_url"]

@@ -32,7 +32,7 @@ func TestAPayment(t *testing.T) {
 	}
 	o := charged(t, c, ch)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, ProviderPaymentID: "3000000501", References: []string{ch.Attempt.String()},
+		News: fsm.NewsActionRequired, ProviderPaymentID: "3000000501", Payee: goid, References: []string{ch.Attempt.String()},
 		NextAction: payment.Redirect("https://gw.sandbox.gopay.com/gw/v3/3000000501"),
 	}, o)
 	require.JSONEq(t, `{

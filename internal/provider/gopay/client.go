@@ -59,8 +59,8 @@ func New(base, id, secret, goid string, client *http.Client, now func() time.Tim
 // times out. Refunds are listed by their payment, and bear no mark of ours.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		OneID: true, ShowsRefunds: true,
-		Capture: true, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		ShowsRefunds: true,
+		Capture:      true, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 	}
 }
 

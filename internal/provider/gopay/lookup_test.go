@@ -15,6 +15,9 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/gopay"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/gopay"
 )
 
 const attempt = "0199b2f4-5a7e-7c31-9d3e-2f6a8b1c4d5e"
@@ -82,11 +85,23 @@ func TestLookup(t *testing.T) {
 		"CANCELED":              {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 		"TIMEOUTED":             {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "")},
 	} {
-		want.ProviderPaymentID = "3000006529"
+		want.ProviderPaymentID, want.Payee = "3000006529", goid
 		got, err := answering(t, map[string]string{path: found(state, "")}).Lookup(t.Context(), "3000006529")
 		require.NoError(t, err, state)
 		require.Equal(t, want, got, state)
 	}
+}
+
+// TestOnePayment: GoPay names a payment by the id of the answer to its creation in each notification.
+func TestOnePayment(t *testing.T) {
+	t.Parallel()
+	c, g := opened(t)
+	made := charged(t, c, charge("redirect"))
+	g.pay(made.ProviderPaymentID)
+	v, err := hooks.New(webhooks.Config{})
+	require.NoError(t, err)
+	notice := v.Read(webhooks.Delivery{URL: "https://pay.example/?payment_attempt_id=" + attempt + "&id=" + made.ProviderPaymentID})[0]
+	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: made, Webhook: notice})
 }
 
 // A notification proves nothing of whose the payment is: GoPay's answer has to name it.

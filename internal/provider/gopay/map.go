@@ -76,7 +76,7 @@ func (c *Client) outcome(p object) (gateway.Outcome, error) {
 	if p.ID == "" || p.State == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID.String(), News: fsm.NewsProcessing, References: p.references()}
+	o := gateway.Outcome{ProviderPaymentID: p.ID.String(), Payee: p.Target.GoID.String(), News: fsm.NewsProcessing, References: p.references()}
 	var err error
 	switch p.State {
 	case "CREATED", "PAYMENT_METHOD_CHOSEN":

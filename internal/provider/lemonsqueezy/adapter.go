@@ -3,8 +3,8 @@
 //
 // A charge is never made twice: it is sent once, and a checkout takes no money before its customer pays it. The API has
 // no way from a checkout to its orders, nor from an order to our mark: that a checkout was paid is in webhooks alone,
-// which name the order and carry the mark of the checkout. The attempt keeps the id of its checkout; the order is the
-// transaction that has captured its money, by which it is looked up and refunded.
+// which name the order and carry the mark of the checkout. The checkout is the container; each order is a
+// payment, by which money is looked up and refunded.
 package lemonsqueezy
 
 import (
@@ -36,6 +36,7 @@ func Adapter() descriptor.Adapter {
 			{Member: "customer.name", As: "data.attributes.checkout_data.name", When: "the customer can change it"},
 			{Member: "customer.billing_address", As: "data.attributes.checkout_data.billing_address.country", When: "the country and the postal code alone"},
 		},
+		Payees:   descriptor.PayeesOf("store_id"),
 		New:      func(s descriptor.Settings) (gateway.Provider, error) { return of(s) },
 		Books:    func(s descriptor.Settings) (gateway.Books, error) { return of(s) },
 		Unmarked: true,

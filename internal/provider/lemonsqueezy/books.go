@@ -64,7 +64,6 @@ type listedOrder struct {
 	CreatedAt  time.Time `json:"created_at"`
 	UpdatedAt  time.Time `json:"updated_at"`
 	RefundedAt time.Time `json:"refunded_at"`
-	TestMode   bool      `json:"test_mode"`
 }
 
 // has reports whether anything of the order may have happened in a span.
@@ -79,7 +78,7 @@ func (c *Client) entries(o object[listedOrder], in gateway.Span) ([]gateway.Entr
 	switch {
 	case a.CreatedAt.IsZero():
 		return nil, fmt.Errorf("order %s: %w", o.ID, errUndated)
-	case !a.has(in), a.TestMode != c.store.Test:
+	case !a.has(in), (a.TestMode != nil && *a.TestMode) != c.store.Test:
 		return nil, nil
 	}
 	stands, err := outcome(object[order]{Type: o.Type, ID: o.ID, Attributes: a.order})
@@ -90,8 +89,8 @@ func (c *Client) entries(o object[listedOrder], in gateway.Span) ([]gateway.Entr
 		return nil, nil
 	}
 	all := []gateway.Entry{{
-		ID: o.ID, Payment: o.ID, References: stands.References,
-		Movement: payment.Told{Kind: payment.MovementCapture, ID: o.ID, Money: *stands.Money, At: a.CreatedAt.UTC()},
+		ID: o.ID, Payment: o.ID, References: stands.References, Payee: stands.Payee, Live: stands.Live,
+		Movement: payment.Told{Kind: payment.MovementCapture, Money: *stands.Money, At: a.CreatedAt.UTC()},
 	}}
 	if a.RefundedAmount == 0 {
 		return all, nil
@@ -101,7 +100,7 @@ func (c *Client) entries(o object[listedOrder], in gateway.Span) ([]gateway.Entr
 		return nil, fmt.Errorf("order %s: %w", o.ID, err)
 	}
 	return append(all, gateway.Entry{
-		ID: o.ID + "/refund", Payment: o.ID, References: stands.References,
+		ID: o.ID + "/refund", Payment: o.ID, References: stands.References, Payee: stands.Payee, Live: stands.Live,
 		Movement: payment.Told{Kind: payment.MovementRefund, Money: *back, At: cmp.Or(a.RefundedAt, a.UpdatedAt, a.CreatedAt).UTC()},
 	}), nil
 }

@@ -54,14 +54,14 @@ func sold() *fake {
 
 func capture(id string, minor int64, at time.Time) gateway.Entry {
 	return gateway.Entry{
-		ID: id, Payment: id, References: []string{"104e18a2-d755-4d4b-80c4-" + fmt.Sprintf("%012s", id)},
-		Movement: payment.Told{Kind: payment.MovementCapture, ID: id, Money: euro(minor), At: at},
+		ID: id, Payment: id, Payee: storeID, Live: new(true), References: []string{"104e18a2-d755-4d4b-80c4-" + fmt.Sprintf("%012s", id)},
+		Movement: payment.Told{Kind: payment.MovementCapture, Money: euro(minor), At: at},
 	}
 }
 
 func back(of string, minor int64, at time.Time) gateway.Entry {
 	e := capture(of, minor, at)
-	e.ID, e.Movement.Kind, e.Movement.ID = of+"/refund", payment.MovementRefund, ""
+	e.ID, e.Movement.Kind = of+"/refund", payment.MovementRefund
 	return e
 }
 

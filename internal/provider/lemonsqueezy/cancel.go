@@ -1,6 +1,7 @@
 package lemonsqueezy
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -12,10 +13,13 @@ import (
 // (https://docs.lemonsqueezy.com/api/checkouts has no such operation): it is given up without a command, and can be
 // opened until it expires. What is paid then is a late success. An order is what its status shows.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	o, err := c.standing(ctx, cl.ProviderPaymentID, &cl.Permit)
+	o, err := c.standing(ctx, cmp.Or(cl.ProviderPaymentID, cl.Container), &cl.Permit)
 	switch {
-	case err != nil, o.News == fsm.NewsFailed:
+	case err != nil:
 		return o, err
+	case o.News == fsm.NewsFailed:
+		o.PageOpen = false
+		return o, nil
 	case o.News == fsm.NewsSucceeded, o.News == fsm.NewsProcessing:
 		o.Refused = true
 		return o, nil

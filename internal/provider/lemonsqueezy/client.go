@@ -75,10 +75,11 @@ func send(ctx context.Context, client *http.Client, r call.Request, body any) (a
 //
 // There are no idempotency keys, so nothing is sent twice. A checkout takes no money before its customer pays it: of two
 // that were made for one attempt that one counts of which the link was given out, and after a lost answer none was. So
-// that a list does not show it is as good as a proof. Each order that a customer makes by a link is a transaction.
+// that a list does not show it is as good as a proof. Each order that a customer makes by a link is a payment, and the
+// checkout its container. Only checkouts that an API key has made are found.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		Find: true, FindLag: findLag, FindConsistent: true, Transactions: true, Cancel: true, Refund: true, PartialRefund: true,
+		Find: true, FindLag: findLag, FindConsistent: true, Cancel: true, Refund: true, PartialRefund: true,
 	}
 }
 

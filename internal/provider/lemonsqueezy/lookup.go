@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,11 +15,14 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements gateway.Provider: of an order (https://docs.lemonsqueezy.com/api/orders/retrieve-order), or of the
-// checkout that no order is known of yet (https://docs.lemonsqueezy.com/api/checkouts/retrieve-checkout).
+// Lookup implements gateway.Provider: of an order (https://docs.lemonsqueezy.com/api/orders/retrieve-order), or of a
+// checkout, the container, which shows no order (https://docs.lemonsqueezy.com/api/checkouts/retrieve-checkout).
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	return c.standing(ctx, id, nil)
 }
+
+// invoicePrefix begins the ids of payments that subscriptions have made, which are not looked up.
+const invoicePrefix = "subscription-invoices/"
 
 // standing looks a payment up; the first lookup of a command has the command's permit.
 func (c *Client) standing(ctx context.Context, id string, l *gateway.Permit) (gateway.Outcome, error) {
@@ -28,6 +32,9 @@ func (c *Client) standing(ctx context.Context, id string, l *gateway.Permit) (ga
 			return gateway.Outcome{}, err
 		}
 		return outcome(found)
+	}
+	if strings.HasPrefix(id, invoicePrefix) {
+		return gateway.Outcome{}, fmt.Errorf("%w: an invoice of a subscription", gateway.ErrNotTold)
 	}
 	if !checkoutForm.MatchString(id) {
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment

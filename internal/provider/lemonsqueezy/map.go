@@ -56,20 +56,22 @@ func outcomeOf(o object[checkout]) (gateway.Outcome, error) {
 	if o.Type != checkouts || !checkoutForm.MatchString(o.ID) || o.Attributes.URL == "" {
 		return gateway.Outcome{}, errNoObject
 	}
-	waits := gateway.Outcome{ProviderPaymentID: o.ID, News: fsm.NewsActionRequired, NextAction: payment.Redirect(o.Attributes.URL)}
+	waits := gateway.Outcome{Container: o.ID, References: []string{o.ID}, News: fsm.NewsActionRequired, NextAction: payment.Redirect(o.Attributes.URL)}
 	if ours := o.Attributes.attempt(); ours != "" {
-		waits.References = []string{ours}
+		waits.References = []string{ours, o.ID}
 	}
 	return waits, nil
 }
 
 // order has attributes of an order (https://docs.lemonsqueezy.com/api/orders/the-order-object).
 type order struct {
-	Identifier     string `json:"identifier"`
-	Status         string `json:"status"`
-	Currency       string `json:"currency"`
-	Total          *int64 `json:"total"`
-	RefundedAmount int64  `json:"refunded_amount"`
+	StoreID        json.Number `json:"store_id"`
+	TestMode       *bool       `json:"test_mode"`
+	Identifier     string      `json:"identifier"`
+	Status         string      `json:"status"`
+	Currency       string      `json:"currency"`
+	Total          *int64      `json:"total"`
+	RefundedAmount int64       `json:"refunded_amount"`
 }
 
 func (o order) money(units int64) (*payment.Money, error) {
@@ -91,7 +93,10 @@ func outcome(o object[order]) (gateway.Outcome, error) {
 		return gateway.Outcome{}, errNoObject
 	}
 	a := o.Attributes
-	stands := gateway.Outcome{ProviderPaymentID: o.ID, Transaction: o.ID, News: fsm.NewsProcessing}
+	stands := gateway.Outcome{ProviderPaymentID: o.ID, Payee: a.StoreID.String(), News: fsm.NewsProcessing}
+	if a.TestMode != nil {
+		stands.Live = new(!*a.TestMode)
+	}
 	if a.Identifier != "" {
 		stands.References = []string{a.Identifier}
 	}
@@ -99,7 +104,7 @@ func outcome(o object[order]) (gateway.Outcome, error) {
 	case "paid", "refunded", "partial_refund":
 		return taken(stands, a)
 	case "failed":
-		stands.News, stands.PageOpen, stands.Failure = fsm.NewsSoftFailed, true, payment.NewFailure("provider_rejected", a.Status)
+		stands.News, stands.PageOpen, stands.Failure = fsm.NewsFailed, true, payment.NewFailure("provider_rejected", a.Status)
 	case "fraudulent":
 		stands.News, stands.Failure = fsm.NewsFailed, payment.NewFailure("fraud_suspected", a.Status)
 	}

@@ -29,7 +29,7 @@ func TestACheckout(t *testing.T) {
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)
 	require.Equal(t, gateway.Outcome{
-		ProviderPaymentID: "ac470bd4-7c41-474d-b6cd-000000000001", References: []string{ch.Attempt.String()}, News: fsm.NewsActionRequired,
+		Container: "ac470bd4-7c41-474d-b6cd-000000000001", References: []string{ch.Attempt.String(), "ac470bd4-7c41-474d-b6cd-000000000001"}, News: fsm.NewsActionRequired,
 		NextAction: payment.Redirect("https://shop.lemonsqueezy.example/checkout/custom/ac470bd4-7c41-474d-b6cd-000000000001?signature=abc"),
 	}, o)
 	sent := <-got
@@ -88,7 +88,7 @@ func TestALostChargeIsFound(t *testing.T) {
 	o, err := c.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsActionRequired, o.News)
-	require.Equal(t, "ac470bd4-7c41-474d-b6cd-000000000001", o.ProviderPaymentID)
+	require.Equal(t, "ac470bd4-7c41-474d-b6cd-000000000001", o.Container)
 	require.NotEmpty(t, o.NextAction.URL)
 	require.Equal(t, []string{"POST /v1/checkouts", "GET /v1/checkouts"}, lines(got))
 }
@@ -107,7 +107,7 @@ func TestFindReadsPages(t *testing.T) {
 	lines(got)
 	o, err := c.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
-	require.Equal(t, "ac470bd4-7c41-474d-b6cd-000000000001", o.ProviderPaymentID)
+	require.Equal(t, "ac470bd4-7c41-474d-b6cd-000000000001", o.Container)
 	require.Len(t, lines(got), 2)
 	for _, one := range f.checkouts {
 		one.at = time.Now().Add(-time.Hour)
@@ -148,13 +148,14 @@ func TestOrders(t *testing.T) {
 		{"refunded", 1999, gateway.Outcome{News: fsm.NewsSucceeded, Money: new(euro(1999)), Refunds: whole}},
 		{"pending", 0, gateway.Outcome{News: fsm.NewsProcessing}},
 		{"under_consideration", 0, gateway.Outcome{News: fsm.NewsProcessing}},
-		{"failed", 0, gateway.Outcome{News: fsm.NewsSoftFailed, PageOpen: true, Failure: payment.NewFailure("provider_rejected", "failed")}},
+		{"failed", 0, gateway.Outcome{News: fsm.NewsFailed, PageOpen: true, Failure: payment.NewFailure("provider_rejected", "failed")}},
 		{"fraudulent", 0, gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("fraud_suspected", "fraudulent")}},
 	} {
 		f := newFake()
 		f.orders = []*order{{id: "5001", status: tt.status, currency: "EUR", total: 1999, refunded: tt.refunded}}
 		c, _ := serve(t, f, store())
-		tt.want.ProviderPaymentID, tt.want.Transaction, tt.want.References = "5001", "5001", []string{"104e18a2-d755-4d4b-80c4-000000005001"}
+		tt.want.Payee, tt.want.Live = storeID, new(true)
+		tt.want.ProviderPaymentID, tt.want.References = "5001", []string{"104e18a2-d755-4d4b-80c4-000000005001"}
 		o, err := c.Lookup(t.Context(), "5001")
 		require.NoError(t, err)
 		require.Equal(t, tt.want, o, tt.status)

@@ -26,13 +26,13 @@ var (
 // order only shows how much was refunded in all. The order is looked up first, and nothing is sent where that is more than
 // is recorded: what was refunded may be this very refund, of which the answer was lost.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
-	before, err := c.paid(ctx, r.ProviderPaymentID, r.Transactions, r.Money.Minor, &r.Permit)
+	before, err := c.paid(ctx, r.ProviderPaymentID, &r.Permit)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, call.NotSent(err)
 	case before.Attributes.Currency != string(r.Money.Currency):
 		return gateway.RefundOutcome{}, call.NotSent(errOther)
-	case len(r.Transactions) < 2 && before.Attributes.left() < r.Left.Minor:
+	case before.Attributes.left() < r.Left.Minor:
 		return gateway.RefundOutcome{}, call.NotSent(errMoved)
 	}
 	var after document[order]
@@ -60,33 +60,19 @@ func named(id payment.RefundID) gateway.RefundOutcome {
 	return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: id.String(), Reference: id.String()}
 }
 
-// paid is the order of a payment that has so much left, of several the first; the last one if none has.
-func (c *Client) paid(ctx context.Context, id string, transactions []string, units int64, l *gateway.Permit) (object[order], error) {
-	ids := transactions
-	if len(ids) == 0 {
-		ids = []string{id}
+// paid is the order that a refund is of.
+func (c *Client) paid(ctx context.Context, id string, l *gateway.Permit) (object[order], error) {
+	if !orderForm.MatchString(id) {
+		return object[order]{}, fmt.Errorf("%w: %w", gateway.ErrNotTold, errNoOrder)
 	}
-	var found object[order]
-	for _, one := range ids {
-		if !orderForm.MatchString(one) {
-			return object[order]{}, fmt.Errorf("%w: %w", gateway.ErrNotTold, errNoOrder)
-		}
-		var err error
-		if found, err = c.order(ctx, one, l); err != nil {
-			return object[order]{}, err
-		}
-		if found.Attributes.left() >= units {
-			return found, nil
-		}
-	}
-	return found, nil
+	return c.order(ctx, id, l)
 }
 
 // LookupRefund implements gateway.Provider as far as its order is unambiguous: all was refunded, or nothing was, or as
 // much as this refund at least. A refund can't be looked up by itself, see Capabilities; how soon an order shows one is
 // not documented, so that "nothing" is no proof.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
-	found, err := c.paid(ctx, r.ProviderPaymentID, r.Transactions, 0, nil)
+	found, err := c.paid(ctx, r.ProviderPaymentID, nil)
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment):
 		return gateway.RefundOutcome{}, fmt.Errorf("%w: there is no such order", gateway.ErrNotTold)
@@ -95,8 +81,6 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	}
 	a, o := found.Attributes, named(r.Refund)
 	switch {
-	case len(r.Transactions) > 1:
-		return gateway.RefundOutcome{}, fmt.Errorf("%w: the payment has several orders", gateway.ErrNotTold)
 	case a.RefundedAmount == 0 && r.ProviderRefundID == "":
 		return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 	case a.RefundedAmount == 0, a.RefundedAmount < r.Money.Minor:

@@ -11,14 +11,13 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// The attempt has the id of its checkout: the order, which a webhook has named, is what is refunded.
 func TestARefundOfACheckoutsOrder(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c, got := serve(t, f, store())
-	id, made := paidFor(t, c, f)
+	_, made := paidFor(t, c, f)
 	lines(got)
-	r := refundOf(id, 700, 1999, made.id)
+	r := refundOf(made.id, 700, 1999)
 	o, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, gateway.RefundOutcome{
@@ -44,21 +43,21 @@ func TestALostRefundIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c, got := serve(t, losing(f, "POST /v1/orders/5001/refund"), store())
-	id, made := paidFor(t, c, f)
-	r := refundOf(id, 700, 1999, made.id)
+	_, made := paidFor(t, c, f)
+	r := refundOf(made.id, 700, 1999)
 	_, err := c.Refund(t.Context(), r)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, gateway.ErrNotSent)
 	require.Equal(t, int64(700), made.refunded)
 
-	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderPaymentID: id, Money: euro(700), Taken: euro(1999), Transactions: []string{made.id}})
+	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderPaymentID: made.id, Money: euro(700), Taken: euro(1999)})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, found.News)
 	require.True(t, found.Unnamed, "another refund of as much may have been made")
 	require.Equal(t, r.Refund.String(), found.ProviderRefundID)
 
 	lines(got)
-	for _, again := range []gateway.RefundCall{r, refundOf(id, 700, 1999, made.id)} {
+	for _, again := range []gateway.RefundCall{r, refundOf(made.id, 700, 1999)} {
 		_, err = c.Refund(t.Context(), again)
 		require.ErrorIs(t, err, gateway.ErrNotSent)
 		require.ErrorIs(t, err, gateway.ErrNotTold)
@@ -72,18 +71,17 @@ func TestLookupsOfRefunds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		refunded int64
 		named    bool
-		orders   []string
+		order    string
 		err      error
 		unnamed  bool
 	}{
-		"nothing":                    {0, false, []string{"5001"}, gateway.ErrNoSuchPayment, false},
-		"nothing of one that is":     {0, true, []string{"5001"}, gateway.ErrNotTold, false},
-		"less":                       {699, false, []string{"5001"}, gateway.ErrNotTold, false},
-		"as much":                    {700, false, []string{"5001"}, nil, true},
-		"all":                        {1999, false, []string{"5001"}, nil, false},
-		"no such order":              {0, false, []string{"9999"}, gateway.ErrNotTold, false},
-		"no order":                   {0, false, nil, gateway.ErrNotTold, false},
-		"one of two, not to be told": {700, false, []string{"5001", "5002"}, gateway.ErrNotTold, false},
+		"nothing":                {0, false, "5001", gateway.ErrNoSuchPayment, false},
+		"nothing of one that is": {0, true, "5001", gateway.ErrNotTold, false},
+		"less":                   {699, false, "5001", gateway.ErrNotTold, false},
+		"as much":                {700, false, "5001", nil, true},
+		"all":                    {1999, false, "5001", nil, false},
+		"no such order":          {0, false, "9999", gateway.ErrNotTold, false},
+		"no order":               {0, false, "ac470bd4-7c41-474d-b6cd-000000000001", gateway.ErrNotTold, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,7 +89,7 @@ func TestLookupsOfRefunds(t *testing.T) {
 			f.orders = []*order{{id: "5001", status: "paid", currency: "EUR", total: 1999, refunded: tt.refunded}, {id: "5002", status: "paid", currency: "EUR", total: 1999}}
 			c, _ := serve(t, f, store())
 			ref := gateway.RefundRef{
-				Refund: payment.RefundID(uuid.Must(uuid.NewV7())), ProviderPaymentID: "ac470bd4-7c41-474d-b6cd-000000000001", Money: euro(700), Transactions: tt.orders,
+				Refund: payment.RefundID(uuid.Must(uuid.NewV7())), ProviderPaymentID: tt.order, Money: euro(700),
 			}
 			if tt.named {
 				ref.ProviderRefundID = ref.Refund.String()
@@ -109,18 +107,39 @@ func TestLookupsOfRefunds(t *testing.T) {
 	}
 }
 
-// Of two orders by one link that one is refunded which has as much left.
-func TestARefundOfTheOrderThatHasIt(t *testing.T) {
+// Of two orders by one link the one that is named is refunded, whatever the other has.
+func TestRefund_of_the_named_order(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c, _ := serve(t, f, store())
 	id, first := paidFor(t, c, f)
 	second := f.pay(id)
-	first.refunded = 1999
-	o, err := c.Refund(t.Context(), refundOf(id, 1999, 1999, first.id, second.id))
+	o, err := c.Refund(t.Context(), refundOf(second.id, 1999, 1999))
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, o.News)
-	require.Equal(t, int64(1999), second.refunded)
+	require.Equal(t, []int64{0, 1999}, []int64{first.refunded, second.refunded})
+}
+
+// TestOnePayment: the checkout is the container, and each order that was made by it a payment.
+func TestOnePayment(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c, _ := serve(t, f, store())
+	o, err := c.Charge(t.Context(), charge())
+	require.NoError(t, err)
+	for _, made := range []*order{f.pay(o.Container), f.pay(o.Container)} {
+		e := told(t, "order_created", made.id, "paid", 1999, 0)
+		require.Equal(t, made.id, e.ProviderPaymentID)
+		now, err := c.Lookup(t.Context(), made.id)
+		require.NoError(t, err)
+		require.Equal(t, made.id, now.ProviderPaymentID)
+		require.Equal(t, storeID, now.Payee)
+	}
+	shown, err := c.Lookup(t.Context(), o.Container)
+	require.NoError(t, err)
+	require.Equal(t, []string{"", o.Container}, []string{shown.ProviderPaymentID, shown.Container}, "no lookup shows its orders")
+	_, err = c.Lookup(t.Context(), "subscription-invoices/7")
+	require.ErrorIs(t, err, gateway.ErrNotTold)
 }
 
 // A refund that was accepted and does not show yet is processing, and one in another currency is not sent.
@@ -129,13 +148,13 @@ func TestWhatTheOrderDoesNotShow(t *testing.T) {
 	f := newFake()
 	f.silent = true
 	c, got := serve(t, f, store())
-	id, made := paidFor(t, c, f)
-	o, err := c.Refund(t.Context(), refundOf(id, 700, 1999, made.id))
+	_, made := paidFor(t, c, f)
+	o, err := c.Refund(t.Context(), refundOf(made.id, 700, 1999))
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsProcessing, o.News)
 	made.currency = "USD"
 	lines(got)
-	_, err = c.Refund(t.Context(), refundOf(id, 700, 1299, made.id))
+	_, err = c.Refund(t.Context(), refundOf(made.id, 700, 1299))
 	require.ErrorIs(t, err, gateway.ErrNotSent)
 	require.Equal(t, []string{"GET /v1/orders/5001"}, lines(got))
 }

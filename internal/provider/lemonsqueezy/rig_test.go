@@ -112,17 +112,17 @@ func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Curren
 
 func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-// paidFor is the checkout and the order of a payment that its customer has paid.
-func paidFor(t *testing.T, c *lemonsqueezy.Client, f *fake) (id string, made *order) {
+// paidFor is the checkout, and the order by which its customer has paid.
+func paidFor(t *testing.T, c *lemonsqueezy.Client, f *fake) (checkout string, made *order) {
 	t.Helper()
 	o, err := c.Charge(t.Context(), charge())
 	require.NoError(t, err)
-	return o.ProviderPaymentID, f.pay(o.ProviderPaymentID)
+	return o.Container, f.pay(o.Container)
 }
 
-func refundOf(id string, minor, left int64, transactions ...string) gateway.RefundCall {
+func refundOf(id string, minor, left int64) gateway.RefundCall {
 	return gateway.RefundCall{
-		Refund: payment.RefundID(uuid.Must(uuid.NewV7())), ProviderPaymentID: id, Money: euro(minor), Left: euro(left), Transactions: transactions,
+		Refund: payment.RefundID(uuid.Must(uuid.NewV7())), ProviderPaymentID: id, Money: euro(minor), Left: euro(left),
 		IdempotencyKey: "k-refund-0", Permit: permit(),
 	}
 }

@@ -12,8 +12,11 @@ import (
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Dashboard: dashboard(),
-		Keys:      []webhooks.Key{descriptor.APIKey()},
-		Carries:   carries(), ProviderData: providerData(),
+		Keys: []webhooks.Key{descriptor.APIKey(), {
+			Name: "profile_id", Optional: true, Doc: "Mollie's profile (pfl_…), which payments have as profileId: those of another move nothing",
+		}},
+		Payees:  descriptor.PayeesOf("profile_id"),
+		Carries: carries(), ProviderData: providerData(),
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return of(s), nil

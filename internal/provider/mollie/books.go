@@ -94,7 +94,7 @@ func (p listedPayment) entries() ([]gateway.Entry, error) {
 		return nil, nil
 	}
 	return []gateway.Entry{{
-		ID: p.ID, Payment: p.ID, References: o.References, Order: payment.OrderID(texts(p.Metadata)["order_id"]), Payout: p.SettlementID,
+		ID: p.ID, Payment: p.ID, References: o.References, Order: payment.OrderID(texts(p.Metadata)["order_id"]), Payout: p.SettlementID, Payee: o.Payee, Live: o.Live,
 		Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: first(p.PaidAt, p.AuthorizedAt, p.CreatedAt)},
 	}}, nil
 }

@@ -82,11 +82,11 @@ func booked(t *testing.T) providertest.Booked {
 		Fake: f, Span: gateway.Span{From: day, To: day.Add(24 * time.Hour)},
 		Entries: []gateway.Entry{
 			{
-				ID: "tr_book1", Payment: "tr_book1", References: []string{"att_1"}, Order: "A-1", Payout: "stl_jDk30akdN",
+				ID: "tr_book1", Payment: "tr_book1", References: []string{"att_1"}, Order: "A-1", Payout: "stl_jDk30akdN", Payee: "pfl_2A1gacu42V", Live: new(false),
 				Movement: payment.Told{Kind: payment.MovementCapture, Money: eur(1999), At: day.Add(2 * time.Hour)},
 			},
 			{
-				ID: "tr_book3", Payment: "tr_book3", References: []string{"att_3"}, Order: "A-1", Payout: "stl_jDk30akdN",
+				ID: "tr_book3", Payment: "tr_book3", References: []string{"att_3"}, Order: "A-1", Payout: "stl_jDk30akdN", Payee: "pfl_2A1gacu42V", Live: new(false),
 				Movement: payment.Told{Kind: payment.MovementCapture, Money: eur(1500), At: day.Add(5 * time.Hour)},
 			},
 			{
@@ -99,11 +99,11 @@ func booked(t *testing.T) providertest.Booked {
 			},
 			{
 				ID: "chb_book0", Payment: "tr_book1", Payout: "stl_2",
-				Movement: payment.Told{Kind: payment.MovementChargeback, ID: "chb_book0", Money: eur(1999), At: day.Add(12 * time.Hour)},
+				Movement: payment.Told{Kind: payment.MovementChargeback, Dispute: "chb_book0", Money: eur(1999), At: day.Add(12 * time.Hour)},
 			},
 			{
 				ID: "chb_book1/reversal", Payment: "tr_book3",
-				Movement: payment.Told{Kind: payment.MovementChargebackReversal, ID: "chb_book1", Money: eur(1500), At: day.Add(13 * time.Hour)},
+				Movement: payment.Told{Kind: payment.MovementChargebackReversal, Dispute: "chb_book1", Whole: true, Money: eur(1500), At: day.Add(13 * time.Hour)},
 			},
 		},
 		Webhooks: []webhooks.Event{

@@ -53,6 +53,9 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 // open payment is cancelled (https://docs.mollie.com/reference/cancel-payment) if its
 // method allows it: others expire.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	if err := call.EndsNoContainer(cl); err != nil {
+		return gateway.Outcome{}, err
+	}
 	found, err := c.find(ctx, cl.ProviderPaymentID, &cl.Permit)
 	if err != nil {
 		return gateway.Outcome{}, err

@@ -55,7 +55,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		RefundsConsistent: true, OneID: true, ShowsRefunds: true, ShowsDisputes: true,
+		RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
 	}
 }
 

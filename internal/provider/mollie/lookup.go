@@ -9,6 +9,9 @@ import (
 
 // Lookup implements gateway.Provider.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	if isContainer(id) {
+		return c.lookupContainer(ctx, id)
+	}
 	found, err := c.find(ctx, id, nil)
 	if err != nil {
 		return gateway.Outcome{}, err

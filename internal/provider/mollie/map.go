@@ -39,6 +39,9 @@ type link struct {
 type object struct {
 	Resource          string          `json:"resource"`
 	ID                string          `json:"id"`
+	Mode              string          `json:"mode"`
+	ProfileID         string          `json:"profileId"`
+	OrderID           string          `json:"orderId"`
 	Status            string          `json:"status"`
 	Amount            *amount         `json:"amount"`
 	AmountCaptured    *amount         `json:"amountCaptured"`
@@ -94,7 +97,7 @@ func (c chargeback) dispute(m payment.Money) payment.DisputeTold {
 	return d
 }
 
-// movements are the chargeback and, where there was one, its reversal, which bears its id.
+// movements are the chargeback and, where there was one, its reversal, of which only the chargeback's amount is shown.
 func (c chargeback) movements() ([]payment.Told, error) {
 	sum, err := c.Amount.money()
 	switch {
@@ -103,9 +106,9 @@ func (c chargeback) movements() ([]payment.Told, error) {
 	case c.ID == "":
 		return nil, errNameless
 	}
-	moved := []payment.Told{{Kind: payment.MovementChargeback, ID: c.ID, Money: *sum, At: c.CreatedAt.UTC()}}
+	moved := []payment.Told{{Kind: payment.MovementChargeback, Dispute: c.ID, Money: *sum, At: c.CreatedAt.UTC()}}
 	if !c.ReversedAt.IsZero() {
-		moved = append(moved, payment.Told{Kind: payment.MovementChargebackReversal, ID: c.ID, Money: *sum, At: c.ReversedAt.UTC()})
+		moved = append(moved, payment.Told{Kind: payment.MovementChargebackReversal, Dispute: c.ID, Whole: true, Money: *sum, At: c.ReversedAt.UTC()})
 	}
 	return moved, nil
 }
@@ -126,10 +129,13 @@ func outcome(p object) (gateway.Outcome, error) {
 	if p.Resource != "payment" || p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.OrderID, Payee: p.ProfileID, Live: p.live(), News: fsm.NewsProcessing}
 	// A classic webhook contains only Mollie's id of the payment.
 	if ours := texts(p.Metadata)["payment_attempt_id"]; ours != "" {
 		o.References = []string{ours}
+	}
+	if p.OrderID != "" {
+		o.References = append(o.References, p.OrderID)
 	}
 	var err error
 	switch p.Status {
@@ -149,6 +155,14 @@ func outcome(p object) (gateway.Outcome, error) {
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
 	}
 	return o, err
+}
+
+// live is nil where the response does not state the mode.
+func (p object) live() *bool {
+	if p.Mode != "live" && p.Mode != "test" {
+		return nil
+	}
+	return new(p.Mode == "live")
 }
 
 // held reads a hold. A partially captured one may remain for the rest; one with a

@@ -38,9 +38,9 @@ func TestHowAPaymentStands(t *testing.T) {
 		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"}`: {News: fsm.NewsSucceeded, Money: eur(1999), Movements: []payment.Told{{Kind: payment.MovementChargeback, Money: *eur(700)}}},
 		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"},"_embedded":{"chargebacks":[{"id":"chb_1","amount":{"currency":"EUR","value":"7.00"},"reason":{"code":"AC01","description":"Account identifier incorrect"},"reversedAt":null},` +
 			`{"id":"chb_2","amount":{"currency":"EUR","value":"5.00"},"createdAt":"2026-01-01T00:00:00.0Z","reversedAt":"2026-01-02T00:00:00+00:00"}]}`: {News: fsm.NewsSucceeded, Money: eur(1999), Movements: []payment.Told{
-			{Kind: payment.MovementChargeback, ID: "chb_1", Money: *eur(700)},
-			{Kind: payment.MovementChargeback, ID: "chb_2", Money: *eur(500), At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-			{Kind: payment.MovementChargebackReversal, ID: "chb_2", Money: *eur(500), At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)},
+			{Kind: payment.MovementChargeback, Dispute: "chb_1", Money: *eur(700)},
+			{Kind: payment.MovementChargeback, Dispute: "chb_2", Money: *eur(500), At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+			{Kind: payment.MovementChargebackReversal, Dispute: "chb_2", Whole: true, Money: *eur(500), At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)},
 		}, Disputes: []payment.DisputeTold{
 			{ProviderID: "chb_1", Status: fsm.DisputeLost, Reason: "AC01", Money: eur(700)},
 			{ProviderID: "chb_2", Status: fsm.DisputeWon, Money: eur(500), At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)},

@@ -59,7 +59,7 @@ func New(base, key string, client *http.Client) *Client {
 // was. So that a list does not show it is as good as a proof.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		Find: true, FindLag: findLag, FindConsistent: true, OneID: true, Cancel: true,
+		Find: true, FindLag: findLag, FindConsistent: true, BrowserMarks: true, Cancel: true,
 		Refund: true, PartialRefund: true, LookupRefund: true, RefundAlone: true, ShowsRefunds: true, ShowsDisputes: true,
 	}
 }

@@ -54,8 +54,8 @@ const (
 
 // Find implements gateway.Provider. The list has no filter by custom_data
 // (https://developer.paddle.com/api-reference/transactions/list-transactions): the transactions since the attempt was
-// made, a time that its id contains, are searched, oldest first. Of several, as the renewals of a subscription have the
-// same custom_data, the first of those that went furthest counts. A list that is too long shows what was found on it, but
+// made, a time that its id contains, are searched, oldest first. Of several the first of those that went
+// furthest counts. A list that is too long shows what was found on it, but
 // neither that there is none nor that it failed.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	query := url.Values{"order_by": {"created_at[ASC]"}, "per_page": {pageOf30}}
@@ -66,7 +66,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	var best transaction
 	near := -1
 	err := eachPage(ctx, c, "/transactions", query, pages, func(t transaction) string {
-		if t.custom(attemptMember) == id.String() && t.rank() > near {
+		if t.attempt() == id.String() && t.rank() > near {
 			best, near = t, t.rank()
 		}
 		return t.ID

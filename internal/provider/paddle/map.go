@@ -3,16 +3,19 @@ package paddle
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	hooks "github.com/paylatch/paylatch/webhooks/paddle"
 )
 
 // transaction is Paddle's view of a payment (https://developer.paddle.com/api-reference/transactions/overview).
 type transaction struct {
 	ID         string          `json:"id"`
 	Status     string          `json:"status"`
+	Origin     string          `json:"origin"`
 	CustomData json.RawMessage `json:"custom_data"`
 	Currency   string          `json:"currency_code"`
 	Checkout   struct {
@@ -46,6 +49,15 @@ func (t transaction) custom(name string) string {
 	return text
 }
 
+// attempt is our id of the attempt, empty for none. What a subscription has charged later has a copy of it, and is another
+// sale.
+func (t transaction) attempt() string {
+	if strings.HasPrefix(t.Origin, hooks.RenewalPrefix) {
+		return ""
+	}
+	return t.custom(attemptMember)
+}
+
 const (
 	draft, ready, billed = "draft", "ready", "billed"
 	paid, completed      = "paid", "completed"
@@ -74,7 +86,7 @@ func (t transaction) outcome() (gateway.Outcome, error) {
 		return gateway.Outcome{}, errNoObject
 	}
 	o := gateway.Outcome{ProviderPaymentID: t.ID, News: t.state()}
-	if ours := t.custom(attemptMember); ours != "" {
+	if ours := t.attempt(); ours != "" {
 		o.References = []string{ours}
 	}
 	var err error

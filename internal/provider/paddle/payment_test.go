@@ -15,7 +15,9 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/paddle"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/paddle"
 )
 
 func TestATransactionIsMadeOfAnItemInNoCatalogue(t *testing.T) {
@@ -336,4 +338,31 @@ func TestTheKeyChoosesTheAddress(t *testing.T) {
 		require.Error(t, err)
 		require.Equal(t, want, called)
 	}
+}
+
+// TestOnePayment: Paddle names a payment by its transaction from the answer to its creation on.
+func TestOnePayment(t *testing.T) {
+	t.Parallel()
+	f, ok := newPayments(t).(*fakePayments)
+	require.True(t, ok)
+	c, _ := serve(t, f)
+	o, err := c.Charge(t.Context(), charge("checkout"))
+	require.NoError(t, err)
+	f.pay(o.ProviderPaymentID)
+	v, err := hooks.New(webhooks.Config{Secrets: []string{"secret"}})
+	require.NoError(t, err)
+	body := `{"event_id":"evt_1","event_type":"transaction.paid","data":{"id":"` + o.ProviderPaymentID + `","currency_code":"EUR","details":{"totals":{"grand_total":"1999"}}}}`
+	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: o, Webhook: v.Read(webhooks.Delivery{Body: []byte(body)})[0]})
+}
+
+// What a subscription has charged later bears the mark of its first transaction, and is not found by it.
+func TestFind_passes_renewals_by(t *testing.T) {
+	t.Parallel()
+	attempt := payment.AttemptID(uuid.New())
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"data":[{"id":"txn_1","status":"completed","origin":"subscription_recurring","currency_code":"EUR","custom_data":{"payment_attempt_id":%q},`+
+			`"details":{"totals":{"grand_total":"1999"}}}],"meta":{"pagination":{"has_more":false}}}`, attempt)
+	}))
+	_, err := c.Find(t.Context(), attempt)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }

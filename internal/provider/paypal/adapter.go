@@ -2,16 +2,22 @@ package paypal
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Dashboard: dashboard(),
-		Keys:      descriptor.OAuth(),
+		Keys: append(descriptor.OAuth(),
+			descriptor.MerchantID(true),
+			webhooks.Key{Name: "payee_email", Optional: true, Doc: "PayPal: the account's e-mail address, for orders that name who is paid by that alone"},
+		),
+		Payees:    payees,
 		TestHosts: []string{"sandbox.paypal.com"},
 		Carries:   carries(), ProviderData: providerData(),
 		SecondStep: "any object, `{}` as well, once the customer has approved the order on PayPal's page or by its buttons: it is captured or authorized, as it is when a webhook or a check shows the approval; nothing of the details is sent",
@@ -26,6 +32,11 @@ func Adapter() descriptor.Adapter {
 
 func of(s descriptor.Settings) *Client {
 	return New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Client, s.Now)
+}
+
+// payees are what the configuration names the account by.
+func payees(params map[string]string) []string {
+	return slices.DeleteFunc([]string{params["merchant_id"], params["payee_email"]}, func(id string) bool { return id == "" })
 }
 
 // carries is the table of what a charge passes on.

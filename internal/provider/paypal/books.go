@@ -96,7 +96,7 @@ func (p searchPage) early(in gateway.Span) error {
 	return nil
 }
 
-// date reads a time of a report, whose offset has no colon in PayPal's examples.
+// date reads a time of a report. Its offset has no colon in PayPal's examples.
 func date(text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

@@ -1,6 +1,7 @@
 package paypal
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"time"
@@ -24,13 +25,14 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	found, err := c.find(ctx, cp.ProviderPaymentID, &cp.Permit)
+	found, err := c.find(ctx, cp.ProviderPaymentID, cp.Container, &cp.Permit)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	held := found.authorization()
+	of, _ := found.named(cp.ProviderPaymentID)
+	held := of.held
 	if held == nil || held.less(cp.Money) {
-		return refusedAs(found)
+		return refusedAs(found, cp.ProviderPaymentID)
 	}
 	var taken movement
 	path := authorizationsPath + "/" + url.PathEscape(held.ID) + "/capture"
@@ -39,11 +41,11 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused == nil:
-		o, err := outcome(found.with(taken))
+		o, err := found.outcomeOf(of.with(taken))
 		o.Refused = o.News == fsm.NewsSoftFailed
 		return o, err
 	}
-	return c.asItStands(ctx, cp.ProviderPaymentID)
+	return c.asItStands(ctx, cp.ProviderPaymentID, cp.Container)
 }
 
 // finishLife is how long PayPal may process a request to finish an order after its
@@ -55,20 +57,21 @@ const finishLife = 5 * time.Minute
 // no call to cancel an unfinished order, which needs none: without a request of ours it
 // captures nothing. An approved one may be about to be finished by an earlier request.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	found, err := c.find(ctx, cl.ProviderPaymentID, &cl.Permit)
+	found, err := c.find(ctx, cl.ProviderPaymentID, cl.Container, &cl.Permit)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	held := found.authorization()
+	of, _ := found.named(cl.ProviderPaymentID)
+	held := of.held
 	switch {
-	case held == nil && found.Status == "APPROVED" && cl.Quiet < finishLife:
+	case found.unfinished() && found.Status == "APPROVED" && cl.Quiet < finishLife:
 		now, err := outcome(found)
 		now.Approved = false
 		return now, err
-	case held == nil && found.unfinished():
-		return canceled(found.ID), nil
-	case held == nil, len(found.taken()) > 0:
-		return refusedAs(found)
+	case found.unfinished():
+		return found.canceled(of), nil
+	case held == nil, len(of.taken()) > 0:
+		return refusedAs(found, cl.ProviderPaymentID)
 	}
 	path := authorizationsPath + "/" + url.PathEscape(held.ID) + "/void"
 	refused, err := c.api.Post(ctx, path, keyed(cl.IdempotencyKey), cl.Permit, struct{}{}, nil)
@@ -76,25 +79,31 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused == nil, refused.code() == "PREVIOUSLY_VOIDED":
-		return canceled(found.ID), nil
+		return found.canceled(of), nil
 	}
-	return c.asItStands(ctx, cl.ProviderPaymentID)
+	return c.asItStands(ctx, cl.ProviderPaymentID, cl.Container)
 }
 
-func canceled(id string) gateway.Outcome {
-	return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Failure: payment.NewFailure("canceled", "")}
+// canceled is a payment that was canceled, or an order that has none.
+func (o order) canceled(p made) gateway.Outcome {
+	return gateway.Outcome{
+		News: fsm.NewsFailed, ProviderPaymentID: p.id, Container: o.ID, Payee: cmp.Or(p.payee, o.payee()),
+		References: o.references(made{id: p.id, captures: p.captures, mark: cmp.Or(p.mark, o.mark())}), Failure: payment.NewFailure("canceled", ""),
+	}
 }
 
 // asItStands looks up the payment after a refused command: its state counts.
-func (c *Client) asItStands(ctx context.Context, id string) (gateway.Outcome, error) {
-	now, err := c.Lookup(ctx, id)
-	now.Refused = true
-	return now, err
+func (c *Client) asItStands(ctx context.Context, id, container string) (gateway.Outcome, error) {
+	found, err := c.find(ctx, id, container, nil)
+	if err != nil {
+		return gateway.Outcome{Refused: true}, err
+	}
+	return refusedAs(found, id)
 }
 
 // refusedAs is asItStands for a command that need not be sent.
-func refusedAs(o order) (gateway.Outcome, error) {
-	now, err := outcome(o)
+func refusedAs(o order, id string) (gateway.Outcome, error) {
+	now, err := outcomeNamed(o, id)
 	now.Refused = true
 	return now, err
 }

@@ -82,6 +82,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case refused != nil:
 		return gateway.Outcome{News: fsm.NewsFailed, Refused: !refused.declined(), Failure: refused.failure()}, nil
 	}
+	c.orders.note(made)
 	return outcome(made)
 }
 

@@ -25,6 +25,7 @@ import (
 type Client struct {
 	api    *httpjson.API[*refusal]
 	tokens *call.Tokens
+	orders known
 }
 
 // address is the live one; the sandbox's is https://api-m.sandbox.paypal.com
@@ -57,7 +58,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Complete: true,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		ShowsRefunds: true,
+		ShowsRefunds: true, PaysOthers: true,
 	}
 }
 
@@ -66,7 +67,7 @@ func (c *Client) get(ctx context.Context, path, id string, l *gateway.Permit, ou
 	return c.api.Get(ctx, path+"/"+url.PathEscape(id), l, out)
 }
 
-// keyed are the headers of a command, whose response is the whole object.
+// keyed are the headers of a command that has the whole object as its response.
 func keyed(key string) http.Header {
 	return http.Header{"Prefer": {"return=representation"}, "PayPal-Request-Id": {key}}
 }

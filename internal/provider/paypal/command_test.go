@@ -24,7 +24,7 @@ func TestMoreThanWasAuthorisedIsNotAskedFor(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, o.Refused)
 	require.Equal(t, fsm.NewsAuthorized, o.News)
-	require.Equal(t, "GET /v2/checkout/orders/"+held.ProviderPaymentID, (<-got).line)
+	require.Equal(t, "GET /v2/checkout/orders/"+held.Container, (<-got).line)
 	require.Empty(t, got)
 }
 
@@ -35,14 +35,14 @@ func TestACaptureIsTheLastOne(t *testing.T) {
 	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, euro(500), *o.Money)
-	require.Len(t, o.References, 3, "the capture, its authorization and the attempt")
+	require.Len(t, o.References, 3, "the capture, the attempt and the order")
 	<-got
 	<-got
 	require.JSONEq(t, `{"amount":{"currency_code":"EUR","value":"5.00"},"final_capture":true}`, (<-got).body)
 	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: held.ProviderPaymentID, IdempotencyKey: "c", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, over.Refused)
-	require.Equal(t, "GET /v2/checkout/orders/"+held.ProviderPaymentID, (<-got).line)
+	require.Equal(t, "GET /v2/checkout/orders/"+held.Container, (<-got).line)
 	require.Empty(t, got, "what was taken of it is not voided")
 }
 
@@ -65,29 +65,68 @@ func TestACaptureThatIsDeclinedIsRefused(t *testing.T) {
 	require.Equal(t, fsm.NewsSoftFailed, o.News)
 }
 
-// A webhook that was first may have given the attempt another id of the payment's.
+// TestEveryIDOfThePaymentWillDo: a caller may have the order's id, or that of a capture; the answer has the payment's.
 func TestEveryIDOfThePaymentWillDo(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	c, _ := serve(t, f)
 	held := charged(t, c, manual(charge("card:1")))
-	authorization := held.References[0]
-	now, err := c.Lookup(t.Context(), authorization)
-	require.NoError(t, err)
-	require.Equal(t, held, now)
-	taken, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: authorization, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
+	require.Equal(t, f.orders[held.Container].authorizations[0].id, held.ProviderPaymentID)
+	for _, forgetful := range []bool{false, true} {
+		if forgetful {
+			c, _ = serve(t, f)
+		}
+		for _, id := range []string{held.Container, held.ProviderPaymentID} {
+			now, err := c.Lookup(t.Context(), id)
+			require.NoError(t, err)
+			require.Equal(t, held, now)
+		}
+	}
+	taken, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, taken.News)
+	require.Equal(t, held.ProviderPaymentID, taken.ProviderPaymentID)
 	capture := taken.References[0]
-	now, err = c.Lookup(t.Context(), capture)
+	now, err := c.Lookup(t.Context(), capture)
 	require.NoError(t, err)
 	require.Equal(t, taken, now)
-	back := gateway.RefundCall{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: capture, Money: euro(700), IdempotencyKey: "r", Permit: permit()}
-	made, err := c.Refund(t.Context(), back)
+	back := gateway.RefundCall{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: held.ProviderPaymentID, Money: euro(700), IdempotencyKey: "r", Permit: permit()}
+	refunded, err := c.Refund(t.Context(), back)
 	require.NoError(t, err)
-	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: back.Refund, ProviderPaymentID: authorization})
+	require.Equal(t, held.ProviderPaymentID, refunded.ProviderPaymentID)
+	for _, ref := range []gateway.RefundRef{
+		{Refund: back.Refund, ProviderPaymentID: held.ProviderPaymentID},
+		{Refund: back.Refund, ProviderPaymentID: held.ProviderPaymentID, Container: held.Container},
+		{ProviderRefundID: refunded.ProviderRefundID, ProviderPaymentID: capture}, // as a webhook names it
+		{ProviderRefundID: refunded.ProviderRefundID, ProviderPaymentID: held.Container},
+	} {
+		found, err := c.LookupRefund(t.Context(), ref)
+		require.NoError(t, err)
+		require.Equal(t, refunded, found)
+	}
+}
+
+// TestLookupRefund: a refund of one payment is none of another, though both are of one order.
+func TestLookupRefund(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, f)
+	paid := charged(t, c, charge("card:1"))
+	o := f.orders[paid.Container]
+	second := f.settle(o)
+	back, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: second.id, Container: paid.Container, Money: euro(700), IdempotencyKey: "r", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, made, found)
+	require.Equal(t, second.id, back.ProviderPaymentID)
+	require.Equal(t, second.id, o.refunds[0].of)
+	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: back.ProviderRefundID, ProviderPaymentID: paid.ProviderPaymentID, Container: paid.Container})
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
+	for id, refunds := range map[string]int{paid.ProviderPaymentID: 0, second.id: 1} {
+		now, err := c.Lookup(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, id, now.ProviderPaymentID)
+		require.Len(t, now.Refunds, refunds)
+		require.Equal(t, euro(1999), *now.Money)
+	}
 }
 
 // A capture of which no order is known, as the API before version 2 made them.
@@ -147,7 +186,7 @@ func TestARefundOfWhatHoldsNoMoney(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	waits := charged(t, c, charge("paypal"))
-	o, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: waits.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Permit: permit()})
+	o, err := c.Refund(t.Context(), gateway.RefundCall{Container: waits.Container, Money: euro(1), IdempotencyKey: "r", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsFailed, o.News)
 	under := charged(t, c, charge("paypal:review"))
@@ -163,15 +202,15 @@ func TestACommandOfWhatIsNotHeldIsNotSent(t *testing.T) {
 		c, got := serve(t, newFake(t))
 		made := charged(t, c, charge(token))
 		<-got
-		o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: made.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
+		o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: made.ProviderPaymentID, Container: made.Container, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
 		require.NoError(t, err)
 		require.True(t, o.Refused, token)
 		require.Equal(t, want, o.News, token)
-		o, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: made.ProviderPaymentID, IdempotencyKey: "c", Permit: permit()})
+		o, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: made.ProviderPaymentID, Container: made.Container, IdempotencyKey: "c", Permit: permit()})
 		require.NoError(t, err)
 		require.Equal(t, want == fsm.NewsSucceeded, o.News == fsm.NewsSucceeded, token)
 		for range 2 {
-			require.Equal(t, "GET /v2/checkout/orders/"+made.ProviderPaymentID, (<-got).line)
+			require.Equal(t, "GET /v2/checkout/orders/"+made.Container, (<-got).line)
 		}
 		require.Empty(t, got)
 	}
@@ -182,9 +221,9 @@ func TestAnOrderThatNobodyApprovedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"CREATED", "SAVED", "PAYER_ACTION_REQUIRED"} {
 		c := says(t, http.StatusOK, `{"id":"O1","status":"`+status+`"}`)
-		o, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "O1", IdempotencyKey: "c", Permit: permit()})
+		o, err := c.Cancel(t.Context(), gateway.Cancel{Container: "O1", IdempotencyKey: "c", Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: "O1", Failure: payment.NewFailure("canceled", "")}, o, status)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Container: "O1", References: []string{"O1"}, Failure: payment.NewFailure("canceled", "")}, o, status)
 	}
 }
 
@@ -217,21 +256,29 @@ func TestCredentialsThatAreTurnedAwayRefuseOneCall(t *testing.T) {
 	require.Equal(t, gateway.RefusedRefund("PERMISSION_DENIED"), r)
 }
 
-// PayPal does not keep an order for as long as its captures can be refunded: the capture that is known is
-// refunded without asking for the order.
-func TestAKnownCaptureIsRefundedWithoutItsOrder(t *testing.T) {
+// PayPal does not keep an order for as long as its captures can be refunded: the capture is refunded by its own id.
+func TestACaptureIsRefundedWithoutItsOrder(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	c, got := serve(t, f)
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v2/checkout/orders/") {
+			status, said := missing()
+			write(w, status, said)
+			return
+		}
+		f.ServeHTTP(w, r)
+	}))
 	paid := charged(t, c, charge("card:8kk8451t"))
-	require.Len(t, paid.Movements, 1)
-	<-got
 	back, err := c.Refund(t.Context(), gateway.RefundCall{
-		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "gone", Money: euro(500), IdempotencyKey: "r-1", Permit: permit(),
-		Transactions: []string{paid.Movements[0].ID},
+		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Container: paid.Container, Money: euro(500), IdempotencyKey: "r-1", Permit: permit(),
 	})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, back.News)
-	require.Equal(t, "POST /v2/payments/captures/"+paid.Movements[0].ID+"/refund", (<-got).line)
-	require.Empty(t, got)
+
+	held := charged(t, c, manual(charge("card:8kk8451t")))
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
+	require.NoError(t, err)
+	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: held.ProviderPaymentID, Money: euro(500), IdempotencyKey: "r-2", Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrNotTold, "an authorization does not tell what was captured of it")
+	require.ErrorIs(t, err, gateway.ErrNotSent)
 }

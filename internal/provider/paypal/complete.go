@@ -1,6 +1,7 @@
 package paypal
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 
@@ -14,23 +15,28 @@ import (
 // nothing of the details is sent. A decline is final here, although PayPal would take another method for
 // the order; one that is not approved waits on.
 func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.Outcome, error) {
+	in := cmp.Or(ch.Container, ch.ProviderPaymentID)
+	if in == "" {
+		return gateway.Outcome{}, gateway.ErrUnfit
+	}
 	verb := "/capture"
 	if ch.Capture == payment.CaptureManual {
 		verb = "/authorize"
 	}
 	var done order
-	refused, err := c.api.Post(ctx, ordersPath+"/"+url.PathEscape(ch.ProviderPaymentID)+verb, keyed(ch.IdempotencyKey), ch.Permit, struct{}{}, &done)
+	refused, err := c.api.Post(ctx, ordersPath+"/"+url.PathEscape(in)+verb, keyed(ch.IdempotencyKey), ch.Permit, struct{}{}, &done)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused == nil:
+		c.orders.note(done)
 		return outcome(done)
 	case refused.Missing():
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case refused.turnedAway():
 		return gateway.Outcome{}, refused
 	}
-	now, err := c.Lookup(ctx, ch.ProviderPaymentID)
+	now, err := c.Lookup(ctx, in)
 	if now.News == fsm.NewsActionRequired && !refused.early(now.Approved) {
 		now.News, now.Approved, now.NextAction, now.Failure = fsm.NewsSoftFailed, false, nil, refused.failure()
 	}

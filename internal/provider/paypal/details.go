@@ -33,7 +33,7 @@ type postal struct {
 	Country string `json:"country_code"`
 }
 
-// attributes ask for the method to be kept in PayPal's vault for a customer, by the merchant's id
+// attributes have the method kept in PayPal's vault for a customer, by the merchant's id
 // (https://developer.paypal.com/docs/checkout/save-payment-methods/).
 type attributes struct {
 	Customer vaultCustomer `json:"customer"`

@@ -10,7 +10,7 @@ func (o *order) render() object {
 	if len(o.refunds) > 0 {
 		made["refunds"] = rendered(o.refunds)
 	}
-	unit := object{"reference_id": "default", "custom_id": o.custom, "amount": o.amount}
+	unit := object{"reference_id": "default", "custom_id": o.custom, "amount": o.amount, "payee": object{"merchant_id": shop, "email_address": "shop@shop.example"}}
 	if len(made) > 0 {
 		unit["payments"] = made
 	}
@@ -41,8 +41,15 @@ func rendered[T interface{ render() object }](all []T) []object {
 func (m *movement) render() object {
 	shown := object{
 		"id": m.id, "status": m.status, "amount": m.amount, "custom_id": m.of.custom, "create_time": "2026-03-14T15:09:26Z",
-		"update_time": "2026-03-14T15:09:27Z", "supplementary_data": object{"related_ids": object{"order_id": m.of.id}},
+		"update_time": "2026-03-14T15:09:27Z", "payee": object{"merchant_id": shop, "email_address": "shop@shop.example"},
 	}
+	related := object{"order_id": m.of.id}
+	up := "checkout/orders/" + m.of.id
+	if m.from != "" {
+		related["authorization_id"], up = m.from, "payments/authorizations/"+m.from
+	}
+	shown["supplementary_data"] = object{"related_ids": related}
+	shown["links"] = []object{{"href": "https://api-m.sandbox.paypal.com/v2/" + up, "rel": "up", "method": "GET"}}
 	if m.reason != "" {
 		shown["status_details"] = object{"reason": m.reason}
 	}

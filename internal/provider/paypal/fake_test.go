@@ -39,9 +39,11 @@ type order struct {
 
 type movement struct {
 	id, status, reason, processor, expires string
-	amount                                 money
-	of                                     *order
-	refunded                               int
+	// from is the authorization of a capture.
+	from     string
+	amount   money
+	of       *order
+	refunded int
 }
 
 type refund struct {
@@ -62,6 +64,9 @@ func (m money) cents() int {
 	}
 	return n
 }
+
+// shop is who is paid.
+const shop = "FSMVU44LF3YUS"
 
 const (
 	clientID = "AZDxjDScFpQtjWTOUtWKbyN"
@@ -363,7 +368,7 @@ func (f *fake) capture(r *http.Request, in request) (int, func() object) {
 	if in.FinalCapture {
 		held.status = "CAPTURED"
 	}
-	taken := &movement{id: f.id(), status: "COMPLETED", amount: in.Amount, of: held.of}
+	taken := &movement{id: f.id(), status: "COMPLETED", amount: in.Amount, of: held.of, from: held.id}
 	held.of.captures = append(held.of.captures, taken)
 	return http.StatusCreated, taken.render
 }

@@ -20,14 +20,14 @@ func approved(t *testing.T, f *fake, ch gateway.Charge) (*paypal.Client, gateway
 	c, got := serve(t, f)
 	o := charged(t, c, ch)
 	require.Equal(t, fsm.NewsActionRequired, o.News)
-	require.Equal(t, "https://www.sandbox.paypal.com/checkoutnow?token="+o.ProviderPaymentID, o.NextAction.URL)
-	f.approve(o.ProviderPaymentID)
-	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+	require.Equal(t, "https://www.sandbox.paypal.com/checkoutnow?token="+o.Container, o.NextAction.URL)
+	f.approve(o.Container)
+	now, err := c.Lookup(t.Context(), o.Container)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Approved: true, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}}, now)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Approved: true, Container: o.Container, Payee: shop, References: []string{ch.Attempt.String(), o.Container}}, now)
 	<-got
 	<-got
-	return c, completion(ch, o.ProviderPaymentID), got
+	return c, completion(ch, o.Container), got
 }
 
 func TestAnApprovedOrderIsFinishedOnce(t *testing.T) {
@@ -36,9 +36,10 @@ func TestAnApprovedOrderIsFinishedOnce(t *testing.T) {
 	done := completed(t, c, ch)
 	require.Equal(t, fsm.NewsSucceeded, done.News)
 	require.Equal(t, euro(1999), *done.Money)
-	require.Equal(t, ch.ProviderPaymentID, done.ProviderPaymentID)
+	require.Equal(t, ch.Container, done.Container)
+	require.Equal(t, done.Movements[0].ID, done.ProviderPaymentID, "the capture is the payment")
 	sent := <-got
-	require.Equal(t, "POST /v2/checkout/orders/"+ch.ProviderPaymentID+"/capture", sent.line)
+	require.Equal(t, "POST /v2/checkout/orders/"+ch.Container+"/capture", sent.line)
 	require.Equal(t, ch.IdempotencyKey, sent.header.Get("PayPal-Request-Id"), "the key of another call is another")
 	require.Equal(t, done, completed(t, c, ch), "the same again")
 
@@ -52,7 +53,7 @@ func TestAnApprovedOrderIsAuthorisedForAManualCapture(t *testing.T) {
 	held := completed(t, c, ch)
 	require.Equal(t, fsm.NewsAuthorized, held.News)
 	require.Equal(t, euro(1999), *held.Money)
-	require.Equal(t, "POST /v2/checkout/orders/"+ch.ProviderPaymentID+"/authorize", (<-got).line)
+	require.Equal(t, "POST /v2/checkout/orders/"+ch.Container+"/authorize", (<-got).line)
 }
 
 // What is declined leaves the order approved: it is given up, so that nobody pays
@@ -68,9 +69,9 @@ func TestAFinishThatIsDeclinedIsSoft(t *testing.T) {
 		f.unwilling = issue
 		o := completed(t, c, ch)
 		require.Equal(t, gateway.Outcome{
-			News: fsm.NewsSoftFailed, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}, Failure: payment.NewFailure(code, issue),
+			News: fsm.NewsSoftFailed, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}, Failure: payment.NewFailure(code, issue),
 		}, o)
-		over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Permit: permit(), Quiet: time.Hour})
+		over, err := c.Cancel(t.Context(), gateway.Cancel{Container: ch.Container, Permit: permit(), Quiet: time.Hour})
 		require.NoError(t, err)
 		require.Equal(t, fsm.NewsFailed, over.News)
 	}
@@ -85,11 +86,11 @@ func TestAnOrderThatMayBeBeingFinishedIsNotOver(t *testing.T) {
 		quiet time.Duration
 		want  gateway.Outcome
 	}{
-		{-30 * time.Second, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}}},
-		{4 * time.Minute, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}}},
-		{5 * time.Minute, gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: ch.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}},
+		{-30 * time.Second, gateway.Outcome{News: fsm.NewsActionRequired, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}}},
+		{4 * time.Minute, gateway.Outcome{News: fsm.NewsActionRequired, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}}},
+		{5 * time.Minute, gateway.Outcome{News: fsm.NewsFailed, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}, Failure: payment.NewFailure("canceled", "")}},
 	} {
-		got, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Permit: permit(), Quiet: step.quiet})
+		got, err := c.Cancel(t.Context(), gateway.Cancel{Container: ch.Container, Permit: permit(), Quiet: step.quiet})
 		require.NoError(t, err)
 		require.Equal(t, step.want, got)
 	}
@@ -119,7 +120,7 @@ func TestAFinishThatIsTurnedAwayIsNoDecline(t *testing.T) {
 			f.ServeHTTP(w, r)
 		}))
 		ch := charge("paypal")
-		id := charged(t, c, ch).ProviderPaymentID
+		id := charged(t, c, ch).Container
 		f.approve(id)
 		_, err := c.Complete(t.Context(), completion(ch, id))
 		require.ErrorContains(t, err, "PERMISSION_DENIED")
@@ -138,7 +139,7 @@ func TestAnApprovalThatFollowsARefusalCounts(t *testing.T) {
 		}
 	}))
 	ch := charge("paypal")
-	o, err := c.Complete(t.Context(), completion(ch, charged(t, c, ch).ProviderPaymentID))
+	o, err := c.Complete(t.Context(), completion(ch, charged(t, c, ch).Container))
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsActionRequired, o.News)
 	require.True(t, o.Approved)

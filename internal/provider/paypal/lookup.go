@@ -1,6 +1,7 @@
 package paypal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -19,11 +20,11 @@ const (
 // (https://developer.paypal.com/docs/api/customer-disputes/v1/#disputes_list), which lacks how one ended, and with that whether it
 // took the money: they are left to webhooks and to the books.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
-	found, err := c.find(ctx, id, nil)
+	found, err := c.find(ctx, id, "", nil)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	return outcome(found)
+	return outcomeNamed(found, id)
 }
 
 // Find implements gateway.Provider: PayPal has no such call.
@@ -31,12 +32,20 @@ func (c *Client) Find(context.Context, payment.AttemptID) (gateway.Outcome, erro
 	return gateway.Outcome{}, gateway.ErrUnsupported
 }
 
-// find returns the order of an id. An early webhook may have named the payment by its
-// capture or its authorization, and the ids look alike.
-func (c *Client) find(ctx context.Context, id string, l *gateway.Permit) (order, error) {
-	found, err := c.order(ctx, id, l)
-	if !errors.Is(err, gateway.ErrNoSuchPayment) {
-		return found, err
+// find returns the order of a payment, which is read by its own id where the client has it: the ids of orders, authorizations and
+// captures look alike. PayPal does not keep an order for as long as its captures can be refunded.
+func (c *Client) find(ctx context.Context, id, container string, l *gateway.Permit) (order, error) {
+	in := cmp.Or(container, c.orders.of(id), id)
+	if in == "" {
+		return order{}, gateway.ErrNotTold
+	}
+	found, err := c.order(ctx, in, l)
+	_, has := found.named(id)
+	switch {
+	case err == nil && (has || id == "" || id == in):
+		return found, nil
+	case err != nil && (!errors.Is(err, gateway.ErrNoSuchPayment) || id == ""):
+		return order{}, err
 	}
 	taken, err := c.movement(ctx, capturesPath, id, l)
 	if err == nil {
@@ -58,6 +67,9 @@ func (c *Client) order(ctx context.Context, id string, l *gateway.Permit) (order
 	if err == nil && (found.ID == "" || found.Status == "") {
 		err = errNameless
 	}
+	if err == nil {
+		c.orders.note(found)
+	}
 	return found, err
 }
 
@@ -78,5 +90,5 @@ func (c *Client) around(ctx context.Context, part movement, alone payments, l *g
 			return found, err
 		}
 	}
-	return order{ID: part.ID, PurchaseUnits: []unit{{Payments: alone}}}, nil
+	return order{PurchaseUnits: []unit{{Payments: alone}}}, nil
 }

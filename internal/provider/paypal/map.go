@@ -3,84 +3,127 @@ package paypal
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 	hooks "github.com/paylatch/paylatch/webhooks/paypal"
 )
 
 var errNameless = errors.New("the answer names no object")
 
-// outcome maps an order by its parts: captures come before authorizations, and those
-// before the order's own status
-// (https://developer.paypal.com/docs/api/orders/v2/#orders_get). An unrecognized status
-// is processing.
+// outcome maps an order by the payment in it that has come furthest, and without one by its own status
+// (https://developer.paypal.com/docs/api/orders/v2/#orders_get).
 func outcome(o order) (gateway.Outcome, error) {
-	if o.ID == "" || o.Status == "" && len(o.captures())+len(o.authorizations()) == 0 {
+	if o.Status == "" && len(o.made()) == 0 || o.ID == "" && o.Status != "" {
 		return gateway.Outcome{}, errNameless
 	}
-	out := gateway.Outcome{ProviderPaymentID: o.ID, News: fsm.NewsProcessing, References: o.references()}
+	var furthest gateway.Outcome
+	for _, p := range o.made() {
+		one, err := o.outcomeOf(p)
+		if err != nil {
+			return gateway.Outcome{}, err
+		}
+		furthest = call.Further(furthest, one)
+	}
+	if furthest.ProviderPaymentID != "" {
+		return furthest, nil
+	}
+	out := gateway.Outcome{Container: o.ID, Payee: o.payee(), News: fsm.NewsProcessing, References: o.references(made{mark: o.mark()})}
+	o.waiting(&out)
+	return out, nil
+}
+
+// outcomeNamed is the outcome of one payment of an order, or of the order, by their ids.
+func outcomeNamed(o order, id string) (gateway.Outcome, error) {
+	p, ok := o.named(id)
+	if !ok {
+		return outcome(o)
+	}
+	return o.outcomeOf(p)
+}
+
+// outcomeOf maps a payment by its parts: captures come before the authorization. An unrecognized status
+// is processing.
+func (o order) outcomeOf(p made) (gateway.Outcome, error) {
+	if p.id == "" {
+		return gateway.Outcome{}, errNameless
+	}
+	out := gateway.Outcome{ProviderPaymentID: p.id, Container: o.ID, Payee: p.payee, News: fsm.NewsProcessing, References: o.references(p)}
 	var err error
-	switch {
-	case len(o.captures()) > 0:
-		err = o.captured(&out)
-	case o.authorization() != nil:
-		err = o.authorization().authorized(&out)
-	default:
-		o.waiting(&out)
+	if len(p.captures) > 0 {
+		err = p.captured(&out)
+	} else {
+		err = p.held.authorized(&out)
 	}
 	if out.News == fsm.NewsSucceeded || out.News == fsm.NewsAuthorized {
 		out.Saved = o.Source.saved()
 	}
 	if err == nil && out.News == fsm.NewsSucceeded {
-		out.Refunds, err = o.refunded()
+		out.Refunds, err = p.refunded()
 	}
 	return out, err
 }
 
-// refunded are the refunds of the order's captures, each of which the order contains
+// refunded are the refunds of the payment's captures, each of which the order contains
 // (https://developer.paypal.com/docs/api/orders/v2/#orders_get, "payments.refunds").
-func (o order) refunded() (all []gateway.RefundOutcome, err error) {
-	for _, u := range o.PurchaseUnits {
-		for _, r := range u.Payments.Refunds {
-			one, err := refundOutcome(r)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, one)
+func (p made) refunded() (all []gateway.RefundOutcome, err error) {
+	for _, r := range p.refunds {
+		one, err := refundOutcome(r, p.id)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, one)
 	}
 	return all, nil
 }
 
-// references returns the other ids of the order in webhooks: those of its parts, and
-// our own, which finds an order with an unrecorded id.
-func (o order) references() []string {
+// references returns the other ids of a payment in webhooks: those of its captures, our own, which finds an order with an
+// unrecorded id, and the order's.
+func (o order) references(p made) []string {
 	var names []string
 	add := func(name string) {
-		if name != "" && name != o.ID && !slices.Contains(names, name) {
+		if name != "" && name != p.id && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	for _, m := range append(o.captures(), o.authorizations()...) {
+	for _, m := range p.captures {
 		add(m.ID)
 	}
+	add(p.mark)
+	add(o.ID)
+	return names
+}
+
+// mark is the first unit's custom_id.
+func (o order) mark() string {
 	for _, u := range o.PurchaseUnits {
-		add(u.CustomID)
-		for _, m := range slices.Concat(u.Payments.Captures, u.Payments.Authorizations) {
-			add(m.CustomID)
+		if u.CustomID != "" {
+			return u.CustomID
 		}
 	}
-	return names
+	return ""
+}
+
+// payee is the merchant that an order pays; empty for several.
+func (o order) payee() string {
+	var all []string
+	for _, u := range o.PurchaseUnits {
+		if id := u.Payee.id(); id != "" && !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return strings.Join(all, ",")
 }
 
 // captured sums up the captures, and names each: PayPal does not keep an order for as long as its captures can
 // be refunded. A declined capture of an authorization can be retried:
 // a soft decline. That of an order is final.
-func (o order) captured(out *gateway.Outcome) error {
-	for _, m := range o.taken() {
+func (p made) captured(out *gateway.Outcome) error {
+	for _, m := range p.taken() {
 		if m.Status == "PENDING" {
 			out.News, out.Money, out.Movements = fsm.NewsProcessing, nil, nil
 			return nil
@@ -100,12 +143,12 @@ func (o order) captured(out *gateway.Outcome) error {
 		}
 		out.Money.Minor += sum.Minor
 	}
-	last := o.captures()[len(o.captures())-1]
+	last := p.captures[len(p.captures)-1]
 	if out.News == fsm.NewsSucceeded || last.Status != "DECLINED" && last.Status != "FAILED" {
 		return nil
 	}
 	out.News, out.Failure = fsm.NewsFailed, last.failure()
-	if o.authorization() != nil {
+	if p.id != last.ID {
 		out.News = fsm.NewsSoftFailed
 	}
 	return nil
@@ -166,13 +209,13 @@ func (m movement) failure() *payment.Failure {
 	return payment.NewFailure(hooks.FailureCode(m.ProcessorResponse.ResponseCode, m.StatusDetails.Reason))
 }
 
-// refundOutcome maps a refund by its status
+// refundOutcome maps a refund of a payment by its status
 // (https://developer.paypal.com/docs/api/payments/v2/#refunds_get).
-func refundOutcome(r refund) (gateway.RefundOutcome, error) {
+func refundOutcome(r refund, of string) (gateway.RefundOutcome, error) {
 	if r.ID == "" || r.Status == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: r.CustomID, News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, ProviderPaymentID: of, Reference: r.CustomID, News: fsm.NewsProcessing}
 	switch r.Status {
 	case "COMPLETED":
 		o.News = fsm.NewsSucceeded

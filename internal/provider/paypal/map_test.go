@@ -49,33 +49,33 @@ func TestHowAnOrderStands(t *testing.T) {
 		`"status":"VOIDED"`:     {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 		`"status":"APPROVED"`:   {News: fsm.NewsActionRequired, Approved: true},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"REFUNDED",` + sum + `}]}}]`: {
-			News: fsm.NewsSucceeded, Money: eur, References: []string{"C1"}, Movements: captures("C1"),
+			News: fsm.NewsSucceeded, Money: eur, ProviderPaymentID: "C1", Movements: captures("C1"),
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"DECLINED"},{"id":"C2","status":"COMPLETED",` + sum + `}]}}]`: {
-			News: fsm.NewsSucceeded, Money: eur, References: []string{"C1", "C2"}, Movements: captures("C2"),
+			News: fsm.NewsSucceeded, Money: eur, ProviderPaymentID: "C2", Movements: captures("C2"),
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"COMPLETED",` + sum + `},{"id":"C2","status":"DECLINED"}]}}]`: {
-			News: fsm.NewsSucceeded, Money: eur, References: []string{"C1", "C2"}, Movements: captures("C1"),
+			News: fsm.NewsSucceeded, Money: eur, ProviderPaymentID: "C1", Movements: captures("C1"),
 		},
-		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"COMPLETED",` + sum + `},{"id":"C2","status":"PARTIALLY_REFUNDED",` + sum + `}]}}]`: {
-			News: fsm.NewsSucceeded, Money: new(euro(3998)), References: []string{"C1", "C2"}, Movements: captures("C1", "C2"),
+		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"CAPTURED"}],"captures":[{"id":"C1","status":"COMPLETED",` + sum + `},{"id":"C2","status":"PARTIALLY_REFUNDED",` + sum + `}]}}]`: {
+			News: fsm.NewsSucceeded, Money: new(euro(3998)), ProviderPaymentID: "A1", References: []string{"C1", "C2"}, Movements: captures("C1", "C2"),
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"FERMENTING"}]}}]`: {
-			News: fsm.NewsProcessing, References: []string{"C1"},
+			News: fsm.NewsProcessing, ProviderPaymentID: "C1",
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"DENIED"},{"id":"A2","status":"CREATED",` + sum + `}]}}]`: {
-			News: fsm.NewsAuthorized, Money: eur, References: []string{"A1", "A2"},
+			News: fsm.NewsAuthorized, Money: eur, ProviderPaymentID: "A2",
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"VOIDED"}]}}]`: {
-			News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", ""), References: []string{"A1"},
+			News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", ""), ProviderPaymentID: "A1",
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"CAPTURED"}]}}]`: {
-			News: fsm.NewsProcessing, References: []string{"A1"},
+			News: fsm.NewsProcessing, ProviderPaymentID: "A1",
 		},
 	} {
 		got, err := says(t, http.StatusOK, `{"id":"O1",`+members+`}`).Lookup(t.Context(), "O1")
 		require.NoError(t, err, members)
-		want.ProviderPaymentID = "O1"
+		want.Container, want.References = "O1", append(want.References, "O1")
 		require.Equal(t, want, got, members)
 	}
 }
@@ -149,7 +149,8 @@ func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 			if found.Failure != nil || told.FailureCode != "" {
 				require.Equal(t, payment.NewFailure(told.FailureCode, told.ProviderCode), found.Failure)
 			}
-			require.Contains(t, append(found.References, found.ProviderPaymentID), told.ProviderPaymentID)
+			require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
+			require.Contains(t, []string{"", found.Container}, told.Container)
 		})
 	}
 }
@@ -166,6 +167,8 @@ func TestADeclinedCaptureOfWhatIsHeldIsSoft(t *testing.T) {
 	require.Equal(t, fsm.NewsSoftFailed, found.News)
 	require.EqualValues(t, told.Kind, found.News)
 	require.Equal(t, payment.NewFailure(told.FailureCode, told.ProviderCode), found.Failure)
+	require.Equal(t, "A1", found.ProviderPaymentID)
+	require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
 }
 
 // signer is somebody whom PayPal's verifier takes for PayPal.

@@ -1,7 +1,10 @@
 package paypal
 
 import (
+	"cmp"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -28,6 +31,7 @@ type link struct {
 
 type unit struct {
 	CustomID string   `json:"custom_id"`
+	Payee    payee    `json:"payee"`
 	Payments payments `json:"payments"`
 }
 
@@ -37,6 +41,14 @@ type payments struct {
 	Refunds        []refund   `json:"refunds"`
 }
 
+// payee is the merchant that is paid.
+type payee struct {
+	MerchantID string `json:"merchant_id"`
+	Email      string `json:"email_address"`
+}
+
+func (p payee) id() string { return cmp.Or(p.MerchantID, p.Email) }
+
 // movement is an authorization or a capture.
 type movement struct {
 	ID             string  `json:"id"`
@@ -45,6 +57,8 @@ type movement struct {
 	Amount         *amount `json:"amount"`
 	ExpirationTime string  `json:"expiration_time"`
 	UpdateTime     string  `json:"update_time"`
+	Links          []link  `json:"links"`
+	Payee          payee   `json:"payee"`
 	StatusDetails  struct {
 		Reason string `json:"reason"`
 	} `json:"status_details"`
@@ -53,7 +67,8 @@ type movement struct {
 	} `json:"processor_response"`
 	SupplementaryData struct {
 		RelatedIDs struct {
-			OrderID string `json:"order_id"`
+			OrderID         string `json:"order_id"`
+			AuthorizationID string `json:"authorization_id"`
 		} `json:"related_ids"`
 	} `json:"supplementary_data"`
 }
@@ -69,35 +84,97 @@ type refund struct {
 	} `json:"status_details"`
 }
 
-// authorization returns the last one, or nil.
-func (o order) authorization() *movement {
-	all := o.authorizations()
-	if len(all) == 0 {
-		return nil
-	}
-	return &all[len(all)-1]
+// made is a payment in an order: an authorization, with what was captured of it, or a capture without one. Each has the id
+// of its first part.
+type made struct {
+	id       string
+	held     *movement
+	captures []movement
+	refunds  []refund
+	payee    string
+	mark     string
+	// order is how its order stands.
+	order string
 }
 
-func (o order) authorizations() []movement {
-	var all []movement
+// made returns the payments in the order.
+func (o order) made() []made {
+	var all []made
 	for _, u := range o.PurchaseUnits {
-		all = append(all, u.Payments.Authorizations...)
+		all = append(all, u.made()...)
 	}
 	return all
 }
 
-func (o order) captures() []movement {
-	var all []movement
-	for _, u := range o.PurchaseUnits {
-		all = append(all, u.Payments.Captures...)
+func (u unit) made() []made {
+	var all []made
+	add := func(id string, m movement) *made {
+		i := slices.IndexFunc(all, func(p made) bool { return p.id == id })
+		if i < 0 {
+			i = len(all)
+			all = append(all, made{id: id, payee: cmp.Or(m.Payee.id(), u.Payee.id()), mark: cmp.Or(m.CustomID, u.CustomID)})
+		}
+		return &all[i]
+	}
+	held := u.Payments.Authorizations
+	for i := range held {
+		add(held[i].ID, held[i]).held = &held[i]
+	}
+	for _, m := range u.Payments.Captures {
+		of := m.authorization()
+		if of == "" && len(held) == 1 {
+			of = held[0].ID
+		}
+		p := add(cmp.Or(of, m.ID), m)
+		p.captures = append(p.captures, m)
+	}
+	for _, r := range u.Payments.Refunds {
+		for i := range all {
+			if all[i].names(r.capture()) || r.capture() == "" && len(all) == 1 {
+				all[i].refunds = append(all[i].refunds, r)
+			}
+		}
 	}
 	return all
+}
+
+// authorization returns the authorization that a capture was made from.
+func (m movement) authorization() string {
+	return cmp.Or(up(m.Links, "authorizations"), m.SupplementaryData.RelatedIDs.AuthorizationID)
+}
+
+// up returns the id of what an object was made from, if it is one of those.
+func up(links []link, collection string) string {
+	for _, l := range links {
+		if parent, id := path.Split(l.Href); l.Rel == "up" && path.Base(parent) == collection {
+			return id
+		}
+	}
+	return ""
+}
+
+// names reports whether an id is the payment's, or that of a capture of it.
+func (p made) names(id string) bool {
+	return id != "" && (p.id == id || slices.ContainsFunc(p.captures, func(m movement) bool { return m.ID == id }))
+}
+
+// named returns the payment in the order that has this id, or a capture with it. The order's own id names its only payment.
+func (o order) named(id string) (made, bool) {
+	all := o.made()
+	i := slices.IndexFunc(all, func(p made) bool { return p.names(id) })
+	switch {
+	case i >= 0:
+		return all[i], true
+	case len(all) == 1 && id != "" && id == o.ID:
+		return all[0], true
+	}
+	return made{}, false
 }
 
 // taken returns the captures that are completed or pending, refunded ones included.
-func (o order) taken() []movement {
+func (p made) taken() []movement {
 	var all []movement
-	for _, m := range o.captures() {
+	for _, m := range p.captures {
 		switch m.Status {
 		case "COMPLETED", "PARTIALLY_REFUNDED", "REFUNDED", "PENDING":
 			all = append(all, m)
@@ -110,23 +187,22 @@ func (o order) taken() []movement {
 func (o order) unfinished() bool {
 	switch o.Status {
 	case "CREATED", "SAVED", "APPROVED", "PAYER_ACTION_REQUIRED":
-		return len(o.captures()) == 0
+		return len(o.made()) == 0
 	}
 	return false
 }
 
-// with returns the order after a capture, which it may contain already.
-func (o order) with(taken movement) order {
-	for i, u := range o.PurchaseUnits {
-		for j, m := range u.Payments.Captures {
-			if m.ID == taken.ID {
-				o.PurchaseUnits[i].Payments.Captures[j] = taken
-				return o
-			}
+// with returns the payment after a capture, which it may contain already.
+func (p made) with(taken movement) made {
+	p.captures = slices.Clone(p.captures)
+	for i, m := range p.captures {
+		if m.ID == taken.ID {
+			p.captures[i] = taken
+			return p
 		}
 	}
-	o.PurchaseUnits = append(o.PurchaseUnits, unit{Payments: payments{Captures: []movement{taken}}})
-	return o
+	p.captures = append(p.captures, taken)
+	return p
 }
 
 // less reports whether the amount is lower.

@@ -1,10 +1,9 @@
 package paypal
 
 import (
+	"cmp"
 	"context"
 	"net/url"
-	"path"
-	"slices"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/call"
@@ -24,65 +23,67 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	of, status, err := c.refundable(ctx, r)
+	of, capture, err := c.refundable(ctx, r)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, call.NotSent(err)
-	case of == "":
-		return gateway.RefusedRefund(status), nil
+	case capture == nil:
+		return gateway.RefusedRefund(of.order), nil
 	}
-	var made refund
-	to := capturesPath + "/" + url.PathEscape(of) + "/refund"
-	refused, err := c.api.Post(ctx, to, keyed(r.IdempotencyKey), r.Permit, refundRequest{sum, r.Refund.String()}, &made)
+	var back refund
+	to := capturesPath + "/" + url.PathEscape(capture.ID) + "/refund"
+	refused, err := c.api.Post(ctx, to, keyed(r.IdempotencyKey), r.Permit, refundRequest{sum, r.Refund.String()}, &back)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, err
 	case refused == nil:
-		return refundOutcome(made)
+		return refundOutcome(back, of.id)
 	}
 	return gateway.RefusedRefund(refused.code()), nil
 }
 
-// refundable is the last capture: the one that is known, or else that of the order, whose status is returned
-// where it has none. PayPal does not keep an order for as long as its captures can be refunded.
-func (c *Client) refundable(ctx context.Context, r gateway.RefundCall) (capture, status string, err error) {
-	if n := len(r.Transactions); n > 0 {
-		return r.Transactions[n-1], "", nil
-	}
-	found, err := c.find(ctx, r.ProviderPaymentID, &r.Permit)
+// refundable is the payment, and the last capture of it, nil where it has none. PayPal does not state the
+// payment of an authorization once it has forgotten the order.
+func (c *Client) refundable(ctx context.Context, r gateway.RefundCall) (made, *movement, error) {
+	found, err := c.find(ctx, r.ProviderPaymentID, r.Container, &r.Permit)
 	if err != nil {
-		return "", "", err
+		return made{}, nil, err
 	}
-	taken := found.taken()
-	if len(taken) == 0 {
-		return "", found.Status, nil
+	of, _ := found.named(r.ProviderPaymentID)
+	of.order = found.Status
+	switch taken := of.taken(); {
+	case len(taken) > 0:
+		return of, &taken[len(taken)-1], nil
+	case found.Status == "" && len(of.captures) == 0:
+		return made{}, nil, gateway.ErrNotTold
 	}
-	return taken[len(taken)-1].ID, "", nil
+	return of, nil, nil
 }
 
-// belongs returns ErrNoSuchPayment for a refund of another payment than paymentID: a
-// webhook, which only a checksum covers, may have named both.
-func (c *Client) belongs(ctx context.Context, r refund, paymentID string) error {
-	of := r.capture()
-	if of == "" || paymentID == "" || of == paymentID {
-		return nil
+// paymentOf returns the payment of a refund, and ErrNoSuchPayment for a refund of another one than was named: a
+// webhook, which only a checksum covers, may have named both. A capture may be part of a payment that was authorized first.
+func (c *Client) paymentOf(ctx context.Context, r refund, ref gateway.RefundRef) (string, error) {
+	of, id := r.capture(), ref.ProviderPaymentID
+	switch {
+	case of == "" || id == "":
+		return id, nil
+	case of == id:
+		taken, err := c.movement(ctx, capturesPath, of, nil)
+		return cmp.Or(taken.authorization(), of), err
 	}
-	in, err := c.find(ctx, paymentID, nil)
-	if err == nil && !slices.ContainsFunc(in.captures(), func(m movement) bool { return m.ID == of }) {
-		err = gateway.ErrNoSuchPayment
+	in, err := c.find(ctx, id, ref.Container, nil)
+	if err != nil {
+		return "", err
 	}
-	return err
+	paid, ok := in.named(of)
+	if !ok || paid.id != id && in.ID != id {
+		return "", gateway.ErrNoSuchPayment
+	}
+	return paid.id, nil
 }
 
 // capture returns the id of the refunded capture.
-func (r refund) capture() string {
-	for _, link := range r.Links {
-		if parent, id := path.Split(link.Href); link.Rel == "up" && path.Base(parent) == "captures" {
-			return id
-		}
-	}
-	return ""
-}
+func (r refund) capture() string { return up(r.Links, "captures") }
 
 // LookupRefund implements gateway.Provider. A refund without an id is searched in its
 // order (https://developer.paypal.com/docs/api/orders/v2/#orders_get,
@@ -93,22 +94,23 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 		if err := c.get(ctx, refundsPath, r.ProviderRefundID, nil, &found); err != nil {
 			return gateway.RefundOutcome{}, err
 		}
-		if err := c.belongs(ctx, found, r.ProviderPaymentID); err != nil {
+		of, err := c.paymentOf(ctx, found, r)
+		if err != nil {
 			return gateway.RefundOutcome{}, err
 		}
-		return refundOutcome(found)
+		return refundOutcome(found, of)
 	}
-	in, err := c.find(ctx, r.ProviderPaymentID, nil)
+	in, err := c.find(ctx, r.ProviderPaymentID, r.Container, nil)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, err
 	case in.Status == "":
 		return gateway.RefundOutcome{}, gateway.ErrNotTold
 	}
-	for _, u := range in.PurchaseUnits {
-		for _, made := range u.Payments.Refunds {
-			if made.CustomID == r.Refund.String() {
-				return refundOutcome(made)
+	for _, p := range in.made() {
+		for _, back := range p.refunds {
+			if back.CustomID == r.Refund.String() {
+				return refundOutcome(back, p.id)
 			}
 		}
 	}

@@ -118,10 +118,10 @@ func charge(token string) gateway.Charge {
 	}
 }
 
-// completion is the call that finishes a charge's order.
+// completion is the call that finishes a charge's order, by its id.
 func completion(ch gateway.Charge, id string) gateway.Completion {
 	return gateway.Completion{
-		Attempt: ch.Attempt, Order: ch.Order, ProviderPaymentID: id, Money: ch.Money, Capture: ch.Capture,
+		Attempt: ch.Attempt, Order: ch.Order, Container: id, Money: ch.Money, Capture: ch.Capture,
 		IdempotencyKey: ch.IdempotencyKey + "-complete", Permit: ch.Permit,
 	}
 }

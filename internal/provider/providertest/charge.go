@@ -68,7 +68,7 @@ func redirect(r *rig) {
 	if r.can.Blind || r.ForgetsPages {
 		return
 	}
-	waits, err := r.Lookup(r.Context(), o.ProviderPaymentID)
+	waits, err := r.Lookup(r.Context(), lookedUp(o))
 	require.NoError(r, err)
 	require.Equal(r, fsm.NewsActionRequired, waits.News, "nobody would give it up before its customer were long gone")
 }
@@ -96,18 +96,18 @@ func lookup(r *rig) {
 		return
 	}
 	require.NoError(r, err)
-	require.Equal(r, made, now)
+	require.Equal(r, byPayment(made, now), now)
 	if !r.can.Find {
 		return
 	}
 	found, err := r.Find(r.Context(), c.Attempt)
 	require.NoError(r, err)
 	if r.Order != nil {
-		require.Equal(r, made.ProviderPaymentID, r.ordered(found.ProviderPaymentID))
+		require.Equal(r, made.ProviderPaymentID, r.ordered(lookedUp(found)))
 		require.Equal(r, fsm.NewsActionRequired, found.News, "an order that is not shown is no failure")
 		return
 	}
-	require.Equal(r, made, found)
+	require.Equal(r, byPayment(made, found), found)
 }
 
 // nobody asks for what was never made.
@@ -157,7 +157,7 @@ func atOnce(r *rig) {
 	for range cap(made) {
 		all.Go(func() {
 			if o, err := r.Charge(r.Context(), charge(r.Tokens.Success)); err == nil {
-				made <- o.ProviderPaymentID
+				made <- lookedUp(o)
 			}
 		})
 	}

@@ -75,23 +75,23 @@ func cancel(r *rig) {
 	if !r.can.Cancel {
 		return
 	}
-	var ids []string
+	var all []gateway.Outcome
 	if r.Tokens.Redirect != "" && !r.can.Blind {
-		waits := r.charged(charge(r.Tokens.Redirect)).ProviderPaymentID
+		waits := r.charged(charge(r.Tokens.Redirect))
 		switch {
 		case r.CancelsOnlyHeld:
 			r.waitsOn(waits)
 		case r.Abandons:
 			r.abandons(waits)
 		default:
-			ids = append(ids, waits)
+			all = append(all, waits)
 		}
 	}
 	if r.can.Capture {
-		ids = append(ids, r.held().ProviderPaymentID)
+		all = append(all, r.held())
 	}
-	for i, id := range ids {
-		c := cancelOf(id)
+	for i, o := range all {
+		c := cancelOpen(o)
 		for range 2 {
 			over, err := r.Cancel(r.Context(), c)
 			require.NoError(r, err)
@@ -107,25 +107,25 @@ func cancel(r *rig) {
 		if r.can.Blind || i == 0 && r.ForgetsPages {
 			continue
 		}
-		now, err := r.Lookup(r.Context(), id)
+		now, err := r.Lookup(r.Context(), lookedUp(o))
 		require.NoError(r, err)
 		require.Equal(r, fsm.NewsFailed, now.News)
 	}
 }
 
 // waitsOn asserts that a payment can't be cancelled before it is confirmed.
-func (r *rig) waitsOn(id string) {
+func (r *rig) waitsOn(o gateway.Outcome) {
 	r.Helper()
-	refused, err := r.Cancel(r.Context(), cancelOf(id))
+	refused, err := r.Cancel(r.Context(), cancelOpen(o))
 	require.NoError(r, err)
 	require.True(r, refused.Refused)
 	require.Contains(r, []fsm.News{fsm.NewsActionRequired, fsm.NewsProcessing}, refused.News)
 }
 
 // abandons asserts that a payment is given up without a word to the provider.
-func (r *rig) abandons(id string) {
+func (r *rig) abandons(o gateway.Outcome) {
 	before := len(r.commanded())
-	over, err := r.Cancel(r.Context(), cancelOf(id))
+	over, err := r.Cancel(r.Context(), cancelOpen(o))
 	require.NoError(r, err)
 	require.Equal(r, fsm.NewsFailed, over.News)
 	require.Equal(r, "canceled", over.Failure.Code)

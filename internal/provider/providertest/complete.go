@@ -36,12 +36,12 @@ func (r *rig) waiting() gateway.Completion {
 	require.True(r, o.NextAction.Keepable())
 	details := r.Step.Details
 	if r.Step.Customer != nil {
-		if returned := r.Step.Customer(r.T, r.fake, o.ProviderPaymentID); returned != nil {
+		if returned := r.Step.Customer(r.T, r.fake, lookedUp(o)); returned != nil {
 			details = returned
 		}
 	}
 	return gateway.Completion{
-		Attempt: c.Attempt, Order: c.Order, ProviderPaymentID: o.ProviderPaymentID, Money: c.Money, Capture: c.Capture, Details: details,
+		Attempt: c.Attempt, Order: c.Order, ProviderPaymentID: o.ProviderPaymentID, Container: o.Container, Money: c.Money, Capture: c.Capture, Details: details,
 		IdempotencyKey: key(uuid.UUID(c.Attempt), "complete-0"), Permit: permit(),
 	}
 }

@@ -87,10 +87,10 @@ func (r *rig) charged(c gateway.Charge) gateway.Outcome {
 	r.Helper()
 	o, err := r.Charge(r.Context(), c)
 	require.NoError(r, err)
-	require.NotEmpty(r, o.ProviderPaymentID)
+	require.NotEmpty(r, lookedUp(o))
 	if r.Customer != nil && c.Token != r.Tokens.Redirect && o.News == fsm.NewsActionRequired {
-		r.Customer(r.T, r.fake, o.ProviderPaymentID, c.Token)
-		o, err = r.Lookup(r.Context(), r.ordered(o.ProviderPaymentID))
+		r.Customer(r.T, r.fake, lookedUp(o), c.Token)
+		o, err = r.Lookup(r.Context(), r.ordered(lookedUp(o)))
 		require.NoError(r, err)
 	}
 	return r.settled(c, o)
@@ -110,7 +110,7 @@ func (r *rig) settled(c gateway.Charge, o gateway.Outcome) gateway.Outcome {
 	if !r.Settles || c.Capture == payment.CaptureManual || o.News != fsm.NewsAuthorized {
 		return o
 	}
-	o, err := r.Lookup(r.Context(), o.ProviderPaymentID)
+	o, err := r.Lookup(r.Context(), lookedUp(o))
 	require.NoError(r, err)
 	return o
 }

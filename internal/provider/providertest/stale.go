@@ -18,14 +18,14 @@ func staleFetch(r *rig) {
 	if change == nil {
 		return
 	}
-	before, err := r.Lookup(r.Context(), o.ProviderPaymentID)
+	before, err := r.Lookup(r.Context(), lookedUp(o))
 	require.NoError(r, err)
 	require.NotEqual(r, fsm.NewsSucceeded, before.News)
 	require.NotEqual(r, fsm.NewsFailed, before.News, "what is not decided is not over")
 
 	change()
 	asked := len(r.requests())
-	after, err := r.Lookup(r.Context(), r.ordered(o.ProviderPaymentID))
+	after, err := r.Lookup(r.Context(), r.ordered(lookedUp(o)))
 	require.NoError(r, err)
 	require.Greater(r, len(r.requests()), asked, "the provider is asked each time")
 	require.NotEqual(r, before.News, after.News)
@@ -40,7 +40,7 @@ func (r *rig) changing() (gateway.Outcome, func()) {
 		c := charge(r.Tokens.Success)
 		o, err := r.Charge(r.Context(), c)
 		require.NoError(r, err)
-		return o, func() { r.Customer(r.T, r.fake, o.ProviderPaymentID, c.Token) }
+		return o, func() { r.Customer(r.T, r.fake, lookedUp(o), c.Token) }
 	case r.can.Capture && !r.can.CaptureUnseen:
 		o := r.held()
 		return o, func() {

@@ -12,8 +12,16 @@ import (
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Dashboard: dashboard(),
-		Keys:      []webhooks.Key{{Name: "key_id", Doc: "Razorpay's key"}, {Name: "key_secret", Secret: true, Doc: "Razorpay's secret"}},
-		TestKey:   "key_id", TestForm: regexp.MustCompile(`^rzp_test_`),
+		Keys: []webhooks.Key{{Name: "key_id", Doc: "Razorpay's key"}, {Name: "key_secret", Secret: true, Doc: "Razorpay's secret"}, {
+			Name: "account_id", Optional: true, Doc: "Razorpay: the account's id (`acc_…`), which events have: those of another account move nothing",
+		}},
+		Payees: func(params map[string]string) []string {
+			if params["account_id"] == "" {
+				return nil
+			}
+			return []string{params["account_id"]}
+		},
+		TestKey: "key_id", TestForm: regexp.MustCompile(`^rzp_test_`),
 		Carries: carried(), ProviderData: allowed(),
 		SecondStep: "`razorpay_order_id`, `razorpay_payment_id` and `razorpay_signature`, which Razorpay's script returns for the token checkout",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {

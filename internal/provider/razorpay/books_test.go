@@ -203,13 +203,18 @@ func TestASettlementHasItsEntries(t *testing.T) {
 			Fee: new(rupees(0)), Net: new(rupees(net)), Payout: "setl_1",
 		}
 	}
+	disputed := func(id, of string, kind payment.MovementKind, dispute string, net int64) gateway.Entry {
+		e := settled(id, of, kind, "", net)
+		e.Movement.Dispute = dispute
+		return e
+	}
 	first := settled("pay_1", "pay_1", payment.MovementCapture, "", 97100)
 	first.Fee, first.References = new(rupees(2900)), []string{"att-1", "order_1"}
 	require.Equal(t, []gateway.Entry{
 		first,
 		settled("rfnd_1", "pay_1", payment.MovementRefund, "rfnd_1", -100000),
-		settled("adj_1", "pay_1", payment.MovementChargeback, "disp_1", -100000),
-		settled("adj_2", "pay_2", payment.MovementChargebackReversal, "disp_2", 100000),
+		disputed("adj_1", "pay_1", payment.MovementChargeback, "disp_1", -100000),
+		disputed("adj_2", "pay_2", payment.MovementChargebackReversal, "disp_2", 100000),
 		settled("pay_2", "pay_2", payment.MovementCapture, "", 100000),
 	}, got)
 }
@@ -223,7 +228,7 @@ func TestALostDisputeIsNamedAsItsWebhook(t *testing.T) {
 	told := webhook(t, "payment.dispute.lost", "dispute", `{"id":"disp_1","payment_id":"pay_1","amount":39000,"amount_deducted":39000,"currency":"INR"}`)
 	require.Len(t, got, 1)
 	require.Equal(t, webhooks.KindChargeback, told.Kind)
-	require.Equal(t, told.MovementID, got[0].Movement.ID)
+	require.Equal(t, told.MovementID, got[0].Movement.Dispute)
 	require.Equal(t, told.ProviderPaymentID, got[0].Payment)
 	require.Equal(t, told.Money.Minor, got[0].Movement.Money.Minor)
 }

@@ -1,6 +1,7 @@
 package razorpay
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -16,17 +17,54 @@ func (c *Client) Capture(context.Context, gateway.Capture) (gateway.Outcome, err
 
 // Cancel implements gateway.Provider
 // (https://razorpay.com/docs/api/payments/payment-links/cancel-standard/): an unpaid
-// link can no longer be paid.
+// link can no longer be paid. A payment that has failed is over with its link or order; one that holds money can't be cancelled.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	id := cl.ProviderPaymentID
-	if isPayment(id) {
-		// An early webhook named the payment and not its link or order.
-		var err error
-		if id, err = c.named(ctx, cl.Attempt, &cl.Permit); err != nil {
-			return gateway.Outcome{}, err
-		}
+	if !isPayment(cl.ProviderPaymentID) {
+		return c.end(ctx, cmp.Or(cl.Container, cl.ProviderPaymentID), cl)
 	}
-	if isOrder(id) {
+	found, err := c.payment(ctx, cl.ProviderPaymentID, &cl.Permit)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	stands, err := found.outcome()
+	if err != nil || stands.News != fsm.NewsSoftFailed {
+		stands.Refused = true
+		return stands, err
+	}
+	in, err := c.madeIn(ctx, found, cl)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	over, err := c.end(ctx, in, cl)
+	if err != nil || over.ProviderPaymentID == "" && over.News != fsm.NewsFailed {
+		return over, err
+	}
+	// The link or order is over, or was paid by another payment: this one takes no money any more.
+	stands.News, stands.PageOpen, stands.Failure = fsm.NewsFailed, false, payment.NewFailure("canceled", "")
+	if over.ProviderPaymentID == found.ID {
+		return over, nil
+	}
+	return stands, nil
+}
+
+// madeIn is the link or order that a payment was made in. A payment names its order alone, also where that is a link's.
+func (c *Client) madeIn(ctx context.Context, p paid, cl gateway.Cancel) (string, error) {
+	if cl.Container != "" && !isOrder(cl.Container) {
+		return cl.Container, nil
+	}
+	found, err := c.find(ctx, cl.Attempt, &cl.Permit)
+	if isMissing(err) {
+		return cmp.Or(cl.Container, p.OrderID), nil
+	}
+	return found.ID, err
+}
+
+// end ends a link, or the wait for an order.
+func (c *Client) end(ctx context.Context, id string, cl gateway.Cancel) (gateway.Outcome, error) {
+	switch {
+	case id == "":
+		return gateway.Outcome{}, gateway.ErrUnfit
+	case isOrder(id):
 		return c.abandon(ctx, id, cl)
 	}
 	var over link
@@ -58,7 +96,7 @@ func (c *Client) abandon(ctx context.Context, id string, cl gateway.Cancel) (gat
 	case now.News == fsm.NewsSucceeded, now.News == fsm.NewsAuthorized:
 		now.Refused = true
 	case cl.Quiet >= scriptLife:
-		return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Failure: payment.NewFailure("canceled", "")}, nil
+		return gateway.Outcome{News: fsm.NewsFailed, Container: id, References: []string{id}, Failure: payment.NewFailure("canceled", "")}, nil
 	}
 	return now, nil
 }

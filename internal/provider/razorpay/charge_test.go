@@ -18,7 +18,7 @@ func TestAChargeIsOnePaymentLink(t *testing.T) {
 	ch := charge("redirect")
 	o := charged(t, c, ch)
 	require.Equal(t, fsm.NewsActionRequired, o.News)
-	require.Equal(t, "https://rzp.io/i/"+o.ProviderPaymentID, o.NextAction.URL)
+	require.Equal(t, "https://rzp.io/i/"+o.Container, o.NextAction.URL)
 
 	sent := <-got
 	require.Equal(t, "POST /v1/payment_links/", sent.line)
@@ -92,7 +92,7 @@ func TestASecondLinkOfAnAttemptIsTheFirst(t *testing.T) {
 	ch := charge("redirect")
 	first := charged(t, c, ch)
 	require.Equal(t, first, charged(t, c, ch))
-	f.pay(first.ProviderPaymentID)
+	f.pay(first.Container)
 	require.Equal(t, fsm.NewsSucceeded, charged(t, c, ch).News)
 	require.Len(t, f.links, 1)
 	<-got

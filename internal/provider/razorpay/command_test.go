@@ -18,7 +18,7 @@ import (
 // onPage is a link that its customer has paid.
 func onPage(t *testing.T, f *fake, c *razorpay.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
-	id := charged(t, c, ch).ProviderPaymentID
+	id := charged(t, c, ch).Container
 	f.pay(id)
 	o, err := c.Lookup(t.Context(), id)
 	require.NoError(t, err)
@@ -34,8 +34,9 @@ func TestThePaymentsOwnIDWillDo(t *testing.T) {
 	c, _ := serve(t, f)
 	ch := charge("redirect")
 	paid := onPage(t, f, c, ch)
-	require.Equal(t, []string{"order_" + paid.ProviderPaymentID, f.links[0].payment}, paid.References, "by which webhooks name it")
 	own := f.links[0].payment
+	require.Equal(t, own, paid.ProviderPaymentID)
+	require.Equal(t, []string{paid.Container, "order_" + paid.Container}, paid.References, "by which webhooks name it")
 	o, err := c.Lookup(t.Context(), own)
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, o.News)
@@ -45,15 +46,15 @@ func TestThePaymentsOwnIDWillDo(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, over.Refused)
 	require.Equal(t, fsm.NewsSucceeded, over.News)
-	_, err = c.Cancel(t.Context(), gateway.Cancel{Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: own, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 
 	back := gateway.RefundCall{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: own, Money: rupees(500), IdempotencyKey: uuid.NewString(), Permit: permit()}
 	made, err := c.Refund(t.Context(), back)
 	require.NoError(t, err)
-	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: back.Refund, ProviderPaymentID: paid.ProviderPaymentID})
+	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: back.Refund, Container: paid.Container})
 	require.NoError(t, err)
 	require.Equal(t, made, found)
+	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: made.ProviderRefundID, ProviderPaymentID: "pay_another"})
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "a refund of another payment")
 }
 
 func TestARefundNamesItself(t *testing.T) {
@@ -70,7 +71,6 @@ func TestARefundNamesItself(t *testing.T) {
 	for range 3 { // the link, as it was made and paid, and its refunds
 		<-got
 	}
-	require.Equal(t, "GET /v1/payment_links/"+paid.ProviderPaymentID, (<-got).line)
 	sent := <-got
 	require.Equal(t, "POST /v1/payments/"+f.links[0].payment+"/refund", sent.line)
 	require.Equal(t, back.IdempotencyKey, sent.header.Get("X-Refund-Idempotency"))
@@ -86,14 +86,14 @@ func TestARefundOfALinkThatIsNotPaid(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	open := charged(t, c, charge("redirect"))
-	o, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: open.ProviderPaymentID, Money: rupees(100), IdempotencyKey: uuid.NewString(), Permit: permit()})
+	o, err := c.Refund(t.Context(), gateway.RefundCall{Container: open.Container, Money: rupees(100), IdempotencyKey: uuid.NewString(), Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, payment.NewFailure("provider_rejected", "created"), o.Failure)
-	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: open.ProviderPaymentID})
+	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{Container: open.Container})
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 
 	odd := says(t, http.StatusOK, `{"id":"plink_1","status":"paid","payments":null}`)
-	_, err = odd.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "plink_1", Money: rupees(100), IdempotencyKey: uuid.NewString(), Permit: permit()})
+	_, err = odd.Refund(t.Context(), gateway.RefundCall{Container: "plink_1", Money: rupees(100), IdempotencyKey: uuid.NewString(), Permit: permit()})
 	require.ErrorIs(t, err, gateway.ErrNotSent, "a paid link without a payment is not understood")
 }
 

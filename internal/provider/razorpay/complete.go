@@ -1,6 +1,7 @@
 package razorpay
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -64,10 +65,10 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 	return found.of(r.OrderID)
 }
 
-// belongs returns gateway.ErrUnfit unless the order is the completion's. An early webhook may have named one of
+// belongs returns gateway.ErrUnfit unless the order is the completion's, which may know one of
 // the order's payments, and not the order.
 func (c *Client) belongs(ctx context.Context, r returned, cp gateway.Completion) error {
-	id := cp.ProviderPaymentID
+	id := cmp.Or(cp.Container, cp.ProviderPaymentID)
 	if isPayment(id) {
 		try, err := c.payment(ctx, id, &cp.Permit)
 		if err != nil {

@@ -30,10 +30,10 @@ func returned(order, paid, with string) json.RawMessage {
 func agreed(t *testing.T, f *fake, c *razorpay.Client, status string) (cp gateway.Completion, paid string) {
 	t.Helper()
 	ch := charge("checkout")
-	id := charged(t, c, ch).ProviderPaymentID
+	id := charged(t, c, ch).Container
 	paid = f.agree(id, status)
 	return gateway.Completion{
-		Attempt: ch.Attempt, Order: ch.Order, ProviderPaymentID: id, Money: ch.Money, Capture: ch.Capture,
+		Attempt: ch.Attempt, Order: ch.Order, Container: id, Money: ch.Money, Capture: ch.Capture,
 		Details: returned(id, paid, secret), IdempotencyKey: "k-complete", Permit: permit(),
 	}, paid
 }
@@ -50,7 +50,7 @@ func TestAnOrderIsCompleted(t *testing.T) {
 		o, err := c.Complete(t.Context(), cp)
 		require.NoError(t, err)
 		money := rupees(199900)
-		want := gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: cp.ProviderPaymentID, References: []string{paid}, Money: &money}
+		want := gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: paid, Container: cp.Container, References: []string{cp.Container}, Money: &money}
 		require.Equal(t, want, o)
 		for _, call := range calls {
 			sent := <-got
@@ -65,7 +65,7 @@ func TestAnOrderIsCompleted(t *testing.T) {
 		require.Equal(t, want, again)
 		<-got
 		require.Empty(t, got, "it is captured once")
-		now, err := c.Lookup(t.Context(), cp.ProviderPaymentID)
+		now, err := c.Lookup(t.Context(), cp.Container)
 		require.NoError(t, err)
 		require.Equal(t, want, now)
 	}
@@ -77,7 +77,7 @@ func TestACompletionOfAnOrderThatAWebhookNamed(t *testing.T) {
 	f := newFake(t)
 	c, _ := serve(t, f)
 	cp, paid := agreed(t, f, c, "captured")
-	cp.ProviderPaymentID = paid
+	cp.ProviderPaymentID, cp.Container = paid, ""
 	o, err := c.Complete(t.Context(), cp)
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, o.News)
@@ -92,7 +92,7 @@ func TestWhatIsNotThisOrdersIsNotSent(t *testing.T) {
 	cp, paid := agreed(t, f, c, "authorized")
 	<-got
 	<-got
-	id, signed := cp.ProviderPaymentID, string(cp.Details)
+	id, signed := cp.Container, string(cp.Details)
 	for name, details := range map[string]string{
 		"another's": string(another.Details), "another secret": string(returned(id, paid, "x")), "no secret": string(returned(id, paid, "")),
 		"another payment": strings.Replace(signed, paid, "pay_1", 1), "no payment": string(returned(id, "", secret)), "a path": string(returned(id, "pay_/../x", secret)[:10]),
@@ -105,15 +105,15 @@ func TestWhatIsNotThisOrdersIsNotSent(t *testing.T) {
 	}
 	require.Empty(t, got)
 
-	link := charged(t, c, charge("redirect")).ProviderPaymentID
+	link := charged(t, c, charge("redirect")).Container
 	<-got
-	cp.Details, cp.ProviderPaymentID = json.RawMessage(signed), link
+	cp.Details, cp.Container = json.RawMessage(signed), link
 	_, err := c.Complete(t.Context(), cp)
 	require.ErrorIs(t, err, gateway.ErrUnfit, "a link has no second step")
 	require.Empty(t, got)
 
 	keyless := razorpay.New("http://127.0.0.1:1", keyID, "", http.DefaultClient)
-	cp.Details, cp.ProviderPaymentID = returned(id, paid, ""), id
+	cp.Details, cp.Container = returned(id, paid, ""), id
 	_, err = keyless.Complete(t.Context(), cp)
 	require.ErrorIs(t, err, gateway.ErrUnfit, "anybody can sign without a secret")
 	for _, o := range f.links {
@@ -128,7 +128,7 @@ func TestAPaymentOfAnotherOrderIsNotCaptured(t *testing.T) {
 	c, _ := serve(t, f)
 	_, other := agreed(t, f, c, "authorized")
 	cp, _ := agreed(t, f, c, "authorized")
-	cp.Details = returned(cp.ProviderPaymentID, other, secret)
+	cp.Details = returned(cp.Container, other, secret)
 	_, err := c.Complete(t.Context(), cp)
 	require.ErrorIs(t, err, gateway.ErrUnfit)
 }
@@ -218,11 +218,11 @@ func TestARefusedCapture(t *testing.T) {
 		require.NoError(t, err)
 		money := rupees(199900)
 		if meanwhile == "captured" {
-			require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: cp.ProviderPaymentID, References: []string{paid}, Money: &money}, o)
+			require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: paid, Container: cp.Container, References: []string{cp.Container}, Money: &money}, o)
 			continue
 		}
 		require.Equal(t, gateway.Outcome{
-			News: fsm.NewsAuthorized, Refused: true, ProviderPaymentID: cp.ProviderPaymentID, References: []string{paid}, Money: &money,
+			News: fsm.NewsAuthorized, Refused: true, ProviderPaymentID: paid, Container: cp.Container, References: []string{cp.Container}, Money: &money,
 			Failure: payment.NewFailure("provider_rejected", "capture_failed"),
 		}, o)
 	}

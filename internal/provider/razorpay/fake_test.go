@@ -207,14 +207,22 @@ func (f *fake) listTries(r *http.Request, _ request) (int, object) {
 	if l.order && l.payment != "" {
 		items = append(items, l.renderPayment())
 	}
-	for i, status := range slices.Backward(l.tries) {
-		made := object{"id": fmt.Sprintf("pay_Try%d", i), "entity": "payment", "status": status, "created_at": 1591097060 + i}
-		if status == "failed" {
-			made["error_code"], made["error_reason"] = "BAD_REQUEST_ERROR", "insufficient_funds"
-		}
-		items = append(items, made)
+	for i := range slices.Backward(l.tries) {
+		items = append(items, l.renderTry(i))
 	}
 	return http.StatusOK, object{"entity": "collection", "count": len(items), "items": items}
+}
+
+func (l *link) renderTry(i int) object {
+	in := l.id
+	if !l.order {
+		in = "order_" + l.id
+	}
+	made := object{"id": fmt.Sprintf("pay_Try%d", i), "entity": "payment", "order_id": in, "status": l.tries[i], "created_at": 1591097060 + i}
+	if l.tries[i] == "failed" {
+		made["error_code"], made["error_reason"] = "BAD_REQUEST_ERROR", "insufficient_funds"
+	}
+	return made
 }
 
 func (f *fake) link(id string) *link {
@@ -283,11 +291,17 @@ func (f *fake) show(r *http.Request, _ request) (int, object) {
 }
 
 func (f *fake) showPayment(r *http.Request, _ request) (int, object) {
-	l := f.link(r.PathValue("id"))
-	if l == nil {
-		return missing()
+	if l := f.link(r.PathValue("id")); l != nil {
+		return http.StatusOK, l.renderPayment()
 	}
-	return http.StatusOK, l.renderPayment()
+	for _, l := range f.links {
+		for i := range l.tries {
+			if try := l.renderTry(i); try["id"] == r.PathValue("id") {
+				return http.StatusOK, try
+			}
+		}
+	}
+	return missing()
 }
 
 func (l *link) renderPayment() object {

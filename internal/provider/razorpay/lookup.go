@@ -11,9 +11,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements gateway.Provider. An early webhook may have named the payment on
-// the link's page, and not the link. The refunds of a captured payment are listed apart, where it has an amount that was
-// refunded, and of a link's payment, of which the link has no more than the id.
+// Lookup implements gateway.Provider, by the id of a payment, or of the link or order that it is made in. A payment names its
+// order only, which is that of its link as well. The refunds of a captured payment are listed apart, where it has an amount
+// that was refunded, and of a link's payment, of which the link has no more than the id.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if isPayment(id) {
 		var found paid
@@ -56,8 +56,8 @@ func (c *Client) withRefunds(ctx context.Context, o gateway.Outcome, of string) 
 	return o, missing(err)
 }
 
-// tries returns the outcome of an open link whose order has had payments: a failed one does not show on the link itself
-// (https://razorpay.com/docs/api/orders/fetch-payments/). The last one counts.
+// tries returns the outcome of an open link whose order has had payments: they do not show on the link itself before one has
+// paid it (https://razorpay.com/docs/api/orders/fetch-payments/).
 func (c *Client) tries(ctx context.Context, order string, o gateway.Outcome) (gateway.Outcome, error) {
 	made, err := c.paymentsOf(ctx, order, nil)
 	switch {
@@ -66,11 +66,13 @@ func (c *Client) tries(ctx context.Context, order string, o gateway.Outcome) (ga
 	case err != nil:
 		return gateway.Outcome{}, err
 	}
-	if last := lastOf(made); last.Status == statusFailed {
-		o.News, o.PageOpen, o.NextAction = fsm.NewsSoftFailed, true, nil
-		o.Failure = last.failure()
+	p, held := best(made)
+	if !held && p.Status != statusFailed {
+		return o, nil
 	}
-	return o, nil
+	now, err := p.outcome()
+	now.Container, now.References = o.Container, o.References
+	return now, err
 }
 
 // paymentsOf are those of an order, in no order of their own.

@@ -40,19 +40,16 @@ func (l link) outcome() (gateway.Outcome, error) {
 	if l.ID == "" || l.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: l.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{Container: l.ID, References: []string{l.ID}, News: fsm.NewsProcessing}
 	if l.OrderID != "" {
 		o.References = append(o.References, l.OrderID)
-	}
-	for _, p := range l.Payments {
-		o.References = append(o.References, p.PaymentID)
 	}
 	var err error
 	switch l.Status {
 	case statusCreated:
 		o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(l.ShortURL)
 	case statusPaid:
-		o.News = fsm.NewsSucceeded
+		o.News, o.ProviderPaymentID = fsm.NewsSucceeded, l.payment()
 		o.Money, err = money(l.AmountPaid, l.Currency)
 	case "cancelled":
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
@@ -60,6 +57,14 @@ func (l link) outcome() (gateway.Outcome, error) {
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
 	}
 	return o, err
+}
+
+// payment is the one that paid the link, which takes no parts.
+func (l link) payment() string {
+	if len(l.Payments) == 0 {
+		return ""
+	}
+	return l.Payments[0].PaymentID
 }
 
 // paid is Razorpay's view of a payment on a link's page
@@ -85,14 +90,14 @@ func (p paid) failure() *payment.Failure {
 
 // outcome maps a payment by its status
 // (https://razorpay.com/docs/payments/payments/#payment-life-cycle). A failed one is
-// soft: the customer may pay the same link again.
+// soft: it may be authorized late (https://razorpay.com/docs/payments/payments/late-authorization/).
 func (p paid) outcome() (gateway.Outcome, error) {
 	if p.Entity != "payment" || p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
 	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
 	if p.OrderID != "" {
-		o.References = []string{p.OrderID}
+		o.Container, o.References = p.OrderID, []string{p.OrderID}
 	}
 	var err error
 	switch p.Status {
@@ -110,7 +115,7 @@ func (p paid) outcome() (gateway.Outcome, error) {
 		o.News = fsm.NewsSucceeded
 		o.Money, err = money(p.Amount, p.Currency)
 	case statusFailed:
-		o.News, o.PageOpen, o.Transaction = fsm.NewsSoftFailed, true, p.ID
+		o.News, o.PageOpen = fsm.NewsSoftFailed, true
 		o.Failure = p.failure()
 	}
 	return o, err
@@ -124,6 +129,8 @@ type refund struct {
 	Currency string `json:"currency"`
 	Amount   *int64 `json:"amount"`
 	Receipt  string `json:"receipt"`
+	// Of is the payment.
+	Of string `json:"payment_id"`
 }
 
 func (r refund) outcome() (gateway.RefundOutcome, error) {

@@ -21,14 +21,14 @@ func TestHowALinkStands(t *testing.T) {
 		`"status":"partially_paid","amount_paid":5`:                           {News: fsm.NewsProcessing},
 		`"status":"marinating"`:                                               {News: fsm.NewsProcessing},
 		`"status":"paid","amount_paid":150000,"payments":[{"payment_id":"pay_1"}],"order_id":"order_1"`: {
-			News: fsm.NewsSucceeded, Money: new(rupees(150000)), References: []string{"order_1", "pay_1"},
+			News: fsm.NewsSucceeded, Money: new(rupees(150000)), ProviderPaymentID: "pay_1", References: []string{"order_1"},
 		},
 		`"status":"cancelled"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 		`"status":"expired"`:   {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "")},
 	} {
 		got, err := says(t, http.StatusOK, `{"id":"plink_1","amount":199900,"currency":"INR",`+members+`}`).Lookup(t.Context(), "plink_1")
 		require.NoError(t, err, members)
-		want.ProviderPaymentID = "plink_1"
+		want.Container, want.References = "plink_1", append([]string{"plink_1"}, want.References...)
 		require.Equal(t, want, got, members)
 	}
 }
@@ -39,22 +39,23 @@ func TestADeclinedTryLeavesTheLinkOpen(t *testing.T) {
 	f := newFake(t)
 	c, _ := serve(t, f)
 	made := charged(t, c, charge("redirect"))
-	id, orders := made.ProviderPaymentID, []string{"order_" + made.ProviderPaymentID}
-	open := gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, NextAction: made.NextAction, References: orders}
+	id, orders := made.Container, []string{made.Container, "order_" + made.Container}
+	open := gateway.Outcome{News: fsm.NewsActionRequired, Container: id, NextAction: made.NextAction, References: orders}
 	declined := gateway.Outcome{
-		News: fsm.NewsSoftFailed, PageOpen: true, ProviderPaymentID: id, References: orders,
+		News: fsm.NewsSoftFailed, PageOpen: true, Container: id, References: orders,
 		Failure: payment.NewFailure("insufficient_funds", "insufficient_funds"),
 	}
 	for _, step := range []struct {
-		status string
-		want   gateway.Outcome
-	}{{"failed", declined}, {"created", open}, {"failed", declined}} {
+		status, payment string
+		want            gateway.Outcome
+	}{{"failed", "pay_Try0", declined}, {"created", "", open}, {"failed", "pay_Try2", declined}} {
 		f.try(id, step.status)
 		now, err := c.Lookup(t.Context(), id)
 		require.NoError(t, err)
+		step.want.ProviderPaymentID = step.payment
 		require.Equal(t, step.want, now, step.status)
 	}
-	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: id, Permit: permit()})
+	over, err := c.Cancel(t.Context(), gateway.Cancel{Container: id, Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsFailed, over.News)
 	require.False(t, over.PageOpen)
@@ -82,7 +83,9 @@ func TestLinksAgreeWithTheWebhooks(t *testing.T) {
 		found, err := says(t, http.StatusOK, entity).Lookup(t.Context(), "plink_1")
 		require.NoError(t, err)
 		require.EqualValues(t, told.Kind, found.News, "kinds and news have the same words")
-		require.Subset(t, told.References, []string{"att_1", "order_1", found.ProviderPaymentID})
+		require.Subset(t, told.References, []string{"att_1", "order_1", found.Container})
+		require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
+		require.Equal(t, told.Container, found.Container)
 		if found.Failure != nil {
 			require.Equal(t, payment.NewFailure(told.FailureCode, told.ProviderCode), found.Failure)
 		} else {
@@ -113,7 +116,7 @@ func TestPaymentsAgreeWithTheWebhooks(t *testing.T) {
 			found, err := says(t, http.StatusOK, entity).Lookup(t.Context(), "pay_1")
 			require.NoError(t, err)
 			require.EqualValues(t, told.Kind, found.News)
-			require.Equal(t, []any{told.PageOpen, told.Transaction}, []any{found.PageOpen, found.Transaction})
+			require.Equal(t, []any{told.PageOpen, told.Container}, []any{found.PageOpen, found.Container})
 			require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
 			require.Equal(t, []string{"order_1"}, found.References)
 			require.Subset(t, told.References, found.References)

@@ -124,7 +124,7 @@ func (c *Client) waits(ch gateway.Charge, made order, units int64) (gateway.Outc
 	}
 	raw, _ := json.Marshal(data) //nolint:errchkjson // texts and a number always marshal
 	return gateway.Outcome{
-		News: fsm.NewsActionRequired, ProviderPaymentID: made.ID, NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: raw},
+		News: fsm.NewsActionRequired, Container: made.ID, References: []string{made.ID}, NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: raw},
 	}, nil
 }
 
@@ -159,7 +159,7 @@ func (c *Client) lookupOrder(ctx context.Context, id string, l *gateway.Permit) 
 	if found.Entity != "order" || found.ID == "" || found.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	open := gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: found.ID}
+	open := gateway.Outcome{News: fsm.NewsActionRequired, Container: found.ID, References: []string{found.ID}}
 	if found.Status == statusCreated && found.Attempts == 0 {
 		return open, nil
 	}
@@ -195,10 +195,10 @@ func best(made []paid) (paid, bool) {
 	return lastOf(made), false
 }
 
-// of is the outcome of a payment as that of its order.
+// of is the outcome of a payment of an order.
 func (p paid) of(order string) (gateway.Outcome, error) {
 	o, err := p.outcome()
-	o.ProviderPaymentID, o.References = order, []string{p.ID}
+	o.Container, o.References = order, []string{order}
 	return o, err
 }
 

@@ -33,21 +33,22 @@ func TestTheScriptPaysAnOrder(t *testing.T) {
 	ch.ProviderData = map[string]json.RawMessage{"description": json.RawMessage(`"A ticket"`), "amount": json.RawMessage(`1`)}
 	o := charged(t, c, ch)
 	require.Equal(t, fsm.NewsActionRequired, o.News)
-	require.Regexp(t, "^order_", o.ProviderPaymentID)
+	require.Regexp(t, "^order_", o.Container)
+	require.Empty(t, o.ProviderPaymentID)
 	sent := <-got
 	require.Equal(t, "POST /v1/orders", sent.line)
 	notes := `{"payment_attempt_id":"` + ch.Attempt.String() + `","order_id":"A-1"}`
 	require.JSONEq(t, `{"amount":199900,"currency":"INR","receipt":"`+ch.Attempt.String()+`","notes":`+notes+`,"payment":{"capture":"automatic",
 		"capture_options":{"automatic_expiry_period":12,"manual_expiry_period":12,"refund_speed":"normal"}}}`, sent.body)
 	require.Equal(t, payment.ActionSDK, o.NextAction.Type)
-	require.JSONEq(t, `{"key":"`+keyID+`","order_id":"`+o.ProviderPaymentID+`","amount":199900,"currency":"INR","description":"A ticket","notes":`+notes+`,
+	require.JSONEq(t, `{"key":"`+keyID+`","order_id":"`+o.Container+`","amount":199900,"currency":"INR","description":"A ticket","notes":`+notes+`,
 		"prefill":{"name":"Jane Doe","email":"jane@shop.example","contact":"+919999999999","method":"upi"}}`, string(o.NextAction.Data))
 	require.NotContains(t, string(o.NextAction.Data), secret)
 	require.Equal(t, o, charged(t, c, ch), "the receipt is the attempt's: there is one order")
 
 	found, err := c.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID}, found)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Container: o.Container, References: []string{o.Container}}, found)
 	plain := charged(t, c, charge("checkout"))
 	require.NotContains(t, string(plain.NextAction.Data), "prefill")
 }
@@ -73,7 +74,7 @@ func TestHowAnOrderStands(t *testing.T) {
 		"one failed": {
 			`"status":"attempted","attempts":1`, `[{"id":"pay_1","entity":"payment","status":"failed","error_reason":"insufficient_funds"}]`,
 			gateway.Outcome{
-				News: fsm.NewsSoftFailed, PageOpen: true, Transaction: "pay_1", References: []string{"pay_1"},
+				News: fsm.NewsSoftFailed, PageOpen: true, ProviderPaymentID: "pay_1",
 				Failure: payment.NewFailure("insufficient_funds", "insufficient_funds"),
 			},
 		},
@@ -84,16 +85,16 @@ func TestHowAnOrderStands(t *testing.T) {
 		"authorised": {
 			`"status":"attempted","attempts":2`,
 			`[{"id":"pay_2","entity":"payment","status":"failed","created_at":2},{"id":"pay_1","entity":"payment","status":"authorized","amount":199900,"currency":"INR","created_at":1}]`,
-			gateway.Outcome{News: fsm.NewsAuthorized, Money: &money, References: []string{"pay_1"}},
+			gateway.Outcome{News: fsm.NewsAuthorized, Money: &money, ProviderPaymentID: "pay_1"},
 		},
 		"captured": {
 			`"status":"paid","attempts":2`,
 			`[{"id":"pay_1","entity":"payment","status":"authorized","amount":1,"currency":"INR"},{"id":"pay_2","entity":"payment","status":"captured","amount":199900,"currency":"INR"}]`,
-			gateway.Outcome{News: fsm.NewsSucceeded, Money: &money, References: []string{"pay_2"}},
+			gateway.Outcome{News: fsm.NewsSucceeded, Money: &money, ProviderPaymentID: "pay_2"},
 		},
 		"paid back": {
 			`"status":"paid","attempts":1`, `[{"id":"pay_1","entity":"payment","status":"refunded","captured":true,"amount":199900,"currency":"INR"}]`,
-			gateway.Outcome{News: fsm.NewsSucceeded, Money: &money, References: []string{"pay_1"}},
+			gateway.Outcome{News: fsm.NewsSucceeded, Money: &money, ProviderPaymentID: "pay_1"},
 		},
 		"given back, never captured": {
 			`"status":"attempted","attempts":1`, `[{"id":"pay_1","entity":"payment","status":"refunded","captured":false,"amount":199900,"currency":"INR"}]`,
@@ -109,7 +110,7 @@ func TestHowAnOrderStands(t *testing.T) {
 				}
 				_, _ = w.Write([]byte(`{"id":"order_1","entity":"order",` + test.order + `}`))
 			}))
-			test.want.ProviderPaymentID = "order_1"
+			test.want.Container, test.want.References = "order_1", []string{"order_1"}
 			o, err := c.Lookup(t.Context(), "order_1")
 			require.NoError(t, err)
 			require.Equal(t, test.want, o)
@@ -129,26 +130,26 @@ func TestAnOrderIsAbandoned(t *testing.T) {
 	f := newFake(t)
 	c, got := serve(t, f)
 	ch := charge("checkout")
-	id := charged(t, c, ch).ProviderPaymentID
+	id := charged(t, c, ch).Container
 	<-got
-	cl := gateway.Cancel{Attempt: ch.Attempt, ProviderPaymentID: id, IdempotencyKey: "k-cancel", Permit: permit(), Quiet: 15*time.Minute - 1}
+	cl := gateway.Cancel{Attempt: ch.Attempt, Container: id, IdempotencyKey: "k-cancel", Permit: permit(), Quiet: 15*time.Minute - 1}
 	o, err := c.Cancel(t.Context(), cl)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Container: id, References: []string{id}}, o)
 	cl.Quiet++
 	o, err = c.Cancel(t.Context(), cl)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Failure: payment.NewFailure("canceled", "")}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Container: id, References: []string{id}, Failure: payment.NewFailure("canceled", "")}, o)
 
 	for status, news := range map[string]fsm.News{"authorized": fsm.NewsAuthorized, "captured": fsm.NewsSucceeded} {
 		own := f.agree(id, status)
-		for _, name := range []string{id, own} {
+		for _, name := range []string{"", own} {
 			cl.ProviderPaymentID = name
 			o, err = c.Cancel(t.Context(), cl)
 			require.NoError(t, err)
 			require.True(t, o.Refused)
 			require.Equal(t, news, o.News)
-			require.Equal(t, id, o.ProviderPaymentID)
+			require.Equal(t, own, o.ProviderPaymentID)
 		}
 		f.links[0].status = "attempted"
 	}
@@ -164,7 +165,7 @@ func TestARefundOfAnOrder(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	c, _ := serve(t, f)
-	id := charged(t, c, charge("checkout")).ProviderPaymentID
+	id := charged(t, c, charge("checkout")).Container
 	f.agree(id, "authorized")
 	back := gateway.RefundCall{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: id, Money: rupees(500), IdempotencyKey: uuid.NewString(), Permit: permit()}
 	refused, err := c.Refund(t.Context(), back)
@@ -192,16 +193,17 @@ func TestWebhooksOfAnOrderFindTheAttempt(t *testing.T) {
 	require.NoError(t, json.Unmarshal(o.NextAction.Data, &data))
 	v, err := hooks.New(webhooks.Config{Secrets: []string{secret}})
 	require.NoError(t, err)
-	paid := `{"entity":{"id":"pay_1","entity":"payment","order_id":"` + o.ProviderPaymentID + `","status":"captured","amount":199900,"currency":"INR","notes":`
+	paid := `{"entity":{"id":"pay_1","entity":"payment","order_id":"` + o.Container + `","status":"captured","amount":199900,"currency":"INR","notes":`
 	for event, payload := range map[string]string{
 		"payment.authorized": `{"payment":` + paid + string(data.Notes) + `}}}`,
 		"payment.captured":   `{"payment":` + paid + string(data.Notes) + `}}}`,
-		"order.paid": `{"payment":` + paid + `[]}},"order":{"entity":{"id":"` + o.ProviderPaymentID + `","entity":"order","amount":199900,"amount_paid":199900,
+		"order.paid": `{"payment":` + paid + `[]}},"order":{"entity":{"id":"` + o.Container + `","entity":"order","amount":199900,"amount_paid":199900,
 			"currency":"INR","receipt":"` + ch.Attempt.String() + `","status":"paid","notes":` + string(data.Notes) + `}}}`,
 	} {
 		events := v.Read(webhooks.Delivery{Body: []byte(`{"entity":"event","event":"` + event + `","contains":["payment"],"created_at":1567674606,"payload":` + payload + `}`)})
 		require.Equal(t, ch.Attempt.String(), events[0].References[0], event)
-		require.Contains(t, events[0].References, o.ProviderPaymentID, event)
+		require.Contains(t, events[0].References, o.Container, event)
+		require.Equal(t, event != "order.paid", events[0].BrowserMark, "the script has the notes from the shop's page")
 	}
 }
 

@@ -1,6 +1,7 @@
 package razorpay
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -25,7 +26,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	id, status, err := c.paymentOf(ctx, r.ProviderPaymentID, &r.Permit)
+	id, status, err := c.paymentOf(ctx, cmp.Or(r.ProviderPaymentID, r.Container), &r.Permit)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, call.NotSent(err)
@@ -47,7 +48,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return gateway.RefusedRefund(refused.code()), nil
 }
 
-// paymentOf returns the payment on a link, or of an order, and the link's or order's status;
+// paymentOf returns the payment itself, or the one that paid a link or an order, and the link's or order's status;
 // that of an unpaid one is empty.
 func (c *Client) paymentOf(ctx context.Context, id string, l *gateway.Permit) (paid, status string, err error) {
 	if isPayment(id) {
@@ -78,9 +79,12 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 		if err := c.api.Get(ctx, "/refunds/"+url.PathEscape(r.ProviderRefundID), nil, &found); err != nil {
 			return gateway.RefundOutcome{}, err
 		}
+		if isPayment(r.ProviderPaymentID) && found.Of != "" && found.Of != r.ProviderPaymentID {
+			return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment // it is of another payment
+		}
 		return found.outcome()
 	}
-	id, _, err := c.paymentOf(ctx, r.ProviderPaymentID, nil)
+	id, _, err := c.paymentOf(ctx, cmp.Or(r.ProviderPaymentID, r.Container), nil)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, err

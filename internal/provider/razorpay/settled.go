@@ -67,9 +67,9 @@ func (s settledItem) entries(in gateway.Span) ([]gateway.Entry, error) {
 	case s.Type == "refund":
 		e.Movement.Kind, e.Movement.ID = payment.MovementRefund, s.EntityID
 	case s.Type == "adjustment" && s.DisputeID != "" && s.Debit > 0:
-		e.Movement.Kind, e.Movement.ID = payment.MovementChargeback, s.DisputeID
+		e.Movement.Kind, e.Movement.Dispute = payment.MovementChargeback, s.DisputeID
 	case s.Type == "adjustment" && s.DisputeID != "":
-		e.Movement.Kind, e.Movement.ID = payment.MovementChargebackReversal, s.DisputeID
+		e.Movement.Kind, e.Movement.Dispute = payment.MovementChargebackReversal, s.DisputeID
 	default:
 		return nil, nil
 	}
@@ -101,7 +101,7 @@ func (c *Client) disputed(ctx context.Context, e gateway.Entry, take func(gatewa
 	var of struct {
 		PaymentID string `json:"payment_id"`
 	}
-	err := c.api.Get(ctx, "/disputes/"+url.PathEscape(e.Movement.ID), nil, &of)
+	err := c.api.Get(ctx, "/disputes/"+url.PathEscape(e.Movement.Dispute), nil, &of)
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment):
 		return take(e)
@@ -109,7 +109,7 @@ func (c *Client) disputed(ctx context.Context, e gateway.Entry, take func(gatewa
 		err = errNameless
 	}
 	if err != nil {
-		return fmt.Errorf("dispute %s: %w", e.Movement.ID, err)
+		return fmt.Errorf("dispute %s: %w", e.Movement.Dispute, err)
 	}
 	e.Payment = of.PaymentID
 	return take(e)

@@ -86,7 +86,7 @@ func New(base string, shop Shop, client *http.Client) (*Client, error) {
 // that was not opened is no payment, and may be made again.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		Find: true, FindConsistent: true, FindFirst: true, OneID: true,
+		Find: true, FindConsistent: true, FindFirst: true,
 		Capture: true, PartialCapture: true, CaptureUnseen: true, Cancel: true,
 		Refund: true, PartialRefund: true, LookupRefund: true,
 	}

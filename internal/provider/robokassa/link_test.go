@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/internal/provider/robokassa"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/robokassa"
@@ -103,6 +104,8 @@ func TestANoticeNamesTheLink(t *testing.T) {
 	require.Len(t, events, 1)
 	require.Equal(t, o.ProviderPaymentID, events[0].ProviderPaymentID)
 	require.Contains(t, events[0].References, ch.Attempt.String())
+	c, _ := opened(t)
+	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: o, Webhook: events[0]})
 }
 
 // TestNoLinkWithoutAPermit: whoever lost the lease makes none.

@@ -2,6 +2,7 @@ package square
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
@@ -13,8 +14,11 @@ func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{
-			descriptor.APIKey(), {Name: "location_id", Optional: true, Doc: "the location that payments are of; absent: the seller's main one"},
+			descriptor.APIKey(),
+			{Name: "location_id", Optional: true, Doc: "the location that payments are of; absent: the seller's main one"},
+			descriptor.MerchantID(true),
 		},
+		Payees:    payees,
 		TestHosts: []string{"squareupsandbox.com"},
 		Carries:   carried(), ProviderData: allowed(),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
@@ -24,6 +28,14 @@ func Adapter() descriptor.Adapter {
 		Events: func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
 		Lag:    findLag,
 	}
+}
+
+// payees are the seller, by whom events name who is paid, and the location, by which payments do.
+func payees(params map[string]string) []string {
+	if params["merchant_id"] == "" {
+		return nil
+	}
+	return slices.DeleteFunc([]string{params["merchant_id"], params["location_id"]}, func(id string) bool { return id == "" })
 }
 
 func of(s descriptor.Settings) *Client {

@@ -140,13 +140,13 @@ func (d dispute) entries() ([]gateway.Entry, error) {
 		return nil, fmt.Errorf("dispute %s: %w", id, err)
 	}
 	took := gateway.Entry{
-		ID: id, Payment: d.Payment.ID, Movement: payment.Told{Kind: payment.MovementChargeback, ID: id, Money: *sum, At: d.CreatedAt.UTC()},
+		ID: id, Payment: d.Payment.ID, Movement: payment.Told{Kind: payment.MovementChargeback, Dispute: id, Money: *sum, At: d.CreatedAt.UTC()},
 	}
 	if kind != webhooks.KindChargebackReversed {
 		return []gateway.Entry{took}, nil
 	}
 	back := took
 	back.ID += "/won"
-	back.Movement.Kind, back.Movement.At = payment.MovementChargebackReversal, d.UpdatedAt.UTC()
+	back.Movement.Kind, back.Movement.At, back.Movement.Whole = payment.MovementChargebackReversal, d.UpdatedAt.UTC(), true
 	return []gateway.Entry{took, back}, nil
 }

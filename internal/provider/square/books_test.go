@@ -146,6 +146,13 @@ func entry(id, of string, kind payment.MovementKind, movement string, minor int6
 	}
 }
 
+// contestedEntry is what a dispute took, or returned as its amount.
+func contestedEntry(id, of string, kind payment.MovementKind, dispute string, second int) gateway.Entry {
+	e := entry(id, of, kind, "", 700, second)
+	e.Movement.Dispute, e.Movement.Whole = dispute, kind == payment.MovementChargebackReversal
+	return e
+}
+
 func captured(id string, second int) gateway.Entry {
 	e := entry(id, id, payment.MovementCapture, "", 2199, second)
 	e.References, e.Fee, e.Net = []string{"att-" + id, "o-" + id}, new(euro(73)), new(euro(2126))
@@ -186,8 +193,8 @@ func TestBooks(t *testing.T) {
 				Fake: keeping(t, b), Span: gateway.Span{From: began, To: began.Add(time.Hour)},
 				Entries: []gateway.Entry{
 					captured("p1", 0), captured("p4", 3), captured("p5", 4), refunded("r1", "p1", 6), refunded("r5", "p4", 10),
-					entry("d1", "p4", payment.MovementChargeback, "d1", 700, 11),
-					entry("d3", "p5", payment.MovementChargeback, "d3", 700, 13), entry("d3/won", "p5", payment.MovementChargebackReversal, "d3", 700, 13),
+					contestedEntry("d1", "p4", payment.MovementChargeback, "d1", 11),
+					contestedEntry("d3", "p5", payment.MovementChargeback, "d3", 13), contestedEntry("d3/won", "p5", payment.MovementChargebackReversal, "d3", 13),
 				},
 				Webhooks: []webhooks.Event{
 					told(t, "payment", b.payments[0]), told(t, "refund", b.refunds[0]), told(t, "refund", b.refunds[4]),
@@ -260,9 +267,9 @@ func TestWhatIsChangedLaterIsBookedThen(t *testing.T) {
 	c, _ := serve(t, keeping(t, &books{payments: []object{late}, refunds: []object{back}, disputes: []object{won}}))
 	got, err := read(t, c)
 	require.NoError(t, err)
-	took := entry("d1", "p1", payment.MovementChargeback, "d1", 700, -86400)
+	took := contestedEntry("d1", "p1", payment.MovementChargeback, "d1", -86400)
 	require.Equal(t, []gateway.Entry{
-		captured("p1", 4), refunded("r1", "p1", -86400), took, entry("d1/won", "p1", payment.MovementChargebackReversal, "d1", 700, 5),
+		captured("p1", 4), refunded("r1", "p1", -86400), took, contestedEntry("d1/won", "p1", payment.MovementChargebackReversal, "d1", 5),
 	}, got)
 }
 

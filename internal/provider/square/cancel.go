@@ -10,11 +10,15 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 // Cancel implements gateway.Provider. A payment without an id, of which the answer was lost, is cancelled by
 // the key of its charge.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	if err := call.EndsNoContainer(cl); err != nil {
+		return gateway.Outcome{}, err
+	}
 	if cl.ProviderPaymentID == "" {
 		return c.cancelByKey(ctx, cl)
 	}

@@ -56,7 +56,7 @@ func (c *Client) move(ctx context.Context, id, verb string, l gateway.Permit, me
 	if err != nil || refused != nil {
 		return c.refused(ctx, id, refused, err, met)
 	}
-	return outcome(got.Payment)
+	return c.outcome(got.Payment)
 }
 
 // refused looks up the payment after a refused command.
@@ -73,7 +73,7 @@ func (c *Client) refused(ctx context.Context, id string, r *refusal, err error, 
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	o, err := outcome(now.Payment)
+	o, err := c.outcome(now.Payment)
 	o.Refused = !met(o)
 	return o, err
 }

@@ -81,7 +81,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case refused != nil:
 		return refused.outcome(), nil
 	}
-	return outcome(got.Payment)
+	return c.outcome(got.Payment)
 }
 
 func (c *Client) requestOf(ch gateway.Charge) paymentRequest {
@@ -105,13 +105,13 @@ var spent = map[string]bool{ //nolint:gochecknoglobals // a table
 
 // outcome returns the outcome of a refused charge: the card was declined, or the
 // request was refused as such. A failed payment has an id.
-func (r refusal) outcome() gateway.Outcome {
+func (r *refusal) outcome() gateway.Outcome {
 	o := gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.Code)}
 	if r.Category == "PAYMENT_METHOD_ERROR" && !spent[r.Code] {
 		o.Refused, o.Failure = false, payment.NewFailure(hooks.FailureCode(r.Code))
 	}
 	if r.payment != nil {
-		o.ProviderPaymentID, o.References = r.payment.ID, r.payment.references()
+		o.ProviderPaymentID, o.Container, o.References = r.payment.ID, r.payment.OrderID, r.payment.references()
 	}
 	return o
 }

@@ -23,7 +23,7 @@ func TestAChargeIsOnePayment(t *testing.T) {
 	o := charged(t, c, ch)
 	taken := euro(1999)
 	require.Len(t, o.References, 1, "the order that Square makes for it")
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, References: o.References, Money: &taken}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Container: o.References[0], References: o.References, Money: &taken}, o)
 
 	sent := <-seen
 	require.Equal(t, "POST /v2/payments", sent.line)

@@ -56,7 +56,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindLag: findLag,
 		Capture: true, PartialCapture: true, Cancel: true, CancelByReference: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		OneID: true, ShowsRefunds: true,
+		ShowsRefunds: true,
 	}
 }
 
@@ -68,6 +68,7 @@ type answer struct {
 	Refund   *refund  `json:"refund"`
 	Errors   []apiErr `json:"errors"`
 	Card     *card    `json:"card"`
+	Order    *order   `json:"order"`
 }
 
 // apiErr is an error of Square
@@ -141,7 +142,7 @@ const codeReused = "IDEMPOTENCY_KEY_REUSED"
 // definitive reports whether an error is about the request as such. 409 and 429 are
 // about another call or transient, and so are Square's own errors, whatever their
 // status.
-func (r refusal) definitive() bool {
+func (r *refusal) definitive() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
 	default:
@@ -161,12 +162,16 @@ var momentary = map[string]bool{ //nolint:gochecknoglobals // a table
 }
 
 // missing reports whether Square has no such object.
-func (r refusal) missing() bool { return r.status == http.StatusNotFound && r.Code == "NOT_FOUND" }
+func (r *refusal) missing() bool {
+	return r != nil && r.status == http.StatusNotFound && r.Code == "NOT_FOUND"
+}
 
 // turnedAway reports whether Square rejected the access token. An earlier call may have
 // succeeded.
-func (r refusal) turnedAway() bool { return r.Category == "AUTHENTICATION_ERROR" }
+func (r *refusal) turnedAway() bool { return r.Category == "AUTHENTICATION_ERROR" }
 
-func (r refusal) err() error { return fmt.Errorf("square says %d %s %s", r.status, r.Category, r.Code) }
+func (r *refusal) err() error {
+	return fmt.Errorf("square says %d %s %s", r.status, r.Category, r.Code)
+}
 
 var errNameless = errors.New("the answer names no object")

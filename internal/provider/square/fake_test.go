@@ -57,6 +57,7 @@ func newFake() *fake {
 	f.HandleFunc("POST /v2/refunds", f.command(f.refund))
 	f.HandleFunc("GET /v2/payments", f.list)
 	f.HandleFunc("GET /v2/payments/{id}", f.question("payment", f.payments))
+	f.HandleFunc("GET /v2/orders/{id}", f.showOrder)
 	f.HandleFunc("GET /v2/cards/{id}", f.question("card", map[string]object{cardOnFile: {"id": cardOnFile, "customer_id": cardHolder}}))
 	f.HandleFunc("GET /v2/refunds/{id}", f.question("refund", f.refunds))
 	return f
@@ -103,6 +104,34 @@ func (f *fake) question(name string, all map[string]object) http.HandlerFunc {
 		}
 		missing().write(w)
 	}
+}
+
+// showOrder is the order of payments, which the description of the payments' API does not have.
+func (f *fake) showOrder(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var tenders []object
+	for _, p := range f.payments {
+		if p["order_id"] == r.PathValue("id") {
+			tenders = append(tenders, object{"id": p["id"], "payment_id": p["id"]})
+		}
+	}
+	if tenders == nil && r.PathValue("id") != openOrder {
+		missing().write(w)
+		return
+	}
+	answer{200, object{"order": object{"id": r.PathValue("id"), "state": "OPEN", "tenders": tenders}}}.write(w)
+}
+
+// openOrder is an order that nobody has paid.
+const openOrder = "o-open"
+
+// beside is a handler with the orders beside what is described.
+func (f *fake) beside(described http.Handler) http.Handler {
+	all := http.NewServeMux()
+	all.Handle("/", described)
+	all.HandleFunc("GET /v2/orders/{id}", f.showOrder)
+	return all
 }
 
 // list has the payments of a time, two on a page, without one of which nothing was made.

@@ -2,6 +2,7 @@ package square
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"time"
@@ -11,16 +12,21 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 func paymentPath(id string) string { return "/v2/payments/" + url.PathEscape(id) }
 
 // Lookup implements gateway.Provider. A payment has the ids of its refunds, each of which is then looked up: the list of
 // refunds has no filter by payment (https://developer.squareup.com/reference/square/refunds-api/list-payment-refunds), and
-// neither has that of disputes, of which a payment shows nothing.
+// neither has that of disputes, of which a payment shows nothing. What is no payment is looked up as an order: the ids look
+// alike.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	got, err := c.get(ctx, paymentPath(id), nil)
-	if err != nil {
+	switch {
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return c.lookupOrder(ctx, id)
+	case err != nil:
 		return gateway.Outcome{}, err
 	}
 	return c.moved(ctx, got.Payment)
@@ -28,7 +34,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 
 // moved returns the outcome of a payment, with its refunds if it was captured.
 func (c *Client) moved(ctx context.Context, p *paid) (gateway.Outcome, error) {
-	o, err := outcome(p)
+	o, err := c.outcome(p)
 	if err != nil || o.News != fsm.NewsSucceeded {
 		return o, err
 	}
@@ -58,7 +64,7 @@ const (
 
 // Find implements gateway.Provider. Square's list has no filter by reference: the payments of the location
 // since the attempt was made, a time that its id contains, are searched, oldest first. One that was begun
-// elsewhere may be made any time later.
+// elsewhere may be made any time later. Of several on a page the one that has come furthest is returned.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	query := url.Values{"sort_order": {"ASC"}, "limit": {pageSize}}
 	if c.Location != "" {
@@ -76,14 +82,27 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 		if page.Payments == nil { // Square leaves an empty list out, and so does any other answer
 			return gateway.Outcome{}, errNameless
 		}
-		for i := range page.Payments {
-			if p := &page.Payments[i]; p.ReferenceID == id.String() {
-				return c.moved(ctx, p)
-			}
+		if found, err := c.furthest(ctx, page.Payments, id); err != nil || found.ProviderPaymentID != "" {
+			return found, err
 		}
 		if page.Cursor == "" {
 			return gateway.Outcome{}, gateway.ErrNoSuchPayment
 		}
 		query.Set("cursor", page.Cursor)
 	}
+}
+
+// furthest is the payment of a page that bears our reference, and has come furthest; none without one.
+func (c *Client) furthest(ctx context.Context, page []paid, id payment.AttemptID) (found gateway.Outcome, err error) {
+	for i := range page {
+		if page[i].ReferenceID != id.String() {
+			continue
+		}
+		o, err := c.moved(ctx, &page[i])
+		if err != nil {
+			return gateway.Outcome{}, err
+		}
+		found = call.Further(found, o)
+	}
+	return found, nil
 }

@@ -29,6 +29,8 @@ type paid struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"`
 	OrderID string `json:"order_id"`
+	// LocationID is where it was paid to.
+	LocationID string `json:"location_id"`
 	// ReferenceID is the attempt.
 	ReferenceID string   `json:"reference_id"`
 	Amount      *money   `json:"amount_money"`
@@ -54,7 +56,7 @@ func outcome(p *paid) (gateway.Outcome, error) {
 	if p == nil || p.ID == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, References: p.references(), News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.OrderID, References: p.references(), News: fsm.NewsProcessing}
 	var err error
 	switch p.Status {
 	case "APPROVED":
@@ -70,6 +72,15 @@ func outcome(p *paid) (gateway.Outcome, error) {
 		if len(p.Card.Errors) > 0 {
 			o.Failure = payment.NewFailure(hooks.FailureCode(p.Card.Errors[0].Code))
 		}
+	}
+	return o, err
+}
+
+// outcome is as the function; it states the location that was paid where the account is one location of its seller's.
+func (c *Client) outcome(p *paid) (gateway.Outcome, error) {
+	o, err := outcome(p)
+	if err == nil && c.Location != "" {
+		o.Payee = p.LocationID
 	}
 	return o, err
 }

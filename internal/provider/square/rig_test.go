@@ -35,8 +35,8 @@ func suite() providertest.Suite {
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return square.New(base, secret, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
-			h := providertest.Described(t, document, "", newFake())
-			return h
+			f := newFake()
+			return f.beside(providertest.Described(t, document, "", f))
 		},
 		Tokens:    providertest.Tokens{Success: cardOK, Decline: cardDeclined, None: cardNone},
 		Stored:    providertest.Stored{Token: cardOnFile, Owner: cardHolder},

@@ -20,8 +20,10 @@ func Adapter() descriptor.Adapter {
 		Name: "lists", OneOf: []string{listEvents, listBalance, listBoth}, Optional: true,
 		Doc: "which of its lists the provider has, to find what no webhook brought: events, balance or both; absent: none",
 	}
+	payee := webhooks.Key{Name: "payee", Optional: true, Doc: "the provider's id of the account that is paid, which its charges and events may have as payee: those of another move nothing"}
 	return descriptor.Adapter{
-		Keys:      []webhooks.Key{{Name: "base_url"}, api, lists},
+		Keys:      []webhooks.Key{{Name: "base_url"}, api, lists, payee},
+		Payees:    descriptor.PayeesOf(payee.Name),
 		TestHosts: []string{"localhost", "127.0.0.1", "::1"},
 		Carries: []descriptor.Carried{
 			{Member: "return_url", As: "return_url"},

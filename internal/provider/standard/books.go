@@ -32,6 +32,8 @@ type entry struct {
 	Net       int64     `json:"net"`
 	Currency  string    `json:"currency"`
 	PayoutID  string    `json:"payout_id"`
+	Payee     string    `json:"payee"`
+	Test      *bool     `json:"test"`
 	At        time.Time `json:"at"`
 }
 
@@ -49,7 +51,7 @@ func (e entry) booked() ([]gateway.Entry, error) {
 	balance := func(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: told.Money.Currency} }
 	return []gateway.Entry{{
 		ID: e.EntryID, Payment: e.ChargeID, References: []string{e.Reference}, Order: payment.OrderID(e.OrderID), Movement: told,
-		Fee: balance(e.Fee), Net: balance(e.Net), Payout: e.PayoutID,
+		Fee: balance(e.Fee), Net: balance(e.Net), Payout: e.PayoutID, Payee: e.Payee, Live: live(e.Test),
 	}}, nil
 }
 

@@ -66,7 +66,7 @@ func (c *Client) send(ctx context.Context, path, key string, l gateway.Permit, b
 	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, refused, nil
 }
 
-// Lookup implements gateway.Provider.
+// Lookup implements gateway.Provider: by the id of a container the contract has the charge in it that has come furthest.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found Charge
 	if err := c.api.Get(ctx, "/v1/charges/"+url.PathEscape(id), nil, &found); err != nil {

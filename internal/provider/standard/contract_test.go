@@ -12,7 +12,10 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
 	client "github.com/paylatch/paylatch/internal/provider/standard"
+	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/standard"
 )
 
 // A conflict that is about the key leaves open what became of the call that has it, whichever command it is.
@@ -199,6 +202,31 @@ func TestADisputeOfAnUnknownStatus(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, fsm.NewsSucceeded, o.News)
 		require.Len(t, o.Disputes, disputes, status)
-		require.Equal(t, []payment.Told{{Kind: payment.MovementChargeback, ID: "le_1", Money: euro(1999)}}, o.Movements)
+		require.Equal(t, []payment.Told{{Kind: payment.MovementChargeback, Dispute: "dp_1", ID: "le_1", Money: euro(1999)}}, o.Movements)
 	}
+}
+
+// TestOnePayment: the charge is the payment; the page in which it was made, if it has an id, its container.
+func TestOnePayment(t *testing.T) {
+	t.Parallel()
+	const made = `{"id":"ch_1","reference":"att_1","status":"succeeded","amount":1999,"currency":"EUR","container_id":"page_1","payee":"shop_1","test":true}`
+	r := says(t, http.StatusOK, made)
+	o := r.charged(t, charge("tok_success"))
+	require.Equal(t, []string{"shop_1", "page_1"}, []string{o.Payee, o.Container})
+	v, err := hooks.New(webhooks.Config{Secrets: []string{"whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"}})
+	require.NoError(t, err)
+	body := `{"id":"evt_1","type":"charge.succeeded","data":{"charge_id":"ch_1","reference":"att_1","amount":1999,"currency":"EUR","container_id":"page_1","payee":"shop_1","test":true}}`
+	event := v.Read(webhooks.Delivery{Body: []byte(body)})[0]
+	require.Equal(t, webhooks.ModeTest, event.Mode)
+	providertest.NamedAlike(t, providertest.Paid{Provider: r, Charged: o, Webhook: event})
+	ended := v.Read(webhooks.Delivery{Body: []byte(`{"id":"evt_2","type":"container.expired","data":{"charge_id":"ch_1","reference":"att_1","container_id":"page_1"}}`)})[0]
+	require.Equal(t, []string{"", "page_1", "expired"}, []string{ended.ProviderPaymentID, ended.Container, ended.FailureCode})
+
+	_, err = r.Cancel(t.Context(), gateway.Cancel{Container: "page_1", Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
+
+	s := start(t)
+	direct := s.charged(t, charge("tok_success"))
+	paid := v.Read(webhooks.Delivery{Body: []byte(`{"id":"evt_3","type":"charge.succeeded","data":{"charge_id":"` + direct.ProviderPaymentID + `","reference":"att_2","amount":1999,"currency":"EUR"}}`)})[0]
+	providertest.NamedAlike(t, providertest.Paid{Provider: s, Charged: direct, Webhook: paid})
 }

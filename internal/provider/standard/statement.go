@@ -22,7 +22,12 @@ func outcome(c Charge) (gateway.Outcome, error) {
 	if c.ID == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: c.ID, News: fsm.NewsProcessing, Saved: c.Saved}
+	o := gateway.Outcome{
+		ProviderPaymentID: c.ID, Container: c.ContainerID, Payee: c.Payee, Live: live(c.Test), News: fsm.NewsProcessing, Saved: c.Saved,
+	}
+	if c.ContainerID != "" {
+		o.References = []string{c.ContainerID}
+	}
 	var err error
 	switch c.Status {
 	case Pending:
@@ -48,6 +53,14 @@ func outcome(c Charge) (gateway.Outcome, error) {
 		return gateway.Outcome{}, err
 	}
 	return withLater(o, c)
+}
+
+// live is nil where the provider does not state the mode.
+func live(test *bool) *bool {
+	if test == nil {
+		return nil
+	}
+	return new(!*test)
 }
 
 // action is nil for one that is not of the contract: a shop's page leads its customer to whatever address is in it.
@@ -107,7 +120,7 @@ func withLater(o gateway.Outcome, c Charge) (gateway.Outcome, error) {
 			})
 		}
 		for _, m := range d.Movements {
-			moved, err := m.movement(d.Currency)
+			moved, err := m.movement(d)
 			if err != nil {
 				return gateway.Outcome{}, err
 			}
@@ -118,7 +131,7 @@ func withLater(o gateway.Outcome, c Charge) (gateway.Outcome, error) {
 }
 
 // movement is what a dispute has moved. One without an id would be taken for the total of its kind, and a negative amount would add to it.
-func (m DisputeMovement) movement(currency string) (payment.Told, error) {
+func (m DisputeMovement) movement(of Dispute) (payment.Told, error) {
 	kind, err := movementKind(m.Kind)
 	switch {
 	case err != nil:
@@ -126,11 +139,11 @@ func (m DisputeMovement) movement(currency string) (payment.Told, error) {
 	case m.EntryID == "", kind != payment.MovementChargeback && kind != payment.MovementChargebackReversal:
 		return payment.Told{}, errNameless
 	}
-	moved, err := money(m.Amount, currency)
+	moved, err := money(m.Amount, of.Currency)
 	if err != nil {
 		return payment.Told{}, err
 	}
-	return payment.Told{Kind: kind, ID: m.EntryID, Money: *moved, At: m.At}, nil
+	return payment.Told{Kind: kind, Dispute: of.ID, ID: m.EntryID, Money: *moved, At: m.At}, nil
 }
 
 func movementKind(kind string) (payment.MovementKind, error) {

@@ -59,11 +59,16 @@ type Charge struct {
 	Status    string `json:"status"`
 	Amount    int64  `json:"amount"`
 	// AmountCaptured is nil where it was left out: all of the amount, once the charge has succeeded.
-	AmountCaptured *int64               `json:"amount_captured"`
-	Currency       string               `json:"currency"`
-	FailureCode    *string              `json:"failure_code"`
-	NextAction     *payment.NextAction  `json:"next_action"`
-	Saved          *payment.SavedMethod `json:"saved_payment_method"`
+	AmountCaptured *int64  `json:"amount_captured"`
+	Currency       string  `json:"currency"`
+	FailureCode    *string `json:"failure_code"`
+	// ContainerID is the page, session or order in which the charge was made, Payee the account that is paid; empty where the
+	// provider has none. Test is whether no real money is meant, nil where it is left out.
+	ContainerID string               `json:"container_id,omitzero"`
+	Payee       string               `json:"payee,omitzero"`
+	Test        *bool                `json:"test,omitzero"`
+	NextAction  *payment.NextAction  `json:"next_action"`
+	Saved       *payment.SavedMethod `json:"saved_payment_method"`
 	// Refunds and Disputes are there in lookups.
 	Refunds  []Refund  `json:"refunds"`
 	Disputes []Dispute `json:"disputes"`

@@ -12,8 +12,13 @@ import (
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Dashboard: dashboard(),
-		Keys:      []webhooks.Key{descriptor.APIKey()},
-		TestKey:   "api_key", TestForm: regexp.MustCompile(`^(sk|rk)_test_`),
+		Keys: []webhooks.Key{descriptor.APIKey(), {
+			Name: "account", Optional: true,
+			Doc: "Stripe: the account that api_key is of (`acct_…`), where its events come by the endpoint of a platform, which names it; events of any other connected account pay nothing here",
+		}},
+		// Events of the endpoint's own account name none.
+		Payees:  func(params map[string]string) []string { return []string{params["account"]} },
+		TestKey: "api_key", TestForm: regexp.MustCompile(`^(sk|rk)_test_`),
 		Carries: carries(), ProviderData: providerData(),
 		SecondStep: "any object, `{}` as well, once Stripe.js has handled the next action: the payment is looked up, and confirmed if it waits for that; nothing of the details is sent",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {

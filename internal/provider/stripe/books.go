@@ -91,7 +91,7 @@ func entriesOf(b stripe.BalanceTransaction) ([]gateway.Entry, error) {
 	case stripe.BalanceTransactionTypeRefund, stripe.BalanceTransactionTypePaymentRefund, stripe.BalanceTransactionTypeRefundFailure:
 		err = refunded(&e, source.Refund, b.Amount)
 	case stripe.BalanceTransactionTypeAdjustment:
-		err = disputed(&e, source.Dispute, b.Amount)
+		err = disputed(&e, source.Dispute, b)
 	}
 	if err != nil || e.Movement.Kind == "" {
 		return nil, err
@@ -113,6 +113,7 @@ func charged(e *gateway.Entry, of *stripe.Charge) error {
 		return nil
 	}
 	named(e, of.PaymentIntent, of, of.Metadata)
+	e.Live = &of.Livemode
 	return moved(e, payment.MovementCapture, "", of.AmountCaptured, of.Currency)
 }
 
@@ -129,17 +130,25 @@ func refunded(e *gateway.Entry, of *stripe.Refund, balance int64) error {
 	return moved(e, kind, of.ID, of.Amount, of.Currency)
 }
 
-// disputed is what a dispute withdrew, or reinstated; none for an adjustment of another source.
-func disputed(e *gateway.Entry, of *stripe.Dispute, balance int64) error {
-	if of == nil || balance == 0 {
+// disputed is what a dispute withdrew, or reinstated, named by the transaction; none for an adjustment of another source.
+func disputed(e *gateway.Entry, of *stripe.Dispute, b stripe.BalanceTransaction) error {
+	if of == nil || b.Amount == 0 {
 		return nil
 	}
-	named(e, of.PaymentIntent, of.Charge, of.Metadata)
-	kind := payment.MovementChargeback
-	if balance > 0 {
-		kind = payment.MovementChargebackReversal
+	sum, err := money(of.Amount, of.Currency)
+	if err == nil && of.ID == "" {
+		err = errSourceless
 	}
-	return moved(e, kind, of.ID, of.Amount, of.Currency)
+	if err != nil {
+		return err
+	}
+	e.Live = &of.Livemode
+	of.BalanceTransactions = []*stripe.BalanceTransaction{&b}
+	for _, told := range entriesOfDispute(of, *sum) {
+		named(e, of.PaymentIntent, of.Charge, of.Metadata)
+		e.Movement = told
+	}
+	return nil
 }
 
 func moved(e *gateway.Entry, kind payment.MovementKind, id string, units int64, currency stripe.Currency) error {

@@ -49,11 +49,23 @@ func sold() *books {
 
 func entry(id, intent string, kind payment.MovementKind, movement string, amount, fee, net int64, second int) gateway.Entry {
 	ref := "ch_" + strings.TrimPrefix(intent, "pi_")
+	var live *bool
+	if !strings.HasPrefix(movement, "re_") { // a refund does not state it
+		live = new(true)
+	}
 	return gateway.Entry{
-		ID: id, Payment: intent, References: []string{"att-" + intent, ref}, Order: payment.OrderID("order-" + intent),
+		Live: live,
+		ID:   id, Payment: intent, References: []string{"att-" + intent, ref}, Order: payment.OrderID("order-" + intent),
 		Movement: payment.Told{Kind: kind, ID: movement, Money: *euros(amount), At: began.Add(time.Duration(second) * time.Second)},
 		Fee:      euros(fee), Net: euros(net),
 	}
+}
+
+// disputedEntry is a transaction of the dispute dp_1.
+func disputedEntry(id string, kind payment.MovementKind, amount, fee, net int64, second int) gateway.Entry {
+	e := entry(id, "pi_1", kind, id, amount, fee, net, second)
+	e.Movement.Dispute = "dp_1"
+	return e
 }
 
 func soldEntries() []gateway.Entry {
@@ -64,8 +76,8 @@ func soldEntries() []gateway.Entry {
 		entry("txn_3", "pi_1", payment.MovementRefund, "re_1", 500, 0, -500, 2),
 		second,
 		entry("txn_6", "pi_1", payment.MovementRefundReversal, "re_1", 500, 0, 500, 5),
-		entry("txn_7", "pi_1", payment.MovementChargeback, "dp_1", 1999, 1500, -3499, 6),
-		entry("txn_8", "pi_1", payment.MovementChargebackReversal, "dp_1", 1999, -1500, 3499, 7),
+		disputedEntry("txn_7", payment.MovementChargeback, 1999, 1500, -3499, 6),
+		disputedEntry("txn_8", payment.MovementChargebackReversal, 1999, -1500, 3499, 7),
 	}
 }
 
@@ -95,8 +107,10 @@ func TestBooks(t *testing.T) {
 			return providertest.Booked{Fake: f, Span: gateway.Span{From: began, To: began.Add(time.Hour)}, Entries: soldEntries(), Webhooks: hooked(t,
 				event("evt_1", "payment_intent.succeeded", at(0), object{"object": "payment_intent", "id": "pi_1", "amount_received": 1999, "currency": "eur"}),
 				event("evt_2", "refund.updated", at(2), sourced("refund", "re_1", "pi_1", 500, object{"status": "succeeded"})),
-				event("evt_3", "charge.dispute.funds_withdrawn", at(6), sourced("dispute", "dp_1", "pi_1", 1999, object{"status": "needs_response"})),
-				event("evt_4", "charge.dispute.funds_reinstated", at(7), sourced("dispute", "dp_1", "pi_1", 1999, object{"status": "won"})),
+				event("evt_3", "charge.dispute.funds_withdrawn", at(6), sourced("dispute", "dp_1", "pi_1", 1999, object{
+					"status": "needs_response", "balance_transactions": sold().transactions[6:7],
+				})),
+				event("evt_4", "charge.dispute.funds_reinstated", at(7), sourced("dispute", "dp_1", "pi_1", 1999, object{"status": "won", "balance_transactions": sold().transactions[6:8]})),
 			)}
 		},
 	})

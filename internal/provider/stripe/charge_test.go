@@ -144,7 +144,7 @@ func TestARefusalWithAnIntentIsSoft(t *testing.T) {
 	c := says(t, http.StatusBadRequest, `{"error":{"type":"invalid_request_error","code":"payment_method_unactivated",
 		"payment_intent":{"object":"payment_intent","id":"pi_1","status":"requires_confirmation"}}}`)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsSoftFailed, ProviderPaymentID: "pi_1", Failure: payment.NewFailure("provider_rejected", "payment_method_unactivated"),
+		News: fsm.NewsSoftFailed, ProviderPaymentID: "pi_1", Live: new(false), Failure: payment.NewFailure("provider_rejected", "payment_method_unactivated"),
 	}, charged(t, c, charge("pm_x")))
 }
 

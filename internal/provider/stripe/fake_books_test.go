@@ -85,6 +85,9 @@ func sourced(kind, id, intent string, amount int, more object) object {
 		"object": kind, "id": id, "payment_intent": intent, "amount": amount, "currency": "eur",
 		"metadata": object{"payment_attempt_id": "att-" + intent, "order_id": "order-" + intent},
 	}
+	if kind != "refund" {
+		o["livemode"] = true
+	}
 	if kind != "charge" {
 		o["charge"] = "ch_" + strings.TrimPrefix(intent, "pi_")
 	}

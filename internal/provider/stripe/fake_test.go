@@ -19,9 +19,11 @@ type fake struct {
 
 	mu      sync.Mutex
 	intents map[string]*intent
-	refunds []*refund
-	keys    map[string]*saved
-	serial  int
+	// sessions are pages, by their ids.
+	sessions map[string]*session
+	refunds  []*refund
+	keys     map[string]*saved
+	serial   int
 	// restricted keys may not read charges, noDisputes keys no disputes.
 	restricted, noDisputes bool
 }
@@ -61,7 +63,7 @@ const secret = "sk_test_51fake"
 const pageSize = 2
 
 func newFake(*testing.T) http.Handler {
-	f := &fake{ServeMux: http.NewServeMux(), intents: map[string]*intent{}, keys: map[string]*saved{}}
+	f := &fake{ServeMux: http.NewServeMux(), intents: map[string]*intent{}, sessions: map[string]*session{}, keys: map[string]*saved{}}
 	f.HandleFunc("POST /v1/payment_intents", f.command(f.create))
 	f.HandleFunc("POST /v1/payment_intents/{id}/capture", f.command(f.capture))
 	f.HandleFunc("POST /v1/payment_intents/{id}/cancel", f.command(f.cancel))
@@ -78,6 +80,8 @@ func newFake(*testing.T) http.Handler {
 	}))
 	f.HandleFunc("GET /v1/refunds", f.question(f.listRefunds))
 	f.HandleFunc("GET /v1/refunds/{id}", f.question(f.showRefund))
+	f.HandleFunc("GET /v1/checkout/sessions/{id}", f.question(f.showSession))
+	f.HandleFunc("POST /v1/checkout/sessions/{id}/expire", f.command(f.expire))
 	f.HandleFunc("GET /v1/disputes", f.question(f.listDisputes))
 	return f
 }
@@ -325,7 +329,7 @@ func (f *fake) cancel(id string, _ url.Values) (int, object) {
 	switch {
 	case pi == nil:
 		return missing()
-	case pi.status == "succeeded", pi.status == "canceled", pi.status == "processing":
+	case pi.status == "succeeded", pi.status == "canceled", pi.status == "processing", f.onPage(pi):
 		return unexpected(pi)
 	}
 	pi.status, pi.capturable = "canceled", 0

@@ -3,16 +3,21 @@ package stripe
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"github.com/stripe/stripe-go/v86"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 // Lookup implements gateway.Provider. The charge is expanded, with its refunds: all of both is in one response, but for the
-// disputes of a charge that has any.
+// disputes of a charge that has any. A session is looked up for its payment.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	if strings.HasPrefix(id, sessionPrefix) {
+		return c.lookupSession(ctx, id)
+	}
 	found, err := c.intent(ctx, id)
 	if err != nil {
 		return gateway.Outcome{}, err
@@ -37,7 +42,7 @@ func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, erro
 func intentPath(id string) string { return "/v1/payment_intents/" + url.PathEscape(id) }
 
 // Find implements gateway.Provider. Stripe's search lags, also in the state of a
-// payment that it finds: so only the id is used.
+// payment that it finds: so only the id is used. Of several payments the one that has come furthest is returned.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	p := &stripe.PaymentIntentSearchParams{}
 	p.Query = "metadata['payment_attempt_id']:'" + id.String() + "'"
@@ -48,10 +53,19 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	if hits.Data == nil {
 		return gateway.Outcome{}, errNameless
 	}
+	var found gateway.Outcome
 	for _, hit := range hits.Data {
-		if hit.Metadata["payment_attempt_id"] == id.String() {
-			return c.Lookup(ctx, hit.ID)
+		if hit.Metadata["payment_attempt_id"] != id.String() {
+			continue
 		}
+		o, err := c.Lookup(ctx, hit.ID)
+		if err != nil {
+			return gateway.Outcome{}, err
+		}
+		found = call.Further(found, o)
 	}
-	return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	if found.ProviderPaymentID == "" {
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	}
+	return found, nil
 }

@@ -29,14 +29,15 @@ func TestHowAPaymentIntentStands(t *testing.T) {
 		`"status":"requires_payment_method","last_payment_error":{"type":"card_error","code":"payment_intent_authentication_failure"}`: {
 			News: fsm.NewsSoftFailed, Failure: payment.NewFailure("authentication_failed", "payment_intent_authentication_failure"),
 		},
-		`"status":"requires_payment_method"`:                    {News: fsm.NewsSoftFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"requires_payment_method"`:                    {News: fsm.NewsActionRequired}, // the customer's form is open
+		`"status":"requires_confirmation"`:                      {News: fsm.NewsSoftFailed, Failure: payment.NewFailure("provider_rejected", "")},
 		`"status":"canceled","cancellation_reason":"automatic"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "automatic")},
 		`"status":"canceled","cancellation_reason":null`:        {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 	} {
 		c := says(t, http.StatusOK, `{"object":"payment_intent","id":"pi_1","amount":1999,"currency":"eur",`+members+`}`)
 		got, err := c.Lookup(t.Context(), "pi_1")
 		require.NoError(t, err, members)
-		want.ProviderPaymentID = "pi_1"
+		want.ProviderPaymentID, want.Live = "pi_1", new(false)
 		require.Equal(t, want, got, members)
 	}
 }

@@ -19,7 +19,7 @@ func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	if pi.Object != "payment_intent" || pi.ID == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: pi.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: pi.ID, News: fsm.NewsProcessing, Live: &pi.Livemode}
 	if pi.LatestCharge != nil && pi.LatestCharge.ID != "" {
 		o.References = []string{pi.LatestCharge.ID}
 	}
@@ -35,12 +35,21 @@ func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 		o.Money, err = money(pi.AmountReceived, pi.Currency)
 	case stripe.PaymentIntentStatusRequiresPaymentMethod, stripe.PaymentIntentStatusRequiresConfirmation:
 		o.News, o.Failure = fsm.NewsSoftFailed, failureOf(pi.LastPaymentError)
+		if untried(pi) {
+			o.News, o.Failure = fsm.NewsActionRequired, nil
+		}
 	case stripe.PaymentIntentStatusCanceled:
 		reason := string(pi.CancellationReason)
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.CancellationCode(reason), reason)
 	case stripe.PaymentIntentStatusProcessing:
 	}
 	return o, err
+}
+
+// untried reports whether the customer has yet to choose a payment method, in a form that the shop shows: no method of
+// theirs was declined.
+func untried(pi *stripe.PaymentIntent) bool {
+	return pi.Status == stripe.PaymentIntentStatusRequiresPaymentMethod && pi.LastPaymentError == nil
 }
 
 func refundOutcome(r *stripe.Refund) (gateway.RefundOutcome, error) {

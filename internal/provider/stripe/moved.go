@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/stripe/stripe-go/v86"
@@ -10,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/stripe"
 )
 
@@ -89,7 +91,7 @@ func (c *Client) withDisputes(ctx context.Context, o *gateway.Outcome) error {
 	return nil
 }
 
-// addDispute adds a dispute and its movements, named as the webhooks and the balance transactions of it name them. Those
+// addDispute adds a dispute and its movements, named by the balance transactions of it as webhooks name them. Those
 // show "funds withdrawn and reinstated" (https://docs.stripe.com/api/disputes/object); one that is lost has withdrawn them.
 func addDispute(o *gateway.Outcome, d *stripe.Dispute) error {
 	sum, err := money(d.Amount, d.Currency)
@@ -99,22 +101,11 @@ func addDispute(o *gateway.Outcome, d *stripe.Dispute) error {
 	if err != nil {
 		return err
 	}
-	var taken, returned int64
-	for _, moved := range d.BalanceTransactions {
-		switch {
-		case moved == nil:
-		case moved.Amount < 0:
-			taken = moved.Created
-		case moved.Amount > 0:
-			returned = moved.Created
-		}
+	moved := entriesOfDispute(d, *sum)
+	if len(moved) == 0 && d.Status == stripe.DisputeStatusLost {
+		moved = []payment.Told{{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *sum}}
 	}
-	if taken != 0 || d.Status == stripe.DisputeStatusLost {
-		o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargeback, ID: d.ID, Money: *sum, At: date(taken)})
-	}
-	if returned != 0 {
-		o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargebackReversal, ID: d.ID, Money: *sum, At: date(returned)})
-	}
+	o.Movements = append(o.Movements, moved...)
 	told := payment.DisputeTold{
 		ProviderID: d.ID, Status: fsm.DisputeState(hooks.DisputeStatus(string(d.Status))), Reason: string(d.Reason), Money: sum,
 	}
@@ -125,6 +116,22 @@ func addDispute(o *gateway.Outcome, d *stripe.Dispute) error {
 		o.Disputes = append(o.Disputes, told)
 	}
 	return nil
+}
+
+// entriesOfDispute are what the balance transactions of a dispute took and returned.
+func entriesOfDispute(d *stripe.Dispute, sum payment.Money) []payment.Told {
+	of := webhooks.Dispute{ID: d.ID}
+	for _, b := range d.BalanceTransactions {
+		if b == nil {
+			continue
+		}
+		entry, moved := hooks.DisputeEntry(b.ID, b.Amount, string(b.Currency), string(b.ReportingCategory), date(b.Created), sum.Wire())
+		if moved {
+			of.Entries = append(of.Entries, entry)
+		}
+	}
+	slices.SortStableFunc(of.Entries, func(x, y webhooks.DisputeEntry) int { return x.At.Compare(y.At) })
+	return payment.EntriesOf(of)
 }
 
 // date is zero for none.

@@ -75,10 +75,10 @@ func TestLookupShowsAllRefunds(t *testing.T) {
 
 func TestLookupShowsDisputes(t *testing.T) {
 	t.Parallel()
-	took := payment.Told{Kind: payment.MovementChargeback, ID: "dp_1", Money: *euros(1999), At: began.Add(6 * time.Second)}
-	back := payment.Told{Kind: payment.MovementChargebackReversal, ID: "dp_1", Money: *euros(1999), At: began.Add(7 * time.Second)}
+	took := payment.Told{Kind: payment.MovementChargeback, Dispute: "dp_1", ID: "txn_1", Money: *euros(1999), At: began.Add(6 * time.Second)}
+	back := payment.Told{Kind: payment.MovementChargebackReversal, Dispute: "dp_1", ID: "txn_2", Money: *euros(1999), At: began.Add(7 * time.Second)}
 	undated := took
-	undated.At = time.Time{}
+	undated.ID, undated.At = "", time.Time{}
 	for name, test := range map[string]struct {
 		dispute object
 		state   fsm.DisputeState

@@ -29,6 +29,7 @@ func Adapter() descriptor.Adapter {
 			c.Taxation = s.Params["taxation"]
 			return c, known(c.Taxation)
 		},
+		Payees:    descriptor.PayeesOf("terminal_key"),
 		Statement: Statement,
 	}
 }

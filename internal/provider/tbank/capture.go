@@ -28,7 +28,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 
 // Cancel implements gateway.Provider. The bank's Cancel cancels an unpaid payment and
 // refunds a paid one: so the payment is looked up first. If it is paid between the two,
-// the money is refunded, and the outcome reports that.
+// the money is given back: the payment has failed then, and what it took and gave back are its movements.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	id := cl.ProviderPaymentID
 	now, err := c.command(ctx, "GetState", request{PaymentID: id}, cl.Permit)
@@ -58,8 +58,9 @@ func (c *Client) giveUp(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	}
 	o, err := c.outcome(a)
 	if o.News == fsm.NewsSucceeded && a.Status != "CONFIRMED" {
-		o.News, o.Money, o.Refunds = fsm.NewsMoney, nil, nil
-		o.Movements = []payment.Told{{Kind: payment.MovementCaptureReversal, Money: *c.money(a.OriginalAmount)}}
+		o.News, o.Money, o.Refunds, o.Failure = fsm.NewsFailed, nil, nil, payment.NewFailure("canceled", a.Status)
+		money := *c.money(a.OriginalAmount)
+		o.Movements = []payment.Told{{Kind: payment.MovementCapture, Money: money}, {Kind: payment.MovementCaptureReversal, Money: money}}
 	}
 	return o, err
 }

@@ -46,7 +46,7 @@ func TestTheBanksPageIsOneCall(t *testing.T) {
 	ch.Capture, ch.ReturnURL = payment.CaptureManual, ""
 	o := charged(t, c, ch)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID,
+		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Payee: terminal, Live: new(false),
 		NextAction: payment.Redirect("https://securepay.tinkoff.ru/new/" + o.ProviderPaymentID),
 	}, o)
 	in := scalars([]byte((<-got).body))
@@ -66,7 +66,7 @@ func TestAPageWaitsForItsCustomer(t *testing.T) {
 		f.payments[o.ProviderPaymentID].status = status
 		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID}, now, status)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Payee: terminal, Live: new(false)}, now, status)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestADeclineSaysWhy(t *testing.T) {
 		c, _ := serve(t, newFake(t))
 		o := charged(t, c, charge(token))
 		require.NotEmpty(t, o.ProviderPaymentID)
-		want.ProviderPaymentID = o.ProviderPaymentID
+		want.ProviderPaymentID, want.Payee, want.Live = o.ProviderPaymentID, terminal, new(false)
 		require.Equal(t, want, o)
 		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)

@@ -63,7 +63,7 @@ func New(base, terminal, password, currency string, client *http.Client) (*Clien
 // there was none follows from the payment's own state.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		Find: true, FindConsistent: true,
+		Find: true, FindConsistent: true, BrowserMarks: true,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
 		RefundsConsistent: true,
 	}
@@ -104,6 +104,7 @@ type answer struct {
 	Success           bool   `json:"Success"`
 	ErrorCode         text   `json:"ErrorCode"`
 	Status            string `json:"Status"`
+	TerminalKey       string `json:"TerminalKey"`
 	PaymentID         text   `json:"PaymentId"`
 	Amount            *int64 `json:"Amount"`
 	OriginalAmount    *int64 `json:"OriginalAmount"`

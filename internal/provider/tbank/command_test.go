@@ -74,7 +74,8 @@ func TestAPaymentThatIsPaidWhileItIsCancelledIsReversed(t *testing.T) {
 	waits := charged(t, c, charge("redirect"))
 	money := rub(1999)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsMoney, ProviderPaymentID: waits.ProviderPaymentID, Movements: []payment.Told{{Kind: payment.MovementCaptureReversal, Money: money}},
+		News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "REFUNDED"), ProviderPaymentID: waits.ProviderPaymentID, Payee: terminal, Live: new(false),
+		Movements: []payment.Told{{Kind: payment.MovementCapture, Money: money}, {Kind: payment.MovementCaptureReversal, Money: money}},
 	}, cancel(t, c, waits.ProviderPaymentID))
 	now, err := c.Lookup(t.Context(), waits.ProviderPaymentID)
 	require.NoError(t, err)
@@ -105,7 +106,7 @@ func TestARefusedCancellationTellsHowThePaymentStands(t *testing.T) {
 	c, _ := serve(t, f)
 	waits := charged(t, c, charge("redirect"))
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, Refused: true, ProviderPaymentID: waits.ProviderPaymentID,
+		News: fsm.NewsActionRequired, Refused: true, ProviderPaymentID: waits.ProviderPaymentID, Payee: terminal, Live: new(false),
 	}, cancel(t, c, waits.ProviderPaymentID))
 }
 

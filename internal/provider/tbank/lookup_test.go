@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/tbank"
 )
@@ -97,6 +98,7 @@ func TestAWebhookNamesWhatWasCharged(t *testing.T) {
 	now, err := c.Lookup(t.Context(), events[0].ProviderPaymentID)
 	require.NoError(t, err)
 	require.Equal(t, made, now)
+	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: made, Webhook: events[0]})
 }
 
 // Our reference is unique and the bank's OrderId is not: the payment that went
@@ -126,7 +128,7 @@ func TestFindTakesThePageThatIsOpen(t *testing.T) {
 	}
 	found, err := c.Find(t.Context(), attempt)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: "2"}, found)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: "2", Payee: terminal, Live: new(false)}, found)
 }
 
 // The answer to Init was lost: nobody can go to the page, so the payment is
@@ -139,7 +141,7 @@ func TestFindGivesUpWhatNobodyCanPay(t *testing.T) {
 	found, err := c.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsSoftFailed, ProviderPaymentID: begun.ProviderPaymentID, Failure: payment.NewFailure("not_started", ""),
+		News: fsm.NewsSoftFailed, ProviderPaymentID: begun.ProviderPaymentID, Payee: terminal, Live: new(false), Failure: payment.NewFailure("not_started", ""),
 	}, found)
 	require.Equal(t, fsm.NewsFailed, cancel(t, c, found.ProviderPaymentID).News)
 }

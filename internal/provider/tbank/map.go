@@ -1,6 +1,8 @@
 package tbank
 
 import (
+	"strings"
+
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -13,7 +15,10 @@ func (c *Client) outcome(a answer) (gateway.Outcome, error) {
 	if a.PaymentID == "" || a.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: string(a.PaymentID), News: standing(a.Status)}
+	o := gateway.Outcome{ProviderPaymentID: string(a.PaymentID), Payee: a.TerminalKey, News: standing(a.Status)}
+	if strings.HasSuffix(a.TerminalKey, "DEMO") { // any other terminal may be one of the test host
+		o.Live = new(false)
+	}
 	switch a.Status {
 	case "AUTHORIZED", "PARTIAL_REVERSED", "CONFIRMED":
 		o.Money = c.money(a.Amount)

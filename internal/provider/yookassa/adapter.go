@@ -26,7 +26,8 @@ func Adapter() descriptor.Adapter {
 			c.TaxSystem, err = taxSystem(s.Params["tax_system_code"])
 			return c, err
 		},
-		Books: func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Payees: descriptor.PayeesOf("shop_id"),
+		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
 	}
 }
 

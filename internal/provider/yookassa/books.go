@@ -67,7 +67,7 @@ func (p listedPayment) entries(in gateway.Span) ([]gateway.Entry, error) {
 		return nil, nil
 	}
 	e := gateway.Entry{
-		ID: p.ID, Payment: p.ID, References: o.References, Order: payment.OrderID(p.Metadata["order_id"]),
+		ID: p.ID, Payment: p.ID, References: o.References, Order: payment.OrderID(p.Metadata["order_id"]), Payee: o.Payee, Live: o.Live,
 		Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: p.CapturedAt.UTC()},
 	}
 	if e.Fee, e.Net, err = income(*o.Money, p.Income); err != nil {

@@ -61,7 +61,7 @@ func booked(t *testing.T) providertest.Booked {
 			continue
 		}
 		e := gateway.Entry{
-			ID: made.id, Payment: made.id, References: []string{made.metadata["payment_attempt_id"]}, Order: "A-1",
+			ID: made.id, Payment: made.id, References: []string{made.metadata["payment_attempt_id"]}, Order: "A-1", Payee: shop, Live: new(false),
 			Movement: payment.Told{Kind: payment.MovementCapture, Money: rub(1999), At: at},
 		}
 		if i != 3 {

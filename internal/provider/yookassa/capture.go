@@ -32,6 +32,9 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 // (https://yookassa.ru/developers/api#cancel_payment); a payment that its customer has
 // not confirmed it refuses to cancel, and lets it expire.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	if err := call.EndsNoContainer(cl); err != nil {
+		return gateway.Outcome{}, err
+	}
 	return c.command(ctx, cl.ProviderPaymentID, "cancel", cl.IdempotencyKey, cl.Permit, struct{}{})
 }
 

@@ -59,7 +59,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: false,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		OneID: true, ShowsRefunds: true,
+		ShowsRefunds: true,
 	}
 }
 

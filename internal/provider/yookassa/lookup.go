@@ -3,6 +3,7 @@ package yookassa
 import (
 	"context"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +15,9 @@ import (
 
 // Lookup implements gateway.Provider. The refunds of a payment are listed apart, once it has an amount that was refunded.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	if strings.HasPrefix(id, invoicePrefix) {
+		return c.lookupInvoice(ctx, id)
+	}
 	o, found, err := c.standing(ctx, id)
 	if err != nil || o.News != fsm.NewsSucceeded || found.Refunded == nil {
 		return o, err
@@ -24,6 +28,30 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 		return true, err
 	})
 	return o, err
+}
+
+// invoicePrefix is that of the ids of invoices. No charge makes one: the shop does, by its own call or in its account.
+const invoicePrefix = "in-"
+
+// lookupInvoice looks up the payment of an invoice; one without any waits for its customer
+// (https://yookassa.ru/developers/api#get_invoice).
+func (c *Client) lookupInvoice(ctx context.Context, id string) (gateway.Outcome, error) {
+	var found struct {
+		ID      string `json:"id"`
+		Payment struct {
+			ID string `json:"id"`
+		} `json:"payment_details"`
+	}
+	err := c.api.Get(ctx, "/invoices/"+url.PathEscape(id), nil, &found)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case found.ID != id:
+		return gateway.Outcome{}, errNameless
+	case found.Payment.ID == "":
+		return gateway.Outcome{News: fsm.NewsActionRequired, Container: id, References: []string{id}}, nil
+	}
+	return c.Lookup(ctx, found.Payment.ID)
 }
 
 // standing is how a payment stands, without its refunds: all that a command needs.

@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/yookassa"
 )
@@ -226,4 +227,34 @@ func TestARefundCarriesOurIDsAndNotOurReason(t *testing.T) {
 	require.Equal(t, "POST /v3/refunds", sent.line)
 	require.JSONEq(t, `{"payment_id":"`+paid.ProviderPaymentID+`","amount":{"value":"7.00","currency":"RUB"},
 		"metadata":{"refund_id":"`+r.Refund.String()+`","payment_attempt_id":"`+r.Attempt.String()+`"}}`, sent.body)
+}
+
+// TestOnePayment: a payment has one id, in an invoice too; the invoice is its container.
+func TestOnePayment(t *testing.T) {
+	t.Parallel()
+	v, err := hooks.New(webhooks.Config{})
+	require.NoError(t, err)
+	event := func(object string) webhooks.Event {
+		return v.Read(webhooks.Delivery{Body: []byte(`{"type":"notification","event":"payment.succeeded","object":` + object + `}`)})[0]
+	}
+	c, _ := serve(t, newFake(t))
+	made := charged(t, c, charge("redirect"))
+	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: made, Webhook: event(
+		`{"id":"` + made.ProviderPaymentID + `","status":"succeeded","test":true,"recipient":{"account_id":"` + shop + `"},"amount":{"value":"19.99","currency":"RUB"}}`,
+	)})
+
+	const invoice = "in-e44e8088-bd73-43b1-959a-954f3a7d0c54"
+	object := `{"id":"pay-1","status":"succeeded","test":false,"recipient":{"account_id":"` + shop + `"},"invoice_details":{"id":"` + invoice + `"},"amount":{"value":"19.99","currency":"RUB"}}`
+	answers := map[string]string{
+		"/v3/payments/pay-1": object, "/v3/invoices/" + invoice: `{"id":"` + invoice + `","status":"succeeded","payment_details":{"id":"pay-1","status":"succeeded"}}`,
+		"/v3/invoices/in-0": `{"id":"in-0","status":"pending"}`,
+	}
+	c, _ = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, answers[r.URL.Path]) }))
+	reported := gateway.Outcome{News: fsm.NewsActionRequired, Container: invoice, References: []string{invoice}}
+	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: reported, Webhook: event(object)})
+	_, err = c.Cancel(t.Context(), gateway.Cancel{Container: invoice, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
+	unpaid, err := c.Lookup(t.Context(), "in-0")
+	require.NoError(t, err)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Container: "in-0", References: []string{"in-0"}}, unpaid)
 }

@@ -21,12 +21,24 @@ func (a amount) money() (*payment.Money, error) { return call.ReadDecimal(a.Valu
 type object struct {
 	ID                  string            `json:"id"`
 	Status              string            `json:"status"`
+	Test                *bool             `json:"test"`
+	Recipient           recipient         `json:"recipient"`
+	Invoice             invoice           `json:"invoice_details"`
 	Amount              amount            `json:"amount"`
 	Refunded            *amount           `json:"refunded_amount"` // where there are successful refunds
 	Metadata            map[string]string `json:"metadata"`
 	Confirmation        waiting           `json:"confirmation"`
 	Method              method            `json:"payment_method"`
 	CancellationDetails cancellation      `json:"cancellation_details"`
+}
+
+type recipient struct {
+	AccountID string `json:"account_id"`
+}
+
+// invoice is that in which a payment was made, a container; empty for a payment without.
+type invoice struct {
+	ID string `json:"id"`
 }
 
 type cancellation struct {
@@ -40,9 +52,14 @@ func outcome(p object) (gateway.Outcome, error) {
 	if p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
-	if ours := p.Metadata["payment_attempt_id"]; ours != "" {
-		o.References = []string{ours}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.Invoice.ID, Payee: p.Recipient.AccountID, News: fsm.NewsProcessing}
+	if p.Test != nil {
+		o.Live = new(!*p.Test)
+	}
+	for _, name := range []string{p.Metadata["payment_attempt_id"], p.Invoice.ID} {
+		if name != "" {
+			o.References = append(o.References, name)
+		}
 	}
 	var err error
 	switch p.Status {

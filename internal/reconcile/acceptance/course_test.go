@@ -154,7 +154,7 @@ func (w *world) refund(whole bool) func(t *testing.T, p *made) {
 		if c.left() <= 0 {
 			return
 		}
-		cmd := commands.CreateRefund{AttemptID: p.attempt}
+		cmd := commands.CreateRefund{AttemptID: p.attempt, AcknowledgeDispute: true}
 		if !whole {
 			cmd.Amount = new(1 + w.random.Int64N(c.left()))
 		}

@@ -8,6 +8,8 @@ export interface Attempt {
     account: string;
     /** Null until the provider has named the payment. */
     provider_payment_id: string | null;
+    /** All payments at the provider that belong to the attempt, in the order in which they were reported. */
+    payments: ProviderPayment[];
     status: "pending" | "succeeded" | "failed";
     stage: "requested" | "awaiting_customer" | "authorized" | "outcome_unknown" | "final";
     amount: number;
@@ -32,6 +34,20 @@ export interface Attempt {
     created_at: string;
     updated_at: string;
     finalized_at: string | null;
+}
+/** One payment at the provider. Its amounts are in the attempt's currency. */
+export interface ProviderPayment {
+    /** Empty while the provider has not named it. */
+    provider_payment_id: string;
+    /** The provider's id of the page, session or order in which it was made; empty without one. */
+    container: string;
+    status: "open" | "processing" | "authorized" | "captured" | "failed" | "canceled";
+    amount_authorized: number;
+    amount_captured: number;
+    amount_refunded: number;
+    amount_disputed: number;
+    /** When a report last changed it. */
+    seen_at: string;
 }
 /** What an attempt that is `awaiting_customer` waits for. A later version of paylatch may have further types. */
 export type NextAction = RedirectAction | PostFormAction | SdkAction | DisplayAction;

@@ -21,7 +21,7 @@ func BegunElsewhere(t *testing.T, v VerifySigner, form webhooks.ReferenceForm, b
 		t.Helper()
 		e := Parsed(t, v, body)
 		require.NotEqual(t, webhooks.KindIgnored, e.Kind, body)
-		require.NotEmpty(t, e.ProviderPaymentID, body)
+		require.NotEmpty(t, e.ProviderPaymentID+e.Container, body)
 		require.NotEmpty(t, e.References, body)
 		require.Equal(t, attempt, e.References[0], body)
 	}

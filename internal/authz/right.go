@@ -1,0 +1,18 @@
+package authz
+
+// Right is what the configuration may let customers decide beside what is always theirs.
+type Right string
+
+// The rights. Customers have none of them by default: orders.created_by of the configuration gives the first,
+// orders.customers_may the others.
+const (
+	// CreateOrder is to set a price.
+	CreateOrder Right = "create_order"
+	// CaptureManual is to ask for a hold in place of a charge.
+	CaptureManual Right = "capture_manual"
+	// CancelHold is to end a hold, by cancelling its attempt or its order.
+	CancelHold Right = "cancel_hold"
+	// Confirm is to capture all of a hold, ConfirmPart any amount of it.
+	Confirm     Right = "confirm"
+	ConfirmPart Right = "confirm_part"
+)

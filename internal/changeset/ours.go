@@ -1,0 +1,50 @@
+package changeset
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// notOurs returns the finding of a report that must not be counted: its payment was made to another account, in the
+// other mode, or is tied to the attempt by nothing but a mark that a browser could have written. It returns nil for all others.
+//
+// A mark is a claim. A payment that is found by it counts once the provider has shown that it was paid to this account, in
+// this mode, with the full amount in the attempt's currency.
+func (s *Changeset) notOurs(c *Change, r payment.Report) *payment.Finding {
+	if r.Cause.Kind != payment.CauseWebhook && r.Cause.Kind != payment.CauseCheck {
+		return nil
+	}
+	account := s.Accounts.Get(c.Attempt.Account)
+	f := &payment.Finding{Kind: payment.NeedsReview, AboutID: cmp.Or(r.Payment, r.Container, r.Cause.ID)}
+	for i := range r.Movements {
+		if m := &r.Movements[i]; m.Money.Currency != "" {
+			f.Money = &m.Money
+		}
+	}
+	switch known := slices.Contains(account.Payees, r.Payee); {
+	case r.Live != nil && account.Live != nil && *r.Live != *account.Live:
+		f.About, f.Text = payment.AboutOtherMode, "The provider reports a payment of test money at an account of real money, or the other way round. It is not counted: see in the provider's dashboard how it was made."
+	case r.Payee != "" && !known && len(account.Payees) > 0:
+		f.About, f.Text = payment.AboutOtherPayee, "This payment was made to another account, "+r.Payee+", and not to this one. It is not counted: the shop has not received the money."
+	case s.claimed(c, r) && (r.Payee != "" && !known && s.capabilities(c.Attempt).PaysOthers || !full(c.Attempt, r)):
+		f.About, f.Text = payment.AboutClaim, "A payment bears this attempt's id, which a customer's browser could have written, and the provider does not show that it pays the whole amount to this account. "+
+			"It is not counted: look it up in the provider's dashboard, and report its id here if it belongs to the order."
+	default:
+		return nil
+	}
+	return f
+}
+
+// claimed reports whether money is reported under a payment that nothing but a mark from a browser ties to the attempt.
+func (s *Changeset) claimed(c *Change, r payment.Report) bool {
+	return r.BrowserMark && !c.Attempt.Knows(r.Payment) && !c.Attempt.Knows(r.Container) && (r.Refund != nil || len(r.Movements) > 0)
+}
+
+// full reports whether a report states that the whole amount of an attempt was captured, or is held.
+func full(a payment.Attempt, r payment.Report) bool {
+	return (r.Says == fsm.NewsAuthorized || r.Says == fsm.NewsSucceeded) &&
+		slices.ContainsFunc(r.Movements, func(m payment.Told) bool { return m.Pays() && m.Money == a.Money })
+}

@@ -1,0 +1,21 @@
+package gateway
+
+import (
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Sight is how a payment, or a refund, stands at its provider, looked up before its money is freed.
+type Sight struct {
+	// Silent is set where no lookup is possible, or where its result proves nothing.
+	Silent bool
+	// Says is the furthest that the provider reports; empty without Silent where it has no such payment, or refund.
+	Says fsm.News
+	// ShowsRefunds and Cancels are the capabilities of the same names: whether the answer would contain refunds, and
+	// whether an open payment can be cancelled.
+	ShowsRefunds, Cancels bool
+	// Foreign is set if the provider speaks of money in another currency than the attempt's.
+	Foreign bool
+	// Attempt is the attempt with what was found applied.
+	Attempt payment.Attempt
+}

@@ -1,0 +1,514 @@
+package payment
+
+import (
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// An attempt has any number of payments at the provider: a reload of the page makes a second one, a drop-in makes one for
+// each card that is tried. A report moves the payment that it is about, and no other. How the attempt stands is derived
+// from its payments; see [Attempt.derived].
+
+// MaxPayments is how many payments of one attempt are recorded. One more is a discrepancy.
+const MaxPayments = 50
+
+// NamedBy is who named a payment first.
+type NamedBy string
+
+const (
+	// NamedByCall payments were named by the response to a call of ours.
+	NamedByCall NamedBy = "call"
+	// NamedByReport payments were named by the merchant's backend, or by a person.
+	NamedByReport NamedBy = "report"
+	// NamedByWebhook payments were named by the provider's webhook, as made in a container of ours or by the attempt's own name.
+	NamedByWebhook NamedBy = "webhook"
+	// NamedByLookup payments were named by the response to a lookup.
+	NamedByLookup NamedBy = "lookup"
+	// NamedByMark payments were found by a mark that a browser could have written.
+	NamedByMark NamedBy = "mark"
+)
+
+// Payment is one thing at the provider that can take the customer's money.
+type Payment struct {
+	// ID is the provider's id of it, empty while the provider has not named the attempt's only payment.
+	ID string
+	// Container is the provider's id of the page, session or order in which it was made; empty without one.
+	Container string
+	State     fsm.PaymentState
+	NamedBy   NamedBy
+	// The amounts are those of the attempt's movements of this payment, in the attempt's currency.
+	Authorized, Captured, Refunded, Disputed int64
+	// Failure is the code of its failure, empty if it has not failed.
+	Failure string
+	// FirstAt is when it was first reported, LastAt when a report last changed it: by our clock. ReportedAt is the
+	// provider's clock of the last report that moved it, zero if that bore no time.
+	FirstAt, LastAt, ReportedAt time.Time
+}
+
+// Container is a page, session or order of the provider's in which payments are made. It takes no money.
+type Container struct {
+	ID string
+	// Ended is set once it expired or was cancelled: no payment begins in it any more.
+	Ended bool
+}
+
+// Held is what the payment captured and neither refunded nor lost to a chargeback, in minor units.
+func (p *Payment) Held() int64 {
+	return max(0, p.Captured-max(0, p.Refunded)-max(0, p.Disputed))
+}
+
+// OnHold is how much of it is authorized and neither captured nor released, in minor units. One capture ends the hold.
+func (p *Payment) OnHold() int64 {
+	if p.Captured > 0 || p.State == fsm.PaymentCaptured {
+		return 0
+	}
+	return max(0, p.Authorized)
+}
+
+// over reports whether the payment failed and holds nothing: nothing is sent to it any more.
+func (p *Payment) over() bool { return p.State == fsm.PaymentFailed && p.OnHold() == 0 }
+
+// Status is the payment's status as callers see it: open, processing, authorized, captured, failed or canceled.
+func (p *Payment) Status() string {
+	switch {
+	case p.State == fsm.PaymentNamed:
+		return string(fsm.PaymentOpen)
+	case p.State == fsm.PaymentFailed && (p.Failure == "canceled" || p.Failure == "expired"):
+		return "canceled"
+	}
+	return string(p.State)
+}
+
+// Payment is the attempt's payment of an id, nil if it has no such.
+func (a *Attempt) Payment(id string) *Payment {
+	for i := range a.Payments {
+		if a.Payments[i].ID == id {
+			return &a.Payments[i]
+		}
+	}
+	return nil
+}
+
+// PaymentKey is the payment by which a movement of it is recorded: empty for the attempt's first one.
+func (a *Attempt) PaymentKey(p *Payment) string {
+	if p == nil || len(a.Payments) > 0 && p == &a.Payments[0] {
+		return ""
+	}
+	return p.ID
+}
+
+// ofKey is the payment that the movements with a key are of, nil if there is none.
+func (a *Attempt) ofKey(key string) *Payment {
+	if key != "" {
+		return a.Payment(key)
+	}
+	if len(a.Payments) == 0 {
+		return nil
+	}
+	return &a.Payments[0]
+}
+
+// PaymentOf is the payment that a movement of the attempt is of, nil if there is none.
+func (a *Attempt) PaymentOf(m Movement) *Payment { return a.ofKey(m.Payment) }
+
+// container is the attempt's container of an id, nil if it has no such.
+func (a *Attempt) container(id string) *Container {
+	for i := range a.Containers {
+		if a.Containers[i].ID == id {
+			return &a.Containers[i]
+		}
+	}
+	return nil
+}
+
+// Knows reports whether the attempt has a payment or a container of an id.
+func (a *Attempt) Knows(id string) bool {
+	return id != "" && (a.Payment(id) != nil || a.container(id) != nil)
+}
+
+// OpenContainer is the last container in which a payment may still begin; empty without one.
+func (a *Attempt) OpenContainer() string {
+	for _, c := range slices.Backward(a.Containers) {
+		if !c.Ended {
+			return c.ID
+		}
+	}
+	return ""
+}
+
+// Cancellable are the payments that a cancel is sent to: all that may still take money, or hold it.
+func (a *Attempt) Cancellable() (all []Payment) {
+	for _, p := range a.Payments {
+		if p.State.Live() || p.State == fsm.PaymentFailed && p.OnHold() > 0 {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Holders are the payments that hold captured money.
+func (a *Attempt) Holders() (all []Payment) {
+	for _, p := range a.Payments {
+		if p.Held() > 0 {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Acting is the payment that a capture, a cancel, a lookup and ProviderPaymentID mean: the first that holds captured
+// money, else the first that captured some, that has money on hold, is with the provider, or is open; else the last one. It is nil without a payment.
+func (a *Attempt) Acting() *Payment {
+	ranks := []func(p *Payment) bool{
+		func(p *Payment) bool { return p.Held() > 0 },
+		func(p *Payment) bool { return p.State == fsm.PaymentCaptured },
+		func(p *Payment) bool { return p.State == fsm.PaymentAuthorized },
+		func(p *Payment) bool { return p.OnHold() > 0 },
+		func(p *Payment) bool { return p.State == fsm.PaymentProcessing },
+		func(p *Payment) bool { return p.State.Live() },
+	}
+	for _, is := range ranks {
+		for i := range a.Payments {
+			if is(&a.Payments[i]) {
+				return &a.Payments[i]
+			}
+		}
+	}
+	if n := len(a.Payments); n > 0 {
+		return &a.Payments[n-1]
+	}
+	return nil
+}
+
+// actingID is the provider's id of the acting payment; without one that of the container in which it will be made.
+func (a *Attempt) actingID() string {
+	p, open := a.Acting(), a.OpenContainer()
+	if p != nil && p.ID != "" && (open == "" || !p.over()) {
+		return p.ID
+	}
+	if open != "" {
+		return open
+	}
+	if n := len(a.Containers); n > 0 {
+		return a.Containers[n-1].ID
+	}
+	return a.ProviderPaymentID
+}
+
+// UnderWay reports whether a payment is with the provider or has money on hold: the attempt does not expire meanwhile.
+func (a *Attempt) UnderWay() bool {
+	return slices.ContainsFunc(a.Payments, func(p Payment) bool {
+		return p.State == fsm.PaymentProcessing || p.State == fsm.PaymentAuthorized
+	})
+}
+
+// Waits reports whether a payment of the attempt may still begin or go on, as far as was reported: one is live, or a
+// container is open.
+func (a *Attempt) Waits() bool {
+	return a.OpenContainer() != "" || slices.ContainsFunc(a.Payments, func(p Payment) bool { return p.State.Live() })
+}
+
+// subject finds the payment that a report is about, and makes it if it is new. Ambiguous is set for a report that could be
+// about several payments: it is no report. The payment is nil where the report is about none: about the attempt as a
+// whole, a container, or a payment beyond MaxPayments (full).
+func (a *Attempt) subject(r Report, now time.Time) (p *Payment, ambiguous, full bool) {
+	switch {
+	case r.Payment != "":
+		return a.paymentNamed(r, now)
+	case r.Cause.Kind == CausePerson && r.Says == fsm.NewsMoney:
+		return a.Acting(), false, false
+	case r.OfAttempt, r.Cause.Kind == CausePerson:
+		return nil, false, false
+	}
+	candidates := a.inContainer(r.Container)
+	switch {
+	case len(candidates) == 1 && r.endsContainer() && candidates[0].outlives():
+		return nil, false, false
+	case len(candidates) == 1:
+		return candidates[0], false, false
+	case len(candidates) > 1:
+		return nil, r.Container == "" && standing(r.Says) || r.Container != "" && pays(r.Says), false
+	case r.Container != "" && !pays(r.Says), !standing(r.Says), r.Says == fsm.NewsFailed, r.Says == fsm.NewsSoftFailed:
+		return nil, false, false
+	}
+	return a.add(r, now)
+}
+
+// endsContainer reports whether the report is of the end of a container, and names no payment.
+func (r Report) endsContainer() bool {
+	return r.Payment == "" && r.Container != "" && r.Says == fsm.NewsFailed
+}
+
+// outlives reports whether the payment is not ended by its container's end: it has a name of its own, and its customer has
+// done all that there is to do.
+func (p *Payment) outlives() bool {
+	return p.ID != "" && (p.State == fsm.PaymentProcessing || p.State == fsm.PaymentAuthorized)
+}
+
+// paymentNamed is the payment that a report names.
+func (a *Attempt) paymentNamed(r Report, now time.Time) (p *Payment, ambiguous, full bool) {
+	if p := a.Payment(r.Payment); p != nil {
+		if p.Container == "" {
+			p.Container = r.Container
+		}
+		return p, false, false
+	}
+	if p := a.Payment(""); p != nil && (p.Container == "" || r.Container == "" || p.Container == r.Container) {
+		p.ID, p.Container = r.Payment, cmpOr(p.Container, r.Container)
+		return p, false, false
+	}
+	return a.add(r, now)
+}
+
+func (a *Attempt) add(r Report, now time.Time) (p *Payment, ambiguous, full bool) {
+	if len(a.Payments) >= MaxPayments {
+		return nil, false, true
+	}
+	a.Payments = append(a.Payments, Payment{
+		ID: r.Payment, Container: r.Container, State: fsm.PaymentNamed, NamedBy: a.namedBy(r), FirstAt: now, LastAt: now,
+	})
+	return &a.Payments[len(a.Payments)-1], false, false
+}
+
+// inContainer are the payments that a report without a payment's id may be about: those of its container, or all.
+func (a *Attempt) inContainer(id string) (all []*Payment) {
+	for i := range a.Payments {
+		if p := &a.Payments[i]; id == "" || p.Container == id {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// namedBy is who names a payment by a report.
+func (a *Attempt) namedBy(r Report) NamedBy {
+	switch r.Cause.Kind {
+	case CauseCall, CausePay:
+		return NamedByCall
+	case CauseReport, CausePerson, CauseImport:
+		return NamedByReport
+	case CauseCheck:
+		if r.BrowserMark && !a.Knows(r.Container) {
+			return NamedByMark
+		}
+		return NamedByLookup
+	case CauseWebhook:
+	}
+	if r.BrowserMark && !a.Knows(r.Container) {
+		return NamedByMark
+	}
+	return NamedByWebhook
+}
+
+// standing reports whether News is about how a payment stands.
+func standing(n fsm.News) bool {
+	switch n {
+	case fsm.NewsProcessing, fsm.NewsActionRequired, fsm.NewsAuthorized, fsm.NewsSucceeded, fsm.NewsSoftFailed, fsm.NewsFailed:
+		return true
+	case fsm.NewsUnknown, fsm.NewsMoney, fsm.NewsDisputed, fsm.NewsReopened, fsm.NewsProcessingAgain:
+	}
+	return false
+}
+
+// pays reports whether News is of money that is held or captured.
+func pays(n fsm.News) bool { return n == fsm.NewsAuthorized || n == fsm.NewsSucceeded }
+
+// notes takes over what a report states about the container of its payment. A container is over once a payment in it was
+// made, and when it fails itself. For a charge of ours it is over with its payment, unless the customer may try again there.
+func (a *Attempt) notes(r Report) {
+	used := pays(r.Says) || r.Says == fsm.NewsFailed && !r.PageOpen && r.Payment != ""
+	if r.Container == "" {
+		if a.Begun != BegunElsewhere && used {
+			for i := range a.Containers {
+				a.Containers[i].Ended = true // a charge of ours has one page, which the payment was made on
+			}
+		}
+		return
+	}
+	c := a.container(r.Container)
+	if c == nil {
+		if len(a.Containers) >= MaxPayments {
+			return
+		}
+		a.Containers = append(a.Containers, Container{ID: r.Container})
+		c = &a.Containers[len(a.Containers)-1]
+	}
+	over := r.Says == fsm.NewsFailed && !r.PageOpen && (r.Payment == "" || a.Begun != BegunElsewhere)
+	c.Ended = c.Ended || over || pays(r.Says)
+}
+
+// endContainer ends the payments of a container that are open: it expired, or was cancelled.
+func (a *Attempt) endContainer(id string, f *Failure, now time.Time) {
+	for i := range a.Payments {
+		if p := &a.Payments[i]; p.Container == id && (p.State == fsm.PaymentOpen || p.State == fsm.PaymentNamed) {
+			p.State, p.LastAt = fsm.PaymentFailed, now
+			p.Failure = "expired"
+			if f != nil {
+				p.Failure = f.Code
+			}
+		}
+	}
+}
+
+// step moves the payment by a report of how it stands. A report that the provider dates before the one that moved the
+// payment last is stale, unless it is of money.
+func (p *Payment) step(r Report, now time.Time) (fsm.Verdict, error) {
+	older := !r.At.IsZero() && r.At.Before(p.ReportedAt)
+	if older && (!pays(r.Says) || r.Says == fsm.NewsAuthorized && p.State == fsm.PaymentFailed) && standing(r.Says) && r.Says != fsm.NewsFailed {
+		return fsm.Stale, nil
+	}
+	step, err := fsm.NextPayment(p.State, r.Says)
+	if err != nil {
+		return Ignored, err
+	}
+	if step.Moved() {
+		p.State, p.LastAt, p.ReportedAt = step.To, now, later(p.ReportedAt, r.At)
+		p.Failure = ""
+	}
+	if p.State == fsm.PaymentNamed && r.Says == fsm.NewsSoftFailed && r.Failure != nil {
+		p.Failure = r.Failure.Code
+	}
+	if p.State == fsm.PaymentFailed && p.Failure == "" {
+		p.Failure = "declined"
+		if r.Failure != nil {
+			p.Failure = r.Failure.Code
+		}
+	}
+	return step.Verdict, nil
+}
+
+// count adds a movement to the sums of the payment.
+func (p *Payment) count(m Movement) {
+	switch m.Kind {
+	case MovementAuthorization:
+		p.Authorized += m.Money.Minor
+	case MovementRelease:
+		p.Authorized -= m.Money.Minor
+	case MovementCapture:
+		p.Captured += m.Money.Minor
+	case MovementCaptureReversal:
+		p.Captured -= m.Money.Minor
+	case MovementRefund:
+		p.Refunded += m.Money.Minor
+	case MovementRefundReversal:
+		p.Refunded -= m.Money.Minor
+	case MovementChargeback:
+		p.Disputed += m.Money.Minor
+	case MovementChargebackReversal:
+		p.Disputed -= m.Money.Minor
+	}
+}
+
+// Covered reports whether the captured money pays the order: it is the whole amount or more, or exactly what a capture
+// operation of ours was to take. What one payment took, and was taken back since, counts: the loss may be reported first.
+func (a *Attempt) Covered() bool {
+	if a.covers(a.Captured) {
+		return true
+	}
+	for i := range a.Payments {
+		if p := &a.Payments[i]; p.State == fsm.PaymentCaptured && a.covers(a.captures(a.PaymentKey(p))) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *Attempt) covers(amount int64) bool {
+	return amount > 0 && (amount >= a.Money.Minor || a.askedToCapture(amount))
+}
+
+// askedToCapture reports whether a capture operation of ours is, or was, for an amount.
+func (a *Attempt) askedToCapture(amount int64) bool {
+	return slices.ContainsFunc(a.Operations, func(o Operation) bool {
+		return o.Kind == OperationCapture && o.Sends > 0 && o.Amount == amount && (o.Open() || o.State == fsm.OperationDone)
+	})
+}
+
+// Stands is how a pending attempt stands at a time by its payments.
+func (a *Attempt) Stands(at time.Time) fsm.State { return a.derived(at) }
+
+// derived is the state of a pending attempt by its payments: the first of these that holds.
+func (a *Attempt) derived(now time.Time) fsm.State {
+	var authorized, processing, open, named, odd bool
+	for i := range a.Payments {
+		p := &a.Payments[i]
+		switch p.State {
+		case fsm.PaymentAuthorized:
+			fits := p.Authorized >= a.Money.Minor || a.Authorized >= a.Money.Minor
+			authorized, odd = authorized || fits, odd || !fits
+		case fsm.PaymentProcessing:
+			processing = true
+		case fsm.PaymentOpen:
+			open = true
+		case fsm.PaymentNamed:
+			named = named || !a.triedInVain(p)
+		case fsm.PaymentCaptured:
+			odd = true // it does not cover the amount
+		case fsm.PaymentFailed:
+		}
+	}
+	switch {
+	case a.Covered():
+		return fsm.Succeeded
+	case authorized:
+		return fsm.Authorized
+	case processing:
+		return fsm.Processing
+	case open, a.OpenContainer() != "", a.waitsForCustomer(now):
+		return fsm.AwaitingCustomer
+	case odd:
+		return fsm.Processing // what is on hold, or was captured, is not the amount: a person decides
+	case named, len(a.Payments)+len(a.Containers) == 0:
+		return a.State
+	}
+	return fsm.Failed
+}
+
+// triedInVain reports whether a payment is a try that was declined on the page, of which nothing else was ever reported, while
+// the page's own payment has failed and the attempt was to be cancelled: nothing comes of it.
+func (a *Attempt) triedInVain(p *Payment) bool {
+	return p.Failure != "" && a.CancelWanted() && slices.ContainsFunc(a.Payments, func(of Payment) bool { return of.State == fsm.PaymentFailed })
+}
+
+// waitsForCustomer reports whether the attempt waits for a customer that may begin another payment: it was begun elsewhere
+// and has not expired, or the provider's page is open after a declined try. A cancel ends that.
+func (a *Attempt) waitsForCustomer(now time.Time) bool {
+	if a.CancelWanted() {
+		return false
+	}
+	elsewhere := a.Begun == BegunElsewhere && (a.ExpiresAt == nil || now.Before(*a.ExpiresAt))
+	return elsewhere || a.PageOpen
+}
+
+// leads is the News by which the state machine takes the attempt from its state to a derived one.
+func (a *Attempt) leads(to fsm.State) fsm.News {
+	switch to {
+	case fsm.Succeeded:
+		return fsm.NewsSucceeded
+	case fsm.Failed:
+		return fsm.NewsFailed
+	case fsm.Authorized:
+		return fsm.NewsAuthorized
+	case fsm.Processing:
+		if a.State == fsm.AwaitingCustomer || a.State == fsm.Authorized {
+			return fsm.NewsProcessingAgain
+		}
+		return fsm.NewsProcessing
+	case fsm.AwaitingCustomer:
+		if a.State == fsm.Authorized {
+			return fsm.NewsReopened
+		}
+		return fsm.NewsActionRequired
+	case fsm.Requested, fsm.OutcomeUnknown:
+	}
+	return fsm.NewsMoney
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,26 @@
+package call_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+func TestFurther(t *testing.T) {
+	t.Parallel()
+	order := []fsm.News{fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded}
+	for i, less := range order {
+		a := gateway.Outcome{ProviderPaymentID: "a", News: less}
+		require.Equal(t, a, call.Further(gateway.Outcome{}, a))
+		require.Equal(t, a, call.Further(a, gateway.Outcome{ProviderPaymentID: "b", News: less}))
+		for _, more := range order[i+1:] {
+			b := gateway.Outcome{ProviderPaymentID: "b", News: more}
+			require.Equal(t, b, call.Further(a, b))
+			require.Equal(t, b, call.Further(b, a))
+		}
+	}
+}

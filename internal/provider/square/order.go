@@ -1,0 +1,72 @@
+package square
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// order is an Order (https://developer.squareup.com/reference/square/objects/Order): a container of payments, that of a
+// payment link for one.
+type order struct {
+	ID      string `json:"id"`
+	State   string `json:"state"`
+	Tenders []struct {
+		PaymentID string `json:"payment_id"`
+	} `json:"tenders"`
+}
+
+// lookupOrder is how the payment of an order stands that has come furthest, or the order where it has none
+// (https://developer.squareup.com/reference/square/orders-api/retrieve-order, which needs the permission ORDERS_READ).
+func (c *Client) lookupOrder(ctx context.Context, id string) (gateway.Outcome, error) {
+	a, err := call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: c.base + "/v2/orders/" + url.PathEscape(id), Header: c.header()})
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	got, refused, err := read(a)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case refused.missing():
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	case refused != nil:
+		return gateway.Outcome{}, fmt.Errorf("%w: it is no payment, and may be an order: %w", gateway.ErrNotTold, refused.err())
+	case got.Order == nil || got.Order.ID != id:
+		return gateway.Outcome{}, errNameless
+	}
+	return c.inOrder(ctx, *got.Order)
+}
+
+func (c *Client) inOrder(ctx context.Context, o order) (found gateway.Outcome, err error) {
+	for _, t := range o.Tenders {
+		if t.PaymentID == "" {
+			continue
+		}
+		got, err := c.get(ctx, paymentPath(t.PaymentID), nil)
+		if err != nil {
+			return gateway.Outcome{}, unknown(err)
+		}
+		one, err := c.moved(ctx, got.Payment)
+		if err != nil {
+			return gateway.Outcome{}, err
+		}
+		found = call.Further(found, one)
+	}
+	if found.ProviderPaymentID != "" {
+		return found, nil
+	}
+	found = gateway.Outcome{Container: o.ID, References: []string{o.ID}, News: fsm.NewsProcessing}
+	switch o.State {
+	case "OPEN", "DRAFT":
+		found.News = fsm.NewsActionRequired
+	case "CANCELED":
+		found.News, found.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+	}
+	return found, nil
+}

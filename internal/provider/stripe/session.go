@@ -1,0 +1,106 @@
+package stripe
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/stripe/stripe-go/v86"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// sessionPrefix begins the ids of Checkout sessions: pages in which payment intents are made
+// (https://docs.stripe.com/api/checkout/sessions/object).
+const sessionPrefix = "cs_"
+
+func sessionPath(id string) string { return "/v1/checkout/sessions/" + url.PathEscape(id) }
+
+// lookupSession is how the payment of a session stands, or the session where it has none yet.
+func (c *Client) lookupSession(ctx context.Context, id string) (gateway.Outcome, error) {
+	var found stripe.CheckoutSession
+	if err := c.get(ctx, sessionPath(id), &stripe.CheckoutSessionRetrieveParams{}, &found); err != nil {
+		return gateway.Outcome{}, err
+	}
+	return c.inSession(ctx, &found)
+}
+
+func (c *Client) inSession(ctx context.Context, s *stripe.CheckoutSession) (gateway.Outcome, error) {
+	switch {
+	case s.Object != "checkout.session" || s.ID == "":
+		return gateway.Outcome{}, errNameless
+	case s.PaymentIntent == nil || s.PaymentIntent.ID == "":
+		return sessionOutcome(s), nil
+	}
+	o, err := c.Lookup(ctx, s.PaymentIntent.ID)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	o.Container, o.References = s.ID, append(o.References, s.ID)
+	if s.Status == stripe.CheckoutSessionStatusOpen {
+		o.PageOpen = o.News == fsm.NewsSoftFailed
+	}
+	return o, nil
+}
+
+// sessionOutcome is a session without a payment, by its status.
+func sessionOutcome(s *stripe.CheckoutSession) gateway.Outcome {
+	o := gateway.Outcome{Container: s.ID, References: []string{s.ID}, News: fsm.NewsProcessing, Live: &s.Livemode}
+	switch s.Status {
+	case stripe.CheckoutSessionStatusOpen:
+		o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(s.URL)
+	case stripe.CheckoutSessionStatusExpired:
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
+	case stripe.CheckoutSessionStatusComplete:
+	}
+	return o
+}
+
+// expire ends a session, and with it the payment that its customer has begun and not made
+// (https://docs.stripe.com/api/checkout/sessions/expire). Where it is not open any more, its payment counts.
+func (c *Client) expire(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	var ended stripe.CheckoutSession
+	refused, err := c.post(ctx, sessionPath(cl.Container)+"/expire", onceKey(cl), cl.Permit, &stripe.CheckoutSessionExpireParams{}, &ended)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case refused == nil && ended.ID == cl.Container:
+		return canceledSession(&ended), nil
+	case refused == nil:
+		return gateway.Outcome{}, errNameless
+	case missing(refused):
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	}
+	now, err := c.lookupSession(ctx, cl.Container)
+	now.Refused = err == nil && now.News != fsm.NewsFailed // an earlier call did it
+	return now, err
+}
+
+// expirePayment ends the page of a payment. What it answers is how that payment stands then.
+func (c *Client) expirePayment(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	ended, err := c.expire(ctx, cl)
+	if err != nil || ended.ProviderPaymentID == cl.ProviderPaymentID {
+		return ended, err
+	}
+	o, err := c.standing(ctx, cl.ProviderPaymentID)
+	o.Refused = ended.Refused && o.News != fsm.NewsFailed
+	return o, err
+}
+
+// canceledSession is a session that this account has ended.
+func canceledSession(s *stripe.CheckoutSession) gateway.Outcome {
+	o := sessionOutcome(s)
+	if o.News == fsm.NewsFailed {
+		o.Failure = payment.NewFailure("canceled", "")
+	}
+	return o
+}
+
+// ofSession reports whether Stripe leaves the end of the payment to its session: it "can't directly cancel the
+// PaymentIntent for a Checkout Session" (https://docs.stripe.com/api/payment_intents/cancel).
+func ofSession(cl gateway.Cancel, o gateway.Outcome) bool {
+	open := o.News == fsm.NewsActionRequired || o.News == fsm.NewsSoftFailed
+	return o.Refused && open && strings.HasPrefix(cl.Container, sessionPrefix)
+}
