@@ -29,7 +29,7 @@ func findings(before, after Attempt, r Report, p *Payment, odd DiscrepancyKind, 
 		found = append(found, secondPayment(before, after, p)...)
 	}
 	for _, m := range recorded {
-		if odd == "" && m.Money.Minor != 0 && (m.Source != MovementTotal || m.Money.Minor > 0) {
+		if odd == "" && (m.Source != MovementTotal || m.Money.Minor > 0) && !onlyNamed(m, recorded) {
 			found = append(found, movementFinding(m, after.sum(m.Kind, m.Money.Currency, nil))...)
 		}
 	}
@@ -56,6 +56,18 @@ func oddFindings(before Attempt, recorded []Movement, f Finding) []Finding {
 		return nil
 	}
 	return []Finding{f}
+}
+
+// onlyNamed reports whether a movement gives its id to money that was recorded as a part of a total before: what it adds is
+// taken from that total in the same report. A person was told of it then.
+func onlyNamed(m Movement, recorded []Movement) bool {
+	var taken int64
+	for _, of := range recorded {
+		if of.Kind == m.Kind && of.Source == MovementTotal && of.Money.Currency == m.Money.Currency {
+			taken -= of.Money.Minor
+		}
+	}
+	return m.Source != MovementTotal && taken > 0 && taken >= m.Money.Minor
 }
 
 // newlyCaptured is the last recorded movement that captured money, nil where the movements only name what was captured before:
