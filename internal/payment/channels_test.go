@@ -58,9 +58,9 @@ func stripeChannel(reader webhooks.Reader) channel {
 		charge = `{"object":"charge","id":"ch_~","payment_intent":"pi_~","status":"succeeded","amount":1999,"amount_captured":1999,"captured":true,"currency":"eur","disputed":true,` +
 			`"refunds":{"object":"list","data":[` + failed + `,` + back + `],"has_more":false}}`
 	)
-	booked := func(id, kind string, amount int, source string) string {
-		return fmt.Sprintf(`{"object":"balance_transaction","id":"txn_%s~","type":"%s","created":1773446400,"amount":%d,"net":%d,"fee":0,"currency":"eur","source":%s}`,
-			id, kind, amount, amount, source)
+	booked := func(id int, kind string, amount int, source string) string { // an entry has one date, wherever it is read
+		return fmt.Sprintf(`{"object":"balance_transaction","id":"txn_%d~","type":"%s","created":%d,"amount":%d,"net":%d,"fee":0,"currency":"eur","source":%s}`,
+			id, kind, 1773446403+id, amount, amount, source)
 	}
 	event := func(id, kind, of string) string {
 		return `{"object":"event","id":"evt_` + id + `~","type":"` + kind + `","created":1773446400,"api_version":"2025-03-31.basil","data":{"object":` + of + `}}`
@@ -77,7 +77,7 @@ func stripeChannel(reader webhooks.Reader) channel {
 			"GET /v1/disputes":             `{"object":"list","data":[` + argued + `],"has_more":false}`,
 			"GET /v1/payouts":              `{"object":"list","data":[],"has_more":false}`,
 			"GET /v1/balance_transactions": `{"object":"list","has_more":false,"data":[` + strings.Join([]string{
-				booked("1", "charge", 1999, charge), booked("2", "refund", -500, back), booked("3", "adjustment", -1999, argued), booked("4", "adjustment", 1999, argued),
+				booked(1, "charge", 1999, charge), booked(2, "refund", -500, back), booked(3, "adjustment", -1999, argued), booked(4, "adjustment", 1999, argued),
 			}, ",") + `]}`,
 		},
 		hooks: []string{
