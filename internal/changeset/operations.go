@@ -121,6 +121,9 @@ func (s *Changeset) closePointless(c *Change, before payment.Attempt) {
 	if take := a.OpenTake(); take != nil && take.Kind == payment.OperationCapture && capturedOtherwise(a) {
 		take.Finish("captured_otherwise")
 	}
+	if cancel := a.OpenCancel(); cancel != nil && cancel.Sends == 0 && capturedOtherwise(a) && len(a.Cancellable()) == 0 {
+		cancel.Refuse("paid")
+	}
 	if !a.State.Final() {
 		return
 	}

@@ -82,7 +82,7 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 	movements := a.complete(r.Movements, p)
 	t := Transition{From: a.State, News: r.Says, Cause: r.Cause, At: now}
 	odd := a.mismatch(r, movements, p)
-	verdict, err := a.movePayment(p, r, odd, now)
+	verdict, err := a.movePayment(p, r, movements, odd, now)
 	if err != nil {
 		*a = before
 		return Transition{}, Ignored
@@ -156,7 +156,7 @@ func (a *Attempt) recorded(movements []Told, key string) bool {
 
 // movePayment moves the payment that a report is about, and the container that it names. Money in another currency, and a
 // hold of another amount, leave the payment where it is: a person decides.
-func (a *Attempt) movePayment(p *Payment, r Report, odd DiscrepancyKind, now time.Time) (fsm.Verdict, error) {
+func (a *Attempt) movePayment(p *Payment, r Report, movements []Told, odd DiscrepancyKind, now time.Time) (fsm.Verdict, error) {
 	a.notes(r)
 	if r.endsContainer() && (p == nil || p.State.Live()) {
 		a.endContainer(r.Container, r.Failure, now)
@@ -169,6 +169,8 @@ func (a *Attempt) movePayment(p *Payment, r Report, odd DiscrepancyKind, now tim
 		return "", nil
 	case odd == CurrencyMismatch, odd != "" && r.Says == fsm.NewsAuthorized:
 		return fsm.Conflict, nil
+	case r.Says == fsm.NewsAuthorized && p.State == fsm.PaymentFailed && a.heldBefore(movements, p, r, now):
+		return fsm.Stale, nil
 	case a.Begun == BegunElsewhere:
 	case r.Says == fsm.NewsProcessing && p.State == fsm.PaymentOpen:
 		return fsm.Stale, nil // of a charge of ours: its customer is on the way to the provider
@@ -176,6 +178,20 @@ func (a *Attempt) movePayment(p *Payment, r Report, odd DiscrepancyKind, now tim
 		return fsm.Applied, nil // it is cancelled by us
 	}
 	return p.step(r, now)
+}
+
+// heldBefore reports whether a webhook of a hold is an old one: the hold that it states is recorded already, and nothing
+// shows that it is younger than what moved its payment last.
+func (a *Attempt) heldBefore(movements []Told, p *Payment, r Report, now time.Time) bool {
+	if r.Cause.Kind != CauseWebhook || r.At.After(p.ReportedAt) {
+		return false
+	}
+	with, key := *a, a.PaymentKey(p)
+	with.Payments = slices.Clone(a.Payments)
+	for _, m := range movements {
+		with.record(m, key, r.Cause, now)
+	}
+	return with.LastMovement == a.LastMovement && slices.ContainsFunc(movements, Told.Pays)
 }
 
 // move takes the attempt to the state that is derived from its payments, with what comes with it.
