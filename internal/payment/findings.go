@@ -29,7 +29,7 @@ func findings(before, after Attempt, r Report, p *Payment, odd DiscrepancyKind, 
 		found = append(found, secondPayment(before, after, p)...)
 	}
 	for _, m := range recorded {
-		if odd == "" && (m.Source != MovementTotal || m.Money.Minor > 0) && !onlyNamed(m, recorded) {
+		if (odd == "" || m.Money.Currency == after.Money.Currency) && (m.Source != MovementTotal || m.Money.Minor > 0) && !onlyNamed(m, recorded) {
 			found = append(found, movementFinding(m, after.sum(m.Kind, m.Money.Currency, nil))...)
 		}
 	}
@@ -142,22 +142,39 @@ func movementFinding(m Movement, total int64) []Finding {
 	return nil
 }
 
-// secondPayment is the finding of money that is captured under two payments at once, and is more than the order needs.
+// secondPayment is the finding of money that is captured under two payments, and is more than the order needs.
 func secondPayment(before, after Attempt, p *Payment) []Finding {
-	if p == nil || after.Captured <= before.Captured || p.Held() == 0 || after.Captured <= after.Money.Minor {
+	if p == nil || after.Captured <= before.Captured || p.Captured <= 0 || after.Captured <= after.Money.Minor {
 		return nil
 	}
-	for _, other := range after.Holders() {
-		if other.ID == p.ID {
-			continue
-		}
-		money := Money{p.Captured, after.Money.Currency}
-		return []Finding{{
-			Kind: NeedsReview, About: AboutSecondPayment, AboutID: p.ID, Money: &money,
-			Text: "The customer was charged twice for this order: by the payments " + other.ID + " and " + p.ID + ". Refund one of the two, here or in the provider's dashboard.",
-		}}
+	other := after.capturedBeside(p.ID)
+	if other == nil {
+		return nil
 	}
-	return nil
+	text := "The customer was charged twice for this order: by the payments " + other.ID + " and " + p.ID + ". "
+	if other.Held() > 0 {
+		text += "Refund one of the two, here or in the provider's dashboard."
+	} else {
+		text += "The first one was paid back: refund the second too, unless the order is to stand."
+	}
+	return []Finding{{
+		Kind: NeedsReview, About: AboutSecondPayment, AboutID: p.ID, Money: &Money{p.Captured, after.Money.Currency}, Text: text,
+	}}
+}
+
+// capturedBeside is the payment that captured money beside another one: the first that holds it still, else the first that
+// did; nil without one.
+func (a *Attempt) capturedBeside(id string) (found *Payment) {
+	for i := range a.Payments {
+		switch p := &a.Payments[i]; {
+		case p.ID == id, p.Captured <= 0:
+		case p.Held() > 0:
+			return p
+		case found == nil:
+			found = p
+		}
+	}
+	return found
 }
 
 // tooMany is the finding of a payment beyond MaxPayments.

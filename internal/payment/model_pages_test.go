@@ -46,6 +46,11 @@ func (d *deal) twice() int64 {
 	return price
 }
 
+// bothTold reports whether webhooks have reported both payments of it.
+func (d *deal) bothTold() bool {
+	return d.second != "" && slices.Contains(d.reported, d.transaction) && slices.Contains(d.reported, d.second)
+}
+
 // another puts a webhook of another transaction of a payment on its way.
 func (p *scripted) another(d *deal, kind webhooks.Kind) string {
 	d.tries++
@@ -135,7 +140,7 @@ func (w *world) twice() {
 				times++
 			}
 		}
-		both := d.second != "" && slices.Contains(d.reported, d.transaction) && slices.Contains(d.reported, d.second)
+		both := d.bothTold()
 		anew := d.transaction != d.id // and the end of the hold before it may be reported later
 		if times > 1 || both && times != 1 || !both && times == 1 && !anew {
 			w.Fatalf("both payments of %s were told of: %t, and a person is told %d times", d.name, both, times)

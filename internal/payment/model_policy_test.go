@@ -29,7 +29,7 @@ func (w *world) received(events ...webhooks.Event) []inbound.Received {
 	return all
 }
 
-// repaid requires that all late money is refunded by the policy, once, and no other.
+// repaid requires that all late money, and what a second payment took, is refunded by the policy, once, and no other.
 func (w *world) repaid() {
 	if w.account != repaying {
 		return
@@ -46,7 +46,8 @@ func (w *world) repaid() {
 		w.track(id, w.those(func(a known) bool { return a.ID.String() == r.Attempt })[0])
 	}
 	for name, a := range w.attempts {
-		switch n, late := times[a.ID.String()], a.Failed() && a.gross() > 0; {
+		d := w.p.of(name)
+		switch n, late := times[a.ID.String()], a.Failed() && a.gross() > 0 || d != nil && d.bothTold(); {
 		case n > 1 || n == 1 && !late:
 			w.Fatalf("the policy pays %s back %d times, which is %s", name, n, describe(a.Attempt))
 		case n == 0 && late && a.Held() == a.gross():

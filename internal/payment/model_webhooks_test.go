@@ -9,6 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -60,8 +61,12 @@ func (w *world) acked(n *notice, v fsm.Verdict) {
 	if (v == inbound.Duplicate) != (n.verdict != "") {
 		w.Fatalf("webhook %q, which came before: %t, is answered %s", n.name, n.verdict != "", v)
 	}
-	if v == fsm.Applied && n.elsewhere() && holdsMoney(w.attempts[n.of.name]) {
-		w.Fatalf("%q, of a try in another tab, gives up the money that is held", n.name)
+	if before := w.attempts[n.of.name]; v == fsm.Applied && n.elsewhere() && holdsMoney(before) && before.Intent.Kind != payment.OperationCancel {
+		a, err := w.store.Attempt(w.ctx, before.ID)
+		w.must(err)
+		if w.standing(a).Intent.Kind == payment.OperationCancel {
+			w.Fatalf("%q, of a try in another tab, gives up the money that is held", n.name)
+		}
 	}
 	if n.verdict == "" {
 		n.verdict = v

@@ -204,6 +204,14 @@ func (a *Attempt) UnderWay() bool {
 	})
 }
 
+// HasBeside reports whether the attempt has a payment beside the named one that holds money, or that the provider has not
+// decided.
+func (a *Attempt) HasBeside(id string) bool {
+	return id != "" && slices.ContainsFunc(a.Payments, func(p Payment) bool {
+		return p.ID != id && (p.State == fsm.PaymentProcessing || p.State == fsm.PaymentAuthorized || p.State == fsm.PaymentCaptured)
+	})
+}
+
 // Waits reports whether a payment of the attempt may still begin or go on, as far as was reported: one is live, or a
 // container is open.
 func (a *Attempt) Waits() bool {

@@ -113,8 +113,8 @@ type bank struct {
 	books  []gateway.Entry
 	// unread is what the books return once all was passed.
 	unread error
-	// precursor is that of its capabilities.
-	precursor string
+	// contains is set if the id that a charge names is that of what its payment is made in.
+	contains bool
 	// between is called before each entry; nil for nothing.
 	between func(i int) error
 }
@@ -136,8 +136,11 @@ func (b *bank) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, err
 	if out.News == "" {
 		out = gateway.Outcome{News: fsm.NewsSucceeded, Money: &c.Money}
 	}
-	out.ProviderPaymentID = "pay_" + string(c.Order)
-	b.stands[out.ProviderPaymentID] = out
+	id := "pay_" + string(c.Order)
+	if out.ProviderPaymentID = id; b.contains {
+		out.ProviderPaymentID, out.Container = "", id
+	}
+	b.stands[id] = out
 	return out, nil
 }
 

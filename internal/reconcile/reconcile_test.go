@@ -52,19 +52,20 @@ func agrees(t *testing.T) {
 	require.Equal(t, []string{"books cli:test true 3"}, rows(t, r, "SELECT source || ' ' || started_by || ' ' || (finished_at IS NOT NULL)::text || ' ' || (counts->>'agreed') FROM reconciliations"))
 }
 
-// The books have the payment by its own id, the attempt by that of what it was made of. Without such ids it would be another.
+// The books have the payment by its own id, the attempt the id of the page in which it was made. If that were a payment's id, the books
+// would have another payment.
 func agreesByWhatItIsMadeOf(t *testing.T) {
 	t.Parallel()
-	for precursor, agreed := range map[string]int{"pay_": 1, "": 0} {
+	for contains, agreed := range map[bool]int{true: 1, false: 0} {
 		r := newEnv(t)
-		r.bank.precursor = precursor
+		r.bank.contains = contains
 		a := r.pay(t, "A-1")
 		e := captured("PM1")
 		e.References = []string{a.ID.String()}
 		r.bank.books = []gateway.Entry{e}
 		r.reconcile(t)
-		require.Equal(t, agreed, r.count.Agreed, precursor)
-		require.Equal(t, agreed == 1, len(r.open(t)) == 0, precursor)
+		require.Equal(t, agreed, r.count.Agreed, contains)
+		require.Equal(t, agreed == 1, len(r.open(t)) == 0, contains)
 	}
 }
 
