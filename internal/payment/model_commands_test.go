@@ -147,13 +147,17 @@ func (w *world) refund(rt *rapid.T) {
 	a := w.attempts[name]
 	what := anyPayback.Draw(rt, "the call")
 	amount := rapid.SampledFrom([]int64{price, 1500, 500, 0}).Draw(rt, "amount, 0 for all that is left")
-	left := a.Held()
+	of, left := "", a.Held()
 	for _, r := range w.pendingRefunds(name) {
 		left -= r.Money.Minor
 	}
+	if holders := a.Holders(); len(holders) > 1 && rapid.Bool().Draw(rt, "of one payment") {
+		p := rapid.SampledFrom(holders).Draw(rt, "of which")
+		of, left = p.ID, refund.LeftOf(a.Attempt, p, w.pendingRefunds(name))
+	}
 	by := rapid.SampledFrom([]payment.UserID{w.user, "provider", "paylatch"}).Draw(rt, "user")
-	rt.Logf("REFUND %d of %s by %s, whose call %s", amount, name, by, what)
-	cmd := commands.CreateRefund{AttemptID: a.ID, Amount: &amount, Reason: what, AcknowledgeDispute: true}
+	rt.Logf("REFUND %d of %s %s by %s, whose call %s", amount, name, of, by, what)
+	cmd := commands.CreateRefund{AttemptID: a.ID, Amount: &amount, Reason: what, AcknowledgeDispute: true, ProviderPaymentID: of}
 	if amount == 0 {
 		cmd.Amount, amount = nil, max(left, 1)
 	}
@@ -161,6 +165,10 @@ func (w *world) refund(rt *rapid.T) {
 	req.User, req.Key = string(by), idempotency.Key(w.user)+req.Key // the other names are of every world
 	made, err := w.service(rt).Refund(w.ctx, authz.Actor{Subject: string(by), Roles: []payment.Role{payment.RoleAdmin}}, req, cmd)
 	switch {
+	case of == "" && len(a.Holders()) > 1:
+		if !errors.Is(err, payment.ErrPaymentAmbiguous) {
+			rt.Fatalf("%d payments of %s hold money, and a refund of none by name is answered %v", len(a.Holders()), name, err)
+		}
 	case a.Held() == 0 && !errors.Is(err, payment.ErrNotRefundable),
 		a.Held() > 0 && amount > left && !errors.Is(err, payment.ErrRefundExceeds),
 		amount <= left && err != nil, err == nil && made.Money.Minor != amount:
@@ -228,7 +236,12 @@ func (w *world) pass(by time.Duration) {
 	all.Queue("UPDATE idempotency_keys SET lease_until = lease_until - $2::interval WHERE user_id = $1", w.user, by)
 	all.Queue("UPDATE provider_events SET next_try_at = next_try_at - $1::interval WHERE next_try_at IS NOT NULL", by)
 	all.Queue(`UPDATE provider_events SET news = jsonb_set(news::jsonb, '{occurred_at}', to_jsonb((news->>'occurred_at')::timestamptz - $1::interval))::json
-		WHERE provider_event_id = ANY($2) AND news->>'occurred_at' IS NOT NULL`, by, w.ids())
+		WHERE provider_event_id = ANY($2) AND news->>'occurred_at' IS NOT NULL AND news->'dispute' IS NULL`, by, w.ids())
+	all.Queue(`UPDATE payment_attempts SET payments = jsonb_set(payments::jsonb, '{payments}', (
+			SELECT jsonb_agg(p || jsonb_strip_nulls(jsonb_build_object('first', (p->>'first')::bigint - $2, 'last', (p->>'last')::bigint - $2,
+				'reported', (p->>'reported')::bigint - $2)) ORDER BY n)
+			FROM jsonb_array_elements(payments::jsonb->'payments') WITH ORDINALITY AS e(p, n)))::json
+		WHERE order_id = ANY($1) AND payments::jsonb ? 'payments'`, w.orders(), by.Microseconds())
 	w.must(tx.SendBatch(w.ctx, &all).Close())
 	w.must(tx.Commit(w.ctx))
 }

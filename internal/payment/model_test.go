@@ -266,9 +266,7 @@ func (w *world) does(rt *rapid.T, what string) {
 	case "is paid late":
 		if w.p.pages {
 			d.tries++
-			if d.transaction != d.id {
-				d.failed = append(d.failed, d.transaction)
-			}
+			d.failed = append(d.failed, d.transaction)
 			d.transaction = fmt.Sprintf("late-%d-%s", d.tries, d.id)
 		}
 		w.p.take(d)

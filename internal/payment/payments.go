@@ -430,7 +430,7 @@ func (a *Attempt) covers(amount int64) bool {
 // askedToCapture reports whether a capture operation of ours is, or was, for an amount.
 func (a *Attempt) askedToCapture(amount int64) bool {
 	return slices.ContainsFunc(a.Operations, func(o Operation) bool {
-		return o.Kind == OperationCapture && o.Sends > 0 && o.Amount == amount && (o.Open() || o.State == fsm.OperationDone)
+		return o.Kind == OperationCapture && o.Amount == amount && (o.Open() || o.State == fsm.OperationDone)
 	})
 }
 
