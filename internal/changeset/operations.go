@@ -67,9 +67,9 @@ func (s *Changeset) CancelAnew(c *Change, o *payment.Operation) *payment.Operati
 // provider. It reports false where a command is under way that decides it.
 func (s *Changeset) giveUp(c *Change, before payment.Attempt, r payment.Report) bool {
 	take := c.Attempt.OpenTake()
-	if c.Attempt.Begun != payment.BegunHere || c.Attempt.HasBeside(r.Payment) {
+	if c.Attempt.Begun != payment.BegunHere || c.Attempt.HasBeside(r.Payment) || before.State.Final() {
 		// What was begun elsewhere waits for its customer, who may try another card. A charge of ours may have another
-		// payment that is good.
+		// payment that is good, or be over.
 		return c.Attempt.Failure != before.Failure || c.Attempt.PaymentsChanged(&before)
 	}
 	if c.Attempt.OpenCancel() != nil || take != nil && take.Kind != payment.OperationCharge {

@@ -100,6 +100,16 @@ func (p *scripted) Capture(_ context.Context, c gateway.Capture) (gateway.Outcom
 	})
 }
 
+// refusedCapture reports whether it refused a capture: the same amount, captured later by another hand, is not expected.
+func (d *deal) refusedCapture() bool {
+	for key, refused := range d.refused {
+		if refused && strings.Contains(key, "-capture-") {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *scripted) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
 	if p.heldBack() {
 		return gateway.Outcome{}, errHeldBack

@@ -343,10 +343,13 @@ func (p *scripted) outcome(d *deal) gateway.Outcome {
 }
 
 func (p *scripted) tell(is func(*deal) bool) (gateway.Outcome, error) {
+	d := p.deal(is)
 	if p.heldBack() {
+		if d != nil {
+			d.kept = true // a person may be told that it could not be asked
+		}
 		return gateway.Outcome{}, errHeldBack
 	}
-	d := p.deal(is)
 	switch {
 	case p.blind:
 		return gateway.Outcome{}, gateway.ErrUnsupported

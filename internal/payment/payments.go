@@ -167,7 +167,8 @@ func (a *Attempt) Acting() *Payment {
 		func(p *Payment) bool { return p.State == fsm.PaymentAuthorized },
 		func(p *Payment) bool { return p.OnHold() > 0 },
 		func(p *Payment) bool { return p.State == fsm.PaymentProcessing },
-		func(p *Payment) bool { return p.State.Live() },
+		func(p *Payment) bool { return p.State.Live() && !a.State.Final() },
+		func(p *Payment) bool { return p.ID == a.ProviderPaymentID && a.State.Final() },
 	}
 	for _, is := range ranks {
 		for i := range a.Payments {
