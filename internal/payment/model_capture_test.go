@@ -1,6 +1,7 @@
 package payment_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -64,7 +65,7 @@ func (p *scripted) Capture(_ context.Context, c gateway.Capture) (gateway.Outcom
 	if err := c.Permit.Check(); err != nil {
 		return gateway.Outcome{}, err
 	}
-	d := p.deal(named(c.ProviderPaymentID))
+	d := p.deal(named(cmp.Or(c.ProviderPaymentID, c.Container)))
 	switch {
 	case d == nil:
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
@@ -100,21 +101,11 @@ func (p *scripted) Capture(_ context.Context, c gateway.Capture) (gateway.Outcom
 	})
 }
 
-// refusedCapture reports whether it refused a capture: the same amount, captured later by another hand, is not expected.
-func (d *deal) refusedCapture() bool {
-	for key, refused := range d.refused {
-		if refused && strings.Contains(key, "-capture-") {
-			return true
-		}
-	}
-	return false
-}
-
 func (p *scripted) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
 	if p.heldBack() {
 		return gateway.Outcome{}, errHeldBack
 	}
-	d := p.deal(named(c.ProviderPaymentID))
+	d := p.deal(named(cmp.Or(c.ProviderPaymentID, c.Container)))
 	if d == nil {
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}

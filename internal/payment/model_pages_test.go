@@ -25,8 +25,9 @@ const (
 type paged struct {
 	// tried is set where the last try was declined and the page is open.
 	tried bool
-	// transaction is its own. One that failed stays so: money that comes late has another.
-	transaction string
+	// transaction is its own, page that in which it is made, empty without one. A transaction has no name before its customer pays;
+	// one that failed stays so: money that comes late has another.
+	transaction, page string
 	// failed are those before it.
 	failed []string
 	// tries counts the other ones, second is the one of them that took money.
@@ -51,26 +52,36 @@ func (d *deal) bothTold() bool {
 	return d.second != "" && slices.Contains(d.reported, d.transaction) && slices.Contains(d.reported, d.second)
 }
 
+// secondTold reports whether a webhook has reported the second payment of it; the first may be known by its call.
+func (d *deal) secondTold() bool { return d.second != "" && slices.Contains(d.reported, d.second) }
+
+// begin gives a payment that its customer makes on the page its name.
+func (d *deal) begin() {
+	if d.transaction == "" {
+		d.transaction = "pay-" + d.id
+	}
+}
+
 // another puts a webhook of another transaction of a payment on its way.
 func (p *scripted) another(d *deal, kind webhooks.Kind) string {
 	d.tries++
 	id := fmt.Sprintf("try-%d-%s", d.tries, d.id)
 	n := p.note(d, kind)
-	if kind == webhooks.KindSoftFailed {
+	if kind == webhooks.KindFailed {
 		n.event.PageOpen, n.event.FailureCode = true, "insufficient_funds"
 	}
-	n.event.ProviderPaymentID, n.event.References = id, []string{d.attempt.String(), id}
+	n.event.ProviderPaymentID, n.event.Container, n.event.References = id, d.page, []string{d.attempt.String(), id}
 	return id
 }
 
 // elsewhere reports whether a webhook is of a try in another tab.
 func (n *notice) elsewhere() bool {
-	return n.event.Kind == webhooks.KindSoftFailed && n.event.ProviderPaymentID != n.of.transaction && n.event.ProviderPaymentID != n.of.id
+	return n.event.PageOpen
 }
 
 // tabs lists what may happen in another tab, once the customer has the page's address.
 func (w *world) tabs(d *deal) (can []string) {
-	if !w.p.pages || w.attempts[d.name].ProviderPaymentID != d.id {
+	if a := w.attempts[d.name]; !w.p.pages || !a.Knows(d.id) {
 		return nil
 	}
 	if !d.over {
@@ -86,7 +97,7 @@ func (w *world) tabs(d *deal) (can []string) {
 func (w *world) tryInVain(rt *rapid.T) {
 	var can []string
 	for _, d := range w.p.deals {
-		if d.open() && d.customer && w.attempts[d.name].ProviderPaymentID == d.id {
+		if a := w.attempts[d.name]; d.open() && d.customer && a.Knows(d.id) {
 			can = append(can, d.name)
 		}
 	}
@@ -121,13 +132,14 @@ func (p *scripted) carries(d *deal, id string) {
 
 // secondPaid is the result of a lookup of a second payment, or of a try that failed.
 func (p *scripted) secondPaid(id string) (gateway.Outcome, bool) {
-	if p.deal(func(d *deal) bool { return slices.Contains(d.failed, id) }) != nil {
-		return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Failure: payment.NewFailure("card_declined", "")}, true
+	if d := p.deal(func(d *deal) bool { return slices.Contains(d.failed, id) }); d != nil {
+		return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Container: d.page, Failure: payment.NewFailure("card_declined", "")}, true
 	}
-	if p.deal(func(d *deal) bool { return d.second != "" && d.second == id }) == nil {
+	d := p.deal(func(d *deal) bool { return d.second != "" && d.second == id })
+	if d == nil {
 		return gateway.Outcome{}, false
 	}
-	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: id, Money: &payment.Money{Minor: price, Currency: "EUR"}}, true
+	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: id, Container: d.page, Money: &payment.Money{Minor: price, Currency: "EUR"}}, true
 }
 
 // twice requires a discrepancy, once, of what was paid twice under one attempt as soon as
@@ -141,8 +153,8 @@ func (w *world) twice() {
 			}
 		}
 		both := d.bothTold()
-		anew := d.transaction != d.id // and the end of the hold before it may be reported later
-		if times > 1 || both && times != 1 && !d.reversed || !both && times == 1 && !anew {
+		anew := strings.HasPrefix(d.transaction, "late-") // and the end of the hold before it may be reported later
+		if times > 1 || both && times != 1 && !d.reversed || !d.secondTold() && times == 1 && !anew {
 			w.Fatalf("both payments of %s were told of: %t, and a person is told %d times", d.name, both, times)
 		}
 	}

@@ -1,6 +1,7 @@
 package payment_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -127,7 +128,7 @@ func (w *world) seen(name string) (how review.Resolution, id string) {
 	case d == nil, d.over && !d.held && !d.charged() && a.ProviderPaymentID != "":
 		return review.ResolvedNotPaid, ""
 	case d.taken == asked:
-		return review.ResolvedPaid, d.id
+		return review.ResolvedPaid, cmp.Or(d.transaction, d.id)
 	}
 	return "", ""
 }

@@ -47,10 +47,10 @@ func (w *world) repaid() {
 	}
 	for name, a := range w.attempts {
 		d := w.p.of(name)
-		switch n, late := times[a.ID.String()], a.Failed() && a.gross() > 0 || d != nil && d.bothTold(); {
+		switch n, late := times[a.ID.String()], a.Failed() && a.gross() > 0 || d != nil && d.secondTold(); {
 		case n > 1 || n == 1 && !late:
 			w.Fatalf("the policy pays %s back %d times, which is %s", name, n, describe(a.Attempt))
-		case n == 0 && late && a.Held() == a.gross():
+		case n == 0 && (a.Failed() && late || d != nil && d.bothTold()) && a.Held() == a.gross():
 			w.Fatalf("the late money of %s is not paid back", name)
 		}
 	}

@@ -1,6 +1,7 @@
 package payment_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -244,7 +245,10 @@ func (p *scripted) arrive(name string, c gateway.Charge) (d *deal, fresh bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d = &deal{name: name, id: "ch-" + c.Attempt.String(), key: c.IdempotencyKey, attempt: c.Attempt, manual: c.Capture == payment.CaptureManual}
-	d.refused, d.transaction = map[string]bool{}, d.id
+	d.refused = map[string]bool{}
+	if d.transaction = d.id; p.pages {
+		d.page, d.transaction = d.id, ""
+	}
 	p.deals = append(p.deals, d)
 	return d, true
 }
@@ -280,6 +284,7 @@ func (p *scripted) decide(d *deal, what string) {
 
 // take takes the customer's money, or holds it until it is captured.
 func (p *scripted) take(d *deal) {
+	d.begin()
 	d.held, d.voided, d.soft = true, false, false
 	p.note(d, webhooks.KindAuthorized)
 	if !d.manual {
@@ -302,10 +307,9 @@ func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := &notice{name: d.name + " " + string(kind), of: d, event: event(kind, d.attempt.String(), d.id)}
-	n.event.ProviderPaymentID = d.id
-	if p.pages {
-		n.event.ProviderPaymentID = d.transaction
-		n.event.References = []string{d.attempt.String(), d.transaction}
+	n.event.ProviderPaymentID, n.event.Container = d.transaction, d.page
+	if d.page != "" {
+		n.event.References = []string{d.attempt.String(), cmp.Or(d.transaction, d.page)}
 	}
 	if p.dated {
 		n.event.OccurredAt = time.Now()
@@ -323,7 +327,7 @@ func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
 
 // outcome is how a payment stands.
 func (p *scripted) outcome(d *deal) gateway.Outcome {
-	o := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.transaction}
+	o := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.transaction, Container: d.page}
 	switch {
 	case d.charged():
 		o.News, o.Money = fsm.NewsSucceeded, &payment.Money{Minor: d.taken, Currency: "EUR"}
@@ -361,7 +365,7 @@ func (p *scripted) tell(is func(*deal) bool) (gateway.Outcome, error) {
 		return gateway.Outcome{}, errUnheard
 	}
 	if d.soft && d.over { // PayPal: the declined capture is what it shows
-		return gateway.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: d.transaction, Failure: payment.NewFailure("card_declined", "")}, nil
+		return gateway.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: d.transaction, Container: d.page, Failure: payment.NewFailure("card_declined", "")}, nil
 	}
 	return p.respond(d, false)
 }
@@ -375,7 +379,7 @@ func (p *scripted) Lookup(_ context.Context, id string) (gateway.Outcome, error)
 
 // named is of the deal whose payment has an id.
 func named(id string) func(*deal) bool {
-	return func(d *deal) bool { return d.id == id || d.transaction == id }
+	return func(d *deal) bool { return d.id == id || d.transaction == id && id != "" }
 }
 
 func (p *scripted) Find(_ context.Context, id payment.AttemptID) (gateway.Outcome, error) {

@@ -266,7 +266,9 @@ func (w *world) does(rt *rapid.T, what string) {
 	case "is paid late":
 		if w.p.pages {
 			d.tries++
-			d.failed = append(d.failed, d.transaction)
+			if d.transaction != "" {
+				d.failed = append(d.failed, d.transaction)
+			}
 			d.transaction = fmt.Sprintf("late-%d-%s", d.tries, d.id)
 		}
 		w.p.take(d)
@@ -277,10 +279,11 @@ func (w *world) does(rt *rapid.T, what string) {
 	case "is captured in the dashboard":
 		w.p.charge(d, aPart)
 	case "is declined softly":
+		d.begin()
 		d.soft = true
 		w.p.note(d, webhooks.KindSoftFailed)
 	case tryDeclined, triedInVain:
-		w.p.another(d, webhooks.KindSoftFailed)
+		w.p.another(d, webhooks.KindFailed)
 		d.tried = d.tried || what == triedInVain
 	case paidTwice:
 		d.second = w.p.another(d, webhooks.KindSucceeded)

@@ -137,7 +137,7 @@ func (w *world) inbox() {
 		if told != n.changed {
 			w.Fatalf("webhook %q came with other content: %t, a person is told: %t", n.name, n.changed, told)
 		}
-		if n.verdict == inbound.Unmatched && !n.beside && w.attempts[n.of.name].ProviderPaymentID == n.of.id {
+		if a := w.attempts[n.of.name]; n.verdict == inbound.Unmatched && !n.beside && a.Knows(n.of.id) {
 			w.Fatalf("webhook %q waits, and its attempt is known by now", n.name)
 		}
 	}
@@ -193,7 +193,7 @@ func (w *world) believes(name string) {
 		w.Fatalf("a person is told of money of %s that never moved", name)
 	case d.odd && !w.reviewed(a, payment.AmountMismatch):
 		w.Fatalf("%s took another amount than was confirmed, and nobody is told", name)
-	case w.reviewed(a, payment.AmountMismatch) && (d.taken == d.confirmed && !d.refusedCapture() || !d.charged()):
+	case w.reviewed(a, payment.AmountMismatch) && (d.taken == price || d.taken == a.Capturing() || !d.charged()):
 		w.Fatalf("a person is told that %s took another amount than was confirmed", name)
 	case w.reviewed(a, payment.CurrencyMismatch) != (a.Foreign > 0), a.Foreign > d.dollars:
 		w.Fatalf("%s took %d cents, %d cents were told of, and a person is told: %t", name, a.Foreign, d.dollars, w.reviewed(a, payment.CurrencyMismatch))
