@@ -452,7 +452,7 @@ func (a *Attempt) derived(now time.Time) fsm.State {
 		case fsm.PaymentOpen:
 			open = true
 		case fsm.PaymentNamed:
-			named = named || !a.triedInVain(p)
+			named = true
 		case fsm.PaymentCaptured:
 			odd = true // it does not cover the amount
 		case fsm.PaymentFailed:
@@ -473,12 +473,6 @@ func (a *Attempt) derived(now time.Time) fsm.State {
 		return a.State
 	}
 	return fsm.Failed
-}
-
-// triedInVain reports whether a payment is a try that was declined on the page, of which nothing else was ever reported, while
-// the page's own payment has failed and the attempt was to be cancelled: nothing comes of it.
-func (a *Attempt) triedInVain(p *Payment) bool {
-	return p.Failure != "" && a.CancelWanted() && slices.ContainsFunc(a.Payments, func(of Payment) bool { return of.State == fsm.PaymentFailed })
 }
 
 // waitsForCustomer reports whether the attempt waits for a customer that may begin another payment: it was begun elsewhere
