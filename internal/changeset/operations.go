@@ -148,7 +148,10 @@ func (s *Changeset) closePointless(c *Change, before payment.Attempt) {
 // capturedOtherwise reports whether a pending attempt has nothing on hold that a capture could take: another amount than was
 // requested was captured.
 func capturedOtherwise(a *payment.Attempt) bool {
-	return !a.State.Final() && a.Captured > 0 && !slices.ContainsFunc(a.Payments, func(p payment.Payment) bool { return p.State == fsm.PaymentAuthorized })
+	has := func(state fsm.PaymentState) bool {
+		return slices.ContainsFunc(a.Payments, func(p payment.Payment) bool { return p.State == state })
+	}
+	return !a.State.Final() && has(fsm.PaymentCaptured) && !has(fsm.PaymentAuthorized)
 }
 
 // closeSecond closes the cancels of payments that have nothing on hold any more, and of those that were captured.
