@@ -44,7 +44,9 @@ func refused(t *testing.T, cases map[string]bad) {
 		require.Equal(t, b.status, got.status, "%s: %s", name, got.text)
 		p := got.problem(t, b.status, b.code)
 		require.Equal(t, got.header.Get("X-Request-Id"), p.RequestID, name)
-		require.Equal(t, p.Code == "validation-failed", len(p.Errors) > 0, name)
+		if p.Code != "forbidden" { // it may name the members that the caller does not decide
+			require.Equal(t, p.Code == "validation-failed", len(p.Errors) > 0, name)
+		}
 		require.Equal(t, p.Code == "unauthenticated", got.header.Get("WWW-Authenticate") != "", name)
 		require.Equal(t, p.Code == "method-not-allowed", got.header.Get("Allow") != "", name)
 		got.result(t, "")

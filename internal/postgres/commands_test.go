@@ -27,7 +27,7 @@ func TestACommandIsTakenOverAsItsAnswerComes(t *testing.T) {
 	stores := []*postgres.Store{open(t, url), open(t, url)}
 	a, provider := authorized(t, stores[0]), newSlow()
 	confirm := func(store *postgres.Store) error {
-		_, err := hasty(store, provider).Confirm(t.Context(), customer, again, commands.Confirm{AttemptID: a.ID})
+		_, err := hasty(store, provider).Confirm(t.Context(), shop, again, commands.Confirm{AttemptID: a.ID})
 		return err
 	}
 	watch, holder := testdb.Connect(t, url), testdb.Connect(t, url)
@@ -60,7 +60,7 @@ func TestWhatAnOvertakenRunnerBringsIsAFact(t *testing.T) {
 	store := open(t, url)
 	a, provider := authorized(t, store), newSlow()
 	cancel := func() error {
-		_, err := hasty(store, provider).Cancel(t.Context(), customer, again, a.ID)
+		_, err := hasty(store, provider).Cancel(t.Context(), shop, again, a.ID)
 		return err
 	}
 	first := make(chan error, 1)
@@ -83,8 +83,8 @@ func TestWhatAnOvertakenRunnerBringsIsAFact(t *testing.T) {
 }
 
 var (
-	customer = authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}
-	again    = idempotency.Request{User: "u1", Endpoint: "command", Key: "key-00000001"}
+	shop  = authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
+	again = idempotency.Request{User: "u1", Endpoint: "command", Key: "key-00000001"}
 )
 
 // hasty is a service whose runners are taken for dead at once.

@@ -50,7 +50,7 @@ const (
 
 func newLoad(t *testing.T, stores ...*postgres.Store) *load {
 	t.Helper()
-	l := &load{t: t, actor: authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}, outcomes: map[string]int{}}
+	l := &load{t: t, actor: authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}, outcomes: map[string]int{}}
 	for i := range l.replicas {
 		l.replicas[i] = newService(stores[i], flaky{}, timing{hurried, hurried, hurried, hurried})
 	}

@@ -116,7 +116,7 @@ func TestPayTakesFiveTrips(t *testing.T) {
 		before, atCharge := way.Trips(), int64(0)
 		charging = func() { atCharge = way.Trips() }
 		req := idempotency.Request{User: "u1", Endpoint: "pay", Key: idempotency.Key(fmt.Sprintf("key-%08d", i))}
-		reply, err := service.Pay(t.Context(), customer, req, commands.Pay{OrderID: id, Details: gateway.Details{Token: "t"}})
+		reply, err := service.Pay(t.Context(), shop, req, commands.Pay{OrderID: id, Details: gateway.Details{Token: "t"}})
 		require.NoError(t, err)
 		require.True(t, reply.Succeeded())
 		if warm {
