@@ -264,11 +264,32 @@ func (a *Attempt) paymentNamed(r Report, now time.Time) (p *Payment, ambiguous, 
 		}
 		return p, false, false
 	}
-	if p := a.Payment(""); p != nil && (p.Container == "" || r.Container == "" || p.Container == r.Container) {
+	if p := a.nameless(r.Container); p != nil {
 		p.ID, p.Container = r.Payment, cmpOr(p.Container, r.Container)
 		return p, false, false
 	}
 	return a.add(r, now)
+}
+
+// nameless is the payment that has no name yet and may be the one that is named next, in a container or without one.
+func (a *Attempt) nameless(container string) *Payment {
+	if p := a.Payment(""); p != nil && (p.Container == "" || container == "" || p.Container == container) {
+		return p
+	}
+	return nil
+}
+
+// KeyOf is the payment by which the movements of a report that names a payment are recorded. A payment that has no name yet
+// takes the name, as in [Advance]; the id of a new payment is its own.
+func (a *Attempt) KeyOf(id string) string {
+	p := a.Payment(id)
+	if p == nil {
+		p = a.nameless("")
+	}
+	if p != nil || id == "" || len(a.Payments) == 0 {
+		return a.PaymentKey(p)
+	}
+	return id
 }
 
 func (a *Attempt) add(r Report, now time.Time) (p *Payment, ambiguous, full bool) {

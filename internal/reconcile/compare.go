@@ -172,7 +172,7 @@ func (j *job) standing(a *payment.Attempt, e gateway.Entry) standing {
 		}
 		return recorded
 	}
-	of, sum := keyOf(a, e.Payment), int64(0)
+	of, sum := a.KeyOf(e.Payment), int64(0)
 	for _, r := range a.Movements {
 		if r.Kind == m.Kind && r.Payment == of && (r.Money.Currency == m.Money.Currency || m.Money.Currency == "") {
 			sum += r.Money.Minor
@@ -194,12 +194,4 @@ func disputed(a *payment.Attempt, m payment.Told) standing {
 		return absent
 	}
 	return recorded
-}
-
-// keyOf is by what the movements of an entry's payment are recorded.
-func keyOf(a *payment.Attempt, id string) string {
-	if p := a.Payment(id); p != nil || id == "" || len(a.Payments) == 0 {
-		return a.PaymentKey(p)
-	}
-	return id
 }

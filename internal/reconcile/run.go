@@ -228,7 +228,8 @@ func (j *job) take(ctx context.Context, e gateway.Entry) error {
 // keepable returns an entry with names that the storage takes.
 func keepable(e gateway.Entry) gateway.Entry {
 	e.ID, e.Payment, e.Payout = storable.Name(e.ID), storable.Name(e.Payment), storable.Name(e.Payout)
-	e.Movement.ID, e.Order = storable.Name(e.Movement.ID), payment.OrderID(storable.Name(string(e.Order)))
+	e.Movement.ID, e.Movement.Dispute = storable.Name(e.Movement.ID), storable.Name(e.Movement.Dispute)
+	e.Order = payment.OrderID(storable.Name(string(e.Order)))
 	names := make([]string, len(e.References))
 	for i, name := range e.References {
 		names[i] = storable.Name(name)
