@@ -27,6 +27,7 @@ type entry struct {
 	Reference string    `json:"reference"`
 	OrderID   string    `json:"order_id"`
 	RefundID  string    `json:"refund_id"`
+	DisputeID string    `json:"dispute_id"`
 	Amount    int64     `json:"amount"`
 	Fee       int64     `json:"fee"`
 	Net       int64     `json:"net"`
@@ -75,6 +76,8 @@ func (e entry) movement() (payment.Told, error) {
 		told.ID = ""
 	case "refund":
 		told.ID = e.RefundID
+	default:
+		told.Dispute = e.DisputeID
 	}
 	return told, nil
 }

@@ -47,15 +47,16 @@ func TestBooks(t *testing.T) {
 func TestAnEntryThatCannotBeCountedIsUnread(t *testing.T) {
 	t.Parallel()
 	entry := func(kind, refund, amount, currency string) string {
-		return `{"items":[{"entry_id":"e_1","kind":"` + kind + `","charge_id":"ch_1","refund_id":"` + refund + `","amount":` + amount + `,"currency":"` + currency + `","at":"2026-03-14T18:00:00Z"}]}`
+		return `{"items":[{"entry_id":"e_1","kind":"` + kind + `","charge_id":"ch_1","refund_id":"` + refund + `","dispute_id":"dp_1","amount":` + amount + `,"currency":"` + currency + `","at":"2026-03-14T18:00:00Z"}]}`
 	}
 	for body, want := range map[string]string{
-		entry("charge", "", "5", "EUR"): "capture ", entry("refund", "re_1", "5", "EUR"): "refund re_1", entry("chargeback", "re_1", "5", "EUR"): "chargeback e_1",
-		entry("refund", "", "5", "EUR"): "", entry("chargeback", "", "-5", "EUR"): "", entry("chargeback", "", "0", "EUR"): "", entry("charge", "", "5", "eur"): "",
+		entry("charge", "", "5", "EUR"): "capture  ", entry("refund", "re_1", "5", "EUR"): "refund re_1 ", entry("chargeback", "re_1", "5", "EUR"): "chargeback e_1 dp_1",
+		entry("chargeback_reversal", "", "5", "EUR"): "chargeback_reversal e_1 dp_1",
+		entry("refund", "", "5", "EUR"):              "", entry("chargeback", "", "-5", "EUR"): "", entry("chargeback", "", "0", "EUR"): "", entry("charge", "", "5", "eur"): "",
 	} {
 		var got []string
 		err := says(t, http.StatusOK, body).Entries(t.Context(), gateway.Span{}, func(e gateway.Entry) error {
-			got = append(got, string(e.Movement.Kind)+" "+e.Movement.ID)
+			got = append(got, string(e.Movement.Kind)+" "+e.Movement.ID+" "+e.Movement.Dispute)
 			return nil
 		})
 		if want == "" {
@@ -94,10 +95,10 @@ func verifier(t *testing.T) *standard.Verifier {
 
 // history is a sandbox at which many things have happened, and its webhooks.
 type history struct {
-	box     *sandbox.Server
-	began   time.Time
-	refunds map[string]string // their ids, by charge
-	acts    int
+	box               *sandbox.Server
+	began             time.Time
+	refunds, disputes map[string]string // their ids, by charge
+	acts              int
 
 	mu       sync.Mutex
 	now      time.Time
@@ -108,7 +109,7 @@ type history struct {
 // disputed and won, disputed and lost, over two days.
 func play(t *testing.T) *history {
 	t.Helper()
-	h := &history{began: time.Date(2026, 3, 14, 18, 0, 0, 0, time.UTC), refunds: map[string]string{}}
+	h := &history{began: time.Date(2026, 3, 14, 18, 0, 0, 0, time.UTC), refunds: map[string]string{}, disputes: map[string]string{}}
 	h.now = h.began
 	hook := httptest.NewServer(h)
 	t.Cleanup(hook.Close)
@@ -173,6 +174,7 @@ func (h *history) refundInDashboard(t *testing.T, charge string) {
 func (h *history) win(t *testing.T, charge string) {
 	t.Helper()
 	d := h.post(t, "/v1/dashboard/charges/"+charge+"/dispute", "", "")
+	h.disputes[charge] = d
 	h.post(t, "/v1/dashboard/disputes/"+d+"/evidence", "", "")
 	h.post(t, "/v1/dashboard/disputes/"+d+"/win", "", "")
 }
@@ -180,6 +182,7 @@ func (h *history) win(t *testing.T, charge string) {
 func (h *history) lose(t *testing.T, charge string) {
 	t.Helper()
 	d := h.post(t, "/v1/dashboard/charges/"+charge+"/dispute", "", `{"amount":1000}`)
+	h.disputes[charge] = d
 	h.post(t, "/v1/dashboard/disputes/"+d+"/lose", "", "")
 }
 
@@ -223,9 +226,9 @@ func (h *history) entries(t *testing.T) (all []gateway.Entry) {
 		case "refund":
 			told.Kind, told.ID, net = payment.MovementRefund, h.refunds[m.ChargeID], -net
 		case "chargeback":
-			told.Kind, net = payment.MovementChargeback, -net
+			told.Kind, told.Dispute, net = payment.MovementChargeback, h.disputes[m.ChargeID], -net
 		case "chargeback_reversal":
-			told.Kind = payment.MovementChargebackReversal
+			told.Kind, told.Dispute = payment.MovementChargebackReversal, h.disputes[m.ChargeID]
 		}
 		order, _, _ := strings.Cut(strings.TrimPrefix(m.Reference, "att-"), "-")
 		e := gateway.Entry{
