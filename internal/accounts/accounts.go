@@ -68,6 +68,7 @@ func (b builder) charged(a config.Account) (gateway.Account, error) {
 		return gateway.Account{}, err
 	}
 	out.Books, out.Events, out.Statement, out.BooksLag, out.BooksUnmarked = kept.Books, kept.Events, kept.Statement, kept.Lag, kept.Unmarked
+	out.BooksBrowserMarked = kept.BrowserMarked
 	out.Provider, err = Provider(a, b.client, b.watch.Now)
 	return out, err
 }

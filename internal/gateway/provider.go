@@ -252,6 +252,9 @@ type Account struct {
 	// BooksUnmarked is set if the entries of the books bear no mark of ours, so that what a restored database has
 	// forgotten looks like a payment of others.
 	BooksUnmarked bool
+	// BooksBrowserMarked is set if a customer's browser could have written the mark of ours in an entry of the books or of a
+	// statement; see payment.Report.BrowserMark.
+	BooksBrowserMarked bool
 	// Live is false for an account of test money, true for one of real money, nil if that is open.
 	Live *bool
 	// Payees are the ids by which the provider names the account as the one that is paid, see Outcome.Payee; none

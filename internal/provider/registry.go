@@ -78,14 +78,14 @@ type Records struct {
 	Statement gateway.Statement
 	// Lag is how long the books may lack a new entry: a span that ends less long ago may be incomplete.
 	Lag time.Duration
-	// Unmarked is that of the adapter.
-	Unmarked bool
+	// Unmarked and BrowserMarked are those of the adapter.
+	Unmarked, BrowserMarked bool
 }
 
 // NewRecords returns the records of an account.
 func NewRecords(kind string, s descriptor.Settings) (r Records, err error) {
 	adapter := Adapters()[kind]
-	r.Statement, r.Lag, r.Unmarked = adapter.Statement, adapter.Lag, adapter.Unmarked
+	r.Statement, r.Lag, r.Unmarked, r.BrowserMarked = adapter.Statement, adapter.Lag, adapter.Unmarked, adapter.BrowserMarked
 	if adapter.Books != nil {
 		if r.Books, err = adapter.Books(s); err != nil {
 			return Records{}, fmt.Errorf("books of %s: %w", kind, err)

@@ -2,7 +2,10 @@ package provider_test
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +92,39 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 }
 
 // TestKeys: kinds that share a key share its meaning, since the manual has one line for it.
+// TestMarksInBooksAreClaims: where a webhook or a lookup of a kind takes a mark for one that a browser could have written, the
+// entries of its books and statements are taken so, too.
+func TestMarksInBooksAreClaims(t *testing.T) {
+	t.Parallel()
+	without := map[string]string{"stripe": "only a session's client_reference_id is a browser's, and no balance transaction has it"}
+	for kind, a := range provider.Adapters() {
+		if a.Books == nil && a.Statement == nil {
+			continue
+		}
+		p, err := provider.New(kind, descriptor.Settings{
+			BaseURL: "http://127.0.0.1:1", Client: provider.NewHTTPClient(), Params: map[string]string{"webhook_secret": "secret"},
+		})
+		require.NoError(t, err, kind)
+		want := (p.Capabilities().BrowserMarks || readsBrowserMarks(t, kind)) && !a.Unmarked && without[kind] == ""
+		require.Equal(t, want, a.BrowserMarked, kind)
+	}
+}
+
+// readsBrowserMarks reports whether the verifier of a kind sets webhooks.Event.BrowserMark.
+func readsBrowserMarks(t *testing.T, kind string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", "webhooks", kind, "*.go"))
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), "BrowserMark") {
+			return true
+		}
+	}
+	return false
+}
+
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	seen := map[string]webhooks.Key{}

@@ -56,7 +56,7 @@ func (j *job) applyTo(ctx context.Context, id payment.AttemptID, entries []gatew
 			if d := undoneBefore(&a, e); d != nil {
 				opened = append(opened, *d)
 			}
-			if _, err = j.Payments.Apply(ctx, id, []payment.Report{report(&a, e)}); errors.Is(err, payment.ErrUnavailable) || ctx.Err() != nil {
+			if _, err = j.Payments.Apply(ctx, id, []payment.Report{j.report(&a, e)}); errors.Is(err, payment.ErrUnavailable) || ctx.Err() != nil {
 				return fmt.Errorf("apply entry %s to attempt %s: %w", e.ID, id, errors.Join(err, ctx.Err()))
 			}
 			if err != nil {
@@ -85,10 +85,11 @@ func (j *job) one(ctx context.Context, id payment.AttemptID) (payment.Attempt, e
 	return all[id], nil
 }
 
-// report is an entry as a report to an attempt. What undoes a refund that is not recorded yet only counts: a refund that is named
+// report is an entry as a report to an attempt. An entry that nothing but a mark of a browser's ties to the attempt is a claim. What undoes a refund that is not recorded yet only counts: a refund that is named
 // after it was undone would be one that failed.
-func report(a *payment.Attempt, e gateway.Entry) payment.Report {
+func (j *job) report(a *payment.Attempt, e gateway.Entry) payment.Report {
 	r := e.Report(payment.Cause{Kind: payment.CauseCheck, ID: "books " + e.ID})
+	r.BrowserMark = j.Accounts.Get(j.Account).BooksBrowserMarked && marked(e) && !slices.ContainsFunc(e.Names(), a.Knows)
 	if undoesUnknown(a, e) {
 		r.Refund, r.Says, r.Movements = nil, fsm.NewsMoney, []payment.Told{e.Movement}
 	}

@@ -27,8 +27,9 @@ func Adapter() descriptor.Adapter {
 			c.Taxation, err = taxation(s.Params["taxation_system"])
 			return c, err
 		},
-		Payees: descriptor.PayeesOf("public_id"),
-		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Payees:        descriptor.PayeesOf("public_id"),
+		BrowserMarked: true,
+		Books:         func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
 	}
 }
 

@@ -18,8 +18,9 @@ func Adapter() descriptor.Adapter {
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
 		Carries: carries(), ProviderData: providerData(),
-		Payees: descriptor.PayeesOf("merchant"),
-		New:    func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
+		Payees:        descriptor.PayeesOf("merchant"),
+		New:           func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
+		BrowserMarked: true,
 		Books: func(s descriptor.Settings) (gateway.Books, error) {
 			if c := of(s); !c.Test {
 				return c, nil

@@ -46,6 +46,9 @@ type Adapter struct {
 	// Unmarked is set if the entries of the books bear no mark of ours: what a restored database has forgotten then looks
 	// like payments of others.
 	Unmarked bool
+	// BrowserMarked is set if a customer's browser could have written the mark of ours in an entry of the books or the
+	// statement: an entry that nothing else ties to its attempt is a claim.
+	BrowserMarked bool
 	// Dashboard is where a person finds a payment at the provider.
 	Dashboard Dashboard
 }

@@ -25,11 +25,12 @@ func Adapter() descriptor.Adapter {
 		Carries: []descriptor.Carried{
 			{Member: "lines", As: "items[].price.product.name", When: "with their amounts, where none is below 0 and they add up to the amount"},
 		},
-		ProviderData: providerData(),
-		New:          func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
-		Books:        func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
-		Events:       func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
-		Lag:          findLag,
+		ProviderData:  providerData(),
+		New:           func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
+		BrowserMarked: true,
+		Books:         func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Events:        func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
+		Lag:           findLag,
 	}
 }
 

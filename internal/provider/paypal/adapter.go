@@ -24,9 +24,10 @@ func Adapter() descriptor.Adapter {
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
-		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
-		Events: func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
-		Lag:    booksLag,
+		BrowserMarked: true,
+		Books:         func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Events:        func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
+		Lag:           booksLag,
 	}
 }
 

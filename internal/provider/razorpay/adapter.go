@@ -27,7 +27,8 @@ func Adapter() descriptor.Adapter {
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
-		Books: func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		BrowserMarked: true,
+		Books:         func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
 	}
 }
 

@@ -29,8 +29,9 @@ func Adapter() descriptor.Adapter {
 			c.Taxation = s.Params["taxation"]
 			return c, known(c.Taxation)
 		},
-		Payees:    descriptor.PayeesOf("terminal_key"),
-		Statement: Statement,
+		Payees:        descriptor.PayeesOf("terminal_key"),
+		BrowserMarked: true,
+		Statement:     Statement,
 	}
 }
 
