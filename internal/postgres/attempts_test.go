@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -14,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/verify"
 )
 
 // TestALockedAttemptIsNotWaitedFor finds three names of which one attempt is
@@ -265,4 +267,66 @@ func named(t *testing.T, store *postgres.Store, a payment.Attempt, names ...stri
 		return save(ctx, tx, changeset.AttemptWrite{Attempt: a, Names: free})
 	})
 	return taken
+}
+
+// TestUnreadablePaymentsAreNone: an attempt whose payments can't be read is taken for one without payments by no read of it.
+func TestUnreadablePaymentsAreNone(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	store := open(t, url)
+	db, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close(context.WithoutCancel(t.Context()))) })
+	a := placed(t, store, "o1")
+	reads := map[string]func(ctx context.Context, tx postgres.Tx) error{
+		"attempt": func(ctx context.Context, _ postgres.Tx) error { _, err := store.Attempt(ctx, a.ID); return err },
+		"attempts by id": func(ctx context.Context, _ postgres.Tx) error {
+			_, err := store.AttemptsByID(ctx, []payment.AttemptID{a.ID})
+			return err
+		},
+		"attempts by request": func(ctx context.Context, _ postgres.Tx) error {
+			_, err := store.AttemptsByRequest(ctx, []payment.RequestName{{Order: a.OrderID, User: a.UserID, Request: a.RequestID}})
+			return err
+		},
+		"order": func(ctx context.Context, _ postgres.Tx) error { _, err := store.Order(ctx, a.OrderID); return err },
+		"recorded": func(ctx context.Context, _ postgres.Tx) error {
+			_, err := store.Recorded(ctx, []payment.AttemptID{a.ID})
+			return err
+		},
+		"history": func(ctx context.Context, _ postgres.Tx) error {
+			_, err := store.Support().AttemptHistory(ctx, a.ID)
+			return err
+		},
+		"refundable": func(ctx context.Context, _ postgres.Tx) error {
+			_, _, err := store.Requests().Refundable(ctx, a.ID)
+			return err
+		},
+		"evidence": func(ctx context.Context, _ postgres.Tx) error {
+			_, err := verify.Verify(ctx, store.Evidence(), payment.AttemptID{}, 10, false)
+			return err
+		},
+		"lock":       func(ctx context.Context, tx postgres.Tx) error { _, _, err := tx.AttemptLock(ctx, a.ID); return err },
+		"order lock": func(ctx context.Context, tx postgres.Tx) error { _, err := tx.OrderLock(ctx, a.OrderID); return err },
+		"take": func(ctx context.Context, tx postgres.Tx) error {
+			_, err := tx.AttemptsTake(ctx, []payment.AttemptID{a.ID}, nil)
+			return err
+		},
+		"by reference": func(ctx context.Context, tx postgres.Tx) error {
+			_, err := tx.AttemptsByReference(ctx, []payment.Reference{{Account: "acc", Name: a.ID.String()}})
+			return err
+		},
+	}
+	for _, text := range []string{`{"payments": 5}`, `[]`, `{"payments": [{"id": "pi_1", "captured": "much"}]}`} {
+		_, err := db.Exec(t.Context(), "UPDATE payment_attempts SET payments = $1", text)
+		require.NoError(t, err)
+		for name, read := range reads {
+			err := store.InAnyTx(t.Context(), read)
+			require.ErrorContains(t, err, "payments", name+" "+text)
+		}
+	}
+	_, err = db.Exec(t.Context(), "UPDATE payment_attempts SET payments = NULL")
+	require.NoError(t, err)
+	for name, read := range reads {
+		require.NoError(t, store.InAnyTx(t.Context(), read), name)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/paylatch/paylatch/internal/postgres/paymentsjson"
 )
 
 type AttemptStage string
@@ -458,7 +459,7 @@ type PaymentAttempts struct {
 	// When a payment that was begun elsewhere is cancelled, or fails where nobody can be asked about it.
 	ExpiresAt *time.Time
 	// The payments that the attempt has at the provider, each with its id, state, amounts, container and who named it; with the containers in which they are made. NULL before the provider has named one.
-	Payments []byte
+	Payments *paymentsjson.Payments
 }
 
 // The inbox: webhooks as they came. The bytes go after the retention time, the id and the digest stay.

@@ -6,64 +6,33 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/paymentsjson"
 )
-
-// payments are an attempt's payments and containers as the row has them.
-type payments struct {
-	Payments   []onePayment   `json:"payments,omitempty"`
-	Containers []oneContainer `json:"containers,omitempty"`
-	PageOpen   bool           `json:"page_open,omitempty"`
-}
-
-type onePayment struct {
-	ID         string `json:"id,omitempty"`
-	State      string `json:"state"`
-	Container  string `json:"container,omitempty"`
-	NamedBy    string `json:"named_by,omitempty"`
-	Authorized int64  `json:"authorized,omitempty"`
-	Captured   int64  `json:"captured,omitempty"`
-	Refunded   int64  `json:"refunded,omitempty"`
-	Disputed   int64  `json:"disputed,omitempty"`
-	Failure    string `json:"failure,omitempty"`
-	// First, Last and Reported are microseconds since 1970; 0 for none.
-	First    int64 `json:"first,omitempty"`
-	Last     int64 `json:"last,omitempty"`
-	Reported int64 `json:"reported,omitempty"`
-}
-
-type oneContainer struct {
-	ID    string `json:"id"`
-	Ended bool   `json:"ended,omitempty"`
-}
 
 // paymentsParam are the payments of an attempt, empty for none.
 func paymentsParam(a *payment.Attempt) string {
 	if len(a.Payments)+len(a.Containers) == 0 && !a.PageOpen {
 		return ""
 	}
-	all := payments{Payments: make([]onePayment, len(a.Payments)), PageOpen: a.PageOpen}
+	all := paymentsjson.Payments{Payments: make([]paymentsjson.Payment, len(a.Payments)), PageOpen: a.PageOpen}
 	for i := range a.Payments {
 		p := &a.Payments[i]
-		all.Payments[i] = onePayment{
+		all.Payments[i] = paymentsjson.Payment{
 			ID: p.ID, State: string(p.State), Container: p.Container, NamedBy: string(p.NamedBy),
 			Authorized: p.Authorized, Captured: p.Captured, Refunded: p.Refunded, Disputed: p.Disputed,
 			Failure: p.Failure, First: micros(p.FirstAt), Last: micros(p.LastAt), Reported: micros(p.ReportedAt),
 		}
 	}
 	for _, c := range a.Containers {
-		all.Containers = append(all.Containers, oneContainer(c))
+		all.Containers = append(all.Containers, paymentsjson.Container(c))
 	}
 	raw, _ := json.Marshal(all) //nolint:errchkjson // texts and numbers always marshal
 	return string(raw)
 }
 
 // readPayments reads what paymentsParam wrote.
-func readPayments(a *payment.Attempt, raw []byte) {
-	if len(raw) == 0 {
-		return
-	}
-	var all payments
-	if json.Unmarshal(raw, &all) != nil {
+func readPayments(a *payment.Attempt, all *paymentsjson.Payments) {
+	if all == nil {
 		return
 	}
 	a.PageOpen = all.PageOpen
