@@ -35,6 +35,17 @@ func (s *Changeset) ApplyEvent(c *Change, e *inbound.StoredEvent) {
 	e.Verdict = verdict
 }
 
+// ApplyOtherMode gives an event of test money at an account of real money, or the other way round, its verdict. Nothing moves by
+// it. A person is told of each payment of which it reports money.
+func (s *Changeset) ApplyOtherMode(c *Change, e *inbound.StoredEvent) {
+	e.Verdict, e.NextTryAt = payment.Ignored, nil
+	r, ok := inbound.FromEvent(e.Event, c.Attempt.Money.Currency)
+	if !ok || r.Refund == nil && len(r.Movements) == 0 {
+		return
+	}
+	e.OrderID, e.AttemptID, e.Verdict = c.Attempt.OrderID, c.Attempt.ID, s.Apply(c, r)
+}
+
 // ends is which holds a webhook's failure ends. Of holds that came after an earlier failure there may
 // be several, of which each shows as the same amount: none ends that can be looked up, until the
 // provider has accepted the cancel.

@@ -26,6 +26,7 @@ func (s *Changeset) notOurs(c *Change, r payment.Report) *payment.Finding {
 	}
 	switch known := slices.Contains(account.Payees, r.Payee); {
 	case r.Live != nil && account.Live != nil && *r.Live != *account.Live:
+		f.AboutID = cmp.Or(r.Payment, r.Container, c.Attempt.ID.String()) // once for each payment, however often it is reported
 		f.About, f.Text = payment.AboutOtherMode, "The provider reports a payment of test money at an account of real money, or the other way round. It is not counted: see in the provider's dashboard how it was made."
 	case r.Payee != "" && !known && len(account.Payees) > 0:
 		f.About, f.Text = payment.AboutOtherPayee, "This payment was made to another account, "+r.Payee+", and not to this one. It is not counted: the shop has not received the money."

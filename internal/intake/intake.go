@@ -292,9 +292,11 @@ func (f found) judge(s *changeset.Changeset, e *inbound.StoredEvent) bool {
 		e.Verdict, e.NextTryAt = inbound.Unreadable, nil
 		s.Open(unreadable(e))
 		return true
-	case e.Event.Kind == webhooks.KindIgnored, ofOtherMode(e.Event, account):
+	case e.Event.Kind == webhooks.KindIgnored:
 		e.Verdict, e.NextTryAt = payment.Ignored, nil
 		return true
+	case ofOtherMode(e.Event, account):
+		return f.byName(s, e, s.ApplyOtherMode, func() { e.Verdict, e.NextTryAt = payment.Ignored, nil })
 	case e.Event.NeedsFetch:
 		if e.Verdict == inbound.Foreign {
 			e.Verdict = inbound.Unmatched
@@ -305,6 +307,12 @@ func (f found) judge(s *changeset.Changeset, e *inbound.StoredEvent) bool {
 		e.Park(e.Verdict, s.Now())
 		return true
 	}
+	return f.byName(s, e, s.ApplyEvent, func() { e.Park(inbound.Unmatched, s.Now()) })
+}
+
+// byName applies an event to the attempt that it names, or calls nameless if there is none. It reports false if the attempt is
+// locked: then the event is marked to be parked.
+func (f found) byName(s *changeset.Changeset, e *inbound.StoredEvent, apply func(*changeset.Change, *inbound.StoredEvent), nameless func()) bool {
 	for _, name := range e.Event.References {
 		a, known := f[payment.Reference{Account: e.Account, Name: name}]
 		if known && a == nil {
@@ -312,11 +320,11 @@ func (f found) judge(s *changeset.Changeset, e *inbound.StoredEvent) bool {
 			return false
 		}
 		if known {
-			s.ApplyEvent(s.Change(*a), e)
+			apply(s.Change(*a), e)
 			return true
 		}
 	}
-	e.Park(inbound.Unmatched, s.Now())
+	nameless()
 	return true
 }
 

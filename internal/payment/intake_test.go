@@ -39,7 +39,7 @@ func TestIntake(t *testing.T) {
 	t.Run("commit_in_doubt", intakeCommitInDoubt)
 	t.Run("full_queue", intakeFullQueue)
 	t.Run("stop_drains_the_queue", intakeStopDrainsTheQueue)
-	t.Run("other_mode_is_ignored", intakeOtherModeIsIgnored)
+	t.Run("other_mode", intakeOtherMode)
 	t.Run("repeat_of_a_locked_event", intakeRepeatOfALockedEvent)
 	t.Run("locked_attempt", intakeLockedAttempt)
 	t.Run("same_event_fifty_times_at_once", intakeSameEventFiftyTimesAtOnce)
@@ -415,8 +415,9 @@ func intakeStopDrainsTheQueue(t *testing.T) {
 	require.ErrorIs(t, err, payment.ErrUnavailable)
 }
 
-// A test-mode event for a live account, and the other way round, is about nothing.
-func intakeOtherModeIsIgnored(t *testing.T) {
+// A test-mode event for a live account, and the other way round, moves nothing. A person is told once of a payment of which it
+// reports money; of one that is not known here nobody is.
+func intakeOtherMode(t *testing.T) {
 	t.Parallel()
 	live := true
 	r := newEnv(t, setup{silent: true, change: func(o *options) {
@@ -427,10 +428,21 @@ func intakeOtherModeIsIgnored(t *testing.T) {
 	id := r.paid(t, "A-1", "tok_never").ID
 	e := event(webhooks.KindSucceeded, id.String())
 	e.Mode = webhooks.ModeTest
-	require.Equal(t, []fsm.Verdict{payment.Ignored}, r.tell(t, e))
+	for range 2 {
+		e.ID += "-again"
+		require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, e))
+	}
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id), "once for the payment")
+	for kind, of := range map[webhooks.Kind]string{webhooks.KindProcessing: id.String(), webhooks.KindSucceeded: "unknown"} {
+		other := event(kind, of)
+		other.Mode = webhooks.ModeTest
+		require.Equal(t, []fsm.Verdict{payment.Ignored}, r.tell(t, other), kind)
+	}
 	r.exec(t, "UPDATE provider_events SET verdict = 'unmatched', tries = 1, next_try_at = now()") // as before the account was configured as live
 	r.retry(t, true)
 	require.Zero(t, r.parked(t), "nor is it tried again")
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	require.Empty(t, r.attempt(t, id).Movements)
 	earnest := event(webhooks.KindSucceeded, id.String())
 	earnest.Mode = webhooks.ModeLive
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, earnest))
