@@ -36,7 +36,7 @@ func (s *Changeset) ApplyEvent(c *Change, e *inbound.StoredEvent) {
 }
 
 // ApplyOtherMode gives an event of test money at an account of real money, or the other way round, its verdict. Nothing moves by
-// it. A person is told of each payment of which it reports money.
+// it. Each payment of which it reports money is a discrepancy.
 func (s *Changeset) ApplyOtherMode(c *Change, e *inbound.StoredEvent) {
 	e.Verdict, e.NextTryAt = payment.Ignored, nil
 	r, ok := inbound.FromEvent(e.Event, c.Attempt.Money.Currency)

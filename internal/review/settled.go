@@ -19,6 +19,8 @@ type Evidence struct {
 	// Captured, Refunded and Disputed are the attempt's totals, each less what was undone, in its own Currency.
 	Captured, Refunded, Disputed int64
 	Currency                     payment.Currency
+	// Amount is what the attempt is for, in minor units of Currency.
+	Amount int64
 	// ForeignCaptured is set if money in another currency was ever captured.
 	ForeignCaptured bool
 	// Disputing is set while any dispute of the attempt is open.
@@ -41,7 +43,7 @@ var settlements = map[payment.DiscrepancyKind]settlement{ //nolint:gochecknoglob
 	payment.LateSuccess:       allRefunded,
 	payment.DoubleSuccess:     allRefunded,
 	payment.PaidAfterCancel:   allRefunded,
-	payment.AmountMismatch:    mismatchRefunded,
+	payment.AmountMismatch:    mismatchSettled,
 	payment.CurrencyMismatch:  foreignRefunded,
 	payment.RefundReversed:    allRefunded,
 	payment.RefundExceeds:     covered,
@@ -110,10 +112,14 @@ func allRefunded(_ Discrepancy, e Evidence) string {
 	return "All that was captured has been refunded: " + payment.Money{Minor: e.Captured, Currency: e.Currency}.String() + "."
 }
 
-// mismatchRefunded is allRefunded where what the provider reported is recorded, too.
-func mismatchRefunded(d Discrepancy, e Evidence) string {
-	if !d.OfPayment() || d.Money == nil || d.Money.Currency != e.Currency || d.Money.Minor > e.Captured {
+// mismatchSettled is of a part of the amount that other parts have completed since, and else allRefunded where what the
+// provider reported is recorded, too.
+func mismatchSettled(d Discrepancy, e Evidence) string {
+	switch {
+	case !d.OfPayment(), d.Money == nil, d.Money.Currency != e.Currency, d.Money.Minor > e.Captured:
 		return ""
+	case d.Money.Minor < e.Amount && e.State == fsm.Succeeded && e.Captured == e.Amount:
+		return "The parts that were captured add up to the amount: " + payment.Money{Minor: e.Captured, Currency: e.Currency}.String() + "."
 	}
 	return allRefunded(d, e)
 }

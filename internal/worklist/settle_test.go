@@ -67,6 +67,16 @@ func lefts() map[string]left {
 		"amount_mismatch": {
 			kind: payment.AmountMismatch, status: "succeeded", captured: 1999, columns: `"amount": 1999, "currency": "EUR"`, settles: refundAll, by: wholesome,
 		},
+		"amount_mismatch/of_a_part": {
+			kind: payment.AmountMismatch, status: "succeeded", captured: 500, columns: `"amount": 500, "currency": "EUR"`, settles: capture,
+			by: "The parts that were captured add up to the amount: 19.99 EUR.",
+		},
+		"amount_mismatch/of_a_part_that_is_still_lacking": {
+			kind: payment.AmountMismatch, status: "succeeded", captured: 1998, columns: `"amount": 500, "currency": "EUR"`,
+		},
+		"amount_mismatch/of_parts_beyond_the_amount": {
+			kind: payment.AmountMismatch, status: "succeeded", captured: 2500, columns: `"amount": 500, "currency": "EUR"`,
+		},
 		"amount_mismatch/of_more_than_is_recorded": {
 			kind: payment.AmountMismatch, status: "succeeded", captured: 1999, refunded: 1999, columns: `"amount": 2500, "currency": "EUR"`,
 		},

@@ -98,7 +98,7 @@ func (s *Store) evidence(ctx context.Context, db dbsqlc.DBTX, ids ...uuid.UUID) 
 	for _, row := range rows {
 		found[row.DiscrepancyID] = review.Evidence{
 			Circumstances: circumstances(row), Captured: row.Captured, Refunded: row.Refunded, Disputed: row.Disputed,
-			Currency: payment.Currency(row.Currency), Verdict: fsm.Verdict(row.Verdict),
+			Currency: payment.Currency(row.Currency), Amount: row.Expected, Verdict: fsm.Verdict(row.Verdict),
 		}
 	}
 	more, err := s.q.WorklistEvidence(ctx, db, ids)
