@@ -91,28 +91,6 @@ func (a *Attempt) Payment(id string) *Payment {
 	return nil
 }
 
-// PaymentKey is the payment by which a movement of it is recorded: empty for the attempt's first one.
-func (a *Attempt) PaymentKey(p *Payment) string {
-	if p == nil || len(a.Payments) > 0 && p == &a.Payments[0] {
-		return ""
-	}
-	return p.ID
-}
-
-// ofKey is the payment that the movements with a key are of, nil if there is none.
-func (a *Attempt) ofKey(key string) *Payment {
-	if key != "" {
-		return a.Payment(key)
-	}
-	if len(a.Payments) == 0 {
-		return nil
-	}
-	return &a.Payments[0]
-}
-
-// PaymentOf is the payment that a movement of the attempt is of, nil if there is none.
-func (a *Attempt) PaymentOf(m Movement) *Payment { return a.ofKey(m.Payment) }
-
 // container is the attempt's container of an id, nil if it has no such.
 func (a *Attempt) container(id string) *Container {
 	for i := range a.Containers {
@@ -269,27 +247,6 @@ func (a *Attempt) paymentNamed(r Report, now time.Time) (p *Payment, ambiguous, 
 		return p, false, false
 	}
 	return a.add(r, now)
-}
-
-// nameless is the payment that has no name yet and may be the one that is named next, in a container or without one.
-func (a *Attempt) nameless(container string) *Payment {
-	if p := a.Payment(""); p != nil && (p.Container == "" || container == "" || p.Container == container) {
-		return p
-	}
-	return nil
-}
-
-// KeyOf is the payment by which the movements of a report that names a payment are recorded. A payment that has no name yet
-// takes the name, as in [Advance]; the id of a new payment is its own.
-func (a *Attempt) KeyOf(id string) string {
-	p := a.Payment(id)
-	if p == nil {
-		p = a.nameless("")
-	}
-	if p != nil || id == "" || len(a.Payments) == 0 {
-		return a.PaymentKey(p)
-	}
-	return id
 }
 
 func (a *Attempt) add(r Report, now time.Time) (p *Payment, ambiguous, full bool) {
