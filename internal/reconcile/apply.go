@@ -85,8 +85,8 @@ func (j *job) one(ctx context.Context, id payment.AttemptID) (payment.Attempt, e
 	return all[id], nil
 }
 
-// report is an entry as a report to an attempt. An entry that nothing but a mark of a browser's ties to the attempt is a claim. What undoes a refund that is not recorded yet only counts: a refund that is named
-// after it was undone would be one that failed.
+// report is an entry as a report to an attempt. An entry that only a browser's mark ties to the attempt is a claim. What undoes a
+// refund that is not recorded yet only counts: a refund that is named after it was undone would be one that failed.
 func (j *job) report(a *payment.Attempt, e gateway.Entry) payment.Report {
 	r := e.Report(payment.Cause{Kind: payment.CauseCheck, ID: "books " + e.ID})
 	r.BrowserMark = j.Accounts.Get(j.Account).BooksBrowserMarked && marked(e) && !slices.ContainsFunc(e.Names(), a.Knows)
