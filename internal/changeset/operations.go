@@ -67,7 +67,8 @@ func (s *Changeset) CancelAnew(c *Change, o *payment.Operation) *payment.Operati
 // provider. It reports false where a command is under way that decides it.
 func (s *Changeset) giveUp(c *Change, before payment.Attempt, r payment.Report) bool {
 	take := c.Attempt.OpenTake()
-	if c.Attempt.Begun != payment.BegunHere || c.Attempt.HasBeside(r.Payment) || before.State.Final() {
+	another := before.State.Final() && r.Payment != "" && before.Payment(r.Payment) == nil
+	if c.Attempt.Begun != payment.BegunHere || c.Attempt.HasBeside(r.Payment) || another {
 		// What was begun elsewhere waits for its customer, who may try another card. A charge of ours may have another
 		// payment that is good, or be over.
 		return c.Attempt.Failure != before.Failure || c.Attempt.PaymentsChanged(&before)
