@@ -172,8 +172,8 @@ func (a *Attempt) movePayment(p *Payment, r Report, movements []Told, odd Discre
 	case r.Says == fsm.NewsAuthorized && p.State == fsm.PaymentFailed && a.heldBefore(movements, p, r, now):
 		return fsm.Stale, nil
 	case a.Begun == BegunElsewhere:
-	case r.Says == fsm.NewsProcessing && p.State == fsm.PaymentOpen:
-		return fsm.Stale, nil // of a charge of ours: its customer is on the way to the provider
+	case r.Says == fsm.NewsProcessing && (p.State == fsm.PaymentOpen || p.State == fsm.PaymentNamed && p.Failure != ""):
+		return fsm.Stale, nil // of a charge of ours: its customer is on the way to the provider, or was declined there
 	case r.Says == fsm.NewsSoftFailed && p.State == fsm.PaymentProcessing:
 		return fsm.Applied, nil // it is cancelled by us
 	}
@@ -408,8 +408,8 @@ func (a *Attempt) mismatched(m Told, p *Payment, acceptMore bool) DiscrepancyKin
 		return "" // recorded, or money under a second payment, which is a finding of its own
 	case a.Succeeded() && m.Money.Minor < a.captures(key) && a.captures(key) > a.Money.Minor:
 		return "" // less than is recorded, which has a finding
-	case a.Succeeded():
-		return AmountMismatch
+	case a.Succeeded() && a.captures(key) > 0:
+		return AmountMismatch // else the money before was taken back, and this is paid in its place
 	case a.Failed() && a.Capture == CaptureManual && m.Money.Minor > 0 && m.Money.Minor < a.Money.Minor:
 		return "" // late money, whatever part of the hold it is
 	}

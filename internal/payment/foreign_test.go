@@ -145,8 +145,10 @@ func foreignTriedSeldom(t *testing.T) {
 		require.LessOrEqual(t, len(ages), 4)
 	}
 	require.Len(t, ages, 4)
-	for i, want := range []float64{1, 10, 100, 600} { // and as long as it took, on a busy machine
-		require.InDelta(t, want*1.1+3, ages[i], want*0.2+3)
+	least := []float64{1, 10, 100, 600} // and as long as it took, on a busy machine
+	for i, age := range ages {
+		require.GreaterOrEqual(t, age, least[i])
+		require.True(t, i == 3 || age < least[i+1], "try %d at %v s", i, age)
 	}
 }
 

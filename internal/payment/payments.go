@@ -306,6 +306,9 @@ func pays(n fsm.News) bool { return n == fsm.NewsAuthorized || n == fsm.NewsSucc
 // made, and when it fails itself. For a charge of ours it is over with its payment, unless the customer may try again there.
 func (a *Attempt) notes(r Report) {
 	used := pays(r.Says) || r.Says == fsm.NewsFailed && !r.PageOpen && r.Payment != ""
+	if a.Begun != BegunElsewhere && used {
+		a.PageOpen = false
+	}
 	if r.Container == "" {
 		if a.Begun != BegunElsewhere && used {
 			for i := range a.Containers {

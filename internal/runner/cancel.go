@@ -3,8 +3,10 @@ package runner
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -24,8 +26,9 @@ func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit 
 		}
 		nameless := t.Attempt.ProviderPaymentID == "" && (!can.CancelByReference || elsewhere)
 		left := len(toCancel(&t.Attempt, op))
+		soft := slices.ContainsFunc(before, func(r payment.Report) bool { return r.Says == fsm.NewsSoftFailed }) // it may hold money unseen
 		switch {
-		case nameless, t.Attempt.Succeeded() && op.Payment == "", t.Attempt.Failed() && (left == 0 || len(before) == 0):
+		case nameless, t.Attempt.Succeeded() && op.Payment == "", t.Attempt.Failed() && (left == 0 && !soft || len(before) == 0):
 			return asked
 		case elsewhere && left == 0 && asked.Outcome == gateway.CallAsked && len(before) > 0:
 			asked.Inference = &gateway.Inference{Concludes: gateway.AllEnded, Cause: cause}
