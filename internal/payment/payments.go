@@ -306,7 +306,7 @@ func pays(n fsm.News) bool { return n == fsm.NewsAuthorized || n == fsm.NewsSucc
 // made, and when it fails itself. For a charge of ours it is over with its payment, unless the customer may try again there.
 func (a *Attempt) notes(r Report) {
 	used := pays(r.Says) || r.Says == fsm.NewsFailed && !r.PageOpen && r.Payment != ""
-	if a.Begun != BegunElsewhere && used {
+	if a.Begun != BegunElsewhere && (pays(r.Says) || r.Says == fsm.NewsFailed && !r.PageOpen) {
 		a.PageOpen = false
 	}
 	if r.Container == "" {
@@ -357,10 +357,8 @@ func (p *Payment) step(r Report, now time.Time) (fsm.Verdict, error) {
 		p.State, p.LastAt, p.ReportedAt = step.To, now, later(p.ReportedAt, r.At)
 		p.Failure = ""
 	}
-	if p.State == fsm.PaymentNamed && r.Says == fsm.NewsSoftFailed && r.Failure != nil {
-		p.Failure = r.Failure.Code
-	}
-	if p.State == fsm.PaymentFailed && p.Failure == "" {
+	tried := p.State == fsm.PaymentNamed && r.Says == fsm.NewsSoftFailed
+	if tried || p.State == fsm.PaymentFailed && p.Failure == "" {
 		p.Failure = "declined"
 		if r.Failure != nil {
 			p.Failure = r.Failure.Code
