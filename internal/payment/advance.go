@@ -211,6 +211,8 @@ func (a *Attempt) move(t *Transition, r Report, p *Payment, odd DiscrepancyKind,
 		news, step.To, verdict = fsm.NewsMoney, a.State, fsm.Conflict
 	case odd != "":
 		verdict = fsm.Conflict
+	case p == nil && news == fsm.NewsMoney && standing(r.Says):
+		verdict = fsm.Stale // its payments have gone on
 	case a.State.Final(), p == nil:
 		verdict = step.Verdict
 	case step.Moved():
