@@ -6,7 +6,7 @@
 // the machine weighs on both sides. After each stage the rows are counted: every acknowledged webhook must be on disk and applied,
 // every pay charged once. What can't be proved is not reported.
 //
-//	make bench ARGS='-rounds 5 -seconds 5'    everything; writes the tables of docs/performance.md
+//	make bench ARGS='-rounds 5 -seconds 5'    everything; writes the tables of docs/explanation/performance.md
 //	make bench ARGS=-quick                    a smoke run, about a minute; writes nothing
 //	make bench ARGS='-profile DIR'            where the time goes: pprof files, statements, WAL by table
 package main

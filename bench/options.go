@@ -54,7 +54,7 @@ func parse(args []string) (options, error) {
 	f.IntVar(&o.foreign, "foreign", 100_000, "how many events of payments that are not ours come in ten minutes (up to 1 million)")
 	f.IntVar(&o.clients, "clients", 0, "of the webhooks only those from 1, 16 or 64 clients; writes nothing")
 	f.StringVar(&o.dir, "dir", ".paylatch", "where the databases of the run live meanwhile")
-	f.StringVar(&o.doc, "doc", "docs/performance.md", "the page whose tables are written; empty: none")
+	f.StringVar(&o.doc, "doc", "docs/explanation/performance.md", "the page whose tables are written; empty: none")
 	f.StringVar(&o.profile, "profile", "", "write profiles of the webhooks' way into this directory, and measure nothing else")
 	f.BoolVar(&o.sizing, "sizing", false, "measure what a pay and a webhook leave on the disk, and nothing else; writes nothing")
 	f.StringVar(&o.path, "path", partWebhooks, "what is profiled: webhooks, pays, replays or reads")

@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-var update = flag.Bool("update", false, "write the golden files and the diagram in README.md")
+var update = flag.Bool("update", false, "write the golden files and the diagram in docs/explanation/model.md")
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
@@ -43,15 +43,15 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func TestReadmeShowsTheDiagram(t *testing.T) {
+func TestModelPageShowsTheDiagram(t *testing.T) {
 	t.Parallel()
-	const path, begin, end = "../README.md", "<!-- fsm:begin -->\n", "<!-- fsm:end -->"
-	readme, err := os.ReadFile(path)
+	const path, begin, end = "../docs/explanation/model.md", "<!-- fsm:begin -->\n", "<!-- fsm:end -->"
+	page, err := os.ReadFile(path)
 	require.NoError(t, err)
-	head, rest, ok := strings.Cut(string(readme), begin)
-	require.True(t, ok, "README.md lacks %q", begin)
+	head, rest, ok := strings.Cut(string(page), begin)
+	require.True(t, ok, "the page lacks %q", begin)
 	shown, tail, ok := strings.Cut(rest, end)
-	require.True(t, ok, "README.md lacks %q", end)
+	require.True(t, ok, "the page lacks %q", end)
 	want := "```mermaid\n" + fsm.Mermaid() + "```\n"
 	if *update && shown != want {
 		require.NoError(t, os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644))

@@ -36,7 +36,7 @@ func TestManualShowsTheReference(t *testing.T) {
 func TestExamplesOfTheManualAreRight(t *testing.T) {
 	t.Parallel()
 	var found int
-	for _, page := range []string{"../../README.md", "../../docs/configuration.md", "../../docs/operate.md", "../../docs/support.md"} {
+	for _, page := range []string{"../../docs/configuration.md", "../../docs/operate.md", "../../docs/how-to/support.md", "../../docs/explanation/scale.md"} {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {

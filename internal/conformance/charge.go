@@ -19,7 +19,7 @@ func chargeChecks() []check {
 	return []check{
 		{
 			name: checkCharge, expects: "201 with id, and the reference, amount, currency and status succeeded; at once, or by lookups within --wait", do: charges,
-			remedy: "Answer with the charge as docs/standard-provider.md has it. Is --token-success one of this provider's?",
+			remedy: "Answer with the charge as docs/reference/standard-provider.md has it. Is --token-success one of this provider's?",
 		},
 		{
 			name: "decline", expects: "201 with an id, the status failed and a failure_code", do: declines,

@@ -1,4 +1,4 @@
-// Package conformance checks from outside, over HTTP, whether a provider keeps the contract of docs/standard-provider.md.
+// Package conformance checks from outside, over HTTP, whether a provider keeps the contract of docs/reference/standard-provider.md.
 //
 //	Run ─► checks, one after the other ─► a Result each
 //	         └─ session: calls as the adapter makes them, and such as it never makes

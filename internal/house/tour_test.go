@@ -30,9 +30,9 @@ var (
 
 func TestTour(t *testing.T) {
 	t.Parallel()
-	text := page(t, "docs/tour.md")
+	text := page(t, "docs/explanation/tour.md")
 	require.NotEmpty(t, declaration.FindString(text), "the tour names nothing")
-	require.Empty(t, undeclared(filepath.Join(root, "docs"), text))
+	require.Empty(t, undeclared(filepath.Join(root, "docs", "explanation"), text))
 }
 
 // TestThreats holds the threat model to tests that exist.
@@ -110,7 +110,7 @@ func TestBroken(t *testing.T) {
 // TestHowItWorks holds the page to the kinds of discrepancies, each of which it explains.
 func TestHowItWorks(t *testing.T) {
 	t.Parallel()
-	text := page(t, "docs/how-it-works.md")
+	text := page(t, "docs/explanation/how-it-works.md")
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "internal/payment/discrepancy.go"), nil, 0)
 	require.NoError(t, err)
 	kinds := 0
@@ -234,7 +234,7 @@ func anchors(text []byte) (all []string) {
 // pages returns the documents whose links must lead somewhere.
 func pages(t *testing.T) (names []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md", "examples/*.md", "examples/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md", "examples/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
 		for _, name := range found {

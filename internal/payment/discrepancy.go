@@ -3,7 +3,7 @@ package payment
 // DiscrepancyKind names what a person must look at.
 type DiscrepancyKind string
 
-// The kinds of discrepancies; docs/how-it-works.md has what happened in each.
+// The kinds of discrepancies; docs/explanation/how-it-works.md has what happened in each.
 const (
 	PaymentReversed  DiscrepancyKind = "payment_reversed"
 	RefundReversed   DiscrepancyKind = "refund_reversed"

@@ -174,7 +174,7 @@ func TestDisputesOfEachKind(t *testing.T) {
 // What a kind doesn't report stands in the manual.
 func TestManualListsTheDisputesOfEachKind(t *testing.T) {
 	t.Parallel()
-	manual, err := os.ReadFile("../../docs/providers.md")
+	manual, err := os.ReadFile("../../docs/reference/providers.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(manual), "## Disputes\n")
 	require.True(t, found)

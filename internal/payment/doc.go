@@ -14,6 +14,6 @@
 // what a person resolves, authz what a caller may do, outbox the messages to the merchant.
 //
 // Around them, each built on those before it: changeset is one transaction's unit of work, runner
-// carries out operations, intake takes webhooks in, commands are the use cases. docs/tour.md walks
+// carries out operations, intake takes webhooks in, commands are the use cases. docs/explanation/tour.md walks
 // through them.
 package payment

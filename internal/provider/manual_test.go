@@ -16,13 +16,13 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 )
 
-var update = flag.Bool("update", false, "write docs/providers.md")
+var update = flag.Bool("update", false, "write docs/reference/providers.md")
 
 const (
-	manual = "../../docs/providers.md"
+	manual = "../../docs/reference/providers.md"
 )
 
-// TestManualSaysWhatAdaptersDo keeps docs/providers.md to what the adapters describe: what a pay carries,
+// TestManualSaysWhatAdaptersDo keeps docs/reference/providers.md to what the adapters describe: what a pay carries,
 // which their own tests compare with their requests, and what is read of a provider's records.
 func TestManualSaysWhatAdaptersDo(t *testing.T) {
 	t.Parallel()

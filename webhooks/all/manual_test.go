@@ -13,15 +13,15 @@ import (
 	"github.com/paylatch/paylatch/webhooks/all"
 )
 
-var update = flag.Bool("update", false, "write docs/providers.md")
+var update = flag.Bool("update", false, "write docs/reference/providers.md")
 
 const (
-	manual     = "../../docs/providers.md"
+	manual     = "../../docs/reference/providers.md"
 	manualFrom = "<!-- webhooks:begin -->\n"
 	manualTo   = "<!-- webhooks:end -->\n"
 )
 
-// TestManualSaysWhatTheCodeDoes keeps docs/providers.md to what the verifiers say of themselves.
+// TestManualSaysWhatTheCodeDoes keeps docs/reference/providers.md to what the verifiers say of themselves.
 func TestManualSaysWhatTheCodeDoes(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(manual)

@@ -1,4 +1,4 @@
-// Package standard calls any provider that implements the contract of docs/standard-provider.md: a shop's own, a local one, the sandbox.
+// Package standard calls any provider that implements the contract of docs/reference/standard-provider.md: a shop's own, a local one, the sandbox.
 // api/standard-provider.yaml describes the contract; the tests hold each request of this adapter, and each response of the sandbox,
 // against it.
 //
