@@ -57,8 +57,8 @@ func TestExamplesOfTheManualAreRight(t *testing.T) {
 // exampleValue is what an operator would have in the environment.
 func exampleValue(name string) string {
 	switch {
-	case strings.HasPrefix(name, "DATABASE"):
-		return "postgres://paylatch@db.internal/paylatch"
+	case strings.HasPrefix(name, "DATABASE"), strings.HasPrefix(name, "CELL_"):
+		return "postgres://paylatch@db.internal/" + strings.ToLower(name)
 	case strings.HasPrefix(name, "ENCRYPTION"):
 		return "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 	case strings.Contains(name, "WHSEC"):
