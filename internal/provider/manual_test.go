@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,32 +17,39 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 )
 
-var update = flag.Bool("update", false, "write docs/reference/providers.md")
+var update = flag.Bool("update", false, "write docs/reference/providers.md and the pages beside it")
 
-const (
-	manual = "../../docs/reference/providers.md"
-)
+const manual = "../../docs/reference/providers"
 
-// TestManualSaysWhatAdaptersDo keeps docs/reference/providers.md to what the adapters describe: what a pay carries,
-// which their own tests compare with their requests, and what is read of a provider's records.
+// TestManualSaysWhatAdaptersDo keeps the pages about providers equal to the adapters' descriptions: the members of a pay, which the
+// adapters' own tests compare with their requests, and the records that are read.
 func TestManualSaysWhatAdaptersDo(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(manual)
-	require.NoError(t, err)
-	want := string(text)
-	for name, tables := range map[string]string{"carries": carries(), "records": records(), "shown": shown(t)} {
-		from, to := "<!-- "+name+":begin -->\n", "<!-- "+name+":end -->\n"
-		head, rest, ok := strings.Cut(want, from)
-		require.True(t, ok, "the marker is gone")
-		_, tail, ok := strings.Cut(rest, to)
-		require.True(t, ok, "the marker is gone")
-		want = head + from + tables + to + tail
+	parts := map[string]map[string]string{manual + ".md": {"records": records(), "shown": shown(t)}}
+	for name, tables := range carries() {
+		parts[filepath.Join(manual, name+".md")] = map[string]string{"carries": tables}
 	}
-	if *update {
-		require.NoError(t, os.WriteFile(manual, []byte(want), 0o600))
-		return
+	for page, parts := range parts {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(page)
+			require.NoError(t, err)
+			want := string(text)
+			for name, tables := range parts {
+				from, to := "<!-- "+name+":begin -->\n", "<!-- "+name+":end -->\n"
+				head, rest, ok := strings.Cut(want, from)
+				require.True(t, ok, "the marker is gone")
+				_, tail, ok := strings.Cut(rest, to)
+				require.True(t, ok, "the marker is gone")
+				want = head + from + tables + to + tail
+			}
+			if *update {
+				require.NoError(t, os.WriteFile(page, []byte(want), 0o600))
+				return
+			}
+			require.Equal(t, want, string(text), "run with -update")
+		})
 	}
-	require.Equal(t, want, string(text), "run with -update")
 }
 
 // records is the table of which records each kind has.
@@ -76,16 +84,21 @@ func shown(t *testing.T) string {
 	return b.String()
 }
 
-// carries are the tables of all kinds that can be charged.
-func carries() string {
-	var b strings.Builder
+// carries returns the tables of the kinds that can be charged, by page. The sandbox is on the page of the contract that it implements.
+func carries() map[string]string {
+	pages := map[string]string{}
 	adapters := provider.Adapters()
 	for _, kind := range slices.Sorted(maps.Keys(adapters)) {
-		if a := adapters[kind]; a.New != nil {
-			fmt.Fprintf(&b, "#### `%s`\n\n%s", kind, table(a))
+		a := adapters[kind]
+		switch {
+		case a.New == nil:
+		case kind == "sandbox":
+			pages["standard"] = "### `sandbox`\n\n" + table(a) + "### `standard`\n\n"
+		default:
+			pages[kind] += table(a)
 		}
 	}
-	return b.String()
+	return pages
 }
 
 func lagOf(a descriptor.Adapter) string {

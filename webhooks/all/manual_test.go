@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,29 +14,35 @@ import (
 	"github.com/paylatch/paylatch/webhooks/all"
 )
 
-var update = flag.Bool("update", false, "write docs/reference/providers.md")
+var update = flag.Bool("update", false, "write docs/reference/providers")
 
 const (
-	manual     = "../../docs/reference/providers.md"
+	manual     = "../../docs/reference/providers"
 	manualFrom = "<!-- webhooks:begin -->\n"
 	manualTo   = "<!-- webhooks:end -->\n"
 )
 
-// TestManualSaysWhatTheCodeDoes keeps docs/reference/providers.md to what the verifiers say of themselves.
+// TestManualSaysWhatTheCodeDoes keeps the pages of docs/reference/providers equal to the verifiers' descriptions.
 func TestManualSaysWhatTheCodeDoes(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(manual)
-	require.NoError(t, err)
-	head, rest, ok := strings.Cut(string(text), manualFrom)
-	require.True(t, ok, "the marker is gone")
-	_, tail, ok := strings.Cut(rest, manualTo)
-	require.True(t, ok, "the marker is gone")
-	want := head + manualFrom + described() + manualTo + tail
-	if *update {
-		require.NoError(t, os.WriteFile(manual, []byte(want), 0o600))
-		return
+	for name, want := range described() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			page := filepath.Join(manual, name+".md")
+			text, err := os.ReadFile(page)
+			require.NoError(t, err)
+			head, rest, ok := strings.Cut(string(text), manualFrom)
+			require.True(t, ok, "the marker is gone")
+			_, tail, ok := strings.Cut(rest, manualTo)
+			require.True(t, ok, "the marker is gone")
+			want := head + manualFrom + want + manualTo + tail
+			if *update {
+				require.NoError(t, os.WriteFile(page, []byte(want), 0o600))
+				return
+			}
+			require.Empty(t, firstDifference(want, string(text)), "run with -update")
+		})
 	}
-	require.Empty(t, firstDifference(want, string(text)), "run with -update")
 }
 
 // firstDifference returns the first line of want that text has not in its place.
@@ -52,40 +59,39 @@ func firstDifference(want, text string) string {
 	return ""
 }
 
-// described says once what several kinds have in common.
-func described() string {
-	var abouts []webhooks.About
-	kinds := map[string]string{}
+// described returns the part of each page about webhooks. Kinds with one verifier share the page of the last of them.
+func described() map[string]string {
+	pages, kinds := map[string]string{}, map[string][]string{}
 	for _, a := range all.Abouts() {
-		if kinds[a.Name] != "" {
-			kinds[a.Name] += ", `" + a.Kind + "`"
-			continue
-		}
-		kinds[a.Name], abouts = "`"+a.Kind+"`", append(abouts, a)
+		kinds[a.Name] = append(kinds[a.Name], a.Kind)
 	}
+	for _, a := range all.Abouts() {
+		if last := kinds[a.Name][len(kinds[a.Name])-1]; last == a.Kind {
+			pages[a.Kind] = description(a, kinds[a.Name])
+		}
+	}
+	return pages
+}
+
+func description(a webhooks.About, kinds []string) string {
 	var b strings.Builder
-	b.WriteString("| provider | kind | proof | event id | answer | sent again |\n|---|---|---|---|---|---|\n")
-	for _, a := range abouts {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", cell(a.Name), kinds[a.Name], cell(a.Header), cell(a.EventID), cell(a.Ack),
-			cell(a.RetryHorizon))
+	fmt.Fprintf(&b, "| | |\n|---|---|\n| kind | `%s` |\n", strings.Join(kinds, "`, `"))
+	fmt.Fprintf(&b, "| proof | %s |\n| event id | %s |\n| acknowledgement | %s |\n| repeated by the provider | %s |\n\n### Setup\n\n",
+		cell(a.Header), cell(a.EventID), cell(a.Ack), cell(a.RetryHorizon))
+	for i, step := range a.Setup {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, step)
 	}
-	for _, a := range abouts {
-		fmt.Fprintf(&b, "\n### %s (%s)\n\n", a.Name, kinds[a.Name])
-		for i, step := range a.Setup {
-			fmt.Fprintf(&b, "%d. %s\n", i+1, step)
-		}
-		fmt.Fprintf(&b, "\nPayments begun elsewhere: the attempt's id is given as %s. %s\n", given(a.Reference), a.Reference.Doc)
-		if len(a.Quirks) > 0 {
-			b.WriteString("\nWorth knowing:\n\n")
-		}
-		for _, q := range a.Quirks {
-			fmt.Fprintf(&b, "- %s\n", q)
-		}
+	fmt.Fprintf(&b, "\n### Payments begun elsewhere\n\nGive the attempt's id as %s. %s\n", given(a.Reference), a.Reference.Doc)
+	if len(a.Quirks) > 0 {
+		b.WriteString("\n### Notes\n\n")
+	}
+	for _, q := range a.Quirks {
+		fmt.Fprintf(&b, "- %s\n", q)
 	}
 	return b.String()
 }
 
-// given says as what a provider is given the id of an attempt.
+// given returns the members of a provider's request that carry the id of an attempt.
 func given(f webhooks.ReferenceForm) string {
 	var forms []string
 	if f.Field != "" {
