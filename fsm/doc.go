@@ -1,20 +1,15 @@
-// Package fsm is the life of a payment attempt, of a refund, of an operation and of
-// a dispute as pure functions: a state and an event give the next state and a
-// verdict.
+// Package fsm has the state machines of a payment attempt, a refund, an operation and a dispute as pure functions. A state and
+// an event give the next state and a verdict:
 //
 //	step, err := fsm.Next(fsm.Requested, fsm.NewsSucceeded)
 //	// step.To == fsm.Succeeded, step.Verdict == fsm.Applied
 //
-// States have a rank and reports move them only upwards, so the order in which the reports of one
-// payment arrive, and how often, does not matter: every order of a set that does not contradict
-// itself ends in the same state. What comes late is Stale, what contains nothing new is a Repeat,
-// and what contradicts a final state where money is concerned is a Conflict, which a person must
-// see. Table lists all of it and Mermaid draws it.
+// States have a rank, and events move them only upwards. So every order of the same events, with any number of repetitions, ends in
+// the same state, unless the events contradict each other. A late event is Stale, an event without a change is a Repeat, and an
+// event that contradicts a final state where money is concerned is a Conflict, which a person must see.
 //
-// A set with both a success and a failure contradicts itself: the first of them
-// decides, and a success that comes after the failure is the Conflict.
+// A success and a failure contradict each other: the first one decides. A success after the failure is the Conflict.
 //
-// The package has no clock, no input or output and no side effects. A step is
-// applied with the attempt locked: the row, the log and the update for the merchant
-// are written in one transaction.
+// Table lists all transitions, and Mermaid draws them. The package has no clock, no input or output, and no side effects.
+// Apply a step with the attempt locked, and write the row, the log and the event for the merchant in one transaction.
 package fsm

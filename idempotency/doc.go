@@ -1,29 +1,26 @@
-// Package idempotency lets a client send a command any number of times and have
-// it executed once. It is not tied to payments: a command is a user, an
-// endpoint, a key, and the hash of the request.
+// Package idempotency executes a command once, however often a client sends it. It is not tied to payments: a command is a
+// user, an endpoint, a key, and the hash of the request.
 //
-// A key's life, in one row:
+// The life of a key, in one row:
 //
 //	(none) ── KeyClaim ──► running ── KeyRespond ──► answered ── expiry ──► (none)
 //	                         │  ▲
-//	             lease ends  └──┘ KeyClaim by another runner: the fence rises, and
-//	                             what the old runner stores is refused
+//	             lease ends  └──┘ KeyClaim by another runner: the fencing token rises,
+//	                             and the old runner's response is refused
 //
-// The rules are here, once, for whatever keeps the rows ([Store], the port):
+// The rules hold for every [Store]:
 //
-//	same key, same request     the first response again
-//	same key, another request  ErrKeyReused; the first is untouched
-//	the first is under way     wait, then ErrInProgress
-//	refused before executing   the key is not used up
+//	same key, same request        the first response again
+//	same key, another request     ErrKeyReused; the first request is untouched
+//	the first request is running  wait, then ErrInProgress
+//	refused before its execution  the key stays free
 //
-// # Which way in
+// # Choosing a function
 //
-// [Guard.InTx] is for a command whose effect is in the database of the keys: both are on disk
-// together or not at all. [Guard.Do] is for one that calls others, between two transactions. [Execute] is
-// what both are made of, for commands that need the transaction itself, or respond in a later one
-// ([Claim.Respond]); paylatch's own commands run on it. Package echoidempotency is a middleware over a
-// Guard, package pgxstore keeps the keys in PostgreSQL.
+// [Guard.InTx] is for a command whose effect is in the database of the keys: both are committed together. [Guard.Do] is for a
+// command that calls other services between two transactions. [Execute] is the building block of both, for commands that need the
+// transaction itself or respond in a later one ([Claim.Respond]). Package echoidempotency is a middleware over a Guard, and package
+// pgxstore keeps the keys in PostgreSQL.
 //
-// Duplicates within a process wait in memory on the first ([Flights]): they hold no connection
-// and no lock.
+// Duplicates within a process wait in memory for the first execution ([Flights]). They hold no connection and no lock.
 package idempotency

@@ -1,7 +1,5 @@
-// Package webhooks proves the sender of a webhook and reads its meaning. This package has what all providers share;
-// each provider is a package below, and package all has the list of them.
-//
-// Bytes and headers go in, verified events come out:
+// Package webhooks verifies the webhooks of payment providers and reads their meaning. This package has the types that all
+// providers share. Each provider is a package below it, and package all makes a verifier by the name of its kind.
 //
 //	verifier, err := stripe.New(webhooks.Config{Secrets: []string{"whsec_…"}})
 //	…
@@ -9,22 +7,20 @@
 //		Method: r.Method, URL: r.URL.String(), Header: r.Header, Body: body, ReceivedAt: time.Now(),
 //	})
 //
-// One call verifies and parses, so that an unverified event can't be had. An error wraps one of the sentinels in
-// errors.go. [ErrUnavailable] calls for another delivery and [ErrConfig] is the receiver's own fault; all others mean
-// that the sender is another than it claims, or speaks something else, and that nothing should be kept of it.
+// One call verifies and parses, so there is no unverified event. An error wraps one of the sentinels in errors.go.
+// [ErrUnavailable] requests another delivery. [ErrConfig] is the receiver's own mistake. Any other error means that the
+// delivery is forged or in another form: store nothing of it.
 //
-// There is no network, no database and no clock: the time is [Delivery.ReceivedAt], and what a scheme must fetch (a
-// certificate) comes in by a function of the caller. An event that needs a call to the provider to be understood is
-// marked [Event.NeedsFetch].
+// The package uses no network, no database and no clock. The time is [Delivery.ReceivedAt], and a function of the caller
+// fetches certificates. An event that must be looked up at the provider has [Event.NeedsFetch].
 //
-// In a provider's package, proof.go has the verification (and signing, where the scheme is symmetric), read.go the
-// meaning of the body, and doc.go the scheme and what people need to set it up ([About]).
+// Three interfaces cover special schemes: [Challenger] for a provider that tests the endpoint, [Answerer] for a request that
+// needs a decision before the provider takes money, and [Redactor] for a delivery that carries its secret.
 //
-// Two sorts of requests carry no event: a provider that tries the endpoint out ([Challenger]), and one that needs a
-// decision before it takes money ([Answerer]). A delivery that carries its secret is stored without it ([Redactor]).
+// An event of an unknown type is [KindIgnored], and a genuine event in an unknown form is [KindUnreadable]. Neither is an error,
+// because providers add types and disable endpoints that refuse them. A reader uses only the members that the event's meaning
+// needs. A later version reads the stored bytes again by [Reader].
 //
-// An event of an unfamiliar type is [KindIgnored], never an error: providers add types, and disable endpoints that
-// refuse them. What is genuine and can't be read is [KindUnreadable], for the same reason: a new form, an unknown
-// currency, an amount with too many digits. A reader takes only the members that its event's meaning needs; one that is
-// missing or of another type elsewhere changes nothing. A later version reads the stored bytes again by [Reader].
+// In a provider's package, proof.go verifies (and signs, where the scheme is symmetric), read.go reads the body, and doc.go
+// describes the scheme and its setup ([About]).
 package webhooks
