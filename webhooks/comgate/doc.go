@@ -14,11 +14,11 @@ func About() webhooks.About {
 		RetryHorizon: "not documented",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
-			"Nothing is signed: the secret travels in the body, and the status is asked for before it counts.",
-			"Refunds are not notified.",
-			"A payment may be begun by a form in the browser, with the shop's number alone: its refId, price and test are what the browser sent. Such a payment counts once amount, currency and mode are right.",
-			"test says whether a payment is for tests: a test payment moves nothing of a live account.",
-			"Keep the bodies of this endpoint out of every log: they hold the secret.",
+			"Nothing is signed. The secret travels in the body, and the payment is looked up before it counts.",
+			"Comgate does not notify of refunds.",
+			"A form in the browser may begin a payment with the shop's number alone. Its refId, price and test are the browser's; such a payment counts once amount, currency and mode are right.",
+			"test marks a test payment, which moves no money of a live account.",
+			"Keep the bodies of this endpoint out of every log, because they hold the secret.",
 		},
 		Setup: [5]string{
 			"Client portal, the shop's connection: set the address of the account's endpoint for background results.",

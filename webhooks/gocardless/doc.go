@@ -15,14 +15,14 @@ func About() webhooks.About {
 		RetryHorizon: "not documented; the whole batch is sent again",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
-			"An event has no amount: the payment must be asked for.",
-			"confirmed may still turn into failed (late failure) or charged_back, days later.",
-			"The status 498 is documented for a wrong signature; any other refusal does as well.",
-			"failed looks the same before and after the confirmation; only what was known before tells.",
+			"An event has no amount: the payment is looked up.",
+			"confirmed may become failed (late failure) or charged_back, days later.",
+			"GoCardless documents 498 for a wrong signature. Any other refusal works too.",
+			"failed looks the same before and after the confirmation; only the earlier state tells them apart.",
 			"failed with will_attempt_retry is not final: GoCardless collects the same payment again.",
-			"A billing request is a container: fulfilled names the payment that it has made, cancelled ends it without one; its other events are ignored.",
-			"links.organisation of an event is who is paid; put it into organisation where one endpoint serves several.",
-			"The official Go library refuses some genuine bodies that end in a line feed; here the whole body counts.",
+			"A billing request is a container. fulfilled names its payment, cancelled ends it without one; its other events are ignored.",
+			"links.organisation of an event names the payee. Put it into organisation if one endpoint serves several.",
+			"The official Go library refuses some genuine bodies that end in a line feed. Here the whole body counts.",
 		},
 		Setup: [5]string{
 			"Dashboard, Developers, Create, Webhook endpoint: the address of the account's endpoint.",
@@ -33,7 +33,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into metadata of the payment; events have it as resource_metadata (https://developer.gocardless.com/api-reference/#core-endpoints-events; that these are the payment's is from memory), and don't carry the payment's reference. The payment is looked up before what events say counts, and so is a refund, whose events name no payment.",
+			Doc:         "Put it into metadata of the payment; events carry it as resource_metadata (https://developer.gocardless.com/api-reference/#core-endpoints-events; that this is the payment's is from memory), and don't carry the payment's reference. The payment is looked up before events count, and so is a refund, whose events name no payment.",
 		},
 	}
 }

@@ -8,15 +8,15 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "GoPay",
-		Header:       "nothing: the payment must be asked for",
-		EventID:      "derived, one for each arrival: the payment's id, time; what the fetch finds is what is deduplicated",
+		Header:       "none: the payment is looked up",
+		EventID:      "derived, one for each arrival: the payment's id, time; the looked-up state is deduplicated",
 		Ack:          "exactly 200",
 		RetryHorizon: "at most 20 tries; when is not documented",
 		Unsigned:     true,
 		Quirks: []string{
-			"The notification is a GET with the payment's id in the query, and says nothing else.",
-			"None comes for the states CREATED and PAYMENT_METHOD_CHOSEN.",
-			"Refunds are announced in the same way; the fetched state says REFUNDED or PARTIALLY_REFUNDED.",
+			"The notification is a GET with the payment's id in the query, and nothing else.",
+			"There is no notification for the states CREATED and PAYMENT_METHOD_CHOSEN.",
+			"Refunds have the same notification; the looked-up state is REFUNDED or PARTIALLY_REFUNDED.",
 		},
 		Setup: [5]string{
 			"Ask GoPay for the client id and secret of the shop, and its GoID.",
@@ -27,7 +27,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Add it to the query of callback.notification_url, which GoPay's own plugins do with their orders' ids: …?payment_attempt_id=…; GoPay adds its id to that. A notification carries nothing else of the payment, order_number included (https://help.gopay.com/en/s/3), and proves nothing: the payment is looked up, and has to name the attempt itself. So put the id into additional_params under the same name as well, or into order_number; or report the id that GoPay returns.",
+			Doc:         "Add it to the query of callback.notification_url: …?payment_attempt_id=…; GoPay adds its id. A notification carries nothing else of the payment, order_number included (https://help.gopay.com/en/s/3), and proves nothing: the payment is looked up and must name the attempt itself. So put the id into additional_params under the same name as well, or into order_number; or report the id that GoPay returns.",
 		},
 	}
 }

@@ -9,19 +9,19 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Mollie",
-		Header:       "classic: nothing, the payment must be asked for; next generation: X-Mollie-Signature (sha256= and a hex HMAC-SHA256 over the body)",
-		EventID:      "classic: derived, one for each arrival: the object's id, time; what the fetch finds is what is deduplicated; next generation: native: id (event_… or whe_…)",
+		Header:       "classic: none, the payment is looked up; next generation: X-Mollie-Signature (sha256= and a hex HMAC-SHA256 over the body)",
+		EventID:      "classic: derived, one for each arrival: the object's id, time; the looked-up state is deduplicated; next generation: native: id (event_… or whe_…)",
 		Ack:          "any 2xx within 15 s, also for an id that Mollie does not know",
 		RetryHorizon: "10 tries over about 26 hours",
 		Unsigned:     true,
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
-			"A classic notice says nothing but an id, and comes for refunds and chargebacks too: status stays paid, the amounts tell.",
-			"For 24 hours after a secret is rotated the signature's header comes twice.",
-			"payment.*, refund.*, capture.* and chargeback.* of the next generation are read as Mollie's API description has them; the classic notice, which is asked about, is the normal way.",
-			"An event without a payload (_embedded) is asked about. One of a refund, capture or chargeback says whose it is by _links.entity alone, and waits for a person where that is missing.",
-			"A payment is tr_…. A payment link (pl_…) and an order (ord_…) are containers: a notice that names only one of them is asked about.",
-			"capture.failed leaves the money held: it is no failure of the payment.",
+			"A classic notice has only an id. It also comes for refunds and chargebacks: the status stays paid, the amounts show them.",
+			"For 24 hours after a rotation the signature's header comes twice.",
+			"payment.*, refund.*, capture.* and chargeback.* of the next generation are read by Mollie's API description. The classic notice with its lookup is the usual way.",
+			"An event without a payload (_embedded) is looked up. An event of a refund, capture or chargeback names its payment only by _links.entity, and waits for a person without it.",
+			"A payment is tr_…. A payment link (pl_…) and an order (ord_…) are containers; a notice that names only a container is looked up.",
+			"capture.failed leaves the money on hold; the payment has not failed.",
 			"A chargeback has taken the money already; chargeback.reversed brings it back.",
 		},
 		Setup: [5]string{
@@ -33,7 +33,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into metadata of the payment, as an object (https://docs.mollie.com/reference/create-payment). A classic notice says only the id (tr_…): the metadata are found when the payment is looked up, which needs api_key; without one, report the id. Events of the next generation carry them with a full payload.",
+			Doc:         "Put it into metadata of the payment, as an object (https://docs.mollie.com/reference/create-payment). A classic notice has only the id (tr_…): the lookup finds the metadata, and needs api_key. Without one, report the id. Events of the next generation carry the metadata with a full payload.",
 		},
 	}
 }

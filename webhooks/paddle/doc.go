@@ -18,7 +18,7 @@ func About() webhooks.About {
 			"A signature may be 5 seconds old, as Paddle recommends: set tolerance if the clock is not kept by NTP.",
 			"Two h1 come while a secret is rotated; the official Go SDK refuses them.",
 			"transaction.payment_failed is not final: the customer may try again on the same transaction.",
-			"A transaction is a payment, with all tries in its checkout. Its custom_data may have been written by a browser: Paddle.js takes customData with a client-side token, which is public (https://developer.paddle.com/paddlejs/methods/paddle-checkout-open).",
+			"A transaction is a payment, with all tries in its checkout. A browser may have written its custom_data, because Paddle.js takes customData with a public client-side token (https://developer.paddle.com/paddlejs/methods/paddle-checkout-open).",
 			"Refunds and chargebacks are adjustments; they don't carry custom_data.",
 			"Amounts are texts in minor units.",
 		},
@@ -31,7 +31,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into custom_data of the transaction, or customData of Paddle.js (https://developer.paddle.com/build/transactions/custom-data). Adjustments don't carry it: they are found by the transaction's id, which the first event of the transaction brings. Paddle copies it to the renewals of a subscription, where it does not count: each is another sale.",
+			Doc:         "Put it into custom_data of the transaction, or customData of Paddle.js (https://developer.paddle.com/build/transactions/custom-data). Adjustments don't carry it: the transaction's id finds them, which the first event of the transaction brings. Paddle copies it to the renewals of a subscription, where it does not count: each is another sale.",
 		},
 	}
 }

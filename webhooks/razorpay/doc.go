@@ -15,13 +15,13 @@ func About() webhooks.About {
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"pay_… is the payment; order_… and plink_… are containers, in which several may be made. The end of a link names no payment.",
-			"account_id says who was paid; whether it is a test is not told.",
-			"The notes of a payment are options of Checkout, which the browser gives with the public key id (https://razorpay.com/docs/payments/payment-gateway/web-integration/standard/integration-steps/): an attempt's id in them alone is a claim. Those of an order and of a link, the receipt and the reference_id need the secret.",
-			"A payment is a snapshot: payment.authorized may arrive, or say, that it is captured already.",
+			"account_id names the payee. The mode is not stated.",
+			"The notes of a payment are options of Checkout, which the browser gives with the public key id (https://razorpay.com/docs/payments/payment-gateway/web-integration/standard/integration-steps/): an attempt's id in them alone is a claim. The notes of an order or a link, the receipt and the reference_id need the secret.",
+			"A payment is a snapshot: payment.authorized may show a captured payment.",
 			"payment.failed is not final: the customer may pay the same order, or link, again. The attempt stays awaiting_customer, with the reason.",
 			"notes is an object, but [] when it is empty.",
-			"order.paid and payment.captured tell of the same money; the second is a repeat.",
-			"Retries of a delivery made before a change of secret bear the old secret's signature.",
+			"order.paid and payment.captured report the same money; the second is a repeat.",
+			"Repeated deliveries from before a change of secret have the old secret's signature.",
 		},
 		Setup: [5]string{
 			"Dashboard, Account & Settings, Webhooks: add the address of the account's endpoint.",

@@ -20,11 +20,11 @@ func About() webhooks.About {
 			webhooks.CurrencyKey(),
 		},
 		Quirks: []string{
-			"Only a payment that succeeded is notified: failures are found by asking.",
+			"Only a succeeded payment is notified; lookups find failures.",
 			"The hash is chosen in the shop's settings; ripemd160 is not supported.",
-			"OutSum counts as it was received: 100 and 100.00 are signed differently.",
-			"InvId is a number, so that the payment attempt's id travels as Shp_payment_attempt_id.",
-			"Test payments are signed by the test Password2.",
+			"OutSum is signed as it was received: 100 and 100.00 differ.",
+			"InvId is a number, so Shp_payment_attempt_id carries the attempt's id.",
+			"The test Password2 signs test payments.",
 			"Documented senders, for allowed_ips: 185.59.216.65 and 185.59.217.65.",
 		},
 		Setup: [5]string{
@@ -36,7 +36,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "Shp_payment_attempt_id",
-			Doc:         "Send it as a parameter of that name, and have it in the signature of the request, after Password1 (https://docs.robokassa.ru/pay-interface/); the notification returns it. InvId is a number of the shop's own: report it as the provider's id of the payment.",
+			Doc:         "Send it as a parameter of that name, and sign it in the request after Password1 (https://docs.robokassa.ru/pay-interface/); the notification returns it. InvId is a number of the shop's own: report it as the provider's id of the payment.",
 		},
 	}
 }

@@ -15,13 +15,13 @@ func About() webhooks.About {
 		RetryHorizon: "up to 24 hours (older documentation: 72); an endpoint that keeps failing is disabled",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "public_url"}},
 		Quirks: []string{
-			"An order is a container: that of a payment link may have several payments, and each other payment has one of its own.",
-			"merchant_id says which seller was paid: a subscription tells of all that have authorized the application. reference_id is given with an access token; whether it is the sandbox is not signed.",
+			"An order is a container. The order of a payment link may have several payments; every other payment has an order of its own.",
+			"merchant_id names the seller that was paid: a subscription reports all sellers of the application. reference_id is written with an access token; the mode is unsigned.",
 			"The notification URL is signed: a slash or http in place of https breaks every signature.",
 			"The status of the object decides, not the event's name: payment.created may be approved or completed.",
-			"data.id may differ from the payment's id: the object's counts.",
+			"data.id may differ from the payment's id: the object's id counts.",
 			"A payment has no metadata: reference_id, of at most 40 characters, carries the payment attempt's id.",
-			"payment.* tells of every sale of the seller, those at a till too: what nobody here began is unmatched, and foreign ten minutes later.",
+			"payment.* reports every sale of the seller, also at a till. A sale that began elsewhere is unmatched, and foreign ten minutes later.",
 		},
 		Setup: [5]string{
 			"Developer Console, the application, Webhooks, Subscriptions: add one with the address of the account's endpoint.",

@@ -17,8 +17,8 @@ func About() webhooks.About {
 		Quirks: []string{
 			"The signature covers the id and the time as well as the body, with 5 minutes of tolerance in either direction.",
 			"A key serves one version only: whsec_ for v1, whpk_ and whsk_ for v1a.",
-			"A charge is a payment. container_id is the page, session or order in which it was made: container.expired and container.canceled end that, and no charge.",
-			"The headers of one prefix are used, webhook-* before svix-*, never a mix.",
+			"A charge is a payment. container_id is the page, session or order in which it was made; container.expired and container.canceled end that container and no charge.",
+			"The headers of one prefix are used, webhook-* before svix-*, never a mixture.",
 		},
 		Setup: [5]string{
 			"Give the sender the address of the account's endpoint.",

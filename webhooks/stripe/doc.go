@@ -16,12 +16,12 @@ func About() webhooks.About {
 		Quirks: []string{
 			"The key is the whole text of the secret, whsec_ included: it is not base64.",
 			"A timestamp may be 5 minutes old, and at most an hour ahead, which Stripe's libraries don't check.",
-			"A payment is a payment intent (pi_…), a Checkout session (cs_…) the page that it is made in: the session's events name the intent as soon as there is one, checkout.session.expired never.",
-			"account names the connected account that was paid; it is absent from events of the endpoint's own account.",
-			"Metadata are written with a secret key only. client_reference_id may be a parameter of a payment link, which the customer can change: where it alone has the attempt's id, that is a claim.",
+			"A payment is a payment intent (pi_…). A Checkout session (cs_…) is its page: the session's events name the intent once it exists, checkout.session.expired never.",
+			"account names the connected account that was paid; events of the endpoint's own account lack it.",
+			"Metadata are written with a secret key only. A customer can change client_reference_id in a payment link: where it alone has the attempt's id, that is a claim.",
 			"payment_intent.payment_failed is not final: the customer may try again on the same intent.",
-			"Amounts of ISK and UGX come with two digits, those of MGA with none.",
-			"amount_refunded of a charge is a total. Before version 2025-03-31 of the API it counts what a partial capture released, too.",
+			"Amounts of ISK and UGX have two digits, amounts of MGA none.",
+			"amount_refunded of a charge is a total. Before API version 2025-03-31 it also counts the released rest of a partial capture.",
 		},
 		Setup: [5]string{
 			"Dashboard, Developers, Webhooks: add an endpoint of API version 2025-03-31 or later with the address of the account's endpoint.",

@@ -10,18 +10,18 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "YooKassa",
-		Header:       "nothing but the sender's address: the object must be asked for",
-		EventID:      "derived, one for each arrival: event, the object's id and status, time; what the fetch finds is what is deduplicated",
+		Header:       "only the sender's address: the object is looked up",
+		EventID:      "derived, one for each arrival: event, the object's id and status, time; the looked-up state is deduplicated",
 		Ack:          "exactly 200",
 		RetryHorizon: "for 24 hours",
 		Unsigned:     true,
 		Quirks: []string{
-			"Nothing is signed: a notification only says what to ask for.",
-			"The address must be the real peer's: tell the receiver which proxies to trust.",
-			"There is no event of a refund that failed: it is found by asking.",
-			"An invoice (in-…) is a container: its payments name it in invoice_details. recipient.account_id is who is paid.",
-			"Any code but 200 counts as not delivered.",
-			"payment.canceled covers declined, expired and cancelled; cancellation_details says which.",
+			"Nothing is signed: a notification only names an object, which is looked up.",
+			"The address must be the real peer's: configure the trusted proxies.",
+			"There is no event of a failed refund; a lookup finds it.",
+			"An invoice (in-…) is a container: its payments name it in invoice_details. recipient.account_id names the payee.",
+			"Any status but 200 counts as not delivered.",
+			"payment.canceled covers declined, expired and cancelled; cancellation_details has the cause.",
 		},
 		Setup: [5]string{
 			"Merchant profile, Integration, HTTP notifications: set the address of the account's endpoint (https, port 443 or 8443).",
@@ -32,7 +32,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into metadata of the payment; its notifications carry them, and so does the payment when it is looked up, before which nothing counts (https://yookassa.ru/developers/api#create_payment). A refund is found by the payment's id, which the first notification brings.",
+			Doc:         "Put it into metadata of the payment; its notifications and its lookup carry them (https://yookassa.ru/developers/api#create_payment). A refund is found by the payment's id, which the first notification brings.",
 		},
 	}
 }
