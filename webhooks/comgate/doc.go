@@ -29,7 +29,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			Field: "refId",
-			Doc:   "Put it into refId when the payment is created; notifications have it under the same name (https://apidoc.comgate.cz/en/prubeh-platby). The payment is looked up before what they say counts.",
+			Doc:   "Put it into refId when the payment is created; notifications have it under the same name (https://apidoc.comgate.cz/en/prubeh-platby). The payment is looked up before they count.",
 		},
 	}
 }
