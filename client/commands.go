@@ -35,10 +35,10 @@ func (c Command) user() *string {
 	return &c.OnBehalfOf
 }
 
-// NewKey makes a key. Store it with what it is for before it is used.
+// NewKey makes a key. Store it with its purpose before you use it.
 func NewKey() string { return uuid.NewString() }
 
-// read returns what a response contains, or the ProblemError.
+// read returns the content of a response, or the ProblemError.
 func read[T any](what string, r *http.Response, body []byte) (*T, error) {
 	if r.StatusCode >= http.StatusMultipleChoices {
 		return nil, problem(r.StatusCode, body)
@@ -50,7 +50,7 @@ func read[T any](what string, r *http.Response, body []byte) (*T, error) {
 	return v, nil
 }
 
-// CreateOrder creates what is to be paid.
+// CreateOrder creates an order, the amount that a customer owes.
 func (c *Client) CreateOrder(ctx context.Context, order api.CreateOrder, cmd Command) (*api.Order, error) {
 	r, err := c.API.CreateOrderWithResponse(ctx, &api.CreateOrderParams{IdempotencyKey: cmd.key(), OnBehalfOf: cmd.user()}, order)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Client) CancelOrder(ctx context.Context, id string, cmd Command) (*api.
 	return read[api.Order]("cancel order "+id, r.HTTPResponse, r.Body)
 }
 
-// Pay tries to pay an order and returns the attempt, whatever became of it: pending, too.
+// Pay tries to pay an order and returns the attempt, also a pending or failed one.
 func (c *Client) Pay(ctx context.Context, orderID string, pay api.Pay, cmd Command) (*api.Attempt, error) {
 	r, err := c.API.PayWithResponse(ctx, orderID, &api.PayParams{IdempotencyKey: cmd.key(), OnBehalfOf: cmd.user()}, pay)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *Client) Register(ctx context.Context, orderID string, attempt api.Regis
 	return read[api.Attempt]("register an attempt of order "+orderID, r.HTTPResponse, r.Body)
 }
 
-// Report reports what the backend learnt of a payment that was begun elsewhere.
+// Report reports the backend's knowledge of a payment that began elsewhere.
 func (c *Client) Report(ctx context.Context, attemptID string, report api.ReportAttempt, cmd Command) (*api.Attempt, error) {
 	params := &api.ReportAttemptParams{IdempotencyKey: cmd.key(), OnBehalfOf: cmd.user()}
 	r, err := c.API.ReportAttemptWithResponse(ctx, attemptID, params, report)

@@ -12,9 +12,9 @@ import (
 	"github.com/paylatch/paylatch/client/api"
 )
 
-// Feed is what to read of the feed. The zero value is all of it.
+// Feed selects the events to read. The zero value selects all of them.
 type Feed struct {
-	// Types are the event types to read; none means all.
+	// Types are the event types to read; empty means all.
 	Types []string
 	// Limit is how many events a page has at most; 0 leaves it to the server.
 	Limit int

@@ -16,7 +16,7 @@ import (
 // keyHeader is the header by which the server recognises a request that comes again.
 const keyHeader = "Idempotency-Key"
 
-// maxBody bounds what is read of a response, in bytes.
+// maxBody is the largest response that is read, in bytes.
 const maxBody = 16 << 20
 
 // sender sends requests, again where that can change nothing but the response.

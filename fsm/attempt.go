@@ -5,7 +5,7 @@ type State string
 
 // The states of an attempt, in the order of their rank.
 const (
-	// Requested attempts are on disk; what the provider made of them is not.
+	// Requested attempts are on disk; the provider has not answered yet.
 	Requested State = "requested"
 	// OutcomeUnknown attempts were sent, and whether they arrived is unknown.
 	OutcomeUnknown State = "outcome_unknown"
@@ -52,7 +52,7 @@ func (s State) Status() Status {
 // Final reports whether no report can move s any more.
 func (s State) Final() bool { return s == Succeeded || s == Failed }
 
-// Step is what a report does to an attempt.
+// Step is the effect of a report on an attempt.
 type Step struct {
 	From, To State
 	Verdict  Verdict
@@ -61,7 +61,7 @@ type Step struct {
 // Moved reports whether the state changed.
 func (s Step) Moved() bool { return s.From != s.To }
 
-// Next returns what a report does to an attempt in a state. It is total over States and AttemptNews: an
+// Next returns the effect of a report on an attempt in a state. It is total over States and AttemptNews: an
 // error means that an argument is neither (ErrState, ErrNews), and then the step does not move and
 // has no verdict.
 func Next(from State, news News) (Step, error) {

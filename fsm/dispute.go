@@ -40,7 +40,7 @@ func (s DisputeState) Closed() bool {
 	return false
 }
 
-// DisputeStep is what a report does to a dispute.
+// DisputeStep is the effect of a report on a dispute.
 type DisputeStep struct {
 	From, To DisputeState
 	Verdict  Verdict
@@ -49,7 +49,7 @@ type DisputeStep struct {
 // Moved reports whether the state changed.
 func (s DisputeStep) Moved() bool { return s.From != s.To }
 
-// NextDispute returns what a reported state does to a dispute. With dated the report
+// NextDispute returns the effect of a reported state on a dispute. With dated the report
 // bears the provider's time, which is not before that of the state from: then it
 // counts, whatever it is. Without it a closed dispute is never opened again,
 // and an open one never becomes a warning. Any other state is ErrState.

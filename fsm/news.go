@@ -44,7 +44,7 @@ func AllNews() []News {
 // AttemptNews lists all News of an attempt: those that are reported, and those that are derived from its payments.
 func AttemptNews() []News { return append(AllNews(), NewsReopened, NewsProcessingAgain) }
 
-// Verdict is what became of a report.
+// Verdict is the result of a report.
 type Verdict string
 
 // The verdicts of the machine. A receiver has further ones for reports that never reach it

@@ -15,7 +15,7 @@ const (
 	// OperationAccepted operations are with the provider; their effect is yet to be
 	// reported.
 	OperationAccepted OperationState = "accepted"
-	// OperationDone operations had their effect, or need none any more. Final.
+	// OperationDone operations had their effect, or no longer need one. Final.
 	OperationDone OperationState = "done"
 	// OperationRefused operations got a definitive no. Final.
 	OperationRefused OperationState = "refused"
@@ -48,7 +48,7 @@ func (s OperationState) Unanswered() bool {
 	return s == OperationWanted || s == OperationSent || s == OperationUnknown
 }
 
-// OperationEvent is what happens to an operation.
+// OperationEvent is something that happens to an operation.
 type OperationEvent string
 
 // The events of an operation.
@@ -63,7 +63,7 @@ const (
 	OperationLose OperationEvent = "lose"
 	// OperationAccept means that the provider has it.
 	OperationAccept OperationEvent = "accept"
-	// OperationFinish means that its effect was reported, or that none is needed.
+	// OperationFinish means that its effect was reported, or is not needed.
 	OperationFinish OperationEvent = "finish"
 	// OperationRefuse means that the provider does not carry it out.
 	OperationRefuse OperationEvent = "refuse"
@@ -81,7 +81,7 @@ func OperationEvents() []OperationEvent {
 	}
 }
 
-// OperationStep is what an event does to an operation. Verdict is Applied where it
+// OperationStep is the effect of an event on an operation. Verdict is Applied where it
 // moves, Repeat where the operation is there already, and Stale where it came too late.
 type OperationStep struct {
 	From, To OperationState
@@ -91,7 +91,7 @@ type OperationStep struct {
 // Moved reports whether the state changed.
 func (s OperationStep) Moved() bool { return s.From != s.To }
 
-// NextOperation returns what an event does to an operation in a state. It is total
+// NextOperation returns the effect of an event on an operation in a state. It is total
 // over OperationStates and OperationEvents, but for what must not happen: an operation
 // that may have been sent is never withdrawn, and one that was not sent is neither
 // lost nor accepted; that is ErrNews, as is an event that there is none of. Any other
@@ -137,13 +137,13 @@ func operationStills() []still[OperationState] {
 	return stills
 }
 
-// OperationRow is what one event does to an operation in one state.
+// OperationRow is the effect of one event on an operation in one state.
 type OperationRow struct {
 	Event OperationEvent
 	OperationStep
 }
 
-// OperationTable lists what NextOperation returns, by state, then by event; what must not happen
+// OperationTable lists the results of NextOperation, by state, then by event; what must not happen
 // has no row.
 func OperationTable() []OperationRow {
 	var rows []OperationRow

@@ -29,7 +29,7 @@ func PaymentStates() []PaymentState {
 // Live reports whether the payment may still take or hold money.
 func (s PaymentState) Live() bool { return s != PaymentCaptured && s != PaymentFailed }
 
-// PaymentStep is what a report does to a payment.
+// PaymentStep is the effect of a report on a payment.
 type PaymentStep struct {
 	From, To PaymentState
 	Verdict  Verdict
@@ -38,7 +38,7 @@ type PaymentStep struct {
 // Moved reports whether the state changed.
 func (s PaymentStep) Moved() bool { return s.From != s.To }
 
-// NextPayment returns what a report does to a payment in a state. It is total over PaymentStates and the News of a
+// NextPayment returns the effect of a report on a payment in a state. It is total over PaymentStates and the News of a
 // payment; NewsReopened and NewsProcessingAgain are of attempts alone: they are ErrNews, as is any unknown News. Any
 // unknown state is ErrState.
 func NextPayment(from PaymentState, news News) (PaymentStep, error) {
@@ -76,13 +76,13 @@ var (
 		})
 )
 
-// PaymentRow is what one report does to a payment in one state.
+// PaymentRow is the effect of one report on a payment in one state.
 type PaymentRow struct {
 	News News
 	PaymentStep
 }
 
-// PaymentTable lists what NextPayment returns, ordered as Table is. News that a payment does not have has no row.
+// PaymentTable lists the results of NextPayment, ordered as Table is. News that a payment does not have has no row.
 func PaymentTable() []PaymentRow {
 	var rows []PaymentRow
 	for _, from := range PaymentStates() {

@@ -22,7 +22,7 @@ func RefundStates() []RefundState {
 // Final reports whether no report can move s any more.
 func (s RefundState) Final() bool { return s != RefundPending }
 
-// RefundStep is what a report does to a refund.
+// RefundStep is the effect of a report on a refund.
 type RefundStep struct {
 	From, To RefundState
 	Verdict  Verdict
@@ -31,7 +31,7 @@ type RefundStep struct {
 // Moved reports whether the state changed.
 func (s RefundStep) Moved() bool { return s.From != s.To }
 
-// NextRefund returns what a report does to a refund in a state. It is total over RefundStates and
+// NextRefund returns the effect of a report on a refund in a state. It is total over RefundStates and
 // the News that a refund can have: unknown, processing, action_required, succeeded and failed. Any
 // other state is ErrState. Any other News is ErrNews, also authorized, soft_failed, money and
 // disputed: they are of a payment: the caller has taken one for the other, and a verdict would bury

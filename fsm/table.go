@@ -1,12 +1,12 @@
 package fsm
 
-// Row is what one report does to an attempt in one state.
+// Row is the effect of one report on an attempt in one state.
 type Row struct {
 	News News
 	Step
 }
 
-// Table lists what Next returns for every state and all News, by state in the order of States, then
+// Table lists the results of Next for every state and all News, by state in the order of States, then
 // by News in the order of AttemptNews.
 func Table() []Row {
 	var rows []Row
@@ -20,13 +20,13 @@ func Table() []Row {
 	return rows
 }
 
-// RefundRow is what one report does to a refund in one state.
+// RefundRow is the effect of one report on a refund in one state.
 type RefundRow struct {
 	News News
 	RefundStep
 }
 
-// RefundTable lists what NextRefund returns, ordered as Table is. News that a refund does not have
+// RefundTable lists the results of NextRefund, ordered as Table is. News that a refund does not have
 // has no row.
 func RefundTable() []RefundRow {
 	var rows []RefundRow

@@ -37,7 +37,7 @@ func Take(ctx context.Context, tx Tx, c Claim) (*Response, Record, error) {
 	return response, rec, err
 }
 
-// refusedError is what [Refused] returns.
+// refusedError is the error that [Refused] returns.
 type refusedError struct{ error }
 
 func (e *refusedError) Unwrap() error { return e.error }
@@ -46,7 +46,7 @@ func (e *refusedError) Unwrap() error { return e.error }
 // the key's response, commits, and returns the error without the mark.
 func Refused(err error) error { return &refusedError{err} }
 
-// Execution is what became of a command's first transaction.
+// Execution is the result of a command's first transaction.
 type Execution struct {
 	// Record is the key as it was claimed. Its fence is what [Claim.Respond] takes.
 	Record Record

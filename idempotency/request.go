@@ -39,7 +39,7 @@ type Request struct {
 	Refusal func(error) Response
 }
 
-// Name is what makes a key the same key.
+// Name identifies a key.
 type Name struct {
 	User, Endpoint string
 	Key            Key
@@ -65,7 +65,7 @@ const (
 	Reused  Result = "reused"
 )
 
-// Response is what is replayed.
+// Response is the stored response of a command, which repetitions get.
 type Response struct {
 	Status  int
 	Headers map[string]string

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Store is the port: what keeps the keys. Package pgxstore implements it on PostgreSQL; package
-// storetest is what another implementation must pass.
+// Store is the port to the storage of the keys. Package pgxstore implements it on PostgreSQL; package
+// storetest has the tests that every implementation must pass.
 type Store interface {
 	// InKeyTx runs fn in one transaction: all of it is on disk once it returned nil, and none of
 	// it where fn failed, whose error it returns. It may run fn again. The context that
@@ -18,7 +18,7 @@ type Store interface {
 	KeyRelease(ctx context.Context, r Request, fence int64) error
 }
 
-// Tx is what the package needs of a transaction.
+// Tx is the part of a transaction that the package uses.
 type Tx interface {
 	// KeyClaim claims a key that is new, has expired, or belongs to the same request
 	// with a lease that ran out, and reports true. Else it reports false and

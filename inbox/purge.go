@@ -13,7 +13,7 @@ import (
 // delivered.
 var ErrAge = errors.New("inbox: markers must be kept longer than nothing")
 
-// DB is what [Purge] needs: a *pgxpool.Pool, a *pgx.Conn or a pgx.Tx.
+// DB is the part of a database handle that [Purge] uses: a *pgxpool.Pool, a *pgx.Conn or a pgx.Tx.
 type DB interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }

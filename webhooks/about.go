@@ -14,13 +14,13 @@ type About struct {
 	Ack string
 	// RetryHorizon is how long, and how often, the provider sends again.
 	RetryHorizon string
-	// Quirks are what surprises, each a sentence.
+	// Quirks are surprising facts, each a sentence.
 	Quirks []string
 	// Setup are the steps that lead to the first event.
 	Setup [5]string
 	// Reference is how a payment that is begun elsewhere bears the attempt's id.
 	Reference ReferenceForm
-	// Unsigned is set where only a call to the provider proves what a webhook is about.
+	// Unsigned is set where a webhook proves nothing and must be looked up at the provider.
 	Unsigned bool
 	// Keys are those of the account's configuration that fill a [Config].
 	Keys []Key

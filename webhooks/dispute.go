@@ -29,7 +29,7 @@ func (s DisputeStatus) Closed() bool {
 // Open reports whether the dispute is not decided yet.
 func (s DisputeStatus) Open() bool { return s != "" && !s.Closed() }
 
-// Dispute is what an event contains of a dispute, as it stood at [Event.OccurredAt]. It moves no money: where a dispute
+// Dispute is the part of an event about a dispute, as it stood at [Event.OccurredAt]. It moves no money: where a dispute
 // does, the event's Kind has it.
 type Dispute struct {
 	// ID is the provider's id of the dispute, the same in all of its events.
@@ -37,7 +37,7 @@ type Dispute struct {
 	Status DisputeStatus `json:"status,omitzero"`
 	// Reason is the provider's own code or word for it; empty if none is given.
 	Reason string `json:"reason,omitzero"`
-	// Money is what is disputed. Nil where it is not stated.
+	// Money is the disputed amount. Nil where it is not stated.
 	Money *Money `json:"money,omitzero"`
 	// DueBy is until when the merchant may answer; zero if that is not stated.
 	DueBy time.Time `json:"due_by,omitzero"`

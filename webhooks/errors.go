@@ -18,7 +18,7 @@ var (
 	// ErrTooNew is returned when the signature is genuine but its timestamp lies further in the future than the
 	// tolerance.
 	ErrTooNew = errors.New("timestamp too far in the future")
-	// ErrSender is returned when the sender's address is none of [Senders], and by YooKassa's verifier when it is none
+	// ErrSender is returned when the sender's address is not in [Senders], and by YooKassa's verifier when it is none
 	// of [Config.AllowedIPs] or, where those are not given, of the documented ones.
 	ErrSender = errors.New("sender's address not allowed")
 	// ErrPayload is returned when a delivery of a scheme without any proof can't be read, and by the helpers for amounts.

@@ -85,7 +85,7 @@ const (
 	Derived IDSource = "derived"
 )
 
-// Command is what the merchant requested of a provider that accepts first and carries out later.
+// Command is a request of the merchant to a provider that accepts first and executes later.
 type Command string
 
 // The commands that an event may refuse, see [Event.Refuses].

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 )
 
-// recorder keeps what a handler writes.
+// recorder keeps the response that a handler writes.
 type recorder struct {
 	header http.Header
 	status int

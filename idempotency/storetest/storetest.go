@@ -1,4 +1,4 @@
-// Package storetest is what every implementation of idempotency.Store must pass, on a storage of
+// Package storetest has the tests that every implementation of idempotency.Store must pass, on a storage of
 // its own: call [Run] from a test.
 package storetest
 
