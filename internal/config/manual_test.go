@@ -13,11 +13,11 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 )
 
-var update = flag.Bool("update", false, "write the tables in docs/configuration.md")
+var update = flag.Bool("update", false, "write the tables in docs/reference/configuration.md")
 
 func TestManualShowsTheReference(t *testing.T) {
 	t.Parallel()
-	const path, begin, end = "../../docs/configuration.md", "<!-- config:begin -->\n", "<!-- config:end -->"
+	const path, begin, end = "../../docs/reference/configuration.md", "<!-- config:begin -->\n", "<!-- config:end -->"
 	manual, err := os.ReadFile(path)
 	require.NoError(t, err)
 	head, rest, ok := strings.Cut(string(manual), begin)
@@ -36,7 +36,7 @@ func TestManualShowsTheReference(t *testing.T) {
 func TestExamplesOfTheManualAreRight(t *testing.T) {
 	t.Parallel()
 	var found int
-	for _, page := range []string{"../../docs/configuration.md", "../../docs/operate.md", "../../docs/how-to/support.md", "../../docs/explanation/scale.md"} {
+	for _, page := range []string{"../../docs/reference/configuration.md", "../../docs/how-to/operate.md", "../../docs/how-to/support.md", "../../docs/explanation/scale.md"} {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {

@@ -67,7 +67,7 @@ func role(role string, may bool, err error) []Finding {
 	}
 	return []Finding{{
 		Check: "database_url", Problem: "the role " + role + " may change the audit log and all other tables",
-		Remedy: "serve with a role of its own: `paylatch migrate grants`, and \"Two roles\" in docs/operate.md",
+		Remedy: "serve with a role of its own: `paylatch migrate grants`, and \"Two roles\" in docs/how-to/operate.md",
 	}}
 }
 

@@ -90,7 +90,7 @@ func (a *archived) restore(t *testing.T, base string) {
 	a.start(t, dir, map[string]string{"restore_command": "cp " + a.wal + "/%f %p"})
 }
 
-// TestBackupAndRestoreDrill is the one of docs/operate.md: a base backup, the log behind it, and the loss of the disk. What the log has
+// TestBackupAndRestoreDrill is the one of docs/how-to/operate.md: a base backup, the log behind it, and the loss of the disk. What the log has
 // is there again and agrees with itself; what was paid after its last segment is found in the provider's books before anything is paid.
 func TestBackupAndRestoreDrill(t *testing.T) {
 	t.Parallel()

@@ -38,9 +38,9 @@ func TestTour(t *testing.T) {
 // TestThreats holds the threat model to tests that exist.
 func TestThreats(t *testing.T) {
 	t.Parallel()
-	text := page(t, "docs/security.md")
+	text := page(t, "docs/explanation/security.md")
 	require.NotEmpty(t, declaration.FindString(text), "the threat model names no test")
-	require.Empty(t, undeclared(filepath.Join(root, "docs"), text))
+	require.Empty(t, undeclared(filepath.Join(root, "docs", "explanation"), text))
 }
 
 func TestUndeclared(t *testing.T) {

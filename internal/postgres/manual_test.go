@@ -14,7 +14,7 @@ import (
 func TestStatementsOfTheManualRun(t *testing.T) {
 	t.Parallel()
 	conn := testdb.Connect(t, testdb.New(t))
-	text, err := os.ReadFile("../../docs/operate.md")
+	text, err := os.ReadFile("../../docs/how-to/operate.md")
 	require.NoError(t, err)
 	blocks := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	require.Len(t, blocks, 2)
