@@ -69,10 +69,10 @@ func TestAdoptAsPrinted(t *testing.T) {
 	asPrinted(t, "../../docs/how-to/adopt.md", 6)
 }
 
-// TestOperateAsPrinted does the same with the import of docs/how-to/operate.md.
-func TestOperateAsPrinted(t *testing.T) {
+// TestReconcileAsPrinted does the same with the import of docs/how-to/reconcile.md.
+func TestReconcileAsPrinted(t *testing.T) {
 	t.Parallel()
-	asPrinted(t, "../../docs/how-to/operate.md", 1)
+	asPrinted(t, "../../docs/how-to/reconcile.md", 1)
 }
 
 // TestStandardProviderAsPrinted does the same with docs/reference/standard-provider.md.
