@@ -1,11 +1,15 @@
 -- Lists orders, newest first, from a point on; an empty text is any. An order's account is that of any of its attempts, and its status
--- follows its live attempt as payment.Order has it. Locks nothing.
+-- follows its live attempt as payment.Order has it; its last change is that of its attempts, too. Locks nothing.
 -- name: OrdersList :many
 SELECT sqlc.embed(o)
 FROM orders o
 WHERE (o.created_at, o.order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
     AND o.created_at >= @created_from::timestamptz AND o.created_at < @created_to::timestamptz
-    AND o.updated_at >= @updated_from::timestamptz AND o.updated_at < @updated_to::timestamptz
+    AND (o.updated_at >= @updated_from::timestamptz
+        OR coalesce((SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.updated_at >= @updated_from::timestamptz LIMIT 1), false))
+    AND o.updated_at < @updated_to::timestamptz
+    AND (@updated_to::timestamptz > now()
+        OR (SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.updated_at >= @updated_to::timestamptz LIMIT 1) IS NULL)
     AND (@user_id::text = '' OR o.user_id COLLATE "C" = @user_id::text)
     AND (@account::text = '' OR coalesce((SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.account = @account::text LIMIT 1), false))
     AND (@currency::text = '' OR o.currency = @currency::text)

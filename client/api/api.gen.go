@@ -2286,7 +2286,7 @@ type ListDisputesParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2297,7 +2297,7 @@ type ListDisputesParams struct {
 type ReadDisputeParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2362,7 +2362,7 @@ type TestEndpointParams struct {
 
 // ReadEventsParams defines parameters for ReadEvents.
 type ReadEventsParams struct {
-	// After The `next_cursor` of the page before; absent, the page begins with the oldest event that is kept.
+	// After The `next_cursor` of the page before; absent, the page begins with the oldest event that is kept. `now` begins behind the newest one.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Type Only events of these types, separated by commas.
@@ -2421,7 +2421,7 @@ type ListOrdersParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2436,7 +2436,7 @@ type CreateOrderParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2447,7 +2447,7 @@ type CreateOrderParams struct {
 type ReadOrderParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2461,7 +2461,7 @@ type ListAttemptsParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2476,7 +2476,7 @@ type RegisterAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2491,7 +2491,7 @@ type CancelOrderParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2506,7 +2506,7 @@ type PayParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2556,7 +2556,7 @@ type ListPaymentAttemptsParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2576,7 +2576,7 @@ type ReadAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2591,7 +2591,7 @@ type CancelAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2602,7 +2602,7 @@ type CancelAttemptParams struct {
 type CheckAttemptParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2617,7 +2617,7 @@ type CompleteParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2632,7 +2632,7 @@ type ConfirmParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2647,7 +2647,7 @@ type CreateRefundParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2662,7 +2662,7 @@ type ReportAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2676,7 +2676,7 @@ type StreamAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2723,7 +2723,7 @@ type ListRefundsParams struct {
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2734,7 +2734,7 @@ type ListRefundsParams struct {
 type ReadRefundParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
 	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -3130,8 +3130,9 @@ type ClientInterface interface {
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-	// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 	//
 	// Corresponds with GET /v1/disputes (the `ListDisputes` operationId).
 	ListDisputes(ctx context.Context, params *ListDisputesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3205,8 +3206,9 @@ type ClientInterface interface {
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-	// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 	//
 	// Corresponds with GET /v1/orders (the `ListOrders` operationId).
 	ListOrders(ctx context.Context, params *ListOrdersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3352,8 +3354,9 @@ type ClientInterface interface {
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-	// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 	//
 	// Corresponds with GET /v1/payment-attempts (the `ListPaymentAttempts` operationId).
 	ListPaymentAttempts(ctx context.Context, params *ListPaymentAttemptsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3519,8 +3522,9 @@ type ClientInterface interface {
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-	// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 	//
 	// Corresponds with GET /v1/refunds (the `ListRefunds` operationId).
 	ListRefunds(ctx context.Context, params *ListRefundsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3891,8 +3895,9 @@ type ClientInterface interface {
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 //
 // Corresponds with GET /v1/disputes (the `ListDisputes` operationId).
 func (c *Client) ListDisputes(ctx context.Context, params *ListDisputesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4046,8 +4051,9 @@ func (c *Client) ReadEvents(ctx context.Context, params *ReadEventsParams, reqEd
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 //
 // Corresponds with GET /v1/orders (the `ListOrders` operationId).
 func (c *Client) ListOrders(ctx context.Context, params *ListOrdersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4303,8 +4309,9 @@ func (c *Client) Pay(ctx context.Context, orderID OrderID, params *PayParams, bo
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 //
 // Corresponds with GET /v1/payment-attempts (the `ListPaymentAttempts` operationId).
 func (c *Client) ListPaymentAttempts(ctx context.Context, params *ListPaymentAttemptsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4610,8 +4617,9 @@ func (c *Client) StreamAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 //
 // Corresponds with GET /v1/refunds (the `ListRefunds` operationId).
 func (c *Client) ListRefunds(ctx context.Context, params *ListRefundsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9654,8 +9662,9 @@ type ClientWithResponsesInterface interface {
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-	// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -9741,8 +9750,9 @@ type ClientWithResponsesInterface interface {
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-	// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -9894,8 +9904,9 @@ type ClientWithResponsesInterface interface {
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-	// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -10069,8 +10080,9 @@ type ClientWithResponsesInterface interface {
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-	// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19937,8 +19949,9 @@ func (r SupportSearchResponse) ContentType() string {
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20072,8 +20085,9 @@ func (c *ClientWithResponses) ReadEventsWithResponse(ctx context.Context, params
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20291,8 +20305,9 @@ func (c *ClientWithResponses) PayWithResponse(ctx context.Context, orderID Order
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20550,8 +20565,9 @@ func (c *ClientWithResponses) StreamAttemptWithResponse(ctx context.Context, pay
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. What is no text or number is JSON in its cell, and `'` stands before a text that
-// begins with `=`, `+`, `-` or `@`, so that no spreadsheet calculates it. An export that fails ends without the end of its body.
+// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
+// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
+// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
 //
 // Returns a wrapper object for the known response body format(s).
 //

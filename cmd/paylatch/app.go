@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/dev"
@@ -27,8 +29,10 @@ const (
 type app struct {
 	configFile string
 	// cell is the number that was given, less than zero for none; args are the command line.
-	cell           int
-	args           []string
+	cell int
+	args []string
+	// model is the command line as it may be.
+	model          *kong.Application
 	environ        []string
 	stdout, stderr io.Writer
 }
@@ -59,7 +63,12 @@ func (a *app) cellIn(cfg *config.Config) (cell.Number, error) {
 
 // inEach calls do with the configuration of each cell, or of the one that was named, also if it fails in one.
 func (a *app) inEach(do func(cfg *config.Config) error) error {
-	cfg, err := config.Read(a.configFile, a.environ, dev.Beside)
+	return a.inEachOf(func() (*config.Config, error) { return config.Read(a.configFile, a.environ, dev.Beside) }, do)
+}
+
+// inEachOf is inEach of a configuration that is read in another way.
+func (a *app) inEachOf(read func() (*config.Config, error), do func(cfg *config.Config) error) error {
+	cfg, err := read()
 	if err != nil {
 		return err
 	}
@@ -100,7 +109,7 @@ func (a *app) report(err error) int {
 		_, _ = fmt.Fprintln(a.stderr, invalid)
 		return exitUsage
 	}
-	_, _ = fmt.Fprintln(a.stderr, "paylatch:", err)
+	_, _ = fmt.Fprintln(a.stderr, "paylatch:", inOneLine(err))
 	if errors.As(err, new(usageError)) || errors.As(err, new(*payment.ValidationError)) {
 		return exitUsage
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/dev"
 )
@@ -36,6 +38,17 @@ type cli struct {
 	Sandbox     sandboxCmd     `cmd:"" help:"Run the payment provider that misbehaves on request."`
 	Conformance conformanceCmd `cmd:"" help:"Check a provider of the kind standard from outside. Exit code 1 if a check has failed."`
 	Healthcheck healthcheckCmd `cmd:"" help:"Ask the service on this machine whether it is alive."`
+
+	PrintVersion versionCmd    `cmd:"" name:"version" help:"Print the version."`
+	Completion   completionCmd `cmd:"" help:"Print what makes a shell complete commands and flags."`
+}
+
+type versionCmd struct{}
+
+// Run prints the version alone.
+func (*versionCmd) Run(a *app) error {
+	_, err := fmt.Fprintln(a.stdout, version)
+	return err //nolint:wrapcheck // the error is complete
 }
 
 // run runs the command that args name and returns the exit code.
@@ -46,6 +59,9 @@ func (a *app) run(args []string) int {
 	if err != nil {
 		panic(err) // the struct above is invalid
 	}
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
 	command, err := parser.Parse(args)
 	if err != nil {
 		return a.report(usageError{err})
@@ -53,7 +69,8 @@ func (a *app) run(args []string) int {
 	if name := command.Command(); c.Cell >= 0 && (name == "serve" || name == "dev") {
 		return a.report(usageError{fmt.Errorf("--cell: %s serves all cells of its configuration; leave it out", name)})
 	}
-	a.configFile, a.cell, a.args = c.Config, c.Cell, args
+	a.configFile, a.cell, a.args, a.model = c.Config, c.Cell, args, parser.Model
+	zerolog.ErrorMarshalFunc = loggedError //nolint:reassign // a setting
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,9 +13,9 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
 
-// withDatabase calls do with the address of the configured database, or of the
-// private one under data_dir, which runs only meanwhile.
-func withDatabase(ctx context.Context, c *config.Config, do func(dsn string) error) (err error) {
+// withOwnDatabase calls do with the address of the configured database, or of the
+// private one under data_dir, which runs only meanwhile. Only `paylatch dev` brings one.
+func withOwnDatabase(ctx context.Context, c *config.Config, do func(dsn string) error) (err error) {
 	if c.DatabaseURL != "" {
 		return do(string(c.DatabaseURL))
 	}
@@ -36,26 +35,21 @@ func withDatabase(ctx context.Context, c *config.Config, do func(dsn string) err
 	return do(server.DSN("postgres"))
 }
 
-// withSharedDatabase is withDatabase for a command that may run beside `paylatch
-// dev`: it uses the private database of that then.
-func withSharedDatabase(ctx context.Context, c *config.Config, do func(dsn string) error) error {
-	began := false
-	err := withDatabase(ctx, c, func(dsn string) error {
-		began = true
-		return do(dsn)
-	})
-	if began || !errors.Is(err, devpg.ErrInUse) {
-		return err
+// withDatabase calls do with the address of the configured database, or of the private
+// one of a `paylatch dev` that runs on the same data_dir.
+func withDatabase(c *config.Config, do func(dsn string) error) error {
+	if c.DatabaseURL != "" {
+		return do(string(c.DatabaseURL))
 	}
 	if dsn, running := devpg.Running(filepath.Join(c.DataDir, "postgres"), "postgres"); running {
 		return do(dsn)
 	}
-	return err
+	return config.ValidationErrors{fmt.Sprintf("database_url: is missing, and no `paylatch dev` runs in %s: name the service's PostgreSQL, or its configuration by --config", c.DataDir)}
 }
 
-// withDirectDatabase is withSharedDatabase past a pooler.
-func withDirectDatabase(ctx context.Context, c *config.Config, do func(dsn string) error) error {
-	return withSharedDatabase(ctx, c, func(dsn string) error { return do(c.Database.Direct(dsn)) })
+// withDirectDatabase is withDatabase past a pooler.
+func withDirectDatabase(c *config.Config, do func(dsn string) error) error {
+	return withDatabase(c, func(dsn string) error { return do(c.Database.Direct(dsn)) })
 }
 
 // openStore opens the store of a service: live demands a durable database.

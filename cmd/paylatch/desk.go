@@ -68,7 +68,7 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 	if err != nil {
 		return err
 	}
-	return withSharedDatabase(ctx, cfg, func(dsn string) error {
+	return withDatabase(cfg, func(dsn string) error {
 		store, err := openStore(ctx, cfg, dsn)
 		if err != nil {
 			return err

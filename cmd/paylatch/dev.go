@@ -53,7 +53,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 		defer stop()
 		nats = address
 	}
-	return withDatabase(ctx, cfg, func(dsn string) error {
+	return withOwnDatabase(ctx, cfg, func(dsn string) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return c.provide(ctx, cfg, m, secret, log) })
 		group.Go(func() error {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path/filepath"
 
 	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/dev"
+	"github.com/paylatch/paylatch/internal/devpg"
 	"github.com/paylatch/paylatch/internal/doctor"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -17,10 +20,10 @@ import (
 
 type doctorCmd struct{}
 
-// Run prints each check as it ends, with what to do.
+// Run prints each check as it ends, with what to do. A configuration that `serve` refuses is refused in its words.
 func (*doctorCmd) Run(ctx context.Context, a *app) error {
-	return a.inEach(func(cfg *config.Config) error {
-		return withSharedDatabase(ctx, cfg, func(dsn string) error {
+	return a.inEachOf(a.examined, func(cfg *config.Config) error {
+		return withDatabase(cfg, func(dsn string) error {
 			store, err := openStore(ctx, cfg, dsn)
 			if err != nil {
 				return err
@@ -37,6 +40,17 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 			return nil
 		})
 	})
+}
+
+// examined returns the configuration as `serve` takes it, or that of a `paylatch dev` that runs here.
+func (a *app) examined() (*config.Config, error) {
+	cfg, err := config.Read(a.configFile, a.environ, dev.Beside)
+	if err == nil && cfg.DatabaseURL == "" {
+		if _, running := devpg.Running(filepath.Join(cfg.DataDir, "postgres"), "postgres"); running {
+			return cfg, nil
+		}
+	}
+	return config.Load(a.configFile, a.environ)
 }
 
 // examined is a database as the doctor sees it.

@@ -43,7 +43,7 @@ func (c *importCmd) Run(ctx context.Context, a *app) error {
 		return usageError{err}
 	}
 	defer func() { _ = file.Close() }()
-	return withSharedDatabase(ctx, cfg, func(dsn string) error {
+	return withDatabase(cfg, func(dsn string) error {
 		store, err := openStore(ctx, cfg, dsn)
 		if err != nil {
 			return err

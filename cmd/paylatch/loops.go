@@ -38,7 +38,7 @@ func (in *instance) shared(counted *metrics.Metrics, dev bool) []worker.Loop {
 		worker.ReadAgain(in.rooms, version), worker.VerifyRejected(in.rejected),
 
 		worker.Jobs(jobsOf(in.cfg, in.store, in.rooms, in.log)), worker.Settle(settlerOf(in.store, in.log)), worker.IndexSearch(finder.NewIndex(in.store.Finder())),
-		worker.CountHours(in.today), worker.PurgeHours(in.today), worker.Verify(in.store.Evidence(), counted.Verified, in.log), worker.Audit(in.store.Support(), !dev, now, in.log),
+		worker.CountHours(in.today), worker.PurgeHours(in.today), worker.Verify(in.store.Evidence(), counted.Verified, in.log), worker.Audit(in.store.Support(), auditMark{in.cfg.DataDir, in.store}, !dev, now, in.log),
 
 		worker.PurgeKeys(in.store, counted.Purged), worker.AgeEventBytes(in.store.Keys(), in.cfg.Retention.EventBytes), worker.PurgeSessions(in.store.Sessions()),
 		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.PurgeRejected(in.store.Rejected(), rejected.Life),

@@ -142,3 +142,67 @@ func TestServeAddressInUse(t *testing.T) {
 	require.Contains(t, stderr, "address already in use")
 	require.Contains(t, stderr, "PAYLATCH_LISTEN")
 }
+
+// TestHelpEverywhere: each command says what it does, and is completed with all of its flags.
+func TestHelpEverywhere(t *testing.T) {
+	t.Parallel()
+	code, stdout, _ := run(t, nil, "version")
+	require.Zero(t, code)
+	require.Equal(t, "v1.2.3\n", stdout)
+	code, whole, _ := run(t, nil, "--help")
+	require.Zero(t, code)
+	code, stdout, _ = run(t, nil, "help")
+	require.Zero(t, code)
+	require.Equal(t, whole, stdout)
+	_, script, _ := run(t, nil, "completion", "bash")
+	commands := 0
+	for line := range strings.Lines(whole) {
+		name, _, found := strings.Cut(strings.TrimSpace(line), " ")
+		if !found || !strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "   ") || strings.HasPrefix(name, "-") {
+			continue
+		}
+		commands++
+		words := strings.FieldsFunc(strings.TrimSpace(line), func(r rune) bool { return r == ' ' })
+		words = words[:slices.IndexFunc(append(words, "<"), func(w string) bool { return strings.ContainsAny(w[:1], "<[-") })]
+		code, stdout, stderr := run(t, nil, append(words, "--help")...)
+		require.Zero(t, code, "%v: %s", words, stderr)
+		require.Contains(t, stdout, "Usage: paylatch "+strings.Join(words, " "))
+		code, stdout, _ = run(t, nil, append([]string{"help"}, words...)...)
+		require.Zero(t, code, words)
+		require.Contains(t, stdout, "Usage: paylatch "+strings.Join(words, " "))
+		require.Contains(t, script, `" `+strings.Join(words, " ")+`"`)
+	}
+	require.Greater(t, commands, 20)
+	for _, shell := range []string{"zsh", "fish"} {
+		code, stdout, _ := run(t, nil, "completion", shell)
+		require.Zero(t, code)
+		require.Contains(t, stdout, "migrate")
+	}
+	typed := exec.CommandContext(t.Context(), "bash", "-c", `eval "$0"; COMP_WORDS=(paylatch --config x migrate gr); COMP_CWORD=4; _paylatch; echo "${COMPREPLY[@]}"; COMP_WORDS=(paylatch migrate grants --dr); COMP_CWORD=3; _paylatch; echo "${COMPREPLY[@]}"`, script)
+	out, err := typed.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Equal(t, "grants\n--dry-run\n", string(out))
+}
+
+// TestADeadDatabaseIsToldOnce: neither a command nor the service says the same again and again.
+func TestADeadDatabaseIsToldOnce(t *testing.T) {
+	t.Parallel()
+	environ := []string{"PAYLATCH_DATABASE_URL=postgres://u@localhost:1/none", "PAYLATCH_ENVIRONMENT=test"}
+	for _, args := range [][]string{{"verify"}, {"migrate", "up"}, {"discrepancy", "list"}, {"endpoint", "list"}} {
+		code, _, stderr := run(t, environ, args...)
+		require.Equal(t, 1, code, "%v", args)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), "%v: %s", args, stderr)
+		require.Contains(t, stderr, "the database does not answer", "%v", args)
+	}
+}
+
+// TestAConfigurationThatCantBeRead: nothing is said of what it may hold.
+func TestAConfigurationThatCantBeRead(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"serve"}, {"doctor"}, {"verify"}} {
+		code, _, stderr := run(t, nil, append([]string{"--config", filepath.Join(t.TempDir(), "none.yaml")}, args...)...)
+		require.Equal(t, 2, code)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+		require.Contains(t, stderr, "none.yaml")
+	}
+}

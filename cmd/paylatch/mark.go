@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -8,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/watermark"
 )
 
@@ -26,4 +29,36 @@ func watched(cfg *config.Config, store *postgres.Store, log zerolog.Logger) (*wa
 	}
 	store.Marks().Watch(guard)
 	return guard, nil
+}
+
+// auditMark keeps the head of a database's audit log in the directory of this machine, where the database's owner can't reach it.
+type auditMark struct {
+	dir   string
+	store *postgres.Store
+}
+
+// KnownHead implements worker.AuditMark. What is kept of another database is none of this one's.
+func (m auditMark) KnownHead(ctx context.Context) (support.Head, error) {
+	kept, err := watermark.ReadAuditHead(m.dir)
+	if err != nil || kept.Head == "" {
+		return support.Head{}, err
+	}
+	mark, _, err := m.store.Marks().ReadMark(ctx)
+	if err != nil || kept.Database != mark.Database {
+		return support.Head{}, err
+	}
+	head, err := support.ParseHead(kept.Head)
+	if err != nil {
+		return support.Head{}, fmt.Errorf("the last known head of the audit log in %s: %w", m.dir, err)
+	}
+	return head, nil
+}
+
+// KeepHead implements worker.AuditMark.
+func (m auditMark) KeepHead(ctx context.Context, h support.Head) error {
+	mark, _, err := m.store.Marks().ReadMark(ctx)
+	if err != nil {
+		return err
+	}
+	return watermark.WriteAuditHead(m.dir, watermark.AuditHead{Database: mark.Database, Head: h.String()})
 }

@@ -24,7 +24,7 @@ type migrateUpCmd struct{}
 // Run applies the migrations.
 func (*migrateUpCmd) Run(ctx context.Context, a *app) error {
 	return a.inEach(func(cfg *config.Config) error {
-		return withDirectDatabase(ctx, cfg, func(dsn string) error {
+		return withDirectDatabase(cfg, func(dsn string) error {
 			if err := migrations.Up(ctx, dsn); err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ type migrateGrantsCmd struct {
 // Run grants.
 func (c *migrateGrantsCmd) Run(ctx context.Context, a *app) error {
 	return a.inEach(func(cfg *config.Config) error {
-		return withDirectDatabase(ctx, cfg, func(dsn string) error {
+		return withDirectDatabase(cfg, func(dsn string) error {
 			statements, err := migrations.Grant(ctx, dsn, c.To, c.DryRun)
 			for _, s := range statements {
 				_, _ = fmt.Fprintln(a.stdout, s+";")
@@ -92,7 +92,7 @@ type migrateStatusCmd struct{}
 // Run lists the migrations.
 func (*migrateStatusCmd) Run(ctx context.Context, a *app) error {
 	return a.inEach(func(cfg *config.Config) error {
-		return withDirectDatabase(ctx, cfg, func(dsn string) error {
+		return withDirectDatabase(cfg, func(dsn string) error {
 			all, err := migrations.Status(ctx, dsn)
 			if err != nil {
 				return err

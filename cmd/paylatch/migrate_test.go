@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,9 +15,37 @@ import (
 	"github.com/paylatch/paylatch/migrations"
 )
 
-func TestMigrateOnThePrivateDatabase(t *testing.T) {
+// TestOnlyDevBringsADatabase: without a configuration no command but `dev` starts a PostgreSQL where it stands.
+func TestOnlyDevBringsADatabase(t *testing.T) {
 	t.Parallel()
-	environ := []string{"PAYLATCH_DATA_DIR=" + t.TempDir()}
+	for _, args := range [][]string{
+		{"migrate", "up"},
+		{"migrate", "status"},
+		{"migrate", "grants", "--to", "paylatch"},
+		{"verify"},
+		{"doctor"},
+		{"serve"},
+		{"discrepancy", "list"},
+		{"endpoint", "list"},
+		{"erase", "--user", "u1"},
+		{"attempt", "show", "0198c0de-0000-7000-8000-000000000000"},
+		{"reconcile", "--account", "sandbox", "--from", "2026-01-01", "--to", "2026-01-02"},
+	} {
+		dir := t.TempDir()
+		code, stdout, stderr := run(t, []string{"PAYLATCH_DATA_DIR=" + dir}, args...)
+		require.Equal(t, 2, code, "%v: %s", args, stderr)
+		require.Contains(t, stderr, "database_url: is missing", "%v", args)
+		require.Empty(t, stdout, "%v", args)
+		require.NoDirExists(t, filepath.Join(dir, "postgres"), "%v", args)
+	}
+}
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	_, err := testdb.Connect(t, dsn).Exec(t.Context(), "CREATE SCHEMA fresh")
+	require.NoError(t, err)
+	environ := []string{"PAYLATCH_DATABASE_URL=" + testdb.With(t, dsn, "search_path", "fresh")}
 	code, stdout, stderr := run(t, environ, "migrate", "status")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "pending")

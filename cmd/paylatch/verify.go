@@ -14,7 +14,7 @@ import (
 type verifyCmd struct {
 	JSON  bool   `name:"json" help:"Print one JSON object with all differences instead of a table."`
 	Batch int    `default:"500" help:"How many attempts are read in one snapshot."`
-	Head  string `placeholder:"ENTRIES:HASH" help:"A head of the audit log that the service's log once named: the entry must be there, with this hash."`
+	Head  string `placeholder:"ENTRIES:HASH" help:"A head of the audit log that the service's log once named: the entry must be there, with this hash. By default the one that a service keeps in data_dir of this machine."`
 }
 
 // Run verifies all attempts and the audit log of each cell. Findings go to the output, progress to the errors.
@@ -27,7 +27,7 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 		return usageError{fmt.Errorf("--head: %w", err)}
 	}
 	return a.inEach(func(cfg *config.Config) error {
-		return withDirectDatabase(ctx, cfg, func(dsn string) error {
+		return withDirectDatabase(cfg, func(dsn string) error {
 			store, err := postgres.Open(ctx, dsn)
 			if err != nil {
 				return err
@@ -36,8 +36,14 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 			if err := store.Migrated(ctx); err != nil {
 				return err
 			}
+			known := head
+			if known == (support.Head{}) {
+				if known, err = (auditMark{cfg.DataDir, store}).KnownHead(ctx); err != nil {
+					return err
+				}
+			}
 			return survey.Survey{
-				Archive: store.Evidence(), Log: store.Support(), Head: head, Batch: c.Batch, JSON: c.JSON, Out: a.stdout, Progress: a.stderr,
+				Archive: store.Evidence(), Log: store.Support(), Head: known, Batch: c.Batch, JSON: c.JSON, Out: a.stdout, Progress: a.stderr,
 			}.Run(ctx)
 		})
 	})

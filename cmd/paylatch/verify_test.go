@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/watermark"
 )
 
 // attempts puts so many pending attempts on disk, each of an order of its own.
@@ -126,4 +127,40 @@ func TestVerifyTheHeadOfTheAuditLog(t *testing.T) {
 		require.Equal(t, 2, code)
 		require.Contains(t, stderr, "--head: must be ENTRIES:HASH")
 	}
+}
+
+// TestVerifyMissesTheAuditLogsTail: what a service kept in data_dir is compared without being named.
+func TestVerifyMissesTheAuditLogsTail(t *testing.T) {
+	t.Parallel()
+	dsn, dir := testdb.New(t), t.TempDir()
+	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn, "PAYLATCH_DATA_DIR=" + dir}
+	furnished(t, dsn)
+	for range 3 {
+		code, _, stderr := run(t, environ, "discrepancy", "list")
+		require.Zero(t, code, stderr)
+	}
+	_, stdout, _ := run(t, environ, "verify", "--json")
+	var said struct {
+		Audit struct {
+			Head string `json:"head"`
+		} `json:"audit"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &said))
+	conn := testdb.Connect(t, dsn)
+	kept := watermark.AuditHead{Head: said.Audit.Head}
+	require.NoError(t, conn.QueryRow(t.Context(), "SELECT database_id FROM service_marks").Scan(&kept.Database))
+	require.NoError(t, watermark.WriteAuditHead(dir, kept))
+	code, _, stderr := run(t, environ, "verify")
+	require.Zero(t, code, stderr)
+
+	_, err := conn.Exec(t.Context(), "ALTER TABLE staff_audit DISABLE TRIGGER ALL; DELETE FROM staff_audit WHERE position > 1; ALTER TABLE staff_audit ENABLE TRIGGER ALL")
+	require.NoError(t, err)
+	code, stdout, stderr = run(t, environ, "verify")
+	require.Equal(t, 1, code, stderr)
+	require.Contains(t, stdout, "the log ends with entry 1, and once had 3")
+
+	kept.Database = uuid.New()
+	require.NoError(t, watermark.WriteAuditHead(dir, kept))
+	code, _, stderr = run(t, environ, "verify")
+	require.Zero(t, code, "what is kept of another database is none of this one's: %s", stderr)
 }

@@ -22,6 +22,9 @@ const (
 	mostEvents  = 1000
 )
 
+// fromNow is the cursor behind the newest event.
+const fromNow = "now"
+
 // ReadEvents handles GET /v1/events.
 func (s *server) ReadEvents(ctx context.Context, r gen.ReadEventsRequestObject) (gen.ReadEventsResponseObject, error) {
 	x := exchange.Of(ctx)
@@ -39,7 +42,7 @@ func (s *server) ReadEvents(ctx context.Context, r gen.ReadEventsRequestObject) 
 	began := s.Now()
 	page, err := s.Events.Read(ctx, after, types, limit, wait)
 	if errors.Is(err, outbox.ErrCursorInvalid) {
-		return nil, payment.Invalid("after", "must be the next_cursor of an earlier page")
+		return nil, payment.Invalid("after", "must be the next_cursor of an earlier page, or now")
 	}
 	if err != nil {
 		return nil, err
@@ -53,10 +56,10 @@ func (s *server) ReadEvents(ctx context.Context, r gen.ReadEventsRequestObject) 
 	}), nil
 }
 
-// actedOn is the cursor up to which a reader has acted on events: that of its request, and at the beginning the one before what it gets.
+// actedOn is the cursor up to which a reader has acted on events: that of its request, and where that is none the one before what it gets.
 func actedOn(after outbox.Position, page outbox.Page) outbox.Position {
 	switch {
-	case after != outbox.Beginning:
+	case after != outbox.Beginning && after != outbox.End:
 		return after
 	case len(page.Events) == 0:
 		return page.Next
@@ -66,8 +69,10 @@ func actedOn(after outbox.Position, page outbox.Page) outbox.Position {
 
 // feedQuery reads where a page of the feed begins, and what it may have.
 func feedQuery(p gen.ReadEventsParams) (after outbox.Position, types []string, limit int, err error) {
-	if after, err = outbox.ParseCursor(valueOf(p.After)); err != nil {
-		return 0, nil, 0, payment.Invalid("after", "must be the next_cursor of an earlier page")
+	if valueOf(p.After) == fromNow {
+		after = outbox.End
+	} else if after, err = outbox.ParseCursor(valueOf(p.After)); err != nil {
+		return 0, nil, 0, payment.Invalid("after", "must be the next_cursor of an earlier page, or now")
 	}
 	if list := valueOf(p.Type); list != "" {
 		types = strings.Split(list, ",")

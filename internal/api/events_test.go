@@ -60,11 +60,14 @@ func TestReadEvents(t *testing.T) {
 	require.Equal(t, "wait=3", got.Header.Get("Preference-Applied"))
 	require.Equal(t, feed{f.page, nil, outbox.Beginning, nil, 100, 3 * time.Second}, *f)
 
+	require.Equal(t, http.StatusOK, b.send(http.MethodGet, "/v1/events?after=now", "", asService).StatusCode)
+	require.Equal(t, outbox.End, f.after)
+
 	f.page.Events = []outbox.Event{{Position: 9, Payload: []byte("{}")}, {Position: 12, Payload: []byte("{}")}}
 	b.send(http.MethodGet, "/v1/events", "", asService)
 	f.err = outbox.ErrCursorExpired
 	b.send(http.MethodGet, "/v1/events?after=3", "", asService).is(t, 410, "cursor-expired")
-	require.Equal(t, []string{"service 11 true", "service 12 true", "service 8 true"}, reads, "who is refused has not read")
+	require.Equal(t, []string{"service 11 true", "service 12 true", "service 12 true", "service 8 true"}, reads, "who is refused has not read")
 }
 
 func TestReadEventsRefuses(t *testing.T) {

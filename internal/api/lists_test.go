@@ -210,7 +210,9 @@ func TestCSVIsSafe(t *testing.T) {
 		got := b.send(http.MethodGet, path, "", asService, "Accept: text/csv")
 		require.Equal(t, 200, got.StatusCode)
 		require.Equal(t, "text/csv; charset=utf-8; header=present", got.Header.Get("Content-Type"))
-		lines, err := csv.NewReader(bytes.NewReader(got.text)).ReadAll()
+		text, marked := bytes.CutPrefix(got.text, []byte("\ufeff"))
+		require.True(t, marked, "a spreadsheet reads it as UTF-8")
+		lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 		require.NoError(t, err)
 		for _, line := range lines[1:] {
 			row := map[string]string{}
@@ -223,11 +225,17 @@ func TestCSVIsSafe(t *testing.T) {
 	}
 	header, rows := table("/v1/disputes")
 	require.Equal(t, []string{
-		"dispute_id", "payment_attempt_id", "provider_dispute_id", "status", "reason", "amount", "currency", "due_by", "opened_at", "closed_at",
+		"dispute_id", "payment_attempt_id", "provider_dispute_id", "status", "reason", "amount", "amount_major", "currency",
+		"due_by", "due_by_local", "opened_at", "opened_at_local", "closed_at", "closed_at_local",
 	}, header)
 	require.Equal(t, "'-2+3+cmd|' /C calc'!A0", rows[0]["reason"])
 	require.Equal(t, "500", rows[0]["amount"])
+	require.Equal(t, "5.00", rows[0]["amount_major"])
 	require.Empty(t, rows[0]["closed_at"])
+	require.Empty(t, rows[0]["closed_at_local"])
+	opened, err := time.Parse(time.RFC3339, rows[0]["opened_at"])
+	require.NoError(t, err)
+	require.Equal(t, opened.Local().Format(time.DateTime), rows[0]["opened_at_local"])
 	require.Equal(t, "dp_<1>", rows[0]["provider_dispute_id"])
 
 	_, rows = table("/v1/orders")

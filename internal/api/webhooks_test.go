@@ -387,3 +387,34 @@ func TestOnlyTrustedProxiesSpeakForOthers(t *testing.T) {
 		require.Equal(t, unnamed, v.seen.RemoteAddr.String(), "a private address is no trusted proxy")
 	}
 }
+
+// TestForwardedAddresses: some proxies add the sender's port, and write addresses of version 6 in brackets.
+func TestForwardedAddresses(t *testing.T) {
+	t.Parallel()
+	b, v := newReceiver(t, func(o *api.Options) {
+		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::ffff:10.0.0.0/104"), netip.MustParsePrefix("fd00::/8")}
+	})
+	for header, want := range map[string]string{
+		"185.71.76.5:51008":               "185.71.76.5",
+		"[::1]:443":                       "::1",
+		"[2001:db8::7]":                   "2001:db8::7",
+		"2001:db8::7":                     "2001:db8::7",
+		"[fe80::7%eth0]:443":              "fe80::7",
+		"::ffff:185.71.76.5":              "185.71.76.5",
+		"198.51.100.9, 185.71.76.5:51008": "185.71.76.5",
+		"185.71.76.5:51008, 10.0.0.7:443, [fd00::7]:1": "185.71.76.5",
+		"10.0.0.8:1, 10.0.0.7":                         "10.0.0.8",
+		"185.71.76.5, ::ffff:10.0.0.7":                 "185.71.76.5",
+		"nobody, 185.71.76.5:51008":                    "185.71.76.5",
+		"185.71.76.5, unknown":                         "127.0.0.1",
+		"185.71.76.5:x":                                "127.0.0.1",
+		"185.71.76.5:51008:1":                          "127.0.0.1",
+		"":                                             "127.0.0.1",
+	} {
+		b.send(http.MethodPost, "/webhooks/sandbox", "{}", "X-Forwarded-For: "+header)
+		require.Equal(t, want, v.seen.RemoteAddr.String(), header)
+	}
+	// As several headers they are one list.
+	b.send(http.MethodPost, "/webhooks/sandbox", "{}", "X-Forwarded-For: 198.51.100.9", "X-Forwarded-For: 185.71.76.5:51008", "X-Forwarded-For: 10.0.0.7:1")
+	require.Equal(t, "185.71.76.5", v.seen.RemoteAddr.String())
+}

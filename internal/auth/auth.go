@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -24,12 +25,16 @@ const maxToken = 8 << 10
 type Options struct {
 	// HS256 verify HS256 tokens. None: none are taken.
 	HS256 []HS256Key
-	// JWKSURL is where the keys of RS256, ES256 and EdDSA tokens are. Empty: none
-	// are taken.
+	// Issuers issue RS256, ES256 and EdDSA tokens. None: none are taken.
+	Issuers []Issuer
+	// JWKSURL is short for an issuer of the name Issuer, with Audience and all roles.
 	JWKSURL string
-	// Issuer and Audience are what iss must be and aud must contain; empty: not
-	// checked. A JWKSURL needs both: its keys sign for other services, too.
+	// Issuer and Audience are what iss must be and aud must contain of HS256 tokens;
+	// empty: not checked.
 	Issuer, Audience string
+	// StaffLife is how long a token of the roles support and admin may last at the
+	// most; 0: any time.
+	StaffLife time.Duration
 	// Keys is the ring that status tokens are signed with, see Keys.
 	Keys []Key
 	// Now is the clock; nil: the system's.
@@ -40,6 +45,17 @@ type Options struct {
 	Refresh time.Duration
 	// Log takes the error of every fetch that failed; nil: it is dropped.
 	Log func(error)
+}
+
+// Issuer is who issues tokens whose keys are published. All are required: its keys sign
+// for other services, too.
+type Issuer struct {
+	// Name is the iss of its tokens, and Audience what their aud must contain.
+	Name, Audience string
+	// JWKSURL is where the keys are.
+	JWKSURL string
+	// Roles are those that a token may have by these keys.
+	Roles []payment.Role
 }
 
 func (o Options) withDefaults() Options {
@@ -55,6 +71,9 @@ func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = func(error) {}
 	}
+	if o.JWKSURL != "" {
+		o.Issuers = append([]Issuer{{Name: o.Issuer, Audience: o.Audience, JWKSURL: o.JWKSURL, Roles: allRoles()}}, o.Issuers...)
+	}
 	return o
 }
 
@@ -62,9 +81,11 @@ func (o Options) withDefaults() Options {
 type Authenticator struct {
 	opts   Options
 	parser *jwt.Parser
-	keys   *keySet // nil: no JWKS
-	status statusKeys
-	seen   cache
+	// shared checks the claims of HS256 tokens.
+	shared  *jwt.Validator
+	issuers []issuer
+	status  statusKeys
+	seen    cache
 }
 
 // New makes an Authenticator. It fetches nothing: Run does.
@@ -77,15 +98,15 @@ func New(o Options) (*Authenticator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Authenticator{opts: o, parser: newParser(o), status: status}
-	if o.JWKSURL != "" {
-		a.keys = newKeySet(o)
+	a := &Authenticator{opts: o, parser: newParser(o), shared: newValidator(o.Issuer, o.Audience, o.Now), status: status}
+	for _, of := range o.Issuers {
+		a.issuers = append(a.issuers, issuer{of, newValidator(of.Name, of.Audience, o.Now), newKeySet(of.JWKSURL, o)})
 	}
 	return a, nil
 }
 
 func (o Options) check() error {
-	if len(o.HS256) == 0 && o.JWKSURL == "" {
+	if len(o.HS256) == 0 && len(o.Issuers) == 0 {
 		return errors.New("no way to check tokens: neither a secret nor a JWKS address")
 	}
 	for _, k := range o.HS256 {
@@ -93,21 +114,25 @@ func (o Options) check() error {
 			return fmt.Errorf("an HS256 secret must be at least %d bytes long", minSecret)
 		}
 	}
-	if o.JWKSURL != "" && (o.Issuer == "" || o.Audience == "") {
-		return errors.New("a JWKS address needs an issuer and an audience")
+	for _, of := range o.Issuers {
+		if of.JWKSURL == "" || of.Name == "" || of.Audience == "" {
+			return errors.New("a JWKS address needs an issuer and an audience")
+		}
 	}
 	return nil
 }
 
-// Run keeps the keys of the JWKS address fresh until ctx ends; then it returns
+// Run keeps the issuers' keys fresh until ctx ends; then it returns
 // nil. Without it only tokens with unknown keys cause a fetch, and keys that were
 // withdrawn stay valid.
 func (a *Authenticator) Run(ctx context.Context) error {
-	if a.keys == nil {
-		<-ctx.Done()
-		return nil
+	var all sync.WaitGroup
+	for _, of := range a.issuers {
+		all.Go(func() { of.keys.run(ctx) })
 	}
-	return a.keys.run(ctx)
+	<-ctx.Done()
+	all.Wait()
+	return nil
 }
 
 // Authenticate returns the bearer of the token. The token is what Bearer returns,
@@ -144,7 +169,7 @@ func actFor(actor authz.Actor, user string) (authz.Actor, error) {
 		return authz.Actor{}, forbid("only a service may act on behalf of a user",
 			authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"})
 	}
-	id, err := authz.ParseUserID(user)
+	id, err := authz.ParseOwner(user)
 	if err != nil {
 		return authz.Actor{}, &payment.ValidationError{Fields: []payment.FieldError{{Field: "On-Behalf-Of", Message: err.Error()}}}
 	}

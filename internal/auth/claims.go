@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -32,24 +33,47 @@ func (c *claims) GetNotBefore() (*jwt.NumericDate, error) {
 	return nbf, err //nolint:wrapcheck // jwt wraps it
 }
 
+// newParser checks signatures; the claims are checked by what the token's key allows.
 func newParser(o Options) *jwt.Parser {
 	var methods []string
 	if len(o.HS256) > 0 {
 		methods = append(methods, jwt.SigningMethodHS256.Alg())
 	}
-	if o.JWKSURL != "" {
+	if len(o.Issuers) > 0 {
 		methods = append(methods, publicMethods()...)
 	}
-	options := []jwt.ParserOption{
-		jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithTimeFunc(o.Now), jwt.WithStrictDecoding(),
+	return jwt.NewParser(jwt.WithValidMethods(methods), jwt.WithStrictDecoding(), jwt.WithoutClaimsValidation())
+}
+
+// newValidator checks the claims of an issuer; an empty name or audience is not checked.
+func newValidator(name, audience string, now func() time.Time) *jwt.Validator {
+	options := []jwt.ParserOption{jwt.WithExpirationRequired(), jwt.WithTimeFunc(now)}
+	if name != "" {
+		options = append(options, jwt.WithIssuer(name))
 	}
-	if o.Issuer != "" {
-		options = append(options, jwt.WithIssuer(o.Issuer))
+	if audience != "" {
+		options = append(options, jwt.WithAudience(audience))
 	}
-	if o.Audience != "" {
-		options = append(options, jwt.WithAudience(o.Audience))
+	return jwt.NewValidator(options...)
+}
+
+// issuer issues tokens by keys of its own.
+type issuer struct {
+	Issuer
+
+	claims *jwt.Validator
+	keys   *keySet
+}
+
+// issuerOf returns the issuer that a token names.
+func (a *Authenticator) issuerOf(t *jwt.Token) (issuer, error) {
+	name, _ := t.Claims.GetIssuer()
+	for _, of := range a.issuers {
+		if of.Name == name {
+			return of, nil
+		}
 	}
-	return jwt.NewParser(options...)
+	return issuer{}, jwt.ErrTokenInvalidIssuer
 }
 
 // publicMethods are the algorithms of the JWKS address.
@@ -57,18 +81,27 @@ func publicMethods() []string { return []string{"RS256", "ES256", "EdDSA"} }
 
 var errCritical = errors.New("the token relies on an extension")
 
-// key chooses the key by the algorithm, so that none serves for another. The roles
-// are those that a token may have by it.
-func (a *Authenticator) key(ctx context.Context, t *jwt.Token) (key any, roles []payment.Role, err error) {
+// allowed is what a key allows its tokens.
+type allowed struct {
+	roles  []payment.Role
+	claims *jwt.Validator
+}
+
+// key chooses the key by the algorithm and the issuer, so that none serves for another.
+func (a *Authenticator) key(ctx context.Context, t *jwt.Token) (key any, may allowed, err error) {
 	if _, ok := t.Header["crit"]; ok { // RFC 7515, 4.1.11: not understood is refused
-		return nil, nil, errCritical
+		return nil, allowed{}, errCritical
 	}
 	if t.Method == jwt.SigningMethodHS256 {
 		k, err := a.hs256(t)
-		return k.Secret, k.Roles, err
+		return k.Secret, allowed{k.Roles, a.shared}, err
 	}
-	key, err = a.keys.key(ctx, t)
-	return key, allRoles(), err
+	of, err := a.issuerOf(t)
+	if err != nil {
+		return nil, allowed{}, err
+	}
+	key, err = of.keys.key(ctx, t)
+	return key, allowed{of.Roles, of.claims}, err
 }
 
 func (a *Authenticator) claimed(ctx context.Context, token string) (authz.Actor, error) {
@@ -76,11 +109,14 @@ func (a *Authenticator) claimed(ctx context.Context, token string) (authz.Actor,
 		return actor, nil
 	}
 	c := &claims{}
-	var allowed []payment.Role
+	var may allowed
 	parsed, err := a.parser.ParseWithClaims(token, c, func(t *jwt.Token) (key any, err error) {
-		key, allowed, err = a.key(ctx, t)
+		key, may, err = a.key(ctx, t)
 		return key, err
 	})
+	if err == nil {
+		err = may.claims.Validate(c)
+	}
 	if errors.Is(err, ErrUnavailable) {
 		return authz.Actor{}, ErrUnavailable
 	}
@@ -90,11 +126,29 @@ func (a *Authenticator) claimed(ctx context.Context, token string) (authz.Actor,
 	if !c.isAccess(parsed.Header) {
 		return authz.Actor{}, refuse("this is no access token, but an ID token or another that the issuer made for a client")
 	}
-	actor, err := c.actor(allowed)
+	actor, err := c.actor(may.roles)
+	if err == nil {
+		err = a.staffLife(c, actor)
+	}
 	if err == nil && parsed.Method == jwt.SigningMethodHS256 {
 		a.seen.keep(token, c.verified(actor))
 	}
 	return actor, err
+}
+
+// staffLife refuses a token of staff that lasts too long: who finds it would have the rights of staff for as long.
+func (a *Authenticator) staffLife(c *claims, actor authz.Actor) error {
+	if a.opts.StaffLife == 0 || !actor.Has(payment.RoleSupport, payment.RoleAdmin) {
+		return nil
+	}
+	begins := a.opts.Now()
+	if iat, err := c.GetIssuedAt(); err == nil && iat != nil && iat.Before(begins) {
+		begins = iat.Time
+	}
+	if exp, err := c.GetExpirationTime(); err == nil && exp != nil && exp.Sub(begins) > a.opts.StaffLife {
+		return refuse(fmt.Sprintf("a token of staff may last %s at the most", a.opts.StaffLife))
+	}
+	return nil
 }
 
 // verified is for how long the token's word may be taken.
@@ -117,10 +171,10 @@ func reason(err error) string {
 	}{
 		{jwt.ErrTokenMalformed, "this is not a token"},
 		{jwt.ErrTokenSignatureInvalid, "the token's signature or algorithm is not accepted"},
+		{jwt.ErrTokenInvalidIssuer, "the token's iss is not accepted"},
 		{jwt.ErrTokenUnverifiable, "the token's key or algorithm is not accepted"},
 		{jwt.ErrTokenExpired, "the token has expired"},
 		{jwt.ErrTokenNotValidYet, "the token is not valid yet"},
-		{jwt.ErrTokenInvalidIssuer, "the token's iss is not accepted"},
 		{jwt.ErrTokenInvalidAudience, "the token's aud is not accepted"},
 		{jwt.ErrTokenRequiredClaimMissing, "the token lacks exp, iss or aud"},
 	} {

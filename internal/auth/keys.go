@@ -30,6 +30,7 @@ const (
 
 // keySet is the keys of a JWKS address, as last fetched.
 type keySet struct {
+	url     string
 	opts    Options
 	current atomic.Pointer[keys]
 	busy    chan struct{} // held while fetching
@@ -39,11 +40,11 @@ type keySet struct {
 
 type keys struct{ keyfunc.Keyfunc }
 
-func newKeySet(o Options) *keySet {
+func newKeySet(url string, o Options) *keySet {
 	client := *o.Client
 	client.CheckRedirect = stayEncrypted
 	o.Client = &client
-	return &keySet{opts: o, busy: make(chan struct{}, 1), unknown: rate.NewLimiter(rate.Every(unknownEvery), unknownBurst)}
+	return &keySet{url: url, opts: o, busy: make(chan struct{}, 1), unknown: rate.NewLimiter(rate.Every(unknownEvery), unknownBurst)}
 }
 
 const maxRedirects = 10
@@ -109,7 +110,7 @@ func (s *keySet) acquire(ctx context.Context) error {
 func (s *keySet) release() { <-s.busy }
 
 // run fetches the keys at once and then regularly, sooner after a failure.
-func (s *keySet) run(ctx context.Context) error {
+func (s *keySet) run(ctx context.Context) {
 	retry := retryMin
 	for {
 		wait := s.opts.Refresh
@@ -122,7 +123,7 @@ func (s *keySet) run(ctx context.Context) error {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil
+			return
 		}
 	}
 }
@@ -151,7 +152,7 @@ func (s *keySet) fetch(ctx context.Context) error {
 }
 
 func (s *keySet) download(ctx context.Context) (*keys, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.opts.JWKSURL, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // fetch wraps it
 	}

@@ -21,13 +21,15 @@ type Minter struct {
 	// give all its roles.
 	Keys             []HS256Key
 	Issuer, Audience string
+	// StaffLife is how long a token of staff may last at the most; 0: any time.
+	StaffLife time.Duration
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
 }
 
 // NewMinter creates tokens that the configured service accepts.
 func NewMinter(cfg *config.Config) Minter {
-	return Minter{Keys: TokenKeys(cfg), Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}
+	return Minter{Keys: TokenKeys(cfg), Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, StaffLife: StaffLife(cfg)}
 }
 
 // TokenKeys returns the configured keys of HS256 tokens.
@@ -35,19 +37,45 @@ func TokenKeys(cfg *config.Config) []HS256Key {
 	ring := cfg.Auth.Ring()
 	keys := make([]HS256Key, 0, len(ring))
 	for _, k := range ring {
-		roles := make([]payment.Role, 0, len(k.Roles))
-		for _, role := range k.Roles {
-			roles = append(roles, payment.Role(role))
-		}
-		keys = append(keys, HS256Key{ID: k.ID, Secret: []byte(k.Secret), Roles: roles})
+		keys = append(keys, HS256Key{ID: k.ID, Secret: []byte(k.Secret), Roles: rolesOf(k.Roles)})
 	}
 	return keys
+}
+
+// Issuers returns the configured issuers of tokens whose keys are published.
+func Issuers(cfg *config.Config) []Issuer {
+	all := cfg.Issuers()
+	list := make([]Issuer, 0, len(all))
+	for _, of := range all {
+		list = append(list, Issuer{Name: of.Issuer, Audience: of.Audience, JWKSURL: of.JWKSURL, Roles: rolesOf(of.Roles)})
+	}
+	return list
+}
+
+// StaffLife is how long tokens of staff may last in an environment.
+func StaffLife(cfg *config.Config) time.Duration {
+	if cfg.Environment == config.Live {
+		return 24 * time.Hour
+	}
+	return 0
+}
+
+func rolesOf(names []string) []payment.Role {
+	roles := make([]payment.Role, 0, len(names))
+	for _, name := range names {
+		roles = append(roles, payment.Role(name))
+	}
+	return roles
 }
 
 // Mint returns a token for the subject that ends after ttl.
 func (m Minter) Mint(sub string, roles []payment.Role, ttl time.Duration) (string, error) {
 	if err := check(sub, roles, ttl); err != nil {
 		return "", err
+	}
+	staff := slices.Contains(roles, payment.RoleSupport) || slices.Contains(roles, payment.RoleAdmin)
+	if m.StaffLife > 0 && staff && ttl > m.StaffLife {
+		return "", fmt.Errorf("a token of staff may last %s at the most here", m.StaffLife)
 	}
 	key, err := m.key(roles)
 	if err != nil {

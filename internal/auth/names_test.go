@@ -38,3 +38,23 @@ func TestOriginIsNoName(t *testing.T) {
 		require.NoError(t, err, name)
 	}
 }
+
+// TestErasedIsNobody: the pseudonym of an erased customer signs in nowhere, but what it owns is still refunded by the shop.
+func TestErasedIsNobody(t *testing.T) {
+	t.Parallel()
+	a := newAuth(t, auth.Options{HS256: withSecret(secret)})
+	const pseudonym = "erased-0123456789abcdef01234567"
+	for _, name := range []string{pseudonym, "erased-", "erased-ann"} {
+		for _, role := range []payment.Role{payment.RoleCustomer, payment.RoleService, payment.RoleSupport, payment.RoleAdmin} {
+			_, err := a.Authenticate(t.Context(), hs256(t, jwt.MapClaims{"sub": name, "roles": []string{string(role)}}), "")
+			require.ErrorIs(t, err, auth.ErrUnauthenticated, "%s, %s", name, role)
+			_, err = auth.Minter{Keys: withSecret(secret), Now: clock}.Mint(name, []payment.Role{role}, time.Hour)
+			require.ErrorContains(t, err, "erased", name)
+		}
+	}
+	actor, err := a.Authenticate(t.Context(), hs256(t, jwt.MapClaims{"sub": "shop", "roles": []string{"service"}}), pseudonym)
+	require.NoError(t, err)
+	require.Equal(t, payment.UserID(pseudonym), actor.User())
+	_, err = a.Authenticate(t.Context(), hs256(t, jwt.MapClaims{"sub": "erasedann"}), "")
+	require.NoError(t, err)
+}

@@ -13,14 +13,28 @@ import (
 // maxUser bounds a user's id, in characters.
 const maxUser = 255
 
+// ErasedPrefix begins the pseudonyms of customers whose names were erased.
+const ErasedPrefix = "erased-"
+
 var (
+	errUserErased   = errors.New("must be another name: whatever begins with " + ErasedPrefix + " is a customer whose name was erased")
 	errUserForm     = errors.New("must be 1 to 255 visible characters, without blanks")
 	errUserReserved = errors.New("must be another name: paylatch, provider and whatever begins with cli:, staff:, policy: or provider: are reserved")
 )
 
 // ParseUserID returns the user that a text names, or an error with what the text must be. The names
-// of paylatch itself, providers, policies and operators in the logs and the audit are no user's.
+// of paylatch itself, providers, policies and operators in the logs and the audit are no user's, and
+// neither are the pseudonyms of erased customers.
 func ParseUserID(s string) (payment.UserID, error) {
+	if strings.HasPrefix(s, ErasedPrefix) {
+		return "", errUserErased
+	}
+	return ParseOwner(s)
+}
+
+// ParseOwner is ParseUserID for the owner of payments, which may be a pseudonym: an erased customer's payments can still be refunded, and
+// lists are filtered by it.
+func ParseOwner(s string) (payment.UserID, error) {
 	blank := func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }
 	switch {
 	case s == "", !utf8.ValidString(s), utf8.RuneCountInString(s) > maxUser, strings.ContainsFunc(s, blank):

@@ -1,109 +1,174 @@
-// Package cardnumber finds card numbers in clear: 13 to 19 digits with a check digit that
-// is right (ISO/IEC 7812-1, Luhn's check), in one piece or in the groups that are
-// embossed on cards, with blanks or dashes between them.
+// Package cardnumber finds card numbers in clear: digits of any script, in one piece or
+// with up to two separators between them, as many as a card network's numbers have that
+// begin like them, with a check digit that is right (ISO/IEC 7812-1, Luhn's check).
 //
-// One number of that length in ten passes the check. What can't be a card number by
-// where it stands is left alone: digits within a hexadecimal word, as ids are made
-// of, and groups of other lengths, as in a UUID, a date or a phone number.
+// What can't be a card number by where it stands is left alone: digits within a
+// hexadecimal word or a UUID, and the 13 digits at the most of a telephone number after
+// its plus sign.
 package cardnumber
 
 import (
+	"regexp"
+	"slices"
 	"strings"
-	"unicode/utf8"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
 	shortest = 13
 	longest  = 19
-	// hexID is how long a hexadecimal word is that is taken for an id; hexLook, how far
-	// to either side it is looked at.
+	// separators is how many of them may stand between two digits of a number.
+	separators = 2
+	// telephone is how many digits after a plus sign may be a telephone number and look
+	// like a card's: of those of 14 and more none begins like a card's.
+	telephone = 13
+	// hexID is how long a hexadecimal word is that is taken for an id; hexLook, how far to either side it is looked at.
 	hexID   = 16
 	hexLook = 64
 )
 
-// In reports whether a text holds a card number.
-func In(text string) bool { return find(text, anyNumber) >= 0 }
+// network is by which four digits the numbers of a card network begin, and how many digits they have.
+type network struct{ first, last, fewest, most int }
 
-// InID is In for an id that a provider has given. Many are of digits only, one in ten
-// of which would pass for a card number; those that no card network's numbers begin
-// like are not taken for one.
-func InID(text string) bool { return find(text, ofNetwork) >= 0 }
-
-func anyNumber(string) bool { return true }
-
-// ofNetwork reports whether a number begins as those of the networks do: 2 Mir and
-// Mastercard, 3 American Express, Diners Club and JCB, 4 Visa, 5 Mastercard, 6
-// Discover, Maestro, RuPay and UnionPay.
-func ofNetwork(digits string) bool { return digits[0] >= '2' && digits[0] <= '6' }
-
-// find returns where the first card number begins, or -1.
-func find(text string, counts func(digits string) bool) int {
-	for at := 0; at < len(text); {
-		if !isDigit(text[at]) {
-			at++
-			continue
-		}
-		run := digitsAt(text, at)
-		if number(run) && counts(run) && !inHex(text, at, at+len(run)) {
-			return at
-		}
-		if grouped(text, at, counts) {
-			return at
-		}
-		at += len(run)
+func networks() [18]network {
+	return [...]network{
+		{4000, 4999, 13, 13}, {4000, 4999, 16, 16}, {4000, 4999, 19, 19}, // Visa
+		{5100, 5599, 16, 16}, {2221, 2720, 16, 16}, // Mastercard
+		{3400, 3499, 15, 15}, {3700, 3799, 15, 15}, // American Express
+		{3000, 3059, 14, 19}, {3095, 3095, 14, 19}, {3600, 3699, 14, 19}, {3800, 3999, 14, 19}, // Diners Club
+		{3528, 3589, 16, 19},                       // JCB
+		{5000, 5099, 16, 19}, {5600, 6999, 16, 19}, // Maestro, Discover, RuPay, UnionPay
+		{2200, 2205, 16, 19},                                             // Mir, Borica
+		{8100, 8299, 16, 16}, {8600, 8600, 16, 16}, {9792, 9792, 16, 16}, // RuPay, Uzcard, Troy
 	}
-	return -1
 }
 
-// grouped reports whether a card number in groups begins at a run of digits: the
-// first group has four, the last one to six, those between three to six.
-func grouped(text string, at int, counts func(digits string) bool) bool {
-	digits := digitsAt(text, at)
-	if len(digits) != 4 || wordBefore(text, at) {
+var uuid = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// In reports whether a text holds a card number.
+func In(text string) bool {
+	if strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
+		text = norm.NFKC.String(text)
+	}
+	if uuid.MatchString(text) {
+		text = uuid.ReplaceAllString(text, "x")
+	}
+	var w window
+	gap, run := separators+1, -1 // run is where the run of digits begins that the last rune was of
+	for at, r := range text {
+		d, is := digit(r)
+		switch {
+		case is && run < 0:
+			if run = at; gap > separators {
+				w.runs = w.runs[:0]
+			}
+			w.runs = append(w.runs, digits{plus: at > 0 && text[at-1] == '+'})
+			fallthrough
+		case is:
+			w.add(d)
+		case run >= 0 && w.ends(text, run, at):
+			return true
+		case run >= 0:
+			gap, run = 0, -1
+		}
+		if gap++; !is && !separates(r) {
+			gap = separators + 1
+		}
+	}
+	return run >= 0 && w.ends(text, run, len(text))
+}
+
+// digits is a run of them, of a length that counts those that are not kept.
+type digits struct {
+	kept   [longest]byte
+	length int
+	// plus is set after a plus sign.
+	plus bool
+}
+
+// window is the last runs of digits, with no more than separators between them.
+type window struct{ runs []digits }
+
+// add adds a digit to the last run.
+func (w *window) add(d byte) {
+	last := &w.runs[len(w.runs)-1]
+	if last.length < longest {
+		last.kept[last.length] = d
+	}
+	last.length++
+}
+
+// ends reports whether a card number ends with the last run, which stands at a place of a text. It forgets what no number can
+// begin with any more.
+func (w *window) ends(text string, from, to int) bool {
+	if w.runs[len(w.runs)-1].length > longest || inHex(text, from, to) {
+		w.runs = w.runs[:0]
 		return false
 	}
-	for at += len(digits); ; {
-		gap := separator(text[at:])
-		group := digitsAt(text, at+gap)
-		if gap == 0 || group == "" || len(group) > 6 || len(digits)+len(group) > longest {
+	var number [longest]byte
+	begin := longest
+	for i, run := range slices.Backward(w.runs) {
+		if begin -= run.length; begin < 0 {
+			w.runs = slices.Delete(w.runs, 0, i+1)
 			return false
 		}
-		digits += group
-		at += gap + len(group)
-		if number(digits) && counts(digits) && !wordAfter(text, at) {
+		copy(number[begin:], run.kept[:run.length])
+		if n := number[begin:]; ofNetwork(n) && checked(n) && (!run.plus || len(n) > telephone) {
 			return true
 		}
-		if len(group) < 3 {
-			return false
+	}
+	return false
+}
+
+// digit returns a digit of any script as one of ASCII's. A range of unicode.Nd has whole tens, from 0 on.
+func digit(r rune) (byte, bool) {
+	if r <= unicode.MaxASCII {
+		return byte(r), '0' <= r && r <= '9' //nolint:gosec // it is ASCII
+	}
+	if !unicode.IsDigit(r) {
+		return 0, false
+	}
+	zero := r
+	for _, in := range unicode.Nd.R16 {
+		if rune(in.Lo) <= r && r <= rune(in.Hi) {
+			zero = rune(in.Lo)
 		}
 	}
-}
-
-// separator returns the length of a blank or a dash at the start of a text.
-func separator(text string) int {
-	r, size := utf8.DecodeRuneInString(text)
-	switch r {
-	case ' ', '\t', '-', '\u00a0', '\u2007', '\u2009', '\u202f', '\u2010', '\u2011', '\u2012', '\u2013', '\u2212':
-		return size
+	for _, in := range unicode.Nd.R32 {
+		if uint32(r) >= in.Lo && uint32(r) <= in.Hi {
+			zero = rune(in.Lo) //nolint:gosec // a rune
+		}
 	}
-	return 0
+	return "0123456789"[(r-zero)%10], true
 }
 
-func digitsAt(text string, at int) string {
-	end := at
-	for end < len(text) && isDigit(text[end]) {
-		end++
-	}
-	return text[at:end]
+// separates reports whether a rune may stand between the digits of a number: blanks, dashes, marks without a width, and the
+// punctuation that people write there.
+func separates(r rune) bool {
+	return unicode.IsSpace(r) || unicode.In(r, unicode.Pd, unicode.Zs, unicode.Cf) || strings.ContainsRune("._/\\|*\u00b7\u2022\u2212", r)
 }
 
-// number reports whether digits are as many as a card number's and pass Luhn's check.
-func number(digits string) bool {
-	if len(digits) < shortest || len(digits) > longest {
+// ofNetwork reports whether digits begin as numbers of a network do, and are as many.
+func ofNetwork(digits []byte) bool {
+	if len(digits) < shortest {
 		return false
 	}
+	begin := 0
+	for _, d := range digits[:4] {
+		begin = begin*10 + int(d-'0')
+	}
+	all := networks()
+	return slices.ContainsFunc(all[:], func(n network) bool {
+		return n.first <= begin && begin <= n.last && n.fewest <= len(digits) && len(digits) <= n.most
+	})
+}
+
+// checked is Luhn's check.
+func checked(digits []byte) bool {
 	sum := 0
-	for i := range len(digits) {
+	for i := range digits {
 		d := int(digits[len(digits)-1-i] - '0')
 		if i%2 == 1 {
 			if d *= 2; d > 9 {
@@ -115,8 +180,7 @@ func number(digits string) bool {
 	return sum%10 == 0
 }
 
-// inHex reports whether the digits from start to end stand in a long hexadecimal word
-// that has letters, too.
+// inHex reports whether what stands from start to end is of a long hexadecimal word that has letters, too.
 func inHex(text string, start, end int) bool {
 	first, last := max(0, start-hexLook), min(len(text), end+hexLook)
 	for start > first && isWord(text[start-1]) {
@@ -129,10 +193,4 @@ func inHex(text string, start, end int) bool {
 	return len(word) >= hexID && strings.Trim(word, "0123456789") != "" && strings.Trim(word, "0123456789abcdefABCDEF") == ""
 }
 
-func wordBefore(text string, at int) bool { return at > 0 && isWord(text[at-1]) }
-
-func wordAfter(text string, at int) bool { return at < len(text) && isWord(text[at]) }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-func isWord(c byte) bool { return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+func isWord(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }

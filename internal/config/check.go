@@ -18,8 +18,8 @@ func (r *report) service(c *Config) {
 	if len(c.EncryptionKeys) == 0 {
 		r.add("encryption_keys", "there is none; add [{id: k1, key: …}] with what `openssl rand -base64 32` prints, and keep it with the backups")
 	}
-	if len(c.Auth.Ring()) == 0 && c.Auth.JWKSURL == "" && !r.touches("auth") {
-		r.add("auth", "set hs256 or jwks_url, or both: without them no token can be checked")
+	if len(c.Auth.Ring()) == 0 && len(c.Issuers()) == 0 && !r.touches("auth") {
+		r.add("auth", "set hs256 or jwks_url (or issuers, each with one), or both: without them no token can be checked")
 	}
 	if len(c.Accounts) == 0 {
 		r.add("accounts", "there is none; name at least one account at a provider")
@@ -56,6 +56,11 @@ func (r *report) check(c *Config) {
 	r.endpoints(c.Endpoints)
 	r.streams(c.Streams)
 	r.notices(c.Notices)
+	if c.Environment == Live {
+		r.clear(c)
+		r.weak(c)
+		r.exposed(c)
+	}
 }
 
 func (r *report) addresses(c *Config) {
@@ -97,21 +102,44 @@ func isOrigin(text string) bool {
 func (r *report) auth(c *Config) {
 	r.encryptionKeys(c.EncryptionKeys)
 	r.hs256(c.Auth)
+	var names []string
+	for i, of := range c.Auth.Issuers {
+		key := index("auth.issuers", i)
+		r.issuer(key, of, c)
+		if slices.Contains(names, of.Issuer) || c.Auth.JWKSURL != "" && of.Issuer == c.Auth.Issuer {
+			r.add(key+".issuer", "an earlier issuer has the same; its tokens would be checked by the first")
+		}
+		names = append(names, of.Issuer)
+		if len(of.Roles) == 0 {
+			r.add(key+".roles", "is missing: list the roles that tokens of this issuer may have")
+		}
+		for j, role := range of.Roles {
+			r.oneOf(index(key+".roles", j), role, roles()...)
+		}
+	}
 	if c.Auth.JWKSURL == "" {
 		return
 	}
-	r.url("auth.jwks_url", c.Auth.JWKSURL)
-	if isPlain(c.Auth.JWKSURL) && !isHere(c.Auth.JWKSURL) {
-		r.add("auth.jwks_url", "must begin with https://: over http anybody on the way can replace the keys by others")
+	r.issuer("auth", c.Issuers()[0], c)
+}
+
+// issuer checks one that is at a key.
+func (r *report) issuer(key string, of Issuer, c *Config) {
+	if of.JWKSURL == "" {
+		r.add(key+".jwks_url", "is missing: the address of its keys")
 	}
-	if c.Auth.Issuer == "" {
-		r.add("auth.issuer", "is needed beside jwks_url: the iss of its tokens")
+	r.url(key+".jwks_url", of.JWKSURL)
+	if isPlain(of.JWKSURL) && !isHere(of.JWKSURL) {
+		r.add(key+".jwks_url", "must begin with https://: over http anybody on the way can replace the keys by others")
 	}
-	switch c.Auth.Audience {
+	if of.Issuer == "" {
+		r.add(key+".issuer", "is needed beside jwks_url: the iss of its tokens")
+	}
+	switch of.Audience {
 	case "":
-		r.add("auth.audience", "is needed beside jwks_url: without it a token that was issued for another service is taken here; register a name for this service at the issuer")
+		r.add(key+".audience", "is needed beside jwks_url: without it a token that was issued for another service is taken here; register a name for this service at the issuer")
 	case c.Console.OIDC.ClientID:
-		r.add("auth.audience", "is console.oidc.client_id, so that the ID tokens of the console's sign-ins would pass for access tokens; register a name for the API of its own")
+		r.add(key+".audience", "is console.oidc.client_id, so that the ID tokens of the console's sign-ins would pass for access tokens; register a name for the API of its own")
 	}
 }
 

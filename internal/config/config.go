@@ -43,6 +43,7 @@ type Config struct {
 	Tracing          Tracing         `koanf:"tracing"`
 	ShutdownTimeout  time.Duration   `koanf:"shutdown_timeout" default:"20s" doc:"how long requests may take to end at a stop"`
 	TrustedProxies   []netip.Prefix  `koanf:"trusted_proxies" doc:"networks whose X-Forwarded-For is believed"`
+	AllowPlain       []string        `koanf:"allow_plain" doc:"hosts, or host:port, that live may reach in clear: PostgreSQL, brokers, mail servers, collectors of traces, providers and endpoints in your own network. Absent: none but this machine"`
 	CORSOrigins      []string        `koanf:"cors_origins" doc:"origins (https://shop.example) whose pages may read and follow an attempt with its status token; absent: none"`
 	MaxWaiters       int             `koanf:"max_waiters" default:"20000" doc:"how many long polls and streams one process lets wait at once; less if it may not open as many files"`
 
@@ -61,9 +62,31 @@ const (
 type Auth struct {
 	HS256       []HS256Key `koanf:"hs256" doc:"verify HS256 tokens; several while one is rotated"`
 	HS256Secret Secret     `koanf:"hs256_secret" doc:"short for one of auth.hs256 with all roles and no id; refused in live"`
-	JWKSURL     string     `koanf:"jwks_url" doc:"where the keys of RS256, ES256 and EdDSA tokens are: https, or http on this machine outside live. Needs auth.issuer and auth.audience"`
-	Issuer      string     `koanf:"issuer" doc:"the iss that a token must have; absent: not checked"`
-	Audience    string     `koanf:"audience" doc:"a name of this service alone, never a client's id; a token's aud must contain it. Absent: not checked"`
+	Issuers     []Issuer   `koanf:"issuers" doc:"who issues RS256, ES256 and EdDSA tokens, each with the roles that it may give"`
+	JWKSURL     string     `koanf:"jwks_url" doc:"short for one of auth.issuers with auth.issuer and auth.audience, whose tokens are those of customers in live and may have any role elsewhere"`
+	Issuer      string     `koanf:"issuer" doc:"the iss that an HS256 token must have, and that of jwks_url; absent: not checked"`
+	Audience    string     `koanf:"audience" doc:"a name of this service alone, never a client's id; the aud of an HS256 token, and of those of jwks_url, must contain it. Absent: not checked"`
+}
+
+// Issuer issues tokens that are verified by keys which it publishes.
+type Issuer struct {
+	Issuer   string   `koanf:"issuer" doc:"the iss of its tokens"`
+	JWKSURL  string   `koanf:"jwks_url" doc:"where its keys are: https, or http on this machine outside live"`
+	Audience string   `koanf:"audience" doc:"a name of this service alone, never a client's id; a token's aud must contain it"`
+	Roles    []string `koanf:"roles" doc:"the roles that a token of it may have: customer, service, support, admin; others that it names do not count"`
+}
+
+// Issuers lists the issuers, that of auth.jwks_url first: it lists no roles, so that in live its tokens are those of customers.
+func (c *Config) Issuers() []Issuer {
+	a := c.Auth
+	if a.JWKSURL == "" {
+		return a.Issuers
+	}
+	may := roles()
+	if c.Environment == Live {
+		may = []string{"customer"}
+	}
+	return append([]Issuer{{Issuer: a.Issuer, JWKSURL: a.JWKSURL, Audience: a.Audience, Roles: may}}, a.Issuers...)
 }
 
 // Console configures the sign-in to the pages under /support.

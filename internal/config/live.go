@@ -18,10 +18,13 @@ func (r *report) live(c *Config) {
 		}
 	}
 	r.https("auth.jwks_url", c.Auth.JWKSURL)
+	for i, of := range c.Auth.Issuers {
+		r.https(index("auth.issuers", i)+".jwks_url", of.JWKSURL)
+	}
 	r.https("console.oidc.issuer", c.Console.OIDC.Issuer)
 	r.https("console.oidc.redirect_url", c.Console.OIDC.RedirectURL)
 	for i, a := range c.Accounts {
-		r.liveAccount(index("accounts", i), a)
+		r.liveAccount(index("accounts", i), a, c)
 	}
 	for i, stream := range c.Streams {
 		if stream.SASL.Mechanism == saslPlain && !stream.TLS {
@@ -30,12 +33,14 @@ func (r *report) live(c *Config) {
 	}
 }
 
-func (r *report) liveAccount(key string, a Account) {
+func (r *report) liveAccount(key string, a Account, c *Config) {
 	if a.Kind == "sandbox" {
 		r.add(key+".kind", "sandbox is refused in live: remove the account, or set environment to test")
 		return
 	}
-	r.https(key+".base_url", a.BaseURL)
+	if u, err := url.Parse(a.BaseURL); err != nil || !c.allowsPlain(u.Host) {
+		r.https(key+".base_url", a.BaseURL)
+	}
 	r.https(key+".public_url", a.PublicURL)
 	k := provider.Kinds()[a.Kind]
 	if form := k.Adapter.TestForm; form != nil && form.MatchString(string(a.Fields[k.Adapter.TestKey])) {

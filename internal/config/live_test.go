@@ -11,7 +11,7 @@ import (
 )
 
 // inLive is what starts in live: no test among its keys.
-const inLive = "database_url: postgres://db/x\nencryption_keys: [{id: k1, key: " + encryptionKey + "}]\n" +
+const inLive = "database_url: postgres://db/x?sslmode=require\nencryption_keys: [{id: k1, key: " + encryptionKey + "}]\n" +
 	"auth: {hs256: [{id: shop, secret: " + secret + ", roles: [customer, service]}]}\n"
 
 func TestServeNeedsItsDatabase(t *testing.T) {
@@ -122,7 +122,7 @@ func TestTokenForUs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := "database_url: postgres://db/x\nencryption_keys: [{id: k1, key: " + encryptionKey + "}]\nauth: {" + tc.auth + "}\n" + tc.rest +
+			text := "database_url: postgres://db/x?sslmode=require\nencryption_keys: [{id: k1, key: " + encryptionKey + "}]\nauth: {" + tc.auth + "}\n" + tc.rest +
 				"accounts: [{name: a, kind: stripe, api_key: sk_live_1}]\n"
 			for environment, want := range map[string]string{config.Live: tc.live, config.Test: tc.test} {
 				_, err := config.Load(write(t, "environment: "+environment+"\n"+text), nil)

@@ -22,7 +22,9 @@ func Load(path string, environ []string) (*Config, error) {
 			c.Environment = Live
 		}
 	})
-	r.service(c)
+	if !r.unread {
+		r.service(c)
+	}
 	return c, r.err()
 }
 
@@ -35,14 +37,16 @@ func Read(path string, environ []string, complete func(*Config)) (*Config, error
 }
 
 func read(path string, environ []string, complete func(*Config)) (*Config, *report) {
-	r, values := &report{}, environment(environ)
+	values := environment(environ)
+	r := &report{environ: values}
 	k := koanf.New(".")
-	content, err := file(path, values["PAYLATCH_CONFIG"])
-	if err != nil {
+	var err error
+	if r.file, r.content, err = file(path, values["PAYLATCH_CONFIG"]); err != nil {
+		r.unread = true
 		r.add("", "%v", err)
 	}
 	// Neither can fail: what the parser and the provider find goes to the report.
-	_ = k.Load(rawbytes.Provider(content), &parser{report: r, expand: expander(values, r)})
+	_ = k.Load(rawbytes.Provider(r.content), &parser{report: r, expand: expander(values, r)})
 	_ = k.Load(overlay(values, r), nil)
 	c := &Config{}
 	decoder{r}.section(reflect.ValueOf(c).Elem(), k.Raw(), "")
@@ -54,22 +58,26 @@ func read(path string, environ []string, complete func(*Config)) (*Config, *repo
 	return c, r
 }
 
-func file(path, fromEnvironment string) ([]byte, error) {
+// file returns the configuration's path, empty for none, and what it holds.
+func file(path, fromEnvironment string) (named string, content []byte, err error) {
 	for _, named := range []string{path, fromEnvironment} {
 		if named == "" {
 			continue
 		}
 		content, err := os.ReadFile(named) //nolint:gosec // the operator names it
 		if err != nil {
-			return nil, fmt.Errorf("read the configuration: %w", err)
+			return "", nil, fmt.Errorf("read the configuration: %w", err)
 		}
-		return content, nil
+		return named, content, nil
 	}
-	content, err := os.ReadFile(defaultFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the configuration: %w", err)
+	content, err = os.ReadFile(defaultFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil, nil
+	case err != nil:
+		return "", nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	return content, nil
+	return defaultFile, content, nil
 }
 
 // settle fills in what follows from the rest.

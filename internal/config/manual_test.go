@@ -58,7 +58,7 @@ func TestExamplesOfTheManualAreRight(t *testing.T) {
 func exampleValue(name string) string {
 	switch {
 	case strings.HasPrefix(name, "DATABASE"), strings.HasPrefix(name, "CELL_"):
-		return "postgres://paylatch@db.internal/" + strings.ToLower(name)
+		return "postgres://paylatch@db.internal/" + strings.ToLower(name) + "?sslmode=verify-full"
 	case strings.HasPrefix(name, "ENCRYPTION"):
 		return "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 	case strings.Contains(name, "WHSEC"):

@@ -20,6 +20,7 @@ func Reference() string {
 	}
 	items(&b, "one of `encryption_keys`", reflect.TypeFor[EncryptionKey]())
 	items(&b, "one of `auth.hs256`", reflect.TypeFor[HS256Key]())
+	items(&b, "one of `auth.issuers`", reflect.TypeFor[Issuer]())
 	items(&b, "a cell", reflect.TypeFor[Cell]())
 	items(&b, "an endpoint", reflect.TypeFor[Endpoint]())
 	items(&b, "a stream", reflect.TypeFor[Stream]())

@@ -17,6 +17,12 @@ func (m ValidationErrors) Error() string { return strings.Join(m, "\n") }
 type report struct {
 	list ValidationErrors
 	keys []string
+	// file is the path of the configuration, empty for none, content what it holds, and environ the environment.
+	file    string
+	content []byte
+	environ map[string]string
+	// unread is set if the file could not be read: what is lacking then is not worth a line.
+	unread bool
 }
 
 func (r *report) add(key, format string, args ...any) {

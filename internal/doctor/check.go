@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -11,6 +12,8 @@ import (
 type Check struct {
 	Name string
 	Run  func(ctx context.Context) []Finding
+	// After is the name of an earlier check without which this one says nothing: it is left out if that one has found something.
+	After string
 }
 
 // limit bounds each check: what does not answer meanwhile is a finding.
@@ -18,11 +21,18 @@ const limit = 20 * time.Second
 
 // Run runs checks one after another, and shows each as it ends. It reports how many findings there are.
 func Run(ctx context.Context, checks []Check, show func(c Check, found []Finding)) (findings int) {
+	var failed []string
 	for _, c := range checks {
+		if c.After != "" && slices.Contains(failed, c.After) {
+			continue
+		}
 		limited, cancel := context.WithTimeout(ctx, limit)
 		found := c.Run(limited)
 		cancel()
 		show(c, found)
+		if len(found) > 0 {
+			failed = append(failed, c.Name)
+		}
 		findings += len(found)
 	}
 	return findings

@@ -19,14 +19,17 @@ import (
 // fetches keys from and sends events to.
 func OfConfig(c *config.Config, client *http.Client, now func() time.Time) []Check {
 	valid := func(ctx context.Context, key, address string) []Finding { return certified(ctx, now, key, address) }
-	checks := []Check{{"configuration", func(context.Context) []Finding { return slices.Concat(schedules(c), shared(c)) }}}
+	checks := []Check{{Name: "configuration", Run: func(context.Context) []Finding { return slices.Concat(schedules(c), shared(c)) }}}
 	add := func(name, key, address string, run func(ctx context.Context, key, address string) []Finding) {
 		if address != "" {
-			checks = append(checks, Check{name, func(ctx context.Context) []Finding { return run(ctx, key, address) }})
+			checks = append(checks, Check{Name: name, Run: func(ctx context.Context) []Finding { return run(ctx, key, address) }})
 		}
 	}
 	fetch := func(ctx context.Context, key, address string) []Finding { return fetched(ctx, client, key, address) }
 	add("keys of tokens", "auth.jwks_url", c.Auth.JWKSURL, fetch)
+	for i, of := range c.Auth.Issuers {
+		add("keys of "+of.Issuer, fmt.Sprintf("auth.issuers[%d].jwks_url", i), of.JWKSURL, fetch)
+	}
 	if issuer := c.Console.OIDC.Issuer; issuer != "" {
 		add("sign-in", "console.oidc.issuer", strings.TrimSuffix(issuer, "/")+"/.well-known/openid-configuration", fetch)
 	}

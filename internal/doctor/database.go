@@ -32,30 +32,37 @@ const (
 
 // OfDatabase are the checks of the database.
 func OfDatabase(s Store, live bool, now func() time.Time) []Check {
-	return []Check{
-		{"database", func(ctx context.Context) []Finding {
+	checks := []Check{
+		{Name: answers, Run: func(ctx context.Context) []Finding {
 			return failed("database_url", s.Ping(ctx), "start PostgreSQL, or correct the address, the role or its password")
 		}},
-		{"migrations", func(ctx context.Context) []Finding {
+		{Name: "migrations", Run: func(ctx context.Context) []Finding {
 			return failed("migrations", s.Migrated(ctx), "run `paylatch migrate up`")
 		}},
-		{"settings of sessions", func(ctx context.Context) []Finding { return Demand(ctx, s, live) }},
-		{"role", func(ctx context.Context) []Finding { return role(s.AuditMayBeChanged(ctx)) }},
-		{"server", func(ctx context.Context) []Finding {
+		{Name: "settings of sessions", Run: func(ctx context.Context) []Finding { return Demand(ctx, s, live) }},
+		{Name: "role", Run: func(ctx context.Context) []Finding { return role(s.AuditMayBeChanged(ctx)) }},
+		{Name: "server", Run: func(ctx context.Context) []Finding {
 			asked := now()
 			v, err := s.Vitals(ctx)
 			return server(v, between(asked, now()), err)
 		}},
-		{"notices", func(ctx context.Context) []Finding { return notices(ctx, s) }},
+		{Name: "notices", Run: func(ctx context.Context) []Finding { return notices(ctx, s) }},
 	}
+	for i := range checks[1:] {
+		checks[i+1].After = answers
+	}
+	return checks
 }
+
+// answers is the name of the check that all others of the database come after.
+const answers = "database"
 
 // failed is the finding for an error, none without one.
 func failed(check string, err error, remedy string) []Finding {
 	if err == nil {
 		return nil
 	}
-	return []Finding{{Check: check, Grave: true, Problem: err.Error(), Remedy: remedy}}
+	return []Finding{{Check: check, Grave: true, Problem: strings.Join(strings.Fields(err.Error()), " "), Remedy: remedy}}
 }
 
 func role(role string, may bool, err error) []Finding {

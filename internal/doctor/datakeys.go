@@ -13,7 +13,7 @@ type DataKeys interface {
 
 // OfDataKeys is the check of the keys of what providers sent.
 func OfDataKeys(k DataKeys) Check {
-	return Check{"data keys", func(ctx context.Context) []Finding {
+	return Check{Name: "data keys", After: answers, Run: func(ctx context.Context) []Finding {
 		n, err := k.Closed(ctx)
 		if err != nil || n == 0 {
 			return failed("encryption_keys", err, "configure the encryption_keys of the service, and see whether the database answers")

@@ -89,6 +89,16 @@ func TestOfDatabase(t *testing.T) {
 	}
 }
 
+// TestADatabaseThatDoesNotAnswer is one finding of one line: all else of it would say the same.
+func TestADatabaseThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("failed to connect:\n\tone\n\ttwo")
+	h := &healthy{ping: gone, migrated: gone, durable: gone, settings: gone, deaf: gone}
+	list, _ := problems(append(doctor.OfDatabase(h, true, time.Now), doctor.OfDataKeys(dataKeys{err: gone})))
+	require.Len(t, list, 1)
+	require.NotContains(t, list[0], "\n")
+}
+
 // TestDemandOutsideLive: what may be forgotten is no real money there.
 func TestDemandOutsideLive(t *testing.T) {
 	t.Parallel()

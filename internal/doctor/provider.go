@@ -25,7 +25,7 @@ const absent = "paylatch-doctor-no-such-payment"
 func OfAccounts(accounts []Account, client *http.Client, now func() time.Time) []Check {
 	checks := make([]Check, len(accounts))
 	for i, a := range accounts {
-		checks[i] = Check{"account " + a.Name, func(ctx context.Context) []Finding { return account(ctx, a, client, now) }}
+		checks[i] = Check{Name: "account " + a.Name, Run: func(ctx context.Context) []Finding { return account(ctx, a, client, now) }}
 	}
 	return checks
 }

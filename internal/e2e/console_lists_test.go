@@ -74,7 +74,7 @@ func TestConsoleLists(t *testing.T) {
 	file := sam.get("/support/payments.csv?status=failed&amount_from=1+EUR")
 	file.is(t, http.StatusOK)
 	require.Contains(t, file.header.Get("Content-Type"), "text/csv")
-	lines, err := csv.NewReader(strings.NewReader(string(file.text))).ReadAll()
+	lines, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(file.text), "\ufeff"))).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, lines, 2)
 	require.Contains(t, lines[1], failed.ID)

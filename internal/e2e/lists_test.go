@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -71,6 +72,7 @@ func TestExport(t *testing.T) {
 	table := csv.NewReader(exports("text/csv", "?status=paid&user_id=u1&created_to=2026-01-01T01:00:00Z").Body)
 	names, err := table.Read()
 	require.NoError(t, err)
+	require.Contains(t, names[0], "\ufeff", "a spreadsheet reads it as UTF-8")
 	rows, at := 0, slices.Index(names, "user_id")
 	for ; ; rows++ {
 		row, err := table.Read()
@@ -86,6 +88,38 @@ func TestExport(t *testing.T) {
 		t.Logf("%d orders took %d MiB more than a page", all, grown)
 		require.Less(t, grown, int64(30), "MiB")
 	}
+}
+
+// TestPaidOrdersWereUpdated: whoever has missed events reads the orders that were updated since, and a payment is an update.
+func TestPaidOrdersWereUpdated(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	s := r.serve()
+	c := s.customer()
+	paid, other := c.order(t), c.order(t)
+	between := time.Now().UTC().Format(time.RFC3339Nano)
+	a := c.settled(t, c.pay(t.Context(), paid, unique("pay"), "tok_success").attempt(t, http.StatusCreated).ID)
+	shop := s.as(token("shop", "service"))
+	listed := func(query string) (ids []any) {
+		t.Helper()
+		got := shop.send(t.Context(), http.MethodGet, "/v1/orders?"+query, "")
+		got.is(t, http.StatusOK)
+		var page struct {
+			Items []map[string]any `json:"items"`
+		}
+		require.NoError(t, json.Unmarshal(got.text, &page))
+		for _, o := range page.Items {
+			ids = append(ids, o["order_id"])
+		}
+		return ids
+	}
+	require.Equal(t, []any{paid}, listed("updated_from="+between))
+	require.Equal(t, []any{other}, listed("updated_to="+between))
+	require.Equal(t, []any{other, paid}, listed("updated_from=2026-01-01T00:00:00Z"))
+	order := shop.send(t.Context(), http.MethodGet, "/v1/orders/"+paid, "").order(t)
+	require.Greater(t, order["updated_at"], order["created_at"])
+	require.GreaterOrEqual(t, order["updated_at"], between)
+	require.Equal(t, "succeeded", a.Status)
 }
 
 // The Go client goes from page to page.

@@ -87,7 +87,7 @@ func TestCardNumberRefused(t *testing.T) {
 	order := c.order(t)
 	for _, got := range []answer{
 		c.pay(t.Context(), order, unique("pay"), visa),
-		c.pay(t.Context(), order, "key-"+visa, "tok_success"),
+		c.pay(t.Context(), order, unique("pay"), "4111.1111.1111.1111"),
 		c.createOrder(t.Context(), visa, unique("key")),
 		c.send(t.Context(), http.MethodPost, "/v1/orders", `{"amount":1,"currency":"EUR","metadata":{"note":"4111 1111 1111 1111"}}`, "Idempotency-Key: "+unique("key")),
 		c.send(t.Context(), http.MethodGet, "/v1/orders/"+visa, ""),

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
@@ -114,5 +115,5 @@ func keys(ctx context.Context, from Store, user payment.UserID) (waiting int, er
 func fresh() string {
 	id := make([]byte, 12)
 	_, _ = rand.Read(id) // it never fails
-	return "erased-" + hex.EncodeToString(id)
+	return authz.ErasedPrefix + hex.EncodeToString(id)
 }

@@ -120,7 +120,7 @@ func (s *Service) Search(ctx context.Context, who support.Staff, q Query) (Found
 	if text == "" || len(text) > mostQuery || !storable.Whole(text) {
 		return Found{}, invalid("q", "must be an id or its beginning, an amount with a day, a card's last four digits, or words: 1 to 512 bytes")
 	}
-	if cardnumber.InID(text) {
+	if cardnumber.In(text) {
 		return Found{}, invalid("q", "must not hold a card number: its last four digits are enough")
 	}
 	behind, limit, err := parsePage(q)

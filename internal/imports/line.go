@@ -10,6 +10,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/idempotency"
@@ -111,7 +112,30 @@ func Parse(line []byte, account string, now time.Time) (Past, *RefusalError) {
 	return p, nil
 }
 
+// twice finds a member that stands twice, in letters of whichever case: of two values one would be passed over. What is no object is
+// found when it is decoded.
+func twice(line []byte) *RefusalError {
+	d := json.NewDecoder(bytes.NewReader(line))
+	token, err := d.Token()
+	var seen []string
+	for err == nil && token != nil && d.More() {
+		if token, err = d.Token(); err != nil {
+			break
+		}
+		name, _ := token.(string)
+		if slices.ContainsFunc(seen, func(other string) bool { return strings.EqualFold(other, name) }) {
+			return refuse("", "has a member twice, %q: leave one of them", name)
+		}
+		seen = append(seen, name)
+		err = d.Decode(new(json.RawMessage))
+	}
+	return nil //nolint:nilerr // what can't be decoded is refused beside it
+}
+
 func decode(line []byte) (w wire, wrong *RefusalError) {
+	if wrong := twice(line); wrong != nil {
+		return w, wrong
+	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	err := d.Decode(&w)

@@ -173,7 +173,7 @@ func (p *parser) user() payment.UserID {
 	if text == "" {
 		return ""
 	}
-	id, err := authz.ParseUserID(text)
+	id, err := authz.ParseOwner(text)
 	if err != nil {
 		p.invalid("user_id", err.Error())
 	}

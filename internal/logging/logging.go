@@ -61,7 +61,7 @@ func logger(c config.Log, w io.Writer) zerolog.Logger {
 	if c.Format == "console" {
 		w = zerolog.ConsoleWriter{Out: w, TimeFormat: "15:04:05.000", NoColor: !isTerminal(w)}
 	}
-	return zerolog.New(w).Level(level).With().Timestamp().Logger()
+	return zerolog.New(&quiet{to: w, now: zerolog.TimestampFunc}).Level(level).With().Timestamp().Logger()
 }
 
 func isTerminal(w io.Writer) bool {

@@ -16,6 +16,9 @@ type Position int64
 // Beginning is before the oldest event that is kept.
 const Beginning Position = -1
 
+// End is behind the newest event that there is when a page is read.
+const End Position = -2
+
 // Event is an event that has a position.
 type Event struct {
 	Position Position
@@ -98,9 +101,8 @@ func NewFeed(store Store, head *Head) *Feed { return &Feed{store, head} }
 // then returns none and a cursor that may be further on. It returns ErrCursorInvalid for a cursor that
 // lies ahead of all events, and ErrCursorExpired.
 func (f *Feed) Read(ctx context.Context, after Position, types []string, limit int, wait time.Duration) (Page, error) {
-	if after == Beginning {
-		after = 0
-	} else if err := f.kept(ctx, after); err != nil {
+	after, err := f.begin(ctx, after)
+	if err != nil {
 		return Page{}, err
 	}
 	over := time.NewTimer(wait)
@@ -120,6 +122,17 @@ func (f *Feed) Read(ctx context.Context, after Position, types []string, limit i
 			return page, nil
 		}
 	}
+}
+
+// begin returns the cursor of events that are kept, or will be.
+func (f *Feed) begin(ctx context.Context, after Position) (Position, error) {
+	switch after {
+	case Beginning:
+		return 0, nil
+	case End:
+		return f.store.EventsHead(ctx)
+	}
+	return after, f.kept(ctx, after)
 }
 
 // read reads up to the head that is there when it begins, so that the cursor may pass what is of

@@ -107,6 +107,7 @@ func TestFeed(t *testing.T) {
 	t.Run("passes what is of another type", otherTypes)
 	t.Run("gives way to whoever numbers", taken)
 	t.Run("refuses cursors", cursors)
+	t.Run("begins at now", fromTheEnd)
 	t.Run("wakes those who wait", waits)
 	t.Run("never skips beside writers", neverSkips)
 }
@@ -129,6 +130,19 @@ func lateCommit(t *testing.T) {
 	require.Equal(t, []string{"late 1"}, told(next))
 	require.Equal(t, []string{"early 1", "late 1"}, told(e.read(t, outbox.Beginning)))
 	require.Empty(t, e.read(t, next.Next).Events)
+}
+
+func fromTheEnd(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	require.Empty(t, e.read(t, outbox.End).Events, "nothing has happened")
+	e.commit(t, outbox.OrderPaid, "before", 1)
+	e.number(t)
+	page := e.read(t, outbox.End)
+	require.Empty(t, page.Events)
+	e.commit(t, outbox.OrderPaid, "after", 1)
+	e.number(t)
+	require.Equal(t, []string{"after 1"}, told(e.read(t, page.Next)))
 }
 
 func otherTypes(t *testing.T) {

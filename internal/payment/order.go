@@ -67,6 +67,17 @@ func (o Order) Status() OrderStatus {
 	return OrderOpen
 }
 
+// ChangedAt is when the order changed last, its attempts and their money included.
+func (o Order) ChangedAt() time.Time {
+	last := o.UpdatedAt
+	for _, a := range o.Attempts {
+		if a.UpdatedAt.After(last) {
+			last = a.UpdatedAt
+		}
+	}
+	return last
+}
+
 // Live is the attempt that is pending or succeeded; an order has one at most.
 func (o Order) Live() *Attempt {
 	for i := range o.Attempts {

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func TestTheHeadOfTheAuditLogIsLoggedDaily(t *testing.T) {
 	}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var lines bytes.Buffer
-	loop := worker.Audit(store.Support(), true, func() time.Time { return now }, zerolog.New(&lines))
+	loop := worker.Audit(store.Support(), &kept{}, true, func() time.Time { return now }, zerolog.New(&lines))
 	said := func() (list []map[string]any) {
 		t.Helper()
 		lines.Reset()
@@ -63,5 +64,63 @@ func TestTheHeadOfTheAuditLogIsLoggedDaily(t *testing.T) {
 		list = said()
 		require.Len(t, list, 2, "each day again")
 		require.Equal(t, []any{"error", 4.0, "the audit log is broken"}, []any{list[1]["level"], list[1]["entry"], list[1]["message"]})
+	}
+}
+
+// kept is a mark outside of the database.
+type kept struct{ head support.Head }
+
+func (k *kept) KnownHead(context.Context) (support.Head, error) { return k.head, nil }
+
+func (k *kept) KeepHead(_ context.Context, h support.Head) error {
+	k.head = h
+	return nil
+}
+
+// TestAuditsTailIsMissed: whoever owns the database deletes the last entries, while a process runs or between two of them, and writes
+// others in their place or not. The chain that is left is whole.
+func TestAuditsTailIsMissed(t *testing.T) {
+	t.Parallel()
+	for name, anew := range map[string]int{"deleted": 0, "some written anew": 3, "all written anew": 6, "more than before": 8} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: ", the process started anew"}[restarted], func(t *testing.T) {
+				t.Parallel()
+				dsn := testdb.New(t)
+				store := open(t, dsn)
+				write := func(n int) {
+					t.Helper()
+					for range n {
+						require.NoError(t, store.Support().AuditInsert(t.Context(), deedOf("ann")))
+					}
+				}
+				now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+				var lines bytes.Buffer
+				mark := &kept{}
+				loop := func() worker.Loop {
+					return worker.Audit(store.Support(), mark, false, func() time.Time { return now }, zerolog.New(&lines))
+				}
+				running := loop()
+				round := func() {
+					t.Helper()
+					now = now.Add(time.Minute)
+					if restarted {
+						running = loop()
+					}
+					_, err := running.Do(t.Context())
+					require.NoError(t, err)
+				}
+				write(10)
+				round()
+				round()
+				require.NotContains(t, lines.String(), "broken")
+				require.Equal(t, int64(10), mark.head.Entries)
+				_, err := testdb.Connect(t, dsn).Exec(t.Context(), "ALTER TABLE staff_audit DISABLE TRIGGER staff_audit_append_only; DELETE FROM staff_audit WHERE position > 4; ALTER TABLE staff_audit ENABLE TRIGGER staff_audit_append_only")
+				require.NoError(t, err)
+				write(anew)
+				round()
+				require.Contains(t, lines.String(), "the audit log is broken")
+				require.Equal(t, int64(10), mark.head.Entries, "the mark stays")
+			})
+		}
 	}
 }

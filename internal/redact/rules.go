@@ -27,7 +27,7 @@ func safe(name, value string, beside map[string]any) bool {
 	case merchantIDs[name]:
 		return isID(value) && !longNumber.MatchString(value)
 	case amounts[name]:
-		return number.MatchString(value) && !cardnumber.InID(value)
+		return number.MatchString(value) && !cardnumber.In(value)
 	case name == "value":
 		return number.MatchString(value) && (beside["currency"] != nil || beside["currency_code"] != nil)
 	case times[name]:

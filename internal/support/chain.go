@@ -1,6 +1,7 @@
 package support
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -115,6 +116,23 @@ func (c *Chain) Follow(ctx context.Context, from ChainStore, limit int) (more bo
 		c.breaks(&Link{}, "the log ends with entry %d, and once had %d", c.Entries, c.Known.Entries)
 	}
 	return false, nil
+}
+
+// Recheck breaks the chain if its last entry is not there as it was followed: the end of the log was deleted since, or written anew.
+func (c *Chain) Recheck(ctx context.Context, from ChainStore) error {
+	if c.Broken != nil || c.Entries == 0 {
+		return nil
+	}
+	links, err := from.AuditChain(ctx, c.Entries-1, 1)
+	switch {
+	case err != nil:
+		return err
+	case len(links) == 0:
+		c.Broken = &Break{Position: c.Entries, Text: "it is there no more: the end of the log was deleted"}
+	case links[0].Position == c.Entries && !bytes.Equal(links[0].Hash, c.Hash[:]):
+		c.Broken = &Break{Position: c.Entries, EntryID: links[0].ID, Text: "its hash once was another one: the log was written anew"}
+	}
+	return nil
 }
 
 // skip lets the chain begin at an entry whose predecessors may have been purged, before it was followed or meanwhile: that is so if an

@@ -7,43 +7,71 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/google/uuid"
 )
 
 // fileName is the file's name in the directory of a process.
 const fileName = "last-known-mark.json"
 
-// read returns the copy of the mark; a zero one if there is none.
-func read(dir string) (m Mark, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, fileName)) //nolint:gosec // the directory is the configuration's
-	if errors.Is(err, fs.ErrNotExist) {
-		return Mark{}, nil
+// auditName is the name of the file with the last known head of the audit log.
+const auditName = "last-known-audit.json"
+
+// AuditHead is the last known head of the audit log of a database.
+type AuditHead struct {
+	Database uuid.UUID `json:"database"`
+	// Head is ENTRIES:HASH, as support.ParseHead reads it.
+	Head string `json:"head"`
+}
+
+// ReadAuditHead returns the head that is kept in a directory; a zero one if there is none.
+func ReadAuditHead(dir string) (h AuditHead, err error) {
+	if err := read(dir, auditName, &h); err != nil {
+		return AuditHead{}, fmt.Errorf("read the last known head of the audit log in %s (remove it only if nothing was deleted from that log): %w", dir, err)
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	if err != nil {
+	return h, nil
+}
+
+// WriteAuditHead keeps a head in a directory.
+func WriteAuditHead(dir string, h AuditHead) error { return write(dir, auditName, h) }
+
+// readMark returns the copy of the mark; a zero one if there is none.
+func readMark(dir string) (m Mark, err error) {
+	if err := read(dir, fileName, &m); err != nil {
 		return Mark{}, fmt.Errorf("read the last known mark of the database in %s (remove it only if the database was not restored since): %w", dir, err)
 	}
 	return m, nil
 }
 
-// write replaces the copy of the mark: a crash leaves the old one or the new one.
-func write(dir string, m Mark) error {
-	text, err := json.Marshal(m)
+// read reads a file into a value, which stays as it is where there is none.
+func read(dir, name string, into any) error {
+	text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // the directory is the configuration's
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	return err //nolint:wrapcheck // the callers say which file it is
+}
+
+// write replaces a file: a crash leaves the old one or the new one.
+func write(dir, name string, value any) error {
+	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("encode the mark: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("keep the mark: %w", err)
 	}
-	f, err := os.CreateTemp(dir, fileName+".*")
+	f, err := os.CreateTemp(dir, name+".*")
 	if err != nil {
 		return fmt.Errorf("keep the mark: %w", err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, fileName))
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
 	}
 	if err != nil {
 		return fmt.Errorf("keep the mark: %w", err)

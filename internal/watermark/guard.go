@@ -47,7 +47,7 @@ type Guard struct {
 
 // New returns a guard that begins with what the file of an earlier process has.
 func New(o Options) (*Guard, error) {
-	known, err := read(o.Dir)
+	known, err := readMark(o.Dir)
 	return &Guard{o: o, known: known}, err
 }
 
@@ -153,7 +153,7 @@ func (g *Guard) Tick(ctx context.Context, s Store) error {
 	}
 	raised.Server = server
 	g.settle(raised, suspect, accounts)
-	return write(g.o.Dir, raised)
+	return write(g.o.Dir, fileName, raised)
 }
 
 // settle takes over a mark that was raised after the holds of some accounts were written for a suspicion.

@@ -23,17 +23,32 @@ type AuditLog interface {
 	AuditMayBeChanged(ctx context.Context) (role string, may bool, err error)
 }
 
-// Audit follows the chain of the audit log once a day, from the beginning at the start of a process and then only new entries, and logs its
-// head: compared with a copy of the program's log elsewhere, it reveals a rewritten audit log. It logs an error where the chain is broken
-// and, if warn is set, a warning where the role of the sessions may change the audit log.
-func Audit(from AuditLog, warn bool, now func() time.Time, log zerolog.Logger) Loop {
-	var chain support.Chain
+// AuditMark keeps the last known head of the audit log outside of the database.
+type AuditMark interface {
+	// KnownHead returns the head that was kept last, zero if there is none of this database.
+	KnownHead(ctx context.Context) (support.Head, error)
+	KeepHead(ctx context.Context, h support.Head) error
+}
+
+// audit is what the audit loop knows from one round to the next.
+type audit struct {
+	from  AuditLog
+	mark  AuditMark
+	chain support.Chain
+	kept  support.Head
+	began bool
+}
+
+// Audit follows the chain of the audit log, from the beginning at the start of a process and then only new entries, and compares its end
+// with the mark, which it then raises: a log that was cut or made anew shows. Once a day it logs the head, to be compared with a copy of
+// the program's log elsewhere. It logs an error where the chain is broken, at once and each day, and, if warn is set, a warning where the
+// role of the sessions may change the audit log.
+func Audit(from AuditLog, mark AuditMark, warn bool, now func() time.Time, log zerolog.Logger) Loop {
+	a := &audit{from: from, mark: mark}
 	var next time.Time
+	said := false // that it is broken
 	return Loop{Name: "audit", Every: auditEvery, Do: func(ctx context.Context) (more bool, err error) {
-		if now().Before(next) {
-			return false, nil
-		}
-		if more, err = chain.Follow(ctx, from, auditBatch); err != nil || more {
+		if more, err = a.follow(ctx); err != nil || more || now().Before(next) && (said || a.chain.Broken == nil) {
 			return more, err
 		}
 		if warn {
@@ -42,14 +57,35 @@ func Audit(from AuditLog, warn bool, now func() time.Time, log zerolog.Logger) L
 			}
 		}
 		next = now().Add(headEvery)
-		if b := chain.Broken; b != nil {
+		if b := a.chain.Broken; b != nil {
+			said = true
 			log.Error().Int64("entry", b.Position).Stringer("entry_id", b.EntryID).Str("cause", b.Text).Msg("the audit log is broken")
-			chain.Broken = nil // checked again the next day
 			return false, nil
 		}
-		log.Info().Int64("entries", chain.Entries).Stringer("head", chain.Head).Msg("the head of the audit log")
+		log.Info().Int64("entries", a.chain.Entries).Stringer("head", a.chain.Head).Msg("the head of the audit log")
 		return false, nil
 	}}
+}
+
+// follow follows the chain, and raises the mark at its end.
+func (a *audit) follow(ctx context.Context) (more bool, err error) {
+	if !a.began {
+		if a.chain.Known, err = a.mark.KnownHead(ctx); err != nil {
+			return false, err
+		}
+		a.began, a.kept = true, a.chain.Known
+	}
+	if err := a.chain.Recheck(ctx, a.from); err != nil || a.chain.Broken != nil {
+		return false, err
+	}
+	if more, err = a.chain.Follow(ctx, a.from, auditBatch); err != nil || more || a.chain.Broken != nil || a.chain.Head == a.kept {
+		return more, err
+	}
+	if err := a.mark.KeepHead(ctx, a.chain.Head); err != nil {
+		return false, err
+	}
+	a.kept = a.chain.Head
+	return false, nil
 }
 
 // WarnOfRole logs a warning where the role of the sessions may change the audit log.

@@ -23,10 +23,14 @@ func (brokenLog) AuditChain(context.Context, int64, int) ([]support.Link, error)
 
 func (brokenLog) AuditMayBeChanged(context.Context) (string, bool, error) { return "", false, nil }
 
+func (brokenLog) KnownHead(context.Context) (support.Head, error) { return support.Head{}, nil }
+
+func (brokenLog) KeepHead(context.Context, support.Head) error { return nil }
+
 func TestTheHeadIsLoggedOnceItCanBeRead(t *testing.T) {
 	t.Parallel()
 	var lines bytes.Buffer
-	loop := worker.Audit(brokenLog{}, true, time.Now, zerolog.New(&lines))
+	loop := worker.Audit(brokenLog{}, brokenLog{}, true, time.Now, zerolog.New(&lines))
 	for range 2 {
 		_, err := loop.Do(t.Context())
 		require.Error(t, err)

@@ -3,10 +3,10 @@ package exchange
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,17 +91,39 @@ func recovered(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// realIP uses X-Forwarded-For as far as it comes from trusted proxies.
+// realIP uses X-Forwarded-For as far as it comes from trusted proxies: the last address there that is none of them.
 func realIP(trusted []netip.Prefix) echo.IPExtractor {
-	if len(trusted) == 0 {
-		return echo.ExtractIPDirect()
+	direct := echo.ExtractIPDirect()
+	trusts := func(a netip.Addr) bool {
+		return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(a) || p.Contains(netip.AddrFrom16(a.As16())) })
 	}
-	options := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
-	for _, p := range trusted {
-		p = p.Masked()
-		options = append(options, echo.TrustIPRange(&net.IPNet{
-			IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen()),
-		}))
+	return func(r *http.Request) string {
+		peer := direct(r)
+		last, ok := forwardedAddress(peer)
+		for _, hop := range slices.Backward(strings.Split(strings.Join(r.Header.Values(echo.HeaderXForwardedFor), ","), ",")) {
+			if !ok || !trusts(last) || hop == "" {
+				break
+			}
+			address, readable := forwardedAddress(hop)
+			if !readable { // so the origin of the request is open
+				return peer
+			}
+			last = address
+		}
+		if !ok {
+			return peer
+		}
+		return last.String()
 	}
-	return echo.ExtractIPFromXFFHeader(options...)
+}
+
+// forwardedAddress reads an address as proxies write it: alone or with its port, one of version 6 in brackets or without, in
+// whichever zone.
+func forwardedAddress(text string) (netip.Addr, bool) {
+	text = strings.TrimSpace(text)
+	if with, err := netip.ParseAddrPort(text); err == nil {
+		return with.Addr().Unmap().WithZone(""), true
+	}
+	address, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
+	return address.Unmap().WithZone(""), err == nil
 }

@@ -6,25 +6,61 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
+	"unicode"
 
+	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
-// table writes items as CSV: a column for each member, in the contract's order.
+// byteOrderMark begins a file that spreadsheets are to read as UTF-8.
+const byteOrderMark = "\ufeff"
+
+// table writes items as CSV for spreadsheets: a column for each member, in the contract's order. Beside an amount in minor units is one
+// in major units, and beside a time one of this machine's zone.
 type table struct {
 	out     *csv.Writer
-	columns []string
+	columns []column
 }
+
+// column is a member of an item, or what is derived of it for people.
+type column struct {
+	member string
+	// suffix is what the column's name has beside the member's, empty for the member itself.
+	suffix string
+}
+
+const (
+	major = "_major"
+	local = "_local"
+)
 
 // newTable writes the names of the columns.
 func newTable(w io.Writer, item reflect.Type) (*table, error) {
 	t := &table{out: csv.NewWriter(w)}
 	for field := range item.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		t.columns = append(t.columns, name)
+		t.columns = append(t.columns, column{member: name})
+		switch of := field.Type; {
+		case name == "amount" || strings.HasPrefix(name, "amount_"):
+			t.columns = append(t.columns, column{name, major})
+		case of == reflect.TypeFor[gen.Micros]() || of == reflect.TypeFor[*gen.Micros]():
+			t.columns = append(t.columns, column{name, local})
+		}
 	}
-	if err := t.out.Write(t.columns); err != nil {
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.member + c.suffix
+	}
+	_, err := io.WriteString(w, byteOrderMark)
+	if err == nil {
+		err = t.out.Write(names)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("write the names of the columns: %w", err)
 	}
 	return t, nil
@@ -36,8 +72,15 @@ func (t *table) write(item any) error {
 		return fmt.Errorf("read an item of %T: %w", item, err)
 	}
 	cells := make([]string, len(t.columns))
-	for i, name := range t.columns {
-		cells[i] = cell(members[name])
+	for i, c := range t.columns {
+		switch c.suffix {
+		case major:
+			cells[i] = inMajor(members[c.member], members["currency"])
+		case local:
+			cells[i] = inZone(members[c.member])
+		default:
+			cells[i] = cell(members[c.member])
+		}
 	}
 	if err := t.out.Write(cells); err != nil {
 		return fmt.Errorf("write a line: %w", err)
@@ -45,17 +88,72 @@ func (t *table) write(item any) error {
 	return nil
 }
 
-// cell is a value as a spreadsheet reads it: a text that it would calculate has an apostrophe before it.
+// inMajor is an amount of minor units in major ones, empty where the currency's digits are not known.
+func inMajor(amount, currency json.RawMessage) string {
+	var code string
+	minor, err := strconv.ParseInt(string(amount), 10, 64)
+	if err != nil || json.Unmarshal(currency, &code) != nil {
+		return ""
+	}
+	text, _ := webhooks.Money{Minor: minor, Currency: code}.Decimal()
+	return text
+}
+
+// inZone is a time as this machine's clock on the wall shows it, in a form that spreadsheets read; empty for none.
+func inZone(value json.RawMessage) string {
+	var at *time.Time
+	if json.Unmarshal(value, &at) != nil || at == nil {
+		return ""
+	}
+	return at.Local().Format(time.DateTime)
+}
+
+// cell is a value as a spreadsheet reads it. Nothing in it is a formula, whichever of comma, semicolon and tab the spreadsheet
+// takes for the end of a cell: https://owasp.org/www-community/attacks/CSV_Injection.
 func cell(value json.RawMessage) string {
 	text := string(value)
 	switch {
 	case text == "null":
 		return ""
+	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
+		return strings.ReplaceAll(text, ";", `\u003b`) // it stands in texts only, and the JSON says the same
 	case !strings.HasPrefix(text, `"`):
 		return text
 	}
-	if err := json.Unmarshal(value, &text); err == nil && text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
-		text = "'" + text
+	if json.Unmarshal(value, &text) != nil {
+		return ""
 	}
-	return text
+	return harmless(text)
+}
+
+// harmless puts an apostrophe before whatever a spreadsheet would calculate at the begin of a cell.
+func harmless(text string) string {
+	var out strings.Builder
+	runes := []rune(text)
+	for i, r := range runes {
+		if (i == 0 || slices.Contains(ends(), runes[i-1])) && calculated(runes[i:]) {
+			out.WriteByte('\'')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// ends are the runes after which a spreadsheet may begin a cell.
+func ends() []rune { return []rune{';', ',', '\t', '\r', '\n'} }
+
+// calculated reports whether a cell that begins so is a formula, blanks, quotes and marks without a width left aside. Signs of full
+// width are taken for those of ASCII by some spreadsheets.
+func calculated(runes []rune) bool {
+	for i, r := range runes {
+		switch {
+		case i == 0 && strings.ContainsRune("\t\r\n", r):
+			return true
+		case strings.ContainsRune("=+-@\uff1d\uff0b\uff0d\uff20", r):
+			return true
+		case r != '"' && r != ' ' && !unicode.In(r, unicode.Zs, unicode.Cf):
+			return false
+		}
+	}
+	return false
 }

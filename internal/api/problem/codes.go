@@ -84,8 +84,8 @@ func requestKinds() []kind {
 		},
 		{
 			code: "card-number-refused", status: 422,
-			meaning: "A member of the request holds a card number in clear: 13 to 19 digits, in one piece or in groups, whose check digit is right. The member errors names it. It was not stored, logged or passed on.",
-			detail:  "Send what the provider's page or library gives in place of the card. An id that is no card number and looks like one, as one in ten of that length does, needs more or fewer digits, or a letter within them.",
+			meaning: "A member of the request holds a card number in clear: 13 to 19 digits, in one piece or in groups, that begin like a card network's numbers and whose check digit is right. The member errors names it. It was not stored, logged or passed on.",
+			detail:  "Send what the provider's page or library gives in place of the card. An id that is no card number and looks like one needs more or fewer digits, or a letter within them.",
 		},
 		{
 			code: "rate-limited", status: 429, retryable: true, wait: time.Second,

@@ -30,7 +30,7 @@ func (r Renderer) Order(o payment.Order) gen.Order {
 		OrderID: string(o.ID), UserID: string(o.UserID),
 		Amount: o.Money.Minor, Currency: string(o.Money.Currency), Status: gen.OrderStatus(o.Status()),
 		AmountHeld: o.AmountHeld(), CreatedBy: gen.OrderCreatedBy(o.CreatedBy), Description: o.Description, Metadata: o.Metadata,
-		CreatedAt: gen.Micros(o.CreatedAt), UpdatedAt: gen.Micros(o.UpdatedAt),
+		CreatedAt: gen.Micros(o.CreatedAt), UpdatedAt: gen.Micros(o.ChangedAt()),
 		Attempts: make([]gen.Attempt, len(o.Attempts)),
 	}
 	if out.Metadata == nil {

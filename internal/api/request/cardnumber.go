@@ -3,7 +3,6 @@ package request
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,22 +17,15 @@ import (
 // would make all that keeps it subject to PCI DSS. What is sent is looked through
 // before anything else is read of it.
 
-// telephone is a number with its country's code (E.164), of which one in ten would pass for a card's.
-var telephone = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
-
 // cardNumberRefused is returned for a request with a card number in a member.
 func cardNumberRefused(member string) error {
 	return &problem.Error{Code: "card-number-refused", Fields: []payment.FieldError{{Field: member, Message: "must not hold a card number"}}}
 }
 
-// RefuseCardNumbers is the middleware that looks through what a request has beside its body.
+// RefuseCardNumbers is the middleware that looks through what a request has beside its body. Keys and users' ids are the
+// shop's, which can't choose others: they are taken as they are.
 func RefuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		for _, name := range []string{"Idempotency-Key", "On-Behalf-Of"} {
-			if slices.ContainsFunc(c.Request().Header.Values(name), cardnumber.In) {
-				return cardNumberRefused(name)
-			}
-		}
 		for _, name := range c.ParamNames() {
 			if cardnumber.In(PathParam(c, name)) {
 				return cardNumberRefused(name)
@@ -43,7 +35,7 @@ func RefuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
 			if cardnumber.In(name) {
 				return cardNumberRefused("query")
 			}
-			if slices.ContainsFunc(values, holder(name, nil)) {
+			if !given(name) && slices.ContainsFunc(values, cardnumber.In) {
 				return cardNumberRefused(name)
 			}
 		}
@@ -54,21 +46,21 @@ func RefuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
 // cardNumberIn returns the member of a body, as strictjson.Parse returns it, that
 // holds a card number, empty for none: of a member whose name is one, what it stands in.
 func cardNumberIn(value any) string {
-	if field, found := memberWithCardNumber("", "body", value, nil); found {
+	if field, found := memberWithCardNumber("body", value); found {
 		return field
 	}
 	return ""
 }
 
-func memberWithCardNumber(name, field string, value any, beside map[string]any) (string, bool) {
+func memberWithCardNumber(field string, value any) (string, bool) {
 	switch v := value.(type) {
 	case string:
-		return field, holder(name, beside)(v)
+		return field, !given(field) && cardnumber.In(v)
 	case json.Number:
 		return field, cardnumber.In(v.String())
 	case []any:
 		for _, item := range v {
-			if found, ok := memberWithCardNumber(name, field, item, beside); ok {
+			if found, ok := memberWithCardNumber(field, item); ok {
 				return found, true
 			}
 		}
@@ -77,7 +69,7 @@ func memberWithCardNumber(name, field string, value any, beside map[string]any) 
 			if cardnumber.In(member) {
 				return field, true
 			}
-			if found, ok := memberWithCardNumber(member, strings.TrimPrefix(field+"."+member, "body."), v[member], v); ok {
+			if found, ok := memberWithCardNumber(strings.TrimPrefix(field+"."+member, "body."), v[member]); ok {
 				return found, true
 			}
 		}
@@ -85,14 +77,11 @@ func memberWithCardNumber(name, field string, value any, beside map[string]any) 
 	return "", false
 }
 
-// holder returns how a member's text is looked through. Where a provider's own ids
-// are expected not every number of that length counts.
-func holder(name string, beside map[string]any) func(text string) bool {
-	if name == "phone" {
-		return func(text string) bool { return !telephone.MatchString(text) && cardnumber.In(text) }
+// given reports whether a member of a body, or a parameter of the query, is an id that the shop can't choose anew.
+func given(field string) bool {
+	switch field {
+	case "user_id", "client_request_id", "customer.reference", "lines.sku":
+		return true
 	}
-	if name == "provider_payment_id" || name == "q" || name == "token" && beside["stored"] == true {
-		return cardnumber.InID
-	}
-	return cardnumber.In
+	return false
 }

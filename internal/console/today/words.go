@@ -129,10 +129,20 @@ func delivery(e overview.Endpoint) string {
 	switch {
 	case e.Gone:
 		return "Gone: it answered 410, and nothing is sent."
+	case e.Dead > 0:
+		return counted(e.Dead, "event was", "events were") + " given up: the shop has not got them, and gets them once they are redelivered."
 	case e.Oldest > 0:
 		return "The oldest undelivered event is " + layout.Age(e.Oldest) + " old."
 	}
 	return "All is delivered."
+}
+
+// dead counts the events that endpoints never got.
+func (v view) dead() (n int64) {
+	for _, e := range v.Endpoints {
+		n += e.Dead
+	}
+	return n
 }
 
 // stale is what waits for a webhook of an account, and for how long none came.

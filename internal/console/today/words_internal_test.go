@@ -56,6 +56,8 @@ func TestWords(t *testing.T) {
 	require.Equal(t, "Gone: it answered 410, and nothing is sent.", delivery(overview.Endpoint{Gone: true, Oldest: time.Hour}))
 	require.Equal(t, "The oldest undelivered event is 60 min old.", delivery(overview.Endpoint{Oldest: time.Hour}))
 	require.Equal(t, "All is delivered.", delivery(overview.Endpoint{}))
+	require.Equal(t, "312 events were given up: the shop has not got them, and gets them once they are redelivered.", delivery(overview.Endpoint{Dead: 312}))
+	require.Contains(t, delivery(overview.Endpoint{Dead: 1, Oldest: time.Hour}), "1 event was given up")
 }
 
 // TestPage has everything on it, with names that others chose.
@@ -75,6 +77,7 @@ func TestPage(t *testing.T) {
 	require.NoError(t, numbers(v).Render(t.Context(), &out))
 	page := string(out)
 	for _, want := range []string{
+		"Events not delivered", `<span class="status failed">Not delivered</span>`,
 		"1,200", "€1.50", "1 event is not counted yet.", "&lt;acc&gt;", `href="/support/discrepancies?kind=a%26b"`, `href="/support/discrepancies?kind=late_success"`,
 		`href="/support/endpoints/a%2Fb"`, "3 given up", "or more", "held back", "Approval rate by Currency",
 	} {

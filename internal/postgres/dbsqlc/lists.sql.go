@@ -300,7 +300,11 @@ SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.created_by,
 FROM orders o
 WHERE (o.created_at, o.order_id COLLATE "C") < ($1::timestamptz, $2::text)
     AND o.created_at >= $3::timestamptz AND o.created_at < $4::timestamptz
-    AND o.updated_at >= $5::timestamptz AND o.updated_at < $6::timestamptz
+    AND (o.updated_at >= $5::timestamptz
+        OR coalesce((SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.updated_at >= $5::timestamptz LIMIT 1), false))
+    AND o.updated_at < $6::timestamptz
+    AND ($6::timestamptz > now()
+        OR (SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.updated_at >= $6::timestamptz LIMIT 1) IS NULL)
     AND ($7::text = '' OR o.user_id COLLATE "C" = $7::text)
     AND ($8::text = '' OR coalesce((SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.account = $8::text LIMIT 1), false))
     AND ($9::text = '' OR o.currency = $9::text)
@@ -336,7 +340,7 @@ type OrdersListRow struct {
 }
 
 // Lists orders, newest first, from a point on; an empty text is any. An order's account is that of any of its attempts, and its status
-// follows its live attempt as payment.Order has it. Locks nothing.
+// follows its live attempt as payment.Order has it; its last change is that of its attempts, too. Locks nothing.
 func (q *Queries) OrdersList(ctx context.Context, db DBTX, arg *OrdersListParams) ([]*OrdersListRow, error) {
 	rows, err := db.Query(ctx, ordersList,
 		arg.BeforeAt,

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/paylatch/paylatch/internal/logging"
+)
+
+// loggedError is an error as the log has it; no error is none.
+func loggedError(err error) any {
+	if err == nil {
+		return nil
+	}
+	return inOneLine(err)
+}
+
+// inOneLine is the text of an error. A database that does not answer is told once for each of its addresses, and not once for each try.
+func inOneLine(err error) string {
+	text := err.Error()
+	refused, is := errors.AsType[*pgconn.ConnectError](err)
+	if !is {
+		return text
+	}
+	_, details, _ := strings.Cut(refused.Error(), "`: ")
+	if details == "" {
+		_, details, _ = strings.Cut(refused.Error(), "`:\n")
+	}
+	var tries []string
+	for line := range strings.Lines(details) {
+		if line = strings.TrimSpace(line); line != "" && !slices.Contains(tries, line) {
+			tries = append(tries, line)
+		}
+	}
+	return strings.ReplaceAll(text, refused.Error(), "the database "+logging.Unanswered+": "+strings.Join(tries, "; "))
+}

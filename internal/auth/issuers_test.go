@@ -1,0 +1,93 @@
+package auth_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// TestIssuersHaveRoles: an issuer gives the roles that it is listed with and no others, by its own keys and for its own audience.
+func TestIssuersHaveRoles(t *testing.T) {
+	t.Parallel()
+	shop, staff := newKeyring(t), newKeyring(t)
+	const customers, people = "https://customers.example", "https://staff.example"
+	a := newAuth(t, auth.Options{HS256: withSecret(secret), Issuers: []auth.Issuer{
+		{Name: customers, Audience: "checkout", JWKSURL: newSource(t, key{"e", shop.ec.Public(), ""}).url, Roles: []payment.Role{payment.RoleCustomer}},
+		{Name: people, Audience: "paylatch", JWKSURL: newSource(t, key{"e", staff.ec.Public(), ""}).url, Roles: []payment.Role{payment.RoleSupport, payment.RoleAdmin}},
+	}})
+	token := func(k keyring, iss, aud string, roles ...string) string {
+		return sign(t, jwt.SigningMethodES256, "e", k.ec, claims(jwt.MapClaims{"iss": iss, "aud": aud, "roles": roles}))
+	}
+	for name, tc := range map[string]struct {
+		token string
+		want  []payment.Role
+		err   error
+	}{
+		"its role":                     {token(shop, customers, "checkout", "customer"), []payment.Role{payment.RoleCustomer}, nil},
+		"beside it one that is not":    {token(shop, customers, "checkout", "customer", "admin", "service"), []payment.Role{payment.RoleCustomer}, nil},
+		"only one that is not":         {token(shop, customers, "checkout", "admin"), nil, payment.ErrForbidden},
+		"staff":                        {token(staff, people, "paylatch", "admin"), []payment.Role{payment.RoleAdmin}, nil},
+		"staff as the backend":         {token(staff, people, "paylatch", "service"), nil, payment.ErrForbidden},
+		"the name of another":          {token(shop, people, "paylatch", "admin"), nil, auth.ErrUnauthenticated},
+		"the audience of another":      {token(shop, customers, "paylatch", "customer"), nil, auth.ErrUnauthenticated},
+		"no issuer":                    {token(shop, "", "checkout", "customer"), nil, auth.ErrUnauthenticated},
+		"an issuer that is not listed": {token(shop, "https://other.example", "checkout", "customer"), nil, auth.ErrUnauthenticated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			actor, err := a.Authenticate(t.Context(), tc.token, "")
+			if tc.err != nil {
+				require.ErrorIs(t, err, tc.err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, tc.want, actor.Roles)
+		})
+	}
+}
+
+// TestStaffTokensEndSoon: in live a token of staff lasts a day at the most, whichever key signs it; others as long as they say.
+func TestStaffTokensEndSoon(t *testing.T) {
+	t.Parallel()
+	k := newKeyring(t)
+	source := newSource(t, key{"e", k.ec.Public(), ""})
+	live := config.Config{Environment: config.Live}
+	a := newAuth(t, auth.Options{HS256: withSecret(secret), JWKSURL: source.url, StaffLife: auth.StaffLife(&live)})
+	at := func(d time.Duration) int64 { return start.Add(d).Unix() }
+	for name, tc := range map[string]struct {
+		role     string
+		iat, exp any
+		taken    bool
+	}{
+		"a day":                    {"admin", at(0), at(24 * time.Hour), true},
+		"more":                     {"admin", at(0), at(24*time.Hour + time.Second), false},
+		"more, support":            {"support", at(0), at(48 * time.Hour), false},
+		"more, in its last hour":   {"support", at(-47 * time.Hour), at(time.Hour), false},
+		"more, of an unknown age":  {"support", nil, at(48 * time.Hour), false},
+		"issued in the future":     {"admin", at(30 * time.Hour), at(48 * time.Hour), false},
+		"more, of a service":       {"service", at(0), at(8760 * time.Hour), true},
+		"more, of a customer":      {"customer", at(0), at(48 * time.Hour), true},
+		"a day, of an unknown age": {"support", nil, at(24 * time.Hour), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changes := jwt.MapClaims{"roles": []string{tc.role}, "iat": tc.iat, "exp": tc.exp, "iss": "https://id.example", "aud": "paylatch"}
+			for _, token := range []string{hs256(t, changes), sign(t, jwt.SigningMethodES256, "e", k.ec, claims(changes))} {
+				_, err := a.Authenticate(t.Context(), token, "")
+				require.Equal(t, tc.taken, err == nil, "%v", err)
+			}
+		})
+	}
+	mint := auth.Minter{Keys: withSecret(secret), Now: clock, StaffLife: 24 * time.Hour}
+	_, err := mint.Mint("sam", []payment.Role{payment.RoleSupport}, 25*time.Hour)
+	require.ErrorContains(t, err, "24h")
+	_, err = mint.Mint("shop", []payment.Role{payment.RoleService}, 8760*time.Hour)
+	require.NoError(t, err)
+	require.Zero(t, auth.StaffLife(&config.Config{Environment: config.Test}))
+}

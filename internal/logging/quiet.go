@@ -1,0 +1,56 @@
+package logging
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Unanswered is in the error of each line about a database that does not answer.
+const Unanswered = "does not answer"
+
+// saidAgain is how long a line about a database that does not answer is not said again.
+const saidAgain = time.Minute
+
+// quiet passes on what is written, but for lines about a database that does not answer: of each message one in a minute. All loops
+// and requests would say so otherwise, for as long as that lasts.
+type quiet struct {
+	to  io.Writer
+	now func() time.Time
+
+	mu   sync.Mutex
+	said map[string]time.Time
+}
+
+// Write implements io.Writer for one line.
+func (q *quiet) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(Unanswered)) && q.repeats(line) {
+		return len(line), nil
+	}
+	return q.to.Write(line) //nolint:wrapcheck // it is the writer's
+}
+
+func (q *quiet) repeats(line []byte) bool {
+	var fields struct {
+		Error   string `json:"error"`
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(line, &fields) != nil || !strings.Contains(fields.Error, Unanswered) {
+		return false
+	}
+	now := q.now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	last, was := q.said[fields.Message]
+	if was && now.Sub(last) < saidAgain {
+		return true
+	}
+	if q.said == nil || len(q.said) > 100 {
+		q.said = map[string]time.Time{}
+	}
+	q.said[fields.Message] = now
+	return false
+}
