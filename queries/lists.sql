@@ -1,9 +1,10 @@
--- Lists orders, newest first, from a point on; an empty text is any. An order's account is that of any of its attempts, and its status
--- follows its live attempt as payment.Order has it; its last change is that of its attempts, too. Locks nothing.
+-- Lists orders, newest first, from a point on, back to another; an empty text is any. An order's account is that of any of its attempts, and its
+-- status follows its live attempt as payment.Order has it; its last change is that of its attempts, too. Locks nothing.
 -- name: OrdersList :many
 SELECT sqlc.embed(o)
 FROM orders o
 WHERE (o.created_at, o.order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
+    AND (o.created_at, o.order_id COLLATE "C") >= (@until_at::timestamptz, @until_id::text)
     AND o.created_at >= @created_from::timestamptz AND o.created_at < @created_to::timestamptz
     AND (o.updated_at >= @updated_from::timestamptz
         OR coalesce((SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.updated_at >= @updated_from::timestamptz LIMIT 1), false))
@@ -23,11 +24,12 @@ WHERE (o.created_at, o.order_id COLLATE "C") < (@before_at::timestamptz, @before
             AND coalesce((SELECT l.status = 'pending' FROM payment_attempts l WHERE l.order_id = o.order_id AND l.live), o.cancel_requested_at IS NULL))
 ORDER BY o.created_at DESC, o.order_id COLLATE "C" DESC LIMIT @most::int;
 
--- Lists attempts, newest first, from a point on; an empty text is any. A user's are found by the orders. Locks nothing.
+-- Lists attempts, newest first, from a point on, back to another; an empty text is any. A user's are found by the orders. Locks nothing.
 -- name: AttemptsList :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at
 FROM payment_attempts a JOIN orders o ON o.order_id = a.order_id
 WHERE (a.created_at, a.attempt_id) < (@before_at::timestamptz, @before_id::uuid)
+    AND (a.created_at, a.attempt_id) >= (@until_at::timestamptz, @until_id::uuid)
     AND a.created_at >= @created_from::timestamptz AND a.created_at < @created_to::timestamptz
     AND a.updated_at >= @updated_from::timestamptz AND a.updated_at < @updated_to::timestamptz
     AND (@user_id::text = '' OR o.user_id COLLATE "C" = @user_id::text)
@@ -38,11 +40,12 @@ WHERE (a.created_at, a.attempt_id) < (@before_at::timestamptz, @before_id::uuid)
     AND (@stage::text = '' OR CASE a.stage WHEN 'processing' THEN 'requested' ELSE a.stage::text END = @stage::text)
 ORDER BY a.created_at DESC, a.attempt_id DESC LIMIT @most::int;
 
--- Lists refunds, newest first, from a point on; an empty text is any. A user's are those of the user's orders. Locks nothing.
+-- Lists refunds, newest first, from a point on, back to another; an empty text is any. A user's are those of the user's orders. Locks nothing.
 -- name: RefundsList :many
 SELECT sqlc.embed(r), now()::timestamptz AS read_at
 FROM refunds r JOIN orders o ON o.order_id = r.order_id
 WHERE (r.created_at, r.refund_id) < (@before_at::timestamptz, @before_id::uuid)
+    AND (r.created_at, r.refund_id) >= (@until_at::timestamptz, @until_id::uuid)
     AND r.created_at >= @created_from::timestamptz AND r.created_at < @created_to::timestamptz
     AND r.updated_at >= @updated_from::timestamptz AND r.updated_at < @updated_to::timestamptz
     AND (@user_id::text = '' OR o.user_id COLLATE "C" = @user_id::text)
@@ -52,11 +55,12 @@ WHERE (r.created_at, r.refund_id) < (@before_at::timestamptz, @before_id::uuid)
     AND (@status::text = '' OR r.status::text = @status::text)
 ORDER BY r.created_at DESC, r.refund_id DESC LIMIT @most::int;
 
--- Lists disputes, newest first, from a point on; an empty text is any, and without bounds an amount that is not stated is, too. Locks
+-- Lists disputes, newest first, from a point on, back to another; an empty text is any, and without bounds an amount that is not stated is, too. Locks
 -- nothing.
 -- name: DisputesList :many
 SELECT d.* FROM disputes d JOIN orders o ON o.order_id = d.order_id
 WHERE (d.opened_at, d.dispute_id) < (@before_at::timestamptz, @before_id::uuid)
+    AND (d.opened_at, d.dispute_id) >= (@until_at::timestamptz, @until_id::uuid)
     AND d.opened_at >= @created_from::timestamptz AND d.opened_at < @created_to::timestamptz
     AND d.updated_at >= @updated_from::timestamptz AND d.updated_at < @updated_to::timestamptz
     AND (@user_id::text = '' OR o.user_id COLLATE "C" = @user_id::text)
@@ -65,6 +69,38 @@ WHERE (d.opened_at, d.dispute_id) < (@before_at::timestamptz, @before_id::uuid)
     AND (@any_amount::boolean OR d.amount BETWEEN @amount_min::bigint AND @amount_max::bigint)
     AND (@status::text = '' OR d.status = @status::text)
 ORDER BY d.opened_at DESC, d.dispute_id DESC LIMIT @most::int;
+
+-- Finds the place to which orders are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
+-- locks nothing.
+-- name: OrdersReach :one
+SELECT created_at, order_id FROM orders
+WHERE (created_at, order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
+    AND created_at >= @created_from::timestamptz AND created_at < @created_to::timestamptz
+ORDER BY created_at DESC, order_id COLLATE "C" DESC OFFSET @skipped::int LIMIT 1;
+
+-- Finds the place to which attempts are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
+-- locks nothing.
+-- name: AttemptsReach :one
+SELECT created_at, attempt_id FROM payment_attempts
+WHERE (created_at, attempt_id) < (@before_at::timestamptz, @before_id::uuid)
+    AND created_at >= @created_from::timestamptz AND created_at < @created_to::timestamptz
+ORDER BY created_at DESC, attempt_id DESC OFFSET @skipped::int LIMIT 1;
+
+-- Finds the place to which refunds are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
+-- locks nothing.
+-- name: RefundsReach :one
+SELECT created_at, refund_id FROM refunds
+WHERE (created_at, refund_id) < (@before_at::timestamptz, @before_id::uuid)
+    AND created_at >= @created_from::timestamptz AND created_at < @created_to::timestamptz
+ORDER BY created_at DESC, refund_id DESC OFFSET @skipped::int LIMIT 1;
+
+-- Finds the place to which disputes are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
+-- locks nothing.
+-- name: DisputesReach :one
+SELECT opened_at, dispute_id FROM disputes
+WHERE (opened_at, dispute_id) < (@before_at::timestamptz, @before_id::uuid)
+    AND opened_at >= @created_from::timestamptz AND opened_at < @created_to::timestamptz
+ORDER BY opened_at DESC, dispute_id DESC OFFSET @skipped::int LIMIT 1;
 
 -- Lists open disputes by when they must be answered, those without a date last, from a point on; an empty text is any. Locks nothing.
 -- name: DisputesDue :many

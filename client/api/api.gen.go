@@ -3129,6 +3129,9 @@ type ClientInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
+	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
 	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
@@ -3204,6 +3207,9 @@ type ClientInterface interface {
 	//
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	//
+	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -3353,6 +3359,9 @@ type ClientInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
+	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
 	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
@@ -3406,7 +3415,7 @@ type ClientInterface interface {
 	//
 	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
-	// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
+	// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. So it is where attempts of its user were asked about ten times at once, and each three seconds since, but for a service. It takes no key and nothing of a body; asking moves no money.
 	//
 	// Pages on the origins that are configured as `cors_origins` may call this.
 	//
@@ -3520,6 +3529,9 @@ type ClientInterface interface {
 	//
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	//
+	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -3894,6 +3906,9 @@ type ClientInterface interface {
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
+// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+//
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
 // is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
@@ -4049,6 +4064,9 @@ func (c *Client) ReadEvents(ctx context.Context, params *ReadEventsParams, reqEd
 //
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+//
+// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -4308,6 +4326,9 @@ func (c *Client) Pay(ctx context.Context, orderID OrderID, params *PayParams, bo
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
+// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+//
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
 // is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
@@ -4401,7 +4422,7 @@ func (c *Client) CancelAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 //
 // Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 // provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
-// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
+// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. So it is where attempts of its user were asked about ten times at once, and each three seconds since, but for a service. It takes no key and nothing of a body; asking moves no money.
 //
 // Pages on the origins that are configured as `cors_origins` may call this.
 //
@@ -4615,6 +4636,9 @@ func (c *Client) StreamAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 //
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+//
+// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -9661,6 +9685,9 @@ type ClientWithResponsesInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
+	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
 	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
@@ -9748,6 +9775,9 @@ type ClientWithResponsesInterface interface {
 	//
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	//
+	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -9903,6 +9933,9 @@ type ClientWithResponsesInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
+	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
 	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
@@ -9960,7 +9993,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
-	// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
+	// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. So it is where attempts of its user were asked about ten times at once, and each three seconds since, but for a service. It takes no key and nothing of a body; asking moves no money.
 	//
 	// Pages on the origins that are configured as `cors_origins` may call this.
 	//
@@ -10078,6 +10111,9 @@ type ClientWithResponsesInterface interface {
 	//
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	//
+	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -19948,6 +19984,9 @@ func (r SupportSearchResponse) ContentType() string {
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
+// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+//
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
 // is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
@@ -20083,6 +20122,9 @@ func (c *ClientWithResponses) ReadEventsWithResponse(ctx context.Context, params
 //
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+//
+// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -20304,6 +20346,9 @@ func (c *ClientWithResponses) PayWithResponse(ctx context.Context, orderID Order
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
+// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+//
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
 // is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
@@ -20385,7 +20430,7 @@ func (c *ClientWithResponses) CancelAttemptWithResponse(ctx context.Context, pay
 //
 // Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 // provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
-// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
+// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. So it is where attempts of its user were asked about ten times at once, and each three seconds since, but for a service. It takes no key and nothing of a body; asking moves no money.
 //
 // Pages on the origins that are configured as `cors_origins` may call this.
 //
@@ -20563,6 +20608,9 @@ func (c *ClientWithResponses) StreamAttemptWithResponse(ctx context.Context, pay
 //
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+//
+// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
+// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/accounts"
 	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/allcells"
@@ -158,8 +159,8 @@ func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	served := api.Options{
 		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.rooms, Rejected: in.rejected.Keep, Refused: in.access.Refused, Demo: in.how.dev,
 		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
-		CustomersMay: customersMay(in.cfg),
-		Metrics:      counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
+		CustomersMay: customersMay(in.cfg), Quota: idempotency.Quota{NewKeys: in.cfg.Idempotency.Quota.NewKeys, Per: in.cfg.Idempotency.Quota.Per},
+		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
 		OperationsApart: in.cfg.OperationsListen != "", Reference: in.accounts.Reference, Now: now,
 	}
 	in.role = in.how.role

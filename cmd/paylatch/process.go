@@ -34,6 +34,8 @@ type process struct {
 	// desks are what staff does in the cells; handler serves all of them, where there are several.
 	desks   allcells.Cells
 	handler http.Handler
+	// connections are those of the API.
+	connections *server.Limited
 }
 
 func newProcess(ctx context.Context, cfg *config.Config, dsn string, how serving, log zerolog.Logger, refusals *zerolog.Logger) (*process, error) {
@@ -197,11 +199,15 @@ func (p *process) serveAll(ctx context.Context, listener, operations net.Listene
 	if operations != nil {
 		p.log.Info().Stringer("listen", operations.Addr()).Msg("serving operations")
 		apart.Go(func() {
-			failed = server.Until(ctx, api.NewHTTPServer("", operator, p.log), operations, p.cfg.ShutdownTimeout)
+			few, s := server.Limit(operations, server.OperationsConnections, nil), api.NewHTTPServer("", operator, p.log)
+			few.Watch(s)
+			failed = server.Until(ctx, s, few, p.cfg.ShutdownTimeout)
 			stop()
 		})
 	}
-	err := server.Until(ctx, newServer(p.cfg, handler, p.log), listener, p.cfg.ShutdownTimeout)
+	s := newServer(p.cfg, handler, p.log)
+	p.connections.Watch(s)
+	err := server.Until(ctx, s, listener, p.cfg.ShutdownTimeout)
 	stop()
 	apart.Wait()
 	return errors.Join(err, failed)

@@ -77,6 +77,8 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	if err != nil {
 		return fmt.Errorf("the API: %w (listen in the configuration, or PAYLATCH_LISTEN, chooses another place)", err)
 	}
+	p.connections = server.Limit(listener, server.Connections(), cfg.TrustedProxies)
+	listener = p.connections
 	if cfg.TLS.Set() {
 		files := server.TLS(cfg.TLS)
 		listener, err = files.Secure(listener, now, func(err error) { log.Error().Err(err).Msg("the certificate was not read again; the last one goes on") })

@@ -58,10 +58,17 @@ func newServer(o Options) *server {
 }
 
 func (s *server) routeWebhooks(e *echo.Echo) {
+	ops := s.doc.Tagged("webhooks")
+	var most int64
+	for _, op := range ops {
+		if op.RequestBody != nil {
+			most = max(most, op.RequestBody.MaxBytes)
+		}
+	}
 	receiver := delivery.New(delivery.Options{
-		Payments: s.Deliveries, Accounts: s.Accounts, Rejected: s.Rejected, TrustedProxies: s.TrustedProxies, Bodies: &s.bodies, Now: s.Now,
+		Payments: s.Deliveries, Accounts: s.Accounts, Rejected: s.Rejected, TrustedProxies: s.TrustedProxies, Bodies: &s.bodies, MaxBytes: most, Now: s.Now,
 	})
-	for _, op := range s.doc.Tagged("webhooks") {
+	for _, op := range ops {
 		e.Add(op.Method, request.Route(op.Path), receiver.Receive)
 	}
 }
@@ -70,6 +77,7 @@ func (s *server) routes() *echo.Echo {
 	e := s.exchanges.NewEcho()
 	before := gate.Gate{
 		Contract: s.doc, Auth: s.Auth, Audit: s.Support, Refused: s.Refused, CustomersMay: s.CustomersMay, Origins: s.Origins,
+		Quota: s.Quota, Now: s.Now,
 	}
 	e.Binder = request.NewBinder(request.BinderOptions{
 		Contract: s.doc, Bodies: &s.bodies, Decided: before.Decided,

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/throttle"
 )
 
 // ListAttempts handles GET /v1/orders/{order_id}/attempts.
@@ -60,7 +62,7 @@ func (s *server) ReadAttempt(ctx context.Context, r gen.ReadAttemptRequestObject
 	if err != nil {
 		return nil, err
 	}
-	poll := waiting.Poll{Actor: x.Actor, ID: id, Tags: valueOf(r.Params.IfNoneMatch)}
+	poll := waiting.Poll{Actor: x.Actor, ID: id, Network: network(x), Tags: valueOf(r.Params.IfNoneMatch)}
 	wait, applied, err := waiting.ParseWait(r.Params.Wait, r.Params.Prefer)
 	if err != nil {
 		return nil, err
@@ -96,12 +98,18 @@ func (s *server) StreamAttempt(ctx context.Context, r gen.StreamAttemptRequestOb
 	if err != nil {
 		return nil, err
 	}
-	events := waiting.Stream{Actor: x.Actor, ID: id, LastEventID: valueOf(r.Params.LastEventID), Head: x.Head}
+	events := waiting.Stream{Actor: x.Actor, ID: id, Network: network(x), LastEventID: valueOf(r.Params.LastEventID), Head: x.Head}
 	return writes(func(w http.ResponseWriter) error {
 		wait, err := s.waiting.Stream(ctx, w, events)
 		leave(ctx, wait)
 		return err
 	}), nil
+}
+
+// network is the network that a request comes from.
+func network(x *exchange.Exchange) string {
+	address, _ := netip.ParseAddr(x.Peer)
+	return throttle.Network(address)
 }
 
 // leave has a wait, if there is one, run when the request's handlers have returned, and the request logged then.

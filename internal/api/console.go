@@ -8,6 +8,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// maxForm is how many bytes of a form of the console are read: more than it takes, so that its own page says so.
+const maxForm = 128 << 10
+
 // routeConsole hands on what is under /support. The log and the metrics name all
 // of it by one route, so that no id is in them. A form is read before, as every body.
 func (s *server) routeConsole(e *echo.Echo) {
@@ -18,7 +21,7 @@ func (s *server) routeConsole(e *echo.Echo) {
 		r := *c.Request()
 		r.RemoteAddr = c.RealIP()
 		if r.Method != http.MethodGet {
-			body, err := s.bodies.Read(c)
+			body, err := s.bodies.Read(c, maxForm)
 			if err != nil {
 				return err
 			}

@@ -34,6 +34,11 @@ type drawer struct {
 	asked []lists.Query
 }
 
+// Reach implements lists.Store: there are few.
+func (d *drawer) Reach(context.Context, lists.Query, int) (lists.Place, error) {
+	return lists.Place{}, nil
+}
+
 func (d *drawer) ask(q lists.Query) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

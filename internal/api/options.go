@@ -167,6 +167,9 @@ type Options struct {
 	Rejected func(account string, fingerprint []byte, d webhooks.Delivery)
 	// CustomersMay is what customers may decide beside what is always theirs.
 	CustomersMay []authz.Right
+	// Quota is how many commands of one user a process refuses for what they are, beside the new keys that they may use; the zero value
+	// is any number.
+	Quota idempotency.Quota
 	// Hub wakes the waiters of an attempt. It must be running; without one all reads are answered at once.
 	Hub *waiting.Hub
 	// Origins are those of pages that may read an attempt with its status token,

@@ -32,11 +32,16 @@ type verifier struct {
 	seen webhooks.Delivery
 	// unsigned says that nobody signed what came.
 	unsigned bool
+	// unreadable says that it can't be read.
+	unreadable bool
 }
 
 func (v *verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	v.seen = d
 	events := []webhooks.Event{{ID: "evt_1"}, {ID: "evt_2"}}
+	if v.unreadable {
+		events[0].Kind = webhooks.KindUnreadable
+	}
 	if v.unsigned {
 		events[1].SecretIndex = -1
 	}
@@ -192,7 +197,7 @@ func TestRefusedDeliveries(t *testing.T) {
 	paused.is(t, 503, "webhooks-paused")
 	require.Equal(t, "60", paused.Header.Get("Retry-After"))
 	require.Empty(t, v.seen.Method, "nothing of it is verified")
-	b.send(http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<20+1)).is(t, 413, "body-too-large")
+	b.send(http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<19+1)).is(t, 413, "body-too-large")
 	for _, c := range []struct {
 		err    error
 		status int
@@ -298,7 +303,7 @@ func TestALargeUnsignedDeliveryIsRefused(t *testing.T) {
 	}{
 		{http.MethodPost, "", strings.Repeat("a", most-200), nil, true},
 		{http.MethodPost, "", strings.Repeat("a", most+1), nil, false},
-		{http.MethodPost, "", strings.Repeat("a", 1<<20), nil, false},
+		{http.MethodPost, "", strings.Repeat("a", 1<<19), nil, false},
 		{http.MethodGet, "?id=1&more=" + strings.Repeat("a", most), "", nil, false},
 		{http.MethodPost, "", strings.Repeat("a", most/2), []string{"X-Signature: " + strings.Repeat("a", most/2)}, false},
 	} {
@@ -328,12 +333,26 @@ func TestABodyOfAGetIsNotRead(t *testing.T) {
 	require.Equal(t, "id=1", string(b.payments.received[0].Body))
 }
 
+// What is signed and can't be read comes no oftener than what nobody signed, but as large as it is.
+func TestSignedAndUnreadableIsLimited(t *testing.T) {
+	t.Parallel()
+	b, v := newReceiver(t)
+	v.unreadable = true
+	require.Equal(t, 200, b.send(http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<19)).StatusCode)
+	for range 499 {
+		require.Equal(t, 200, b.send(http.MethodPost, "/webhooks/sandbox", "{}").StatusCode)
+	}
+	b.send(http.MethodPost, "/webhooks/sandbox", "{}").is(t, 503, "overloaded")
+	v.unreadable = false
+	require.Equal(t, 200, b.send(http.MethodPost, "/webhooks/sandbox", "{}").StatusCode)
+}
+
 func TestLargestDeliveryIsTaken(t *testing.T) {
 	t.Parallel()
 	b, v := newReceiver(t)
-	require.Equal(t, 200, b.send(http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<20)).StatusCode)
-	require.Len(t, v.seen.Body, 1<<20)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.server.URL+"/webhooks/sandbox", io.MultiReader(strings.NewReader(strings.Repeat("a", 1<<20+1))))
+	require.Equal(t, 200, b.send(http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<19)).StatusCode)
+	require.Len(t, v.seen.Body, 1<<19)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.server.URL+"/webhooks/sandbox", io.MultiReader(strings.NewReader(strings.Repeat("a", 1<<19+1))))
 	require.NoError(t, err)
 	b.do(r).is(t, 413, "body-too-large")
 }

@@ -53,7 +53,8 @@ type Commands struct {
 	attempts *groupcommit.Reads[payment.AttemptID, payment.Attempt]
 	requests *groupcommit.Reads[payment.RequestName, payment.Attempt]
 	pays     *groupcommit.Group[*payStart]
-	checks   *throttle.KeyedLimiter
+	// checks limits lookups by attempt, lookups those that one user causes.
+	checks, lookups *throttle.KeyedLimiter
 }
 
 // New returns the commands.
@@ -61,7 +62,7 @@ func New(o Options) *Commands {
 	if len(o.OrdersBy) == 0 {
 		o.OrdersBy = []payment.Role{payment.RoleService}
 	}
-	c := &Commands{Options: o, checks: throttle.New(1/checkEvery.Seconds(), 1)}
+	c := &Commands{Options: o, checks: throttle.New(1/checkEvery.Seconds(), 1), lookups: throttle.New(1/checkEvery.Seconds(), checksAtOnce)}
 	c.attempts = groupcommit.NewReads(o.Store.AttemptsByID)
 	c.requests = groupcommit.NewReads(o.Store.AttemptsByRequest)
 	c.pays = groupcommit.Shared(c.startAll, o.Flushed)

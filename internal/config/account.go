@@ -69,7 +69,7 @@ type Breaker struct {
 
 // RateLimit bounds the calls that this process makes.
 type RateLimit struct {
-	PerSecond int `koanf:"per_second" doc:"how many calls a process makes in a second; absent: any number"`
+	PerSecond int `koanf:"per_second" doc:"how many calls a process makes in a second, lookups at most half of them; absent: any number"`
 	Burst     int `koanf:"burst" doc:"how many it makes at once; absent: as many as in a second"`
 }
 

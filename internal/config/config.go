@@ -120,7 +120,7 @@ type Idempotency struct {
 
 // Quota is how many new keys a user may use in a time.
 type Quota struct {
-	NewKeys int           `koanf:"new_keys" default:"600" doc:"new keys of one user"`
+	NewKeys int           `koanf:"new_keys" default:"600" doc:"new keys of one user, and commands of one user that a process refuses"`
 	Per     time.Duration `koanf:"per" default:"1m" doc:"the time in which they are counted"`
 }
 

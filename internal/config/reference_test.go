@@ -15,7 +15,7 @@ func TestReference(t *testing.T) {
 	for _, line := range []string{
 		"| `listen` | `PAYLATCH_LISTEN` | text | `127.0.0.1:8080` | where the API listens |",
 		"| `auth.hs256` | `PAYLATCH_AUTH_HS256` | list of keys |  | verify HS256 tokens; several while one is rotated |",
-		"| `idempotency.quota.new_keys` | `PAYLATCH_IDEMPOTENCY_QUOTA_NEW_KEYS` | number | `600` | new keys of one user |",
+		"| `idempotency.quota.new_keys` | `PAYLATCH_IDEMPOTENCY_QUOTA_NEW_KEYS` | number | `600` | new keys of one user, and commands of one user that a process refuses |",
 		"| `accounts` | `PAYLATCH_ACCOUNTS` | list of accounts |  | accounts at payment providers |",
 		"| `allowed_ips` | list of networks |  | who may send webhooks; absent: anybody, for yookassa its documented addresses |",
 		"| `adyen` | `webhook_secrets` | `api_key`, `merchant_account` | `basic_auth`, `capture` |",

@@ -135,7 +135,7 @@ func TestBadWebhooks(t *testing.T) {
 		"old":              {"stripe-eu", signed(good, body, 10*time.Minute), 400, "webhook-too-old"},
 		"of the future":    {"stripe-eu", signed(good, body, -2*time.Hour), 400, "webhook-too-new"},
 		"old and wrong":    {"stripe-eu", signed(wrong, body, 10*time.Minute), 401, "webhook-signature-invalid"},
-		"too large":        {"stripe-eu", signed(good, strings.Repeat(" ", 1<<20+1), 0), 413, "body-too-large"},
+		"too large":        {"stripe-eu", signed(good, strings.Repeat(" ", 1<<19+1), 0), 413, "body-too-large"},
 	} {
 		got := s.redeliver(t.Context(), c.account, c.d)
 		require.Equal(t, c.status, got.status, "%s: %s", name, got.text)

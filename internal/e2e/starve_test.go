@@ -17,6 +17,8 @@ func TestNobodyStarvesOthers(t *testing.T) {
 	t.Run("unsigned_flood", floodsStayOutside)
 	t.Run("slow_uploads", slowUploadsTakeLittle)
 	t.Run("waiters", waitersAreShared)
+	t.Run("baskets", basketsAreOnePersons)
+	t.Run("kept_connections", keptConnectionsEnd)
 	t.Run("sign_ins", signInsAreNoVisits)
 }
 
@@ -70,6 +72,44 @@ func waitersAreShared(t *testing.T) {
 	s.waiting(t, 130)
 	waits(page, 1)
 	s.waiting(t, 131)
+}
+
+// basketsAreOnePersons: many baskets are no more waiters for one customer, and a network has no more than half of all.
+func basketsAreOnePersons(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	s := r.serve("PAYLATCH_MAX_WAITERS=160")
+	work, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	t.Cleanup(all.Wait)
+	t.Cleanup(stop)
+	c := s.bluntly(token("u1", "customer"))
+	var refused client
+	var at string
+	for i := range 4 { // 20, 20, 10 and none
+		a := c.pay(t.Context(), c.order(t), unique("pay"), "tok_never").attempt(t, http.StatusCreated)
+		page := client{base: s.base, token: a.StatusToken, blunt: true}
+		refused, at = page, "/v1/payment-attempts/"+a.ID+"/stream"
+		for range min(20, 50-20*i) {
+			all.Go(func() {
+				page.send(work, http.MethodGet, "/v1/payment-attempts/"+a.ID+"?wait=60", "", `If-None-Match: "`+strconv.Itoa(a.Version)+`"`)
+			})
+		}
+		s.waiting(t, min(50, 20*(i+1)))
+	}
+	refused.send(t.Context(), http.MethodGet, at, "").problem(t, http.StatusTooManyRequests, "rate-limited")
+	for i := range 3 { // a user each, 30 of the network's slots
+		by := s.bluntly(token("other-"+strconv.Itoa(i), "customer"))
+		a := by.pay(t.Context(), by.order(t), unique("pay"), "tok_never").attempt(t, http.StatusCreated)
+		for range 10 {
+			all.Go(func() {
+				by.send(work, http.MethodGet, "/v1/payment-attempts/"+a.ID+"?wait=60", "", `If-None-Match: "`+strconv.Itoa(a.Version)+`"`)
+			})
+		}
+		s.waiting(t, 60+10*i)
+		refused, at = by, "/v1/payment-attempts/"+a.ID+"/stream"
+	}
+	refused.send(t.Context(), http.MethodGet, at, "").problem(t, http.StatusTooManyRequests, "rate-limited")
 }
 
 // signInsAreNoVisits: whoever only looks at the pages of the sign-in takes nobody's

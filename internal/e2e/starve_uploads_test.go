@@ -31,12 +31,12 @@ func (p *process) memory(t *testing.T) int {
 	return kilobytes << 10
 }
 
-// slowUploadsTakeLittle: a thousand connections send a megabyte each, slowly. What
+// slowUploadsTakeLittle: a thousand connections send half a megabyte each, slowly. What
 // they hold stays small, all of them end, and others are served meanwhile.
 func slowUploadsTakeLittle(t *testing.T) {
 	t.Parallel()
 	const (
-		many, size, steps = 1000, 1 << 20, 16
+		many, size, steps = 1000, 1 << 19, 16
 		most              = 128 << 20
 	)
 	r := newRig(t)
@@ -88,5 +88,5 @@ func slowUploadsTakeLittle(t *testing.T) {
 // deliverLarge sends a delivery that nobody signed, as large as may be.
 func (c client) deliverLarge(t *testing.T) answer {
 	t.Helper()
-	return c.send(t.Context(), http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<20))
+	return c.send(t.Context(), http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<19))
 }

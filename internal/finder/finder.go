@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/cardnumber"
 	"github.com/paylatch/paylatch/internal/parts"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -131,6 +132,7 @@ func (s *Service) Search(ctx context.Context, who support.Staff, q Query) (Found
 	l.First, l.Last = idsFrom(l.Name)
 	found := Found{Understood: l.Understood()}
 	err = s.audit.Watch(ctx, who, support.Searched, "search", text, func() error {
+		ctx := authz.WithReader(ctx, who.Reader())
 		hits, err := s.store.Find(ctx, l)
 		if err == nil && len(hits) == 0 && len(l.Otherwise) > 0 {
 			l.Plan = l.otherwise()

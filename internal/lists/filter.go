@@ -49,15 +49,27 @@ type Place struct {
 type Query struct {
 	Filter
 
-	Kind   Kind
-	Before Place
-	Limit  int
+	Kind Kind
+	// Before is the place behind which the page begins; items up to Until, that included, are looked at: all to the oldest for the zero
+	// place.
+	Before, Until Place
+	Limit         int
+}
+
+// Narrowed reports whether items are selected by what no index finds: the more of them do not match, the more are read.
+func (f Filter) Narrowed() bool {
+	return f.User == "" && (f.Status != "" || f.Stage != "" || f.Account != "" || f.Currency != "" || !f.AnyAmount() ||
+		!f.UpdatedFrom.IsZero() || !f.UpdatedTo.Equal(latest()))
 }
 
 const (
 	// usualLimit and mostItems are how many items a page has.
 	usualLimit = 25
 	mostItems  = 100
+	// lookedAt is how many items one statement looks at where what it selects by has no index, and windows how many such statements a
+	// page takes: the contract has their product.
+	lookedAt = 20_000
+	windows  = 5
 	// exported is how many items an export reads at once, which bounds its memory.
 	exported = 500
 	// maxText bounds a text of a filter, in bytes.

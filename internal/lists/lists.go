@@ -16,6 +16,9 @@ type Store interface {
 	Attempts(ctx context.Context, q Query) ([]payment.View, error)
 	Refunds(ctx context.Context, q Query) ([]refund.Refund, error)
 	Disputes(ctx context.Context, q Query) ([]payment.Dispute, error)
+	// Reach returns the place of the last of a number of items of the query's kind and time of creation, whatever else it selects; the zero
+	// place if there are fewer.
+	Reach(ctx context.Context, q Query, items int) (Place, error)
 	// DisputesDue are open ones, by when they must be answered; the place is that date, and the latest time without one.
 	DisputesDue(ctx context.Context, q Query) ([]payment.Dispute, error)
 }
@@ -41,22 +44,22 @@ func New(s Store) *Service { return &Service{s} }
 
 // Orders lists orders with their attempts.
 func (s *Service) Orders(ctx context.Context, actor authz.Actor, q Query) (Page[payment.Order], error) {
-	return page(ctx, actor, q, s.store.Orders, placeOfOrder)
+	return page(ctx, actor, q, bounded(s.store, s.store.Orders), placeOfOrder)
 }
 
 // Attempts lists attempts as their orders show them.
 func (s *Service) Attempts(ctx context.Context, actor authz.Actor, q Query) (Page[payment.View], error) {
-	return page(ctx, actor, q, s.store.Attempts, placeOfAttempt)
+	return page(ctx, actor, q, bounded(s.store, s.store.Attempts), placeOfAttempt)
 }
 
 // Refunds lists refunds.
 func (s *Service) Refunds(ctx context.Context, actor authz.Actor, q Query) (Page[refund.Refund], error) {
-	return page(ctx, actor, q, s.store.Refunds, placeOfRefund)
+	return page(ctx, actor, q, bounded(s.store, s.store.Refunds), placeOfRefund)
 }
 
 // Disputes lists disputes by when they were opened.
 func (s *Service) Disputes(ctx context.Context, actor authz.Actor, q Query) (Page[payment.Dispute], error) {
-	return page(ctx, actor, q, s.store.Disputes, placeOfDispute)
+	return page(ctx, actor, q, bounded(s.store, s.store.Disputes), placeOfDispute)
 }
 
 // DisputesDue lists open disputes by when they must be answered, the first of them first. Of the filter only the status and the account
@@ -65,7 +68,10 @@ func (s *Service) DisputesDue(ctx context.Context, actor authz.Actor, q Query) (
 	if q.Before == (Place{latest(), highest(q.Kind)}) {
 		q.Before = Place{time.Time{}, "00000000-0000-0000-0000-000000000000"}
 	}
-	return page(ctx, actor, q, s.store.DisputesDue, placeOfDue)
+	return page(ctx, actor, q, func(ctx context.Context, q Query) ([]payment.Dispute, Place, error) {
+		items, err := s.store.DisputesDue(ctx, q)
+		return items, Place{}, err
+	}, placeOfDue)
 }
 
 func placeOfOrder(o payment.Order) Place     { return Place{o.CreatedAt, string(o.ID)} }
@@ -81,10 +87,39 @@ func placeOfDue(d payment.Dispute) Place {
 	return Place{d.DueBy, d.ID.String()}
 }
 
+// reader reads items that match a query. It returns the place up to which it looked, with fewer items than asked for; the zero place if it
+// looked at all.
+type reader[T any] func(ctx context.Context, q Query) (items []T, reached Place, err error)
+
+// bounded reads a query that an index does not answer in parts, each of which looks at so many items, and ends after some of them: what
+// one request costs does not grow with what there is.
+func bounded[T any](s Store, read func(context.Context, Query) ([]T, error)) reader[T] {
+	return func(ctx context.Context, q Query) (items []T, reached Place, err error) {
+		if !q.Narrowed() {
+			items, err = read(ctx, q)
+			return items, Place{}, err
+		}
+		most := q.Limit
+		for range windows {
+			if q.Until, err = s.Reach(ctx, q, lookedAt); err != nil {
+				return nil, Place{}, err
+			}
+			q.Limit = most - len(items)
+			found, err := read(ctx, q)
+			if err != nil {
+				return nil, Place{}, err
+			}
+			if items = append(items, found...); len(items) >= most || q.Until == (Place{}) {
+				return items, Place{}, nil
+			}
+			q.Before = q.Until
+		}
+		return items, q.Until, nil
+	}
+}
+
 // page reads one item more than the page has, to see whether there is another page.
-func page[T any](
-	ctx context.Context, actor authz.Actor, q Query, read func(context.Context, Query) ([]T, error), place func(T) Place,
-) (Page[T], error) {
+func page[T any](ctx context.Context, actor authz.Actor, q Query, read reader[T], place func(T) Place) (Page[T], error) {
 	if err := actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return Page[T]{}, err
 	}
@@ -98,11 +133,16 @@ func page[T any](
 		}
 	}
 	filtered.Limit++
-	items, err := read(ctx, filtered)
-	if err != nil || len(items) <= q.Limit {
-		return Page[T]{Items: items}, err
+	items, reached, err := read(authz.WithReader(ctx, actor.Reader()), filtered)
+	switch {
+	case err != nil:
+		return Page[T]{}, err
+	case len(items) > q.Limit:
+		items = items[:q.Limit]
+		reached = place(items[q.Limit-1])
+	case reached == (Place{}):
+		return Page[T]{Items: items}, nil
 	}
-	items = items[:q.Limit]
-	q.Before = place(items[q.Limit-1])
-	return Page[T]{Items: items, Next: q.cursor(q.Before), then: q}, nil
+	q.Before = reached
+	return Page[T]{Items: items, Next: q.cursor(reached), then: q}, nil
 }

@@ -16,6 +16,81 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
+// vast is a store of orders, one a second, of which every 30,000th matches.
+type vast struct {
+	lists.Store
+
+	orders int
+	looked []int
+}
+
+const every = 30_000
+
+func second(p lists.Place, items int) int { return min(int(p.At.Unix()), items) }
+
+// Reach implements lists.Store.
+func (v *vast) Reach(_ context.Context, q lists.Query, items int) (lists.Place, error) {
+	if last := second(q.Before, v.orders) - items; last >= 0 {
+		return lists.Place{At: time.Unix(int64(last), 0).UTC(), ID: "o"}, nil
+	}
+	return lists.Place{}, nil
+}
+
+// Orders implements lists.Store.
+func (v *vast) Orders(_ context.Context, q lists.Query) (list []payment.Order, err error) {
+	from, to := 0, second(q.Before, v.orders)
+	if q.Until != (lists.Place{}) {
+		from = second(q.Until, v.orders)
+	}
+	v.looked = append(v.looked, to-from)
+	for i := to - 1; i >= from && len(list) < q.Limit; i-- {
+		if i%every == 0 {
+			list = append(list, payment.Order{ID: "o", CreatedAt: time.Unix(int64(i), 0).UTC()})
+		}
+	}
+	return list, nil
+}
+
+// TestListsLookAtSoManyItems: one page looks at 100,000 items at most, by at most 20,000 a statement, and the pages have all that match.
+func TestListsLookAtSoManyItems(t *testing.T) {
+	t.Parallel()
+	store, clerk := &vast{orders: 1_000_000}, authz.Actor{Subject: "ada", Roles: []payment.Role{payment.RoleSupport}}
+	params, found, pages := map[string]string{"currency": "EUR"}, 0, 0
+	for {
+		q, err := lists.Parse(lists.Orders, params)
+		require.NoError(t, err)
+		store.looked = nil
+		page, err := lists.New(store).Orders(t.Context(), clerk, q)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(store.looked), 5)
+		require.LessOrEqual(t, slices.Max(store.looked), 20_000)
+		found, pages = found+len(page.Items), pages+1
+		if params["cursor"] = page.Next; page.Next == "" {
+			break
+		}
+	}
+	require.Equal(t, 34, found)
+	require.Equal(t, 11, pages)
+}
+
+// TestNarrowed: each filter but that of the user and the time of creation is one that no index answers.
+func TestNarrowed(t *testing.T) {
+	t.Parallel()
+	for param, want := range map[string]bool{
+		"status=pending": true, "stage=final": true, "account=a": true, "currency=EUR": true, "amount_min=1": true, "amount_max=1": true,
+		"updated_from=2026-03-01T00:00:00Z": true, "updated_to=2026-03-01T00:00:00Z": true,
+		"created_from=2026-03-01T00:00:00Z": false, "created_to=2026-03-01T00:00:00Z": false, "user_id=u": false, "limit=5": false,
+	} {
+		name, value, _ := strings.Cut(param, "=")
+		q, err := lists.Parse(lists.Attempts, map[string]string{name: value})
+		require.NoError(t, err)
+		require.Equal(t, want, q.Narrowed(), param)
+		q, err = lists.Parse(lists.Attempts, map[string]string{name: value, "user_id": "u"})
+		require.NoError(t, err)
+		require.False(t, q.Narrowed(), "a user's items are found by the user")
+	}
+}
+
 func TestParse(t *testing.T) {
 	t.Parallel()
 	q, err := lists.Parse(lists.Attempts, map[string]string{
@@ -99,6 +174,11 @@ func (r *rows) Orders(_ context.Context, q lists.Query) ([]payment.Order, error)
 		return o.CreatedAt.After(q.Before.At) || o.CreatedAt.Equal(q.Before.At) && string(o.ID) >= q.Before.ID
 	})
 	return all[:min(q.Limit, len(all))], nil
+}
+
+// Reach implements lists.Store: there are few.
+func (r *rows) Reach(context.Context, lists.Query, int) (lists.Place, error) {
+	return lists.Place{}, nil
 }
 
 // A cursor leads behind the last item, for the same filter of the same list alone.

@@ -39,6 +39,28 @@ func (u Union) Disputes(ctx context.Context, q Query) ([]payment.Dispute, error)
 	return together(ctx, u, q, Store.Disputes, newest(placeOfDispute))
 }
 
+// Reach implements Store: no store is read further than the first of them reaches.
+func (u Union) Reach(ctx context.Context, q Query, items int) (reached Place, err error) {
+	for _, s := range u.of(q) {
+		own, err := s.Reach(ctx, q, items)
+		if err != nil {
+			return Place{}, err
+		}
+		if own.compare(reached) > 0 {
+			reached = own
+		}
+	}
+	return reached, nil
+}
+
+// of are the stores that may have what a query selects.
+func (u Union) of(q Query) []Store {
+	if q.Account != "" {
+		return []Store{u.Of(q.Account)}
+	}
+	return u.Stores
+}
+
 // DisputesDue implements Store.
 func (u Union) DisputesDue(ctx context.Context, q Query) ([]payment.Dispute, error) {
 	return together(ctx, u, q, Store.DisputesDue, func(a, b payment.Dispute) int { return placeOfDue(a).compare(placeOfDue(b)) })
@@ -56,10 +78,7 @@ func (p Place) compare(other Place) int {
 func together[T any](
 	ctx context.Context, u Union, q Query, read func(Store, context.Context, Query) ([]T, error), order func(a, b T) int,
 ) ([]T, error) {
-	stores := u.Stores
-	if q.Account != "" {
-		stores = []Store{u.Of(q.Account)}
-	}
+	stores := u.of(q)
 	pages := make([][]T, len(stores))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, s := range stores {

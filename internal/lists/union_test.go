@@ -24,6 +24,16 @@ type held struct {
 	err      error
 }
 
+// Reach implements lists.Store.
+func (h held) Reach(ctx context.Context, q lists.Query, items int) (lists.Place, error) {
+	q.Limit = items
+	found, err := h.Disputes(ctx, q)
+	if err != nil || len(found) < items {
+		return lists.Place{}, err
+	}
+	return lists.Place{At: found[items-1].OpenedAt, ID: found[items-1].ID.String()}, nil
+}
+
 func (h held) Disputes(_ context.Context, q lists.Query) ([]payment.Dispute, error) {
 	if h.err != nil {
 		return nil, h.err

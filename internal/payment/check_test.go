@@ -1,6 +1,7 @@
 package payment_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	t.Run("asks_at_once", checkAsksAtOnce)
 	t.Run("asks_once_in_three_seconds", checkAsksOnceInThreeSeconds)
+	t.Run("is_limited_by_user", checkIsLimitedByUser)
 	t.Run("leaves_what_nobody_answers", checkLeavesWhatNobodyAnswers)
 	t.Run("is_of_owner_service_and_bearer", checkIsOfOwnerServiceAndBearer)
 }
@@ -37,6 +39,28 @@ func checkAsksAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, v.Succeeded())
 	require.EqualValues(t, 1, look.lookups.Load(), "a final attempt asks nobody")
+}
+
+// However many pending payments a customer has, what is asked of the provider for them is little, and others are asked for.
+func checkIsLimitedByUser(t *testing.T) {
+	t.Parallel()
+	look := &answering{lookup: says(fsm.NewsActionRequired)}
+	r := newEnv(t, setup{silent: true, provider: look.on})
+	for i := range 14 {
+		id := r.paid(t, payment.OrderID("A-"+strconv.Itoa(i)), "tok_redirect").ID
+		by := customer
+		if i%2 == 0 { // a page that has only its status token
+			by = authz.Actor{OnlyAttempt: &id}
+		}
+		v, err := r.Check(t.Context(), by, id)
+		require.NoError(t, err)
+		require.Equal(t, "awaiting_customer", v.Stage())
+	}
+	require.EqualValues(t, 10, look.lookups.Load())
+	id := r.paid(t, "B-1", "tok_redirect").ID
+	_, err := r.Check(t.Context(), authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}}, id)
+	require.NoError(t, err)
+	require.EqualValues(t, 11, look.lookups.Load(), "the shop is no stranger")
 }
 
 func checkAsksOnceInThreeSeconds(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 // that is due longest; less than zero if none is yet, and not there if none will be.
 func (s *Store) Overdue(ctx context.Context) (map[string]time.Duration, error) {
 	overdue := map[string]time.Duration{}
-	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := s.pool.Aside(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := s.q.Overdue(ctx, c)
 		if err != nil {
 			return fmt.Errorf("look for what is overdue: %w", err)
@@ -28,7 +28,7 @@ func (s *Store) Overdue(ctx context.Context) (map[string]time.Duration, error) {
 // ParkedEvents is how many events wait for what they are about.
 func (s *Store) ParkedEvents(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := s.pool.Aside(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		var err error
 		n, err = s.q.EventsParkedCount(ctx, c)
 		return err
@@ -58,7 +58,7 @@ type Waiting struct {
 // DiscrepanciesWaiting counts the open discrepancies by kind.
 func (s *Store) DiscrepanciesWaiting(ctx context.Context) (map[string]Waiting, error) {
 	waiting := map[string]Waiting{}
-	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := s.pool.Aside(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := s.q.DiscrepanciesWaiting(ctx, c)
 		for _, row := range rows {
 			waiting[row.Kind] = Waiting{row.Waiting, time.Duration(row.OldestSeconds * float64(time.Second))}

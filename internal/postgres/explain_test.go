@@ -292,6 +292,8 @@ var errExplained = errors.New("it was explained, not run")
 type explainer struct {
 	conn  *pgx.Conn
 	plans []string
+	// analyze runs what is explained, and has plans as JSON.
+	analyze bool
 }
 
 // empty is the part of a plan that is for a partition without rows.
@@ -333,7 +335,11 @@ func (e *explainer) plan(ctx context.Context, query string, args []any) error {
 			literals[i] = "'" + strings.ReplaceAll(string(text), "'", "''") + "'"
 		}
 	}
-	rows, err := e.conn.Query(ctx, strings.Replace("EXPLAIN EXECUTE hot("+strings.Join(literals, ", ")+")", "()", "", 1))
+	how := "EXPLAIN "
+	if e.analyze {
+		how = "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "
+	}
+	rows, err := e.conn.Query(ctx, strings.Replace(how+"EXECUTE hot("+strings.Join(literals, ", ")+")", "()", "", 1))
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (s *Store) ReserveLookup(ctx context.Context, id payment.AttemptID, every t
 // FinalLookupsBehind is how late the lookups of final attempts are, by account.
 func (s *Store) FinalLookupsBehind(ctx context.Context) (map[string]time.Duration, error) {
 	behind := map[string]time.Duration{}
-	err := s.pool.Read(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+	err := s.pool.Aside(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		rows, err := s.q.FinalCursorsBehind(ctx, conn)
 		for _, r := range rows {
 			behind[r.Account] = time.Duration(r.Seconds * float64(time.Second))

@@ -92,7 +92,7 @@ func (s *Store) PurgeKeys(ctx context.Context, limit int) (int, error) {
 // KeysEstimate is about how many keys there are, expired ones included.
 func (s *Store) KeysEstimate(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := s.pool.Aside(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		var err error
 		n, err = s.q.KeysEstimate(ctx, c)
 		return err

@@ -25,7 +25,7 @@ type Limits struct {
 	Failures int
 	// OpenFor is how long the breaker stays open before it lets one call through.
 	OpenFor time.Duration
-	// PerSecond is the rate limit in calls per second, 0 for none; Burst is its burst, 0 for PerSecond.
+	// PerSecond is the rate limit in calls per second, 0 for none; Burst is its burst, 0 for PerSecond. Lookups take at most half of both.
 	PerSecond, Burst int
 }
 
@@ -47,9 +47,11 @@ type Guard struct {
 	gateway.Provider
 
 	breaker *gobreaker.CircuitBreaker[struct{}]
-	limit   *rate.Limiter
-	observe func(Called)
-	now     func() time.Time
+	// limit is for all calls; lookups go through theirs first, which has half the rate: strangers may cause lookups, and the rest is a
+	// reserve for what moves money.
+	limit, lookups *rate.Limiter
+	observe        func(Called)
+	now            func() time.Time
 }
 
 // NewGuard wraps the provider of an account. It calls observe after each call that was made or held back, timed by now,
@@ -57,7 +59,9 @@ type Guard struct {
 func NewGuard(p gateway.Provider, l Limits, now func() time.Time, observe func(Called), changed func(state string)) *Guard {
 	g := &Guard{Provider: p, observe: observe, now: now}
 	if l.PerSecond > 0 {
-		g.limit = rate.NewLimiter(rate.Limit(l.PerSecond), cmp.Or(l.Burst, l.PerSecond))
+		burst := cmp.Or(l.Burst, l.PerSecond)
+		g.limit = rate.NewLimiter(rate.Limit(l.PerSecond), burst)
+		g.lookups = rate.NewLimiter(rate.Limit(l.PerSecond)/2, max(1, burst/2))
 	}
 	g.breaker = gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
 		MaxRequests: 1, Timeout: l.OpenFor, IsSuccessful: answered, IsExcluded: ours,
@@ -94,7 +98,7 @@ func guarded[T interface{ Readable() (T, error) }](ctx context.Context, g *Guard
 	sent := false
 	var thrown *payment.PanicError
 	_, err := g.breaker.Execute(func() (_ struct{}, err error) {
-		if err := g.turn(ctx); err != nil {
+		if err := g.turn(ctx, name); err != nil {
 			return struct{}{}, err
 		}
 		sent = true
@@ -125,17 +129,30 @@ func guarded[T interface{ Readable() (T, error) }](ctx context.Context, g *Guard
 }
 
 // turn waits for the rate limiter, up to limitPatience. A timeout is not a failure of the provider.
-func (g *Guard) turn(ctx context.Context) error {
+func (g *Guard) turn(ctx context.Context, call string) error {
 	if g.limit == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, limitPatience)
 	defer cancel()
-	if err := g.limit.Wait(ctx); err != nil {
-		return fmt.Errorf("%w: rate limit: %s", context.Canceled, err.Error())
+	limits := []*rate.Limiter{g.limit}
+	if call == lookup || call == find || call == lookupRefund {
+		limits = []*rate.Limiter{g.lookups, g.limit}
+	}
+	for _, limit := range limits {
+		if err := limit.Wait(ctx); err != nil {
+			return fmt.Errorf("%w: rate limit: %s", context.Canceled, err.Error())
+		}
 	}
 	return nil
 }
+
+// The calls that only look.
+const (
+	lookup       = "lookup"
+	find         = "find"
+	lookupRefund = "lookup_refund"
+)
 
 // CheckOwner implements gateway.Provider.
 func (g *Guard) CheckOwner(ctx context.Context, token, customer string) error {
@@ -161,12 +178,12 @@ func (g *Guard) Complete(ctx context.Context, c gateway.Completion) (gateway.Out
 
 // Lookup implements gateway.Provider.
 func (g *Guard) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
-	return guarded(ctx, g, "lookup", func() (gateway.Outcome, error) { return g.Provider.Lookup(ctx, id) })
+	return guarded(ctx, g, lookup, func() (gateway.Outcome, error) { return g.Provider.Lookup(ctx, id) })
 }
 
 // Find implements gateway.Provider.
 func (g *Guard) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
-	return guarded(ctx, g, "find", func() (gateway.Outcome, error) { return g.Provider.Find(ctx, id) })
+	return guarded(ctx, g, find, func() (gateway.Outcome, error) { return g.Provider.Find(ctx, id) })
 }
 
 // Capture implements gateway.Provider.
@@ -186,5 +203,5 @@ func (g *Guard) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refun
 
 // LookupRefund implements gateway.Provider.
 func (g *Guard) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
-	return guarded(ctx, g, "lookup_refund", func() (gateway.RefundOutcome, error) { return g.Provider.LookupRefund(ctx, r) })
+	return guarded(ctx, g, lookupRefund, func() (gateway.RefundOutcome, error) { return g.Provider.LookupRefund(ctx, r) })
 }

@@ -41,6 +41,10 @@ func (s *scripted) Charge(context.Context, gateway.Charge) (gateway.Outcome, err
 	return s.says, s.next()
 }
 
+func (s *scripted) Complete(context.Context, gateway.Completion) (gateway.Outcome, error) {
+	return s.says, s.next()
+}
+
 func (s *scripted) Lookup(context.Context, string) (gateway.Outcome, error) {
 	return s.says, s.next()
 }
@@ -301,6 +305,44 @@ func TestARateLimitSpreadsCallsAndThenHoldsThemBack(t *testing.T) {
 		})
 	}
 }
+
+// TestLookupsLeaveAReserve: however many lookups are wanted, of whatever sort, each call that moves money is made, and lookups get half.
+func TestLookupsLeaveAReserve(t *testing.T) {
+	t.Parallel()
+	lookups := []func(*watched, context.Context){
+		func(w *watched, ctx context.Context) { _, _ = w.Lookup(ctx, "p") },
+		func(w *watched, ctx context.Context) { _, _ = w.Find(ctx, payment.AttemptID{1}) },
+		func(w *watched, ctx context.Context) { _, _ = w.LookupRefund(ctx, gateway.RefundRef{}) },
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := guard(provider.Limits{PerSecond: 10})
+		ctx, stop := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		for i := range 30 {
+			all.Go(func() {
+				for ctx.Err() == nil {
+					lookups[i%3](w, ctx)
+					time.Sleep(20 * time.Millisecond)
+				}
+			})
+		}
+		for range 10 {
+			time.Sleep(time.Second)
+			for name, err := range map[string]error{
+				"charge": second(w.Charge(ctx, gateway.Charge{})), "complete": second(w.Complete(ctx, gateway.Completion{})),
+				"capture": second(w.Capture(ctx, gateway.Capture{})), "cancel": second(w.Cancel(ctx, gateway.Cancel{})),
+				"refund": second(w.Refund(ctx, gateway.RefundCall{})),
+			} {
+				require.NoError(t, err, name)
+			}
+		}
+		stop()
+		all.Wait()
+		require.Greater(t, w.under.calls, 50+30, "lookups are made as well")
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
 
 // A panic in an adapter is an answer that nobody could read: the outcome is unknown, never
 // "not sent", and the next call is made.

@@ -262,6 +262,28 @@ func TestSubscribe_limit(t *testing.T) {
 	})
 }
 
+func TestSubscribe_slots_of_several_groups(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newStorage().run(t)
+		user, network := stream.Group{Name: "u1", Slots: 2}, stream.Group{Name: "net", Slots: 1}
+		a, err := p.Subscribe(id(1), user, network)
+		require.NoError(t, err)
+		_, err = p.Subscribe(id(1), user, network)
+		require.ErrorIs(t, err, stream.ErrGroupFull)
+		b, err := p.Subscribe(id(1), user)
+		require.NoError(t, err, "what was refused took no slot")
+		require.ErrorIs(t, b.Join(network), stream.ErrGroupFull)
+		a.Close()
+		require.NoError(t, b.Join(network))
+		b.Close()
+		c, err := p.Subscribe(id(1), user, network)
+		require.NoError(t, err, "a slot of a group that was joined later is given back")
+		c.Close()
+		p.stop()
+	})
+}
+
 func TestSubscribe_slots_of_a_group(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

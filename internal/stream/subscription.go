@@ -8,8 +8,8 @@ type Subscription[T any] struct {
 	latest atomic.Pointer[state[T]]
 
 	// What follows is guarded by the hub.
-	id    ID
-	group Group
+	id     ID
+	groups []Group
 	// index is the place among the topic's subscriptions.
 	index int
 	// seen is the version that the waiter has read, or is being woken for.
@@ -30,8 +30,9 @@ type Group struct {
 	Slots int
 }
 
-// Subscribe opens a subscription to a topic, which must be closed. It returns ErrGroupFull, ErrFull or ErrEnded.
-func (h *Hub[T]) Subscribe(id ID, g Group) (*Subscription[T], error) {
+// Subscribe opens a subscription to a topic, which must be closed, and takes a slot of each group, or none. It returns ErrGroupFull,
+// ErrFull or ErrEnded.
+func (h *Hub[T]) Subscribe(id ID, groups ...Group) (*Subscription[T], error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.over() {
@@ -41,24 +42,61 @@ func (h *Hub[T]) Subscribe(id ID, g Group) (*Subscription[T], error) {
 		h.counts.refused.Add(1)
 		return nil, ErrFull
 	}
-	if g.Slots > 0 && h.groups[g.Name] >= g.Slots {
-		h.counts.refused.Add(1)
-		return nil, ErrGroupFull
+	if err := h.reserve(groups); err != nil {
+		return nil, err
 	}
 	t := h.topics[id]
 	if t == nil {
 		t = &topic[T]{}
 		h.topics[id] = t
 	}
-	if g.Slots > 0 {
-		h.groups[g.Name]++
-	}
-	s := &Subscription[T]{hub: h, id: id, group: g, index: len(t.subscriptions)}
+	s := &Subscription[T]{hub: h, id: id, groups: groups, index: len(t.subscriptions)}
 	t.subscriptions = append(t.subscriptions, s)
 	h.waiters++
 	h.open.Add(1)
 	return s, nil
 }
+
+// reserve takes a slot of each group, or none. It needs the hub's lock.
+func (h *Hub[T]) reserve(groups []Group) error {
+	for i, g := range groups {
+		if g.Slots > 0 && h.groups[g.Name] >= g.Slots {
+			h.release(groups[:i])
+			h.counts.refused.Add(1)
+			return ErrGroupFull
+		}
+		if g.Slots > 0 {
+			h.groups[g.Name]++
+		}
+	}
+	return nil
+}
+
+// release gives slots back. It needs the hub's lock.
+func (h *Hub[T]) release(groups []Group) {
+	for _, g := range groups {
+		if g.Slots == 0 {
+			continue
+		}
+		if h.groups[g.Name]--; h.groups[g.Name] == 0 {
+			delete(h.groups, g.Name)
+		}
+	}
+}
+
+// Join takes a slot of one more group. It returns ErrGroupFull; the subscription must be closed all the same.
+func (s *Subscription[T]) Join(g Group) error {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	err := s.hub.reserve([]Group{g})
+	if err == nil {
+		s.groups = append(s.groups, g)
+	}
+	return err
+}
+
+// Limit is how many subscriptions may be open.
+func (h *Hub[T]) Limit() int { return h.opts.Limit }
 
 // Close ends the subscription.
 func (s *Subscription[T]) Close() {
@@ -75,11 +113,7 @@ func (s *Subscription[T]) Close() {
 		delete(h.topics, s.id)
 		delete(h.changed, s.id)
 	}
-	if name := s.group.Name; s.group.Slots > 0 {
-		if h.groups[name]--; h.groups[name] == 0 {
-			delete(h.groups, name)
-		}
-	}
+	h.release(s.groups)
 	h.waiters--
 	h.open.Done()
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -141,7 +142,7 @@ func (s *Service) Audit(ctx context.Context, who Staff, f AuditFilter, p Page) (
 	if err != nil {
 		return nil, "", err
 	}
-	list, err = s.store.AuditEntries(ctx, AuditQuery{Actor: f.Actor, Action: Action(f.Action), Target: f.Target, BeforeID: id, Limit: p.limit + 1})
+	list, err = s.store.AuditEntries(authz.WithReader(ctx, who.Reader()), AuditQuery{Actor: f.Actor, Action: Action(f.Action), Target: f.Target, BeforeID: id, Limit: p.limit + 1})
 	if err := s.audited(ctx, who.entry(ViewedAudit, "audit", ""), err); err != nil {
 		return nil, "", err
 	}

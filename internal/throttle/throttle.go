@@ -29,6 +29,21 @@ func New(perSecond float64, burst int) *KeyedLimiter {
 	return &KeyedLimiter{every: rate.Limit(perSecond), burst: burst, limiters: make(map[string]*rate.Limiter), forgetAt: manyKeys}
 }
 
+// Wait returns the time after which an event of a key would be counted, 0 for at once. It counts nothing.
+func (k *KeyedLimiter) Wait(key string, now time.Time) time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	l := k.limiters[key]
+	if l == nil {
+		return 0
+	}
+	lacking := 1 - l.TokensAt(now)
+	if lacking <= 0 {
+		return 0
+	}
+	return time.Duration(lacking / float64(k.every) * float64(time.Second))
+}
+
 // Reserve counts an event of a key and returns 0, or counts nothing and returns the
 // time after which to retry. It does not wait.
 func (k *KeyedLimiter) Reserve(key string, now time.Time) time.Duration {

@@ -19,6 +19,9 @@ func TestReserve(t *testing.T) {
 	for range 5 {
 		require.Equal(t, 500*time.Millisecond, l.Reserve("ann", now), "a refusal costs nothing")
 	}
+	require.Equal(t, 500*time.Millisecond, l.Wait("ann", now))
+	require.Zero(t, l.Wait("bob", now))
+	require.Zero(t, l.Wait("ann", now.Add(500*time.Millisecond)), "it counts nothing")
 	require.Zero(t, l.Reserve("bob", now))
 	require.Zero(t, l.Reserve("ann", now.Add(500*time.Millisecond)))
 	require.Equal(t, 500*time.Millisecond, l.Reserve("ann", now.Add(500*time.Millisecond)))

@@ -52,7 +52,7 @@ func New(c webhooks.Config) (*Verifier, error) {
 // Verify implements [webhooks.Verifier]. A signature counts only beside the public key that belongs to the secret;
 // others are skipped. The payload is tried as it is and with a line feed after it, which some senders lose, as the
 // official libraries do. A missing bt_signature is ErrSignatureMissing; a body that is not a form, and a payload with
-// other characters than base64 and line feeds, ErrSignatureMalformed.
+// other characters than base64 and line feeds, or of a challenge's form, ErrSignatureMalformed.
 //
 // There is no event id: it is derived from the kind, the timestamp and the ids of what the notification speaks of.
 // There is no age limit either; the timestamp is inside what is signed.
@@ -98,6 +98,8 @@ func readForm(body []byte) (payload string, sums map[string][][]byte, err error)
 		return "", nil, fmt.Errorf("%w: bt_signature", webhooks.ErrSignatureMissing)
 	case !payloadForm.MatchString(payload):
 		return "", nil, fmt.Errorf("%w: bt_payload is not base64", webhooks.ErrSignatureMalformed)
+	case challengeForm.MatchString(strings.Trim(payload, "\n")):
+		return "", nil, fmt.Errorf("%w: bt_payload is a challenge, which anybody can have signed", webhooks.ErrSignatureMalformed)
 	}
 	sums = map[string][][]byte{}
 	for pair := range strings.SplitSeq(form["bt_signature"], "&") {
@@ -131,8 +133,8 @@ func (b *Verifier) Sign(d *webhooks.Delivery) error {
 	return nil
 }
 
-// challengeForm is the only text that is signed on demand. Twenty to thirty-two hex digits are no payload: as base64
-// they are no XML.
+// challengeForm is the only text that is signed on demand. Twenty to thirty-two hex digits are refused as a payload: as
+// base64 they are no XML.
 var challengeForm = regexp.MustCompile(`^[0-9a-f]{20,32}$`)
 
 // Challenge implements [webhooks.Challenger]: when a webhook is set up, Braintree calls the address with

@@ -188,6 +188,21 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// A signature that the challenge has given to a stranger proves nothing.
+func TestChallengeSignsNoPayload(t *testing.T) {
+	t.Parallel()
+	v := newVerifier(t)
+	for _, challenge := range []string{"00112233445566778899", "00112233445566778899aabbccddeeff"} {
+		ack, ok := v.Challenge(webhooks.Delivery{Method: http.MethodGet, URL: "/?bt_challenge=" + challenge})
+		require.True(t, ok)
+		for _, payload := range []string{challenge, challenge + "\n", "\n" + challenge} {
+			form := url.Values{"bt_payload": {payload}, "bt_signature": {string(ack.Body)}}
+			_, err := v.Verify(t.Context(), webhooks.Delivery{Method: http.MethodPost, URL: "/", Body: []byte(form.Encode())})
+			require.ErrorIs(t, err, webhooks.ErrSignatureMalformed, "%q", payload)
+		}
+	}
+}
+
 func TestChallenge(t *testing.T) {
 	t.Parallel()
 	v := newVerifier(t)

@@ -22,7 +22,7 @@ import (
 type FieldError struct{ Field, Message string }
 
 // Findings is what a check found. A body with unknown members is not what the
-// caller thinks it is; one with invalid members is, but for some values.
+// caller thinks it is; one with invalid members is, but for some values. The first mostFound are found.
 type Findings struct {
 	Unknown []string
 	Invalid []FieldError
@@ -40,11 +40,20 @@ type checker struct {
 	found Findings
 }
 
+// mostFound bounds what a check of a large body costs, and how long the problem is.
+const mostFound = 100
+
+// done reports whether nothing more is to be found.
+func (c *checker) done() bool { return len(c.found.Unknown)+len(c.found.Invalid) >= mostFound }
+
 func (c *checker) invalid(field, format string, args ...any) {
 	c.found.Invalid = append(c.found.Invalid, FieldError{field, fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) value(s *Schema, value any, field string) {
+	if c.done() {
+		return
+	}
 	s = c.doc.Resolved(s)
 	if value == nil && slices.Contains(s.Type, "null") {
 		return
@@ -87,6 +96,9 @@ func (c *checker) object(s *Schema, value any, field string) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if c.done() {
+			return
+		}
 		c.member(s, name, members[name], field)
 	}
 }
@@ -104,6 +116,9 @@ func compact(value any) int {
 
 func (c *checker) member(s *Schema, name string, value any, field string) {
 	schema, known := s.Properties.Find(name)
+	if !known && !s.Additional.Forbidden && s.Additional.Schema == nil {
+		return
+	}
 	switch path := join(field, name); {
 	case known:
 		c.value(schema, value, path)

@@ -70,6 +70,8 @@ type Parameter struct {
 // Body is the body of a request.
 type Body struct {
 	Required bool
+	// MaxBytes is how many bytes are read of it.
+	MaxBytes int64 `yaml:"x-max-bytes"` //nolint:tagliatelle // as OpenAPI writes extensions
 	Content  Ordered[Media]
 }
 
@@ -126,6 +128,9 @@ func Load(text []byte) (*Document, error) {
 }
 
 func (d *Document) resolve(op *Operation) error {
+	if op.RequestBody != nil && op.RequestBody.MaxBytes <= 0 {
+		return fmt.Errorf("contract: the body of %s has no x-max-bytes", op.ID)
+	}
 	for i, p := range op.Parameters {
 		if p.Ref == "" {
 			continue

@@ -51,7 +51,9 @@ type Options struct {
 	Rejected       func(account string, fingerprint []byte, d webhooks.Delivery)
 	TrustedProxies []netip.Prefix
 	Bodies         *request.Bodies
-	Now            func() time.Time
+	// MaxBytes is how many bytes of a delivery are read.
+	MaxBytes int64
+	Now      func() time.Time
 }
 
 // Receiver receives webhooks.
@@ -114,9 +116,12 @@ func (rc *Receiver) Receive(c echo.Context) error {
 		return acknowledge(c, answerer.Answer(d, answer), "")
 	}
 	list := inbound.Delivered(name, account.Verifier, d, events)
-	if anyUnsigned(list) {
+	switch {
+	case anyUnsigned(list):
 		record.Verdicts, err = rc.takeUnsigned(ctx, d.RemoteAddr, list)
-	} else {
+	case anyUnreadable(list):
+		record.Verdicts, err = rc.takeUnreadable(ctx, d.RemoteAddr, list)
+	default:
 		record.Verdicts, err = rc.Payments.Intake(ctx, list)
 	}
 	if err != nil {
@@ -132,7 +137,7 @@ func (rc *Receiver) delivery(c echo.Context, account Account) (webhooks.Delivery
 	var body []byte
 	if r.Method != http.MethodGet {
 		var err error
-		if body, err = rc.Bodies.Read(c); err != nil {
+		if body, err = rc.Bodies.Read(c, rc.MaxBytes); err != nil {
 			return webhooks.Delivery{}, err
 		}
 	}

@@ -63,10 +63,25 @@ func (rc *Receiver) takeUnsigned(ctx context.Context, from netip.Addr, list []in
 // known reports whether a delivery is of a payment that exists here. One that can't be read names none; where the
 // sender's address is the proof, it is stored all the same.
 func (rc *Receiver) known(ctx context.Context, list []inbound.Received) (bool, error) {
-	if slices.ContainsFunc(list, func(r inbound.Received) bool { return r.Event.Kind == webhooks.KindUnreadable }) {
+	if anyUnreadable(list) {
 		return true, nil
 	}
 	return rc.Payments.Known(ctx, list)
+}
+
+// takeUnreadable takes in what is signed and can't be read, as often as what nobody signed: whatever a provider signs on demand is no flood.
+// However large it is, it is stored: the provider sends no smaller one.
+func (rc *Receiver) takeUnreadable(ctx context.Context, from netip.Addr, list []inbound.Received) ([]fsm.Verdict, error) {
+	network := throttle.Network(from)
+	if rc.unsigned.Reserve(list[0].Account+" "+network, list[0].At) > 0 || !rc.lanes.enter(network) {
+		return nil, payment.ErrOverloaded
+	}
+	defer rc.lanes.leave(network)
+	return rc.Payments.Intake(ctx, list)
+}
+
+func anyUnreadable(list []inbound.Received) bool {
+	return slices.ContainsFunc(list, func(r inbound.Received) bool { return r.Event.Kind == webhooks.KindUnreadable })
 }
 
 func unsigned(r inbound.Received) bool { return r.Event.SecretIndex < 0 }

@@ -7,6 +7,7 @@ package gate
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -39,11 +40,16 @@ type Gate struct {
 	CustomersMay []authz.Right
 	// Origins are those of pages that may read an attempt with its status token.
 	Origins []string
+	// Quota is how many commands of one user may be refused for what they are; the zero value allows any number.
+	Quota idempotency.Quota
+	// Now is required with Quota.
+	Now func() time.Time
 }
 
 // Middlewares puts before each operation what the contract requires, so that no operation is open by an omission here.
 func (g *Gate) Middlewares() map[string][]echo.MiddlewareFunc {
 	chains := make(map[string][]echo.MiddlewareFunc)
+	costs := newRefusals(g.Quota, g.Now)
 	for _, op := range g.Contract.Operations() {
 		key, keyed := op.Parameter("header", idempotency.HeaderKey)
 		if op.Accepts(statusToken) {
@@ -57,6 +63,9 @@ func (g *Gate) Middlewares() map[string][]echo.MiddlewareFunc {
 		}
 		if !op.Accepts(statusToken) {
 			chains[op.ID] = append(chains[op.ID], g.refuseStatusToken)
+		}
+		if costs != nil && g.Contract.Secured(op) && op.RequestBody != nil {
+			chains[op.ID] = append(chains[op.ID], costs.count)
 		}
 		switch {
 		case keyed && key.Required:

@@ -69,7 +69,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "body-too-large", status: 413,
-			meaning: "The body is larger than 1 MiB, or of a webhook that nobody signed more than 32 KiB would be stored.",
+			meaning: "The body is larger than the call takes (`x-max-bytes` in the contract), or of a webhook that nobody signed more than 32 KiB would be stored.",
 			detail:  "Send a smaller body.",
 		},
 		{

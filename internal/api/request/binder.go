@@ -53,7 +53,7 @@ func (b *binder) Bind(into any, c echo.Context) error {
 	if !isJSON(r.Header) && (r.ContentLength != 0 || len(r.Header.Values(echo.HeaderContentType)) > 0) {
 		return problem.Refuse("unsupported-media-type", "")
 	}
-	body, err := b.Bodies.Read(c)
+	body, err := b.Bodies.Read(c, op.RequestBody.MaxBytes)
 	switch {
 	case err != nil:
 		return err

@@ -14,21 +14,18 @@ import (
 	"github.com/paylatch/paylatch/internal/throttle"
 )
 
-// maxBody is how many bytes of a body are read.
-const maxBody = 1 << 20
-
 // Bodies reads bodies into the room that all of them share. The zero value is ready.
 type Bodies struct{ room room }
 
-// Read reads a whole body, or returns a refusal. Where there is no room for it the connection is closed, so that nothing
+// Read reads a whole body of at most limit bytes, or returns a refusal. Where there is no room for it the connection is closed, so that nothing
 // more of it is read. The server limits the time of its arrival.
-func (b *Bodies) Read(c echo.Context) ([]byte, error) {
+func (b *Bodies) Read(c echo.Context, limit int64) ([]byte, error) {
 	r := c.Request()
-	if r.ContentLength > maxBody {
+	if r.ContentLength > limit {
 		return nil, tooLarge(r)
 	}
 	peer := throttle.Network(Sender(c))
-	body, err := b.room.read(http.MaxBytesReader(c.Response().Writer, r.Body, maxBody), r.ContentLength, peer)
+	body, err := b.room.read(http.MaxBytesReader(c.Response().Writer, r.Body, limit), r.ContentLength, peer)
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:

@@ -2,7 +2,6 @@ package request
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -35,7 +34,7 @@ func RefuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
 			if cardnumber.In(name) {
 				return cardNumberRefused("query")
 			}
-			if !given(name) && slices.ContainsFunc(values, cardnumber.In) {
+			if !given("", name) && slices.ContainsFunc(values, cardnumber.In) {
 				return cardNumberRefused(name)
 			}
 		}
@@ -46,42 +45,56 @@ func RefuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
 // cardNumberIn returns the member of a body, as strictjson.Parse returns it, that
 // holds a card number, empty for none: of a member whose name is one, what it stands in.
 func cardNumberIn(value any) string {
-	if field, found := memberWithCardNumber("body", value); found {
-		return field
+	if path, found := memberWithCardNumber("", "", value); found && path != "" {
+		return path
+	} else if found {
+		return "body"
 	}
 	return ""
 }
 
-func memberWithCardNumber(field string, value any) (string, bool) {
+// longestText is how many bytes of a text are looked through: no member may have more, so that a longer one is refused anyhow.
+const longestText = 64 << 10
+
+// memberWithCardNumber returns the path from a value, of a member of this name within another one, to the member within it that
+// holds a card number.
+func memberWithCardNumber(of, name string, value any) (path string, found bool) {
 	switch v := value.(type) {
 	case string:
-		return field, !given(field) && cardnumber.In(v)
+		return "", !given(of, name) && cardnumber.In(v[:min(len(v), longestText)])
 	case json.Number:
-		return field, cardnumber.In(v.String())
+		return "", cardnumber.In(v.String())
 	case []any:
 		for _, item := range v {
-			if found, ok := memberWithCardNumber(field, item); ok {
-				return found, true
+			if path, found = memberWithCardNumber(of, name, item); found {
+				return path, true
 			}
 		}
 	case map[string]any:
-		for _, member := range slices.Sorted(maps.Keys(v)) {
-			if cardnumber.In(member) {
-				return field, true
+		for member, held := range v {
+			if cardnumber.In(member[:min(len(member), longestText)]) {
+				return "", true
 			}
-			if found, ok := memberWithCardNumber(strings.TrimPrefix(field+"."+member, "body."), v[member]); ok {
-				return found, true
+			if within, some := memberWithCardNumber(name, member, held); some {
+				within = strings.TrimSuffix(member+"."+within, ".")
+				if !found || within < path { // whatever the order in which they come
+					path, found = within, true
+				}
 			}
 		}
 	}
-	return "", false
+	return path, found
 }
 
-// given reports whether a member of a body, or a parameter of the query, is an id that the shop can't choose anew.
-func given(field string) bool {
-	switch field {
-	case "user_id", "client_request_id", "customer.reference", "lines.sku":
-		return true
+// given reports whether a member of a body, within another one, or a parameter of the query, is an id that the shop can't choose anew.
+func given(of, name string) bool {
+	switch name {
+	case "user_id", "client_request_id":
+		return of == ""
+	case "reference":
+		return of == "customer"
+	case "sku":
+		return of == "lines"
 	}
 	return false
 }

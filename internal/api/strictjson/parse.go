@@ -16,8 +16,15 @@ import (
 	"github.com/paylatch/paylatch/internal/cardnumber"
 )
 
-// MaxDepth is how deep objects and arrays may be nested.
-const MaxDepth = 32
+const (
+	// MaxDepth is how deep objects and arrays may be nested.
+	MaxDepth = 32
+	// MaxValues is how many values, those within others counted, a text may have: each costs far more memory than its bytes. An order of
+	// 200 lines with all their members has 2,900.
+	MaxValues = 3000
+	// MaxMembers is how many members an object may have.
+	MaxMembers = 500
+)
 
 // Error is why a text was refused. It quotes at most a member's name.
 type Error struct{ Reason string }
@@ -35,6 +42,8 @@ func Parse(text []byte) (any, error) {
 		return nil, invalid(text)
 	case loneSurrogate(text):
 		return nil, &Error{"a string holds half of a surrogate pair"}
+	case values(text) > MaxValues:
+		return nil, &Error{fmt.Sprintf("the body has more than %d values", MaxValues)}
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -79,6 +88,22 @@ func loneSurrogate(text []byte) bool {
 	return false
 }
 
+// values counts the values of a valid text, an empty object or list as two.
+func values(text []byte) int {
+	count, quoted := 1, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\': // only within a string
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == '{' || c == '['):
+			count++
+		}
+	}
+	return count
+}
+
 // escape reads a \uXXXX at the start of text.
 func escape(text []byte) (rune, bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
@@ -113,6 +138,9 @@ func object(d *json.Decoder, depth int) (any, error) {
 			return nil, broken(err)
 		}
 		name, _ := token.(string)
+		if len(members) == MaxMembers {
+			return nil, &Error{fmt.Sprintf("an object has more than %d members", MaxMembers)}
+		}
 		if _, twice := members[name]; twice {
 			return nil, &Error{fmt.Sprintf("the member %s comes twice", Quote(name))}
 		}
@@ -164,11 +192,11 @@ const longestName = 60
 // Quote quotes a name that came from outside, and shortens it. It never repeats a card
 // number.
 func Quote(name string) string {
-	if cardnumber.In(name) {
+	if cardnumber.In(name[:min(len(name), longestName*utf8.UTFMax)]) {
 		name = "…"
 	}
-	if runes := []rune(name); len(runes) > longestName {
-		name = string(runes[:longestName]) + "…"
+	if utf8.RuneCountInString(name) > longestName {
+		name = string([]rune(name[:longestName*utf8.UTFMax])[:longestName]) + "…"
 	}
 	return strconv.QuoteToASCII(name)
 }

@@ -20,6 +20,8 @@ import (
 type Poll struct {
 	Actor authz.Actor
 	ID    payment.AttemptID
+	// Network is the one that the request comes from.
+	Network string
 	// Tags is If-None-Match, empty for none.
 	Tags string
 	// Wait is for how long the response is held back while the version is one of Tags.
@@ -33,9 +35,9 @@ type Poll struct {
 func (s *Service) Poll(ctx context.Context, w http.ResponseWriter, p Poll) (*Wait, error) {
 	var slot slot
 	if p.Wait > 0 {
-		slot = s.slot(p.Actor, p.ID)
+		slot = s.slot(p.Actor, p.ID, p.Network)
 	}
-	v, err := s.Read(ctx, p.Actor, p.ID)
+	v, slot, err := s.read(ctx, p.Actor, p.ID, slot)
 	waits := err == nil && !v.State.Final() && p.matches(v.Version)
 	atOnce := func(w http.ResponseWriter) int {
 		code, body := s.response(w.Header(), p, &Status{View: v})

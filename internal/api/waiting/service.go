@@ -18,23 +18,39 @@ type Service struct {
 	Renderer render.Renderer
 }
 
-// How many may wait with the status tokens of one attempt, and as one user. A page's token is easily copied, and each
-// waiter costs a connection.
+// How many may wait with the status tokens of one attempt, with those of all attempts of one user, and as one user. A page's token is
+// easily copied, and each waiter costs a connection. One network has one in networkPart of all. These are in docs/security.md.
 const (
-	tokenSlots = 20
-	userSlots  = 50
+	tokenSlots  = 20
+	pagesSlots  = 50
+	userSlots   = 50
+	networkPart = 2
 )
 
-// group is what an actor's waiters share the slots of. A service that acts for no user waits for all of them, and is not
+// groups are what an actor's waiters share the slots of. A service that acts for no user waits for all of them, and is not
 // limited.
-func group(a authz.Actor) stream.Group {
+func (s *Service) groups(a authz.Actor, network string) []stream.Group {
+	own := stream.Group{Name: "user " + string(a.User()), Slots: userSlots}
 	switch {
 	case a.OnlyAttempt != nil:
-		return stream.Group{Name: "attempt " + a.OnlyAttempt.String(), Slots: tokenSlots}
+		own = stream.Group{Name: "attempt " + a.OnlyAttempt.String(), Slots: tokenSlots}
 	case a.Has(payment.RoleService) && a.OnBehalfOf == "":
-		return stream.Group{}
+		return nil
 	}
-	return stream.Group{Name: "user " + string(a.User()), Slots: userSlots}
+	return []stream.Group{own, {Name: "network " + network, Slots: max(1, s.Hub.Limit()/networkPart)}}
+}
+
+// read reads the attempt, and takes a slot of its owner's for a waiter that has only a status token: whose it is, is known then.
+func (s *Service) read(ctx context.Context, actor authz.Actor, id payment.AttemptID, in slot) (payment.View, slot, error) {
+	v, err := s.Read(ctx, actor, id)
+	if err != nil || actor.OnlyAttempt == nil || in.Subscription == nil {
+		return v, in, err
+	}
+	if full := in.Join(stream.Group{Name: "pages " + string(v.UserID), Slots: pagesSlots}); full != nil {
+		in.free()
+		in = slot{full: full}
+	}
+	return v, in, nil
 }
 
 // slot is a place to wait in.
@@ -45,11 +61,11 @@ type slot struct {
 	full error
 }
 
-func (s *Service) slot(actor authz.Actor, id payment.AttemptID) slot {
+func (s *Service) slot(actor authz.Actor, id payment.AttemptID, network string) slot {
 	if s.Hub == nil {
 		return slot{}
 	}
-	sub, err := s.Hub.Subscribe(stream.ID(id), group(actor))
+	sub, err := s.Hub.Subscribe(stream.ID(id), s.groups(actor, network)...)
 	if errors.Is(err, stream.ErrEnded) {
 		err = nil
 	}

@@ -28,6 +28,8 @@ const (
 type Stream struct {
 	Actor authz.Actor
 	ID    payment.AttemptID
+	// Network is the one that the request comes from.
+	Network string
 	// LastEventID is the version that the reader has, empty for none.
 	LastEventID string
 	// Head ends the stream after its first event.
@@ -37,8 +39,7 @@ type Stream struct {
 // Stream writes the events so far, or returns an error before anything is written, or the wait that writes all
 // until the attempt is final.
 func (s *Service) Stream(ctx context.Context, w http.ResponseWriter, r Stream) (*Wait, error) {
-	slot := s.slot(r.Actor, r.ID)
-	v, err := s.Read(ctx, r.Actor, r.ID)
+	v, slot, err := s.read(ctx, r.Actor, r.ID, s.slot(r.Actor, r.ID, r.Network))
 	if err == nil && !v.State.Final() {
 		err = slot.full
 	}

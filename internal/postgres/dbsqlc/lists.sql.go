@@ -16,20 +16,23 @@ const attemptsList = `-- name: AttemptsList :many
 SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at
 FROM payment_attempts a JOIN orders o ON o.order_id = a.order_id
 WHERE (a.created_at, a.attempt_id) < ($1::timestamptz, $2::uuid)
-    AND a.created_at >= $3::timestamptz AND a.created_at < $4::timestamptz
-    AND a.updated_at >= $5::timestamptz AND a.updated_at < $6::timestamptz
-    AND ($7::text = '' OR o.user_id COLLATE "C" = $7::text)
-    AND ($8::text = '' OR a.account = $8::text)
-    AND ($9::text = '' OR a.currency = $9::text)
-    AND a.amount BETWEEN $10::bigint AND $11::bigint
-    AND ($12::text = '' OR a.status::text = $12::text)
-    AND ($13::text = '' OR CASE a.stage WHEN 'processing' THEN 'requested' ELSE a.stage::text END = $13::text)
-ORDER BY a.created_at DESC, a.attempt_id DESC LIMIT $14::int
+    AND (a.created_at, a.attempt_id) >= ($3::timestamptz, $4::uuid)
+    AND a.created_at >= $5::timestamptz AND a.created_at < $6::timestamptz
+    AND a.updated_at >= $7::timestamptz AND a.updated_at < $8::timestamptz
+    AND ($9::text = '' OR o.user_id COLLATE "C" = $9::text)
+    AND ($10::text = '' OR a.account = $10::text)
+    AND ($11::text = '' OR a.currency = $11::text)
+    AND a.amount BETWEEN $12::bigint AND $13::bigint
+    AND ($14::text = '' OR a.status::text = $14::text)
+    AND ($15::text = '' OR CASE a.stage WHEN 'processing' THEN 'requested' ELSE a.stage::text END = $15::text)
+ORDER BY a.created_at DESC, a.attempt_id DESC LIMIT $16::int
 `
 
 type AttemptsListParams struct {
 	BeforeAt    time.Time
 	BeforeID    uuid.UUID
+	UntilAt     time.Time
+	UntilID     uuid.UUID
 	CreatedFrom time.Time
 	CreatedTo   time.Time
 	UpdatedFrom time.Time
@@ -49,11 +52,13 @@ type AttemptsListRow struct {
 	ReadAt          time.Time
 }
 
-// Lists attempts, newest first, from a point on; an empty text is any. A user's are found by the orders. Locks nothing.
+// Lists attempts, newest first, from a point on, back to another; an empty text is any. A user's are found by the orders. Locks nothing.
 func (q *Queries) AttemptsList(ctx context.Context, db DBTX, arg *AttemptsListParams) ([]*AttemptsListRow, error) {
 	rows, err := db.Query(ctx, attemptsList,
 		arg.BeforeAt,
 		arg.BeforeID,
+		arg.UntilAt,
+		arg.UntilID,
 		arg.CreatedFrom,
 		arg.CreatedTo,
 		arg.UpdatedFrom,
@@ -118,6 +123,41 @@ func (q *Queries) AttemptsList(ctx context.Context, db DBTX, arg *AttemptsListPa
 	return items, nil
 }
 
+const attemptsReach = `-- name: AttemptsReach :one
+SELECT created_at, attempt_id FROM payment_attempts
+WHERE (created_at, attempt_id) < ($1::timestamptz, $2::uuid)
+    AND created_at >= $3::timestamptz AND created_at < $4::timestamptz
+ORDER BY created_at DESC, attempt_id DESC OFFSET $5::int LIMIT 1
+`
+
+type AttemptsReachParams struct {
+	BeforeAt    time.Time
+	BeforeID    uuid.UUID
+	CreatedFrom time.Time
+	CreatedTo   time.Time
+	Skipped     int32
+}
+
+type AttemptsReachRow struct {
+	CreatedAt time.Time
+	AttemptID uuid.UUID
+}
+
+// Finds the place to which attempts are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
+// locks nothing.
+func (q *Queries) AttemptsReach(ctx context.Context, db DBTX, arg *AttemptsReachParams) (*AttemptsReachRow, error) {
+	row := db.QueryRow(ctx, attemptsReach,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.CreatedFrom,
+		arg.CreatedTo,
+		arg.Skipped,
+	)
+	var i AttemptsReachRow
+	err := row.Scan(&i.CreatedAt, &i.AttemptID)
+	return &i, err
+}
+
 const disputesDue = `-- name: DisputesDue :many
 SELECT order_id, dispute_id, attempt_id, account, provider_dispute_id, status, reason, amount, currency, due_by, status_at, version, opened_at, updated_at, closed_at FROM disputes
 WHERE closed_at IS NULL AND (coalesce(due_by, '9999-01-01 00:00:00+00'), dispute_id) > ($1::timestamptz, $2::uuid)
@@ -180,19 +220,22 @@ func (q *Queries) DisputesDue(ctx context.Context, db DBTX, arg *DisputesDuePara
 const disputesList = `-- name: DisputesList :many
 SELECT d.order_id, d.dispute_id, d.attempt_id, d.account, d.provider_dispute_id, d.status, d.reason, d.amount, d.currency, d.due_by, d.status_at, d.version, d.opened_at, d.updated_at, d.closed_at FROM disputes d JOIN orders o ON o.order_id = d.order_id
 WHERE (d.opened_at, d.dispute_id) < ($1::timestamptz, $2::uuid)
-    AND d.opened_at >= $3::timestamptz AND d.opened_at < $4::timestamptz
-    AND d.updated_at >= $5::timestamptz AND d.updated_at < $6::timestamptz
-    AND ($7::text = '' OR o.user_id COLLATE "C" = $7::text)
-    AND ($8::text = '' OR d.account = $8::text)
-    AND ($9::text = '' OR d.currency = $9::text)
-    AND ($10::boolean OR d.amount BETWEEN $11::bigint AND $12::bigint)
-    AND ($13::text = '' OR d.status = $13::text)
-ORDER BY d.opened_at DESC, d.dispute_id DESC LIMIT $14::int
+    AND (d.opened_at, d.dispute_id) >= ($3::timestamptz, $4::uuid)
+    AND d.opened_at >= $5::timestamptz AND d.opened_at < $6::timestamptz
+    AND d.updated_at >= $7::timestamptz AND d.updated_at < $8::timestamptz
+    AND ($9::text = '' OR o.user_id COLLATE "C" = $9::text)
+    AND ($10::text = '' OR d.account = $10::text)
+    AND ($11::text = '' OR d.currency = $11::text)
+    AND ($12::boolean OR d.amount BETWEEN $13::bigint AND $14::bigint)
+    AND ($15::text = '' OR d.status = $15::text)
+ORDER BY d.opened_at DESC, d.dispute_id DESC LIMIT $16::int
 `
 
 type DisputesListParams struct {
 	BeforeAt    time.Time
 	BeforeID    uuid.UUID
+	UntilAt     time.Time
+	UntilID     uuid.UUID
 	CreatedFrom time.Time
 	CreatedTo   time.Time
 	UpdatedFrom time.Time
@@ -207,12 +250,14 @@ type DisputesListParams struct {
 	Most        int32
 }
 
-// Lists disputes, newest first, from a point on; an empty text is any, and without bounds an amount that is not stated is, too. Locks
+// Lists disputes, newest first, from a point on, back to another; an empty text is any, and without bounds an amount that is not stated is, too. Locks
 // nothing.
 func (q *Queries) DisputesList(ctx context.Context, db DBTX, arg *DisputesListParams) ([]*Disputes, error) {
 	rows, err := db.Query(ctx, disputesList,
 		arg.BeforeAt,
 		arg.BeforeID,
+		arg.UntilAt,
+		arg.UntilID,
 		arg.CreatedFrom,
 		arg.CreatedTo,
 		arg.UpdatedFrom,
@@ -260,6 +305,41 @@ func (q *Queries) DisputesList(ctx context.Context, db DBTX, arg *DisputesListPa
 	return items, nil
 }
 
+const disputesReach = `-- name: DisputesReach :one
+SELECT opened_at, dispute_id FROM disputes
+WHERE (opened_at, dispute_id) < ($1::timestamptz, $2::uuid)
+    AND opened_at >= $3::timestamptz AND opened_at < $4::timestamptz
+ORDER BY opened_at DESC, dispute_id DESC OFFSET $5::int LIMIT 1
+`
+
+type DisputesReachParams struct {
+	BeforeAt    time.Time
+	BeforeID    uuid.UUID
+	CreatedFrom time.Time
+	CreatedTo   time.Time
+	Skipped     int32
+}
+
+type DisputesReachRow struct {
+	OpenedAt  time.Time
+	DisputeID uuid.UUID
+}
+
+// Finds the place to which disputes are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
+// locks nothing.
+func (q *Queries) DisputesReach(ctx context.Context, db DBTX, arg *DisputesReachParams) (*DisputesReachRow, error) {
+	row := db.QueryRow(ctx, disputesReach,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.CreatedFrom,
+		arg.CreatedTo,
+		arg.Skipped,
+	)
+	var i DisputesReachRow
+	err := row.Scan(&i.OpenedAt, &i.DisputeID)
+	return &i, err
+}
+
 const disputesWaiting = `-- name: DisputesWaiting :many
 SELECT account, count(*) AS open,
     coalesce(extract(epoch FROM min(due_by) FILTER (WHERE status IN ('warning', 'open') AND due_by > now() - interval '7 days') - now()), 'Infinity')::float8
@@ -299,29 +379,32 @@ const ordersList = `-- name: OrdersList :many
 SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.created_by, o.amount, o.currency, o.description, o.metadata, o.detailed, o.cancel_requested_at, o.accepted_attempt_id, o.created_at, o.updated_at
 FROM orders o
 WHERE (o.created_at, o.order_id COLLATE "C") < ($1::timestamptz, $2::text)
-    AND o.created_at >= $3::timestamptz AND o.created_at < $4::timestamptz
-    AND (o.updated_at >= $5::timestamptz
-        OR coalesce((SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.updated_at >= $5::timestamptz LIMIT 1), false))
-    AND o.updated_at < $6::timestamptz
-    AND ($6::timestamptz > now()
-        OR (SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.updated_at >= $6::timestamptz LIMIT 1) IS NULL)
-    AND ($7::text = '' OR o.user_id COLLATE "C" = $7::text)
-    AND ($8::text = '' OR coalesce((SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.account = $8::text LIMIT 1), false))
-    AND ($9::text = '' OR o.currency = $9::text)
-    AND o.amount BETWEEN $10::bigint AND $11::bigint
-    AND ($12::text = ''
-        OR $12::text = 'paid' AND (o.accepted_attempt_id IS NOT NULL
+    AND (o.created_at, o.order_id COLLATE "C") >= ($3::timestamptz, $4::text)
+    AND o.created_at >= $5::timestamptz AND o.created_at < $6::timestamptz
+    AND (o.updated_at >= $7::timestamptz
+        OR coalesce((SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.updated_at >= $7::timestamptz LIMIT 1), false))
+    AND o.updated_at < $8::timestamptz
+    AND ($8::timestamptz > now()
+        OR (SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.updated_at >= $8::timestamptz LIMIT 1) IS NULL)
+    AND ($9::text = '' OR o.user_id COLLATE "C" = $9::text)
+    AND ($10::text = '' OR coalesce((SELECT true FROM payment_attempts a WHERE a.order_id = o.order_id AND a.account = $10::text LIMIT 1), false))
+    AND ($11::text = '' OR o.currency = $11::text)
+    AND o.amount BETWEEN $12::bigint AND $13::bigint
+    AND ($14::text = ''
+        OR $14::text = 'paid' AND (o.accepted_attempt_id IS NOT NULL
             OR (SELECT l.status = 'succeeded' FROM payment_attempts l WHERE l.order_id = o.order_id AND l.live))
-        OR $12::text = 'cancelled' AND o.accepted_attempt_id IS NULL AND o.cancel_requested_at IS NOT NULL
+        OR $14::text = 'cancelled' AND o.accepted_attempt_id IS NULL AND o.cancel_requested_at IS NOT NULL
             AND (SELECT true FROM payment_attempts l WHERE l.order_id = o.order_id AND l.live) IS NULL
-        OR $12::text = 'open' AND o.accepted_attempt_id IS NULL
+        OR $14::text = 'open' AND o.accepted_attempt_id IS NULL
             AND coalesce((SELECT l.status = 'pending' FROM payment_attempts l WHERE l.order_id = o.order_id AND l.live), o.cancel_requested_at IS NULL))
-ORDER BY o.created_at DESC, o.order_id COLLATE "C" DESC LIMIT $13::int
+ORDER BY o.created_at DESC, o.order_id COLLATE "C" DESC LIMIT $15::int
 `
 
 type OrdersListParams struct {
 	BeforeAt    time.Time
 	BeforeID    string
+	UntilAt     time.Time
+	UntilID     string
 	CreatedFrom time.Time
 	CreatedTo   time.Time
 	UpdatedFrom time.Time
@@ -339,12 +422,14 @@ type OrdersListRow struct {
 	Orders Orders
 }
 
-// Lists orders, newest first, from a point on; an empty text is any. An order's account is that of any of its attempts, and its status
-// follows its live attempt as payment.Order has it; its last change is that of its attempts, too. Locks nothing.
+// Lists orders, newest first, from a point on, back to another; an empty text is any. An order's account is that of any of its attempts, and its
+// status follows its live attempt as payment.Order has it; its last change is that of its attempts, too. Locks nothing.
 func (q *Queries) OrdersList(ctx context.Context, db DBTX, arg *OrdersListParams) ([]*OrdersListRow, error) {
 	rows, err := db.Query(ctx, ordersList,
 		arg.BeforeAt,
 		arg.BeforeID,
+		arg.UntilAt,
+		arg.UntilID,
 		arg.CreatedFrom,
 		arg.CreatedTo,
 		arg.UpdatedFrom,
@@ -390,23 +475,61 @@ func (q *Queries) OrdersList(ctx context.Context, db DBTX, arg *OrdersListParams
 	return items, nil
 }
 
+const ordersReach = `-- name: OrdersReach :one
+SELECT created_at, order_id FROM orders
+WHERE (created_at, order_id COLLATE "C") < ($1::timestamptz, $2::text)
+    AND created_at >= $3::timestamptz AND created_at < $4::timestamptz
+ORDER BY created_at DESC, order_id COLLATE "C" DESC OFFSET $5::int LIMIT 1
+`
+
+type OrdersReachParams struct {
+	BeforeAt    time.Time
+	BeforeID    string
+	CreatedFrom time.Time
+	CreatedTo   time.Time
+	Skipped     int32
+}
+
+type OrdersReachRow struct {
+	CreatedAt time.Time
+	OrderID   string
+}
+
+// Finds the place to which orders are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
+// locks nothing.
+func (q *Queries) OrdersReach(ctx context.Context, db DBTX, arg *OrdersReachParams) (*OrdersReachRow, error) {
+	row := db.QueryRow(ctx, ordersReach,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.CreatedFrom,
+		arg.CreatedTo,
+		arg.Skipped,
+	)
+	var i OrdersReachRow
+	err := row.Scan(&i.CreatedAt, &i.OrderID)
+	return &i, err
+}
+
 const refundsList = `-- name: RefundsList :many
 SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, r.provider_payment_id, now()::timestamptz AS read_at
 FROM refunds r JOIN orders o ON o.order_id = r.order_id
 WHERE (r.created_at, r.refund_id) < ($1::timestamptz, $2::uuid)
-    AND r.created_at >= $3::timestamptz AND r.created_at < $4::timestamptz
-    AND r.updated_at >= $5::timestamptz AND r.updated_at < $6::timestamptz
-    AND ($7::text = '' OR o.user_id COLLATE "C" = $7::text)
-    AND ($8::text = '' OR r.account = $8::text)
-    AND ($9::text = '' OR r.currency = $9::text)
-    AND r.amount BETWEEN $10::bigint AND $11::bigint
-    AND ($12::text = '' OR r.status::text = $12::text)
-ORDER BY r.created_at DESC, r.refund_id DESC LIMIT $13::int
+    AND (r.created_at, r.refund_id) >= ($3::timestamptz, $4::uuid)
+    AND r.created_at >= $5::timestamptz AND r.created_at < $6::timestamptz
+    AND r.updated_at >= $7::timestamptz AND r.updated_at < $8::timestamptz
+    AND ($9::text = '' OR o.user_id COLLATE "C" = $9::text)
+    AND ($10::text = '' OR r.account = $10::text)
+    AND ($11::text = '' OR r.currency = $11::text)
+    AND r.amount BETWEEN $12::bigint AND $13::bigint
+    AND ($14::text = '' OR r.status::text = $14::text)
+ORDER BY r.created_at DESC, r.refund_id DESC LIMIT $15::int
 `
 
 type RefundsListParams struct {
 	BeforeAt    time.Time
 	BeforeID    uuid.UUID
+	UntilAt     time.Time
+	UntilID     uuid.UUID
 	CreatedFrom time.Time
 	CreatedTo   time.Time
 	UpdatedFrom time.Time
@@ -425,11 +548,13 @@ type RefundsListRow struct {
 	ReadAt  time.Time
 }
 
-// Lists refunds, newest first, from a point on; an empty text is any. A user's are those of the user's orders. Locks nothing.
+// Lists refunds, newest first, from a point on, back to another; an empty text is any. A user's are those of the user's orders. Locks nothing.
 func (q *Queries) RefundsList(ctx context.Context, db DBTX, arg *RefundsListParams) ([]*RefundsListRow, error) {
 	rows, err := db.Query(ctx, refundsList,
 		arg.BeforeAt,
 		arg.BeforeID,
+		arg.UntilAt,
+		arg.UntilID,
 		arg.CreatedFrom,
 		arg.CreatedTo,
 		arg.UpdatedFrom,
@@ -481,4 +606,39 @@ func (q *Queries) RefundsList(ctx context.Context, db DBTX, arg *RefundsListPara
 		return nil, err
 	}
 	return items, nil
+}
+
+const refundsReach = `-- name: RefundsReach :one
+SELECT created_at, refund_id FROM refunds
+WHERE (created_at, refund_id) < ($1::timestamptz, $2::uuid)
+    AND created_at >= $3::timestamptz AND created_at < $4::timestamptz
+ORDER BY created_at DESC, refund_id DESC OFFSET $5::int LIMIT 1
+`
+
+type RefundsReachParams struct {
+	BeforeAt    time.Time
+	BeforeID    uuid.UUID
+	CreatedFrom time.Time
+	CreatedTo   time.Time
+	Skipped     int32
+}
+
+type RefundsReachRow struct {
+	CreatedAt time.Time
+	RefundID  uuid.UUID
+}
+
+// Finds the place to which refunds are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
+// locks nothing.
+func (q *Queries) RefundsReach(ctx context.Context, db DBTX, arg *RefundsReachParams) (*RefundsReachRow, error) {
+	row := db.QueryRow(ctx, refundsReach,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.CreatedFrom,
+		arg.CreatedTo,
+		arg.Skipped,
+	)
+	var i RefundsReachRow
+	err := row.Scan(&i.CreatedAt, &i.RefundID)
+	return &i, err
 }

@@ -1,8 +1,8 @@
 // Package liststore reads the lists of orders, attempts, refunds and disputes. It locks nothing.
 //
 // Each statement is planned for the filters at hand: what finds a user's few items is not what finds all of a day. Items are found by
-// when they were created, or by their user; a status, an account, an amount or the time of the last change is compared on the way, so
-// that a filter by one of these that few items fit reads back to the oldest, or to created_from.
+// when they were created, or by their user; a status, an account, an amount or the time of the last change is compared on the way. How
+// far a statement reads back is bounded by Reach, however few items fit and however many there are.
 package liststore
 
 import (
@@ -46,7 +46,7 @@ func (s *Store) planned(ctx context.Context, read func(ctx context.Context, tx *
 func (s *Store) Refunds(ctx context.Context, q lists.Query) (list []refund.Refund, err error) {
 	err = s.planned(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		rows, err := s.q.RefundsList(ctx, tx, &dbsqlc.RefundsListParams{
-			BeforeAt: q.Before.At, BeforeID: uuidOf(q.Before.ID), CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo,
+			BeforeAt: q.Before.At, BeforeID: uuidOf(q.Before.ID), UntilAt: q.Until.At, UntilID: uuidOf(q.Until.ID), CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo,
 			UpdatedFrom: q.UpdatedFrom, UpdatedTo: q.UpdatedTo, UserID: string(q.User), Account: q.Account, Currency: string(q.Currency),
 			AmountMin: q.AmountMin, AmountMax: q.AmountMax, Status: q.Status, Most: most(q),
 		})
@@ -65,7 +65,7 @@ func (s *Store) Refunds(ctx context.Context, q lists.Query) (list []refund.Refun
 func (s *Store) Disputes(ctx context.Context, q lists.Query) (list []payment.Dispute, err error) {
 	err = s.planned(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		rows, err := s.q.DisputesList(ctx, tx, &dbsqlc.DisputesListParams{
-			BeforeAt: q.Before.At, BeforeID: uuidOf(q.Before.ID), CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo,
+			BeforeAt: q.Before.At, BeforeID: uuidOf(q.Before.ID), UntilAt: q.Until.At, UntilID: uuidOf(q.Until.ID), CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo,
 			UpdatedFrom: q.UpdatedFrom, UpdatedTo: q.UpdatedTo, UserID: string(q.User), Account: q.Account, Currency: string(q.Currency),
 			AnyAmount: q.AnyAmount(), AmountMin: q.AmountMin, AmountMax: q.AmountMax, Status: q.Status, Most: most(q),
 		})
@@ -96,7 +96,7 @@ func (s *Store) DisputesDue(ctx context.Context, q lists.Query) (list []payment.
 // DisputesWaiting counts the open disputes of each account, and takes in how many seconds the first that waits for an answer must have
 // one: less than 0 if that passed within a week, +Inf without such a date.
 func (s *Store) DisputesWaiting(ctx context.Context, take func(account string, open int64, due float64)) error {
-	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	return s.pool.Aside(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := s.q.DisputesWaiting(ctx, c)
 		if err != nil {
 			return fmt.Errorf("count the open disputes: %w", err)

@@ -16,7 +16,7 @@ import (
 func (s *Store) Orders(ctx context.Context, q lists.Query) (list []payment.Order, err error) {
 	err = s.planned(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		rows, err := s.q.OrdersList(ctx, tx, &dbsqlc.OrdersListParams{
-			BeforeAt: q.Before.At, BeforeID: q.Before.ID, CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo,
+			BeforeAt: q.Before.At, BeforeID: q.Before.ID, UntilAt: q.Until.At, UntilID: q.Until.ID, CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo,
 			UpdatedFrom: q.UpdatedFrom, UpdatedTo: q.UpdatedTo, UserID: string(q.User), Account: q.Account, Currency: string(q.Currency),
 			AmountMin: q.AmountMin, AmountMax: q.AmountMax, Status: q.Status, Most: most(q),
 		})
@@ -40,7 +40,7 @@ func (s *Store) Orders(ctx context.Context, q lists.Query) (list []payment.Order
 func (s *Store) Attempts(ctx context.Context, q lists.Query) (list []payment.View, err error) {
 	err = s.planned(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		rows, err := s.q.AttemptsList(ctx, tx, &dbsqlc.AttemptsListParams{
-			BeforeAt: q.Before.At, BeforeID: uuidOf(q.Before.ID), CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo,
+			BeforeAt: q.Before.At, BeforeID: uuidOf(q.Before.ID), UntilAt: q.Until.At, UntilID: uuidOf(q.Until.ID), CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo,
 			UpdatedFrom: q.UpdatedFrom, UpdatedTo: q.UpdatedTo, UserID: string(q.User), Account: q.Account, Currency: string(q.Currency),
 			AmountMin: q.AmountMin, AmountMax: q.AmountMax, Status: q.Status, Stage: q.Stage, Most: most(q),
 		})

@@ -75,7 +75,7 @@ func (s *Store) count(ctx context.Context, tx *pipeline.Tx, after, until int64) 
 
 // read runs a query on a connection.
 func read[R any](ctx context.Context, s *Store, what string, query func(ctx context.Context, c *pgxpool.Conn) (R, error)) (found R, err error) {
-	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+	err = s.pool.Aside(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
 		if found, err = query(ctx, c); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}

@@ -40,6 +40,8 @@ type Pool struct {
 	// notices is one session, for announcements: they fall between two batches,
 	// and would take the session away whose memory the next one finds warm.
 	notices *pgxpool.Pool
+	// aside is for what may be slow.
+	aside *aside
 	// direct is for connections past a pooler.
 	direct *pgx.ConnConfig
 	// standby may be behind; nil without one.
@@ -105,6 +107,11 @@ func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
 		p.conns.Close()
 		return nil, fmt.Errorf("prepare the session of announcements: %w", err)
 	}
+	if p.aside, err = newAside(ctx, cfg); err != nil {
+		p.conns.Close()
+		p.notices.Close()
+		return nil, err
+	}
 	return p, nil
 }
 
@@ -144,6 +151,7 @@ func (p *Pool) Close() {
 		p.standby.Close()
 	}
 	p.notices.Close()
+	p.aside.conns.Close()
 	p.conns.Close()
 }
 

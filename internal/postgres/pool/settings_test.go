@@ -75,7 +75,7 @@ func TestVitals(t *testing.T) {
 	require.NoError(t, err)
 	require.Positive(t, v.Version)
 	require.Less(t, time.Since(v.Now).Abs(), time.Minute)
-	require.Equal(t, 12, v.Most)
+	require.Equal(t, 18, v.Most)
 	require.Positive(t, v.Free)
 	require.Positive(t, v.OldestTransaction)
 	require.Empty(t, v.Unvacuumed)

@@ -44,14 +44,14 @@ func (p *Pool) InTx(ctx context.Context, fn func(ctx context.Context, tx *pipeli
 // Once runs fn in a transaction and commits it, or undoes it if fn fails or panics. fn is run again, in another transaction, only if the
 // schema was migrated meanwhile.
 func (p *Pool) Once(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
-	return fresh(p.conns, func() error { return p.once(ctx, fn) })
+	return fresh(p.conns, func() error { return p.once(ctx, p.conns, fn) })
 }
 
 // once is Once for a schema that stays. With Snapshot it is the only place where transactions begin.
-func (p *Pool) once(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
+func (p *Pool) once(ctx context.Context, conns *pgxpool.Pool, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, txTimeout)
 	defer cancel()
-	conn, err := acquire(ctx, p.conns)
+	conn, err := acquire(ctx, conns)
 	if err != nil {
 		return err
 	}
@@ -70,15 +70,15 @@ func (p *Pool) once(ctx context.Context, fn func(ctx context.Context, tx *pipeli
 	return DomainError(p.commit(func() error { return tx.Commit(ctx) }))
 }
 
-// OnceBehind is Once for reading, on the standby, with data that may be a little old; without one, or where it is unavailable, on the
-// database. fn may be run twice.
+// OnceBehind is Once for reading what may be slow, on the connections of Aside: those of the standby, with data that may be a little old;
+// without one, or where it is unavailable, those of the database. fn may be run twice.
 func (p *Pool) OnceBehind(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
 	if p.standby != nil {
-		if err := p.standby.Once(ctx, fn); !errors.Is(err, payment.ErrUnavailable) {
+		if err := p.standby.onceAside(ctx, fn); !errors.Is(err, payment.ErrUnavailable) {
 			return err
 		}
 	}
-	return p.Once(ctx, fn)
+	return p.onceAside(ctx, fn)
 }
 
 // run turns a panic into an error: those that share a transaction, or its goroutine, with

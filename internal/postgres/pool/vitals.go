@@ -42,7 +42,7 @@ const vitals = `SELECT current_setting('server_version_num')::int, clock_timesta
 
 // Vitals reads how the server is. A role that may not see other sessions counts only its own, and no slots.
 func (p *Pool) Vitals(ctx context.Context) (Vitals, error) {
-	v := Vitals{Most: int(p.conns.Config().MaxConns) + 2}
+	v := Vitals{Most: int(p.conns.Config().MaxConns) + asideConns + 2}
 	err := on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error {
 		err := c.QueryRow(ctx, vitals, pgx.QueryExecModeCacheDescribe).Scan(&v.Version, &v.Now, &v.Free, &v.Autovacuum, &v.Unvacuumed,
 			&v.OldestTransaction, &v.IdleSlots, &v.StandbyMissing)

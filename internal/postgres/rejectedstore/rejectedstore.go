@@ -110,7 +110,7 @@ func (s *Store) PurgeRejected(ctx context.Context, keep time.Duration, limit int
 // Counts returns how many deliveries are kept, by account.
 func (s *Store) Counts(ctx context.Context) (map[string]int64, error) {
 	kept := map[string]int64{}
-	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := s.pool.Aside(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := s.q.RejectedCount(ctx, c)
 		if err != nil {
 			return fmt.Errorf("count rejected deliveries: %w", err)

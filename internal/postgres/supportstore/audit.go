@@ -20,7 +20,7 @@ import (
 // AuditEntries implements support.Store.
 func (s *Store) AuditEntries(ctx context.Context, q support.AuditQuery) ([]support.AuditEntry, error) {
 	var entries []support.AuditEntry
-	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := s.pool.Aside(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := s.q.AuditList(ctx, c, &dbsqlc.AuditListParams{
 			Actor: q.Actor, Action: string(q.Action), Target: q.Target, BeforeID: q.BeforeID, Most: int32(q.Limit), //nolint:gosec // a page
 		})
