@@ -52,6 +52,9 @@ func In(text string) bool {
 	if strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
 		text = norm.NFKC.String(text)
 	}
+	if !enough(text) {
+		return false
+	}
 	if uuid.MatchString(text) {
 		text = uuid.ReplaceAllString(text, "x")
 	}
@@ -78,6 +81,19 @@ func In(text string) bool {
 		}
 	}
 	return run >= 0 && w.ends(text, run, len(text))
+}
+
+// enough reports whether a text has as many digits as the shortest card number.
+func enough(text string) bool {
+	count := 0
+	for _, r := range text {
+		if _, is := digit(r); is {
+			if count++; count == shortest {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // digits is a run of them, of a length that counts those that are not kept.

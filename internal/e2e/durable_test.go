@@ -19,7 +19,7 @@ import (
 // production is the environment of a service that takes real money.
 func production(dsn string) []string {
 	return []string{
-		"PAYLATCH_LISTEN=127.0.0.1:0", "PAYLATCH_DATABASE_URL=" + dsn, "PAYLATCH_ENCRYPTION_KEYS=[" + keyOne + "]",
+		"PAYLATCH_LISTEN=127.0.0.1:0", "PAYLATCH_DATABASE_URL=" + dsn, "PAYLATCH_ENCRYPTION_KEYS=[{id: k1, key: XWYd1x9lM0yxyC3zTGCRuNu0xOjj6bAqW2h5S4dvn7k=}]",
 		"PAYLATCH_AUTH_HS256=[{id: shop, secret: " + secret + ", roles: [customer, service]}]",
 		"PAYLATCH_ACCOUNTS=[{name: stripe, kind: stripe, webhook_secrets: [whsec_1]}]",
 	}

@@ -76,12 +76,12 @@ func TestForgottenInEveryMember(t *testing.T) {
 	})
 	require.Zero(t, code, stderr)
 	require.Empty(t, r.columnsNaming(t, ann))
-	privacy, err := os.ReadFile("../../docs/privacy.md")
+	privacy, err := os.ReadFile("../../docs/reference/privacy.md")
 	require.NoError(t, err)
 	for mark, said := range map[string]string{"order-of-": "order ids", "key-of-": "idempotency keys", "ref-of-": "references", "reason-of-": "reasons"} {
 		if len(r.columnsNaming(t, mark+ann[3:])) > 0 {
-			require.Contains(t, string(privacy), "**What stays.** ", mark)
-			_, stays, _ := strings.Cut(string(privacy), "**What stays.** ")
+			require.Contains(t, string(privacy), "**Not erased**: ", mark)
+			_, stays, _ := strings.Cut(string(privacy), "**Not erased**: ")
 			require.Contains(t, stays, said, "what stays is named")
 		}
 	}

@@ -19,7 +19,7 @@ type Service struct {
 }
 
 // How many may wait with the status tokens of one attempt, with those of all attempts of one user, and as one user. A page's token is
-// easily copied, and each waiter costs a connection. One network has one in networkPart of all. These are in docs/security.md.
+// easily copied, and each waiter costs a connection. One network has one in networkPart of all, and never fewer than a user. These are in docs/security.md.
 const (
 	tokenSlots  = 20
 	pagesSlots  = 50
@@ -37,7 +37,7 @@ func (s *Service) groups(a authz.Actor, network string) []stream.Group {
 	case a.Has(payment.RoleService) && a.OnBehalfOf == "":
 		return nil
 	}
-	return []stream.Group{own, {Name: "network " + network, Slots: max(1, s.Hub.Limit()/networkPart)}}
+	return []stream.Group{own, {Name: "network " + network, Slots: max(userSlots, s.Hub.Limit()/networkPart)}}
 }
 
 // read reads the attempt, and takes a slot of its owner's for a waiter that has only a status token: whose it is, is known then.
