@@ -410,8 +410,8 @@ func (a *Attempt) mismatched(m Told, p *Payment, acceptMore bool) DiscrepancyKin
 		return "" // recorded, or money under a second payment, which is a finding of its own
 	case a.Succeeded() && m.Money.Minor < a.captures(key) && a.captures(key) > a.Money.Minor:
 		return "" // less than is recorded, which has a finding
-	case a.Succeeded() && a.captures(key) > 0:
-		return AmountMismatch // else the money before was taken back, and this is paid in its place
+	case a.Succeeded() && !a.replaces(key):
+		return AmountMismatch
 	case a.Failed() && a.Capture == CaptureManual && m.Money.Minor > 0 && m.Money.Minor < a.Money.Minor:
 		return "" // late money, whatever part of the hold it is
 	}
@@ -422,6 +422,11 @@ func (a *Attempt) mismatched(m Told, p *Payment, acceptMore bool) DiscrepancyKin
 		return ""
 	}
 	return AmountMismatch
+}
+
+// replaces reports whether money of a payment is paid in the place of what other payments had captured, and was taken back.
+func (a *Attempt) replaces(key string) bool {
+	return a.captures(key) == 0 && a.Captured <= 0 && a.SumIn(MovementCapture, a.Money.Currency) > 0
 }
 
 // besides is what other payments have on hold or have captured.
