@@ -174,8 +174,10 @@ func (a *Attempt) movePayment(p *Payment, r Report, movements []Told, odd Discre
 	case a.Begun == BegunElsewhere:
 	case r.Says == fsm.NewsProcessing && (p.State == fsm.PaymentOpen || p.State == fsm.PaymentNamed && p.Failure != ""):
 		return fsm.Stale, nil // of a charge of ours: its customer is on the way to the provider, or was declined there
+	case r.Says == fsm.NewsSoftFailed && p.State == fsm.PaymentNamed && !r.PageOpen:
+		return p.step(Report{Says: fsm.NewsProcessing, At: r.At}, now) // it is cancelled by us
 	case r.Says == fsm.NewsSoftFailed && p.State == fsm.PaymentProcessing:
-		return fsm.Applied, nil // it is cancelled by us
+		return fsm.Applied, nil
 	}
 	return p.step(r, now)
 }
