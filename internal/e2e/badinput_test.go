@@ -79,7 +79,7 @@ func TestBadBodies(t *testing.T) {
 		"{\"amount\":1,\"currency\":\"EUR\",\"description\":\"\xff\xfe\"}", "{\"amount\":1,\"currency\":\"EUR\",\"description\":\"\xed\xa0\x80\"}",
 		`{"amount":1,"currency":"EUR","description":"\udfff"}`, `{'amount':1}`, `{"amount":01,"currency":"EUR"}`, `{"amount":+1,"currency":"EUR"}`,
 		`{"amount":NaN,"currency":"EUR"}`, `{"amount":1,"currency":"EUR",}`, `{"amount":1,/**/"currency":"EUR"}`,
-		strings.Repeat(`{"metadata":`, 10_000)+`1`+strings.Repeat(`}`, 10_000), strings.Repeat(`[`, 90_000), `{"metadata":`+strings.Repeat(`[`, 90_000),
+		strings.Repeat(`{"metadata":`, 7_000)+`1`+strings.Repeat(`}`, 7_000), strings.Repeat(`[`, 90_000), `{"metadata":`+strings.Repeat(`[`, 90_000),
 	)
 	add(422, "validation-failed", create,
 		`{"amount":1e400,"currency":"EUR"}`,
