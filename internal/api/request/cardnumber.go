@@ -71,15 +71,21 @@ func memberWithCardNumber(of, name string, value any) (path string, found bool) 
 			}
 		}
 	case map[string]any:
-		for member, held := range v {
-			if cardnumber.In(member[:min(len(member), longestText)]) {
-				return "", true
-			}
-			if within, some := memberWithCardNumber(name, member, held); some {
-				within = strings.TrimSuffix(member+"."+within, ".")
-				if !found || within < path { // whatever the order in which they come
-					path, found = within, true
-				}
+		return withinMembers(name, v)
+	}
+	return path, found
+}
+
+// withinMembers is memberWithCardNumber of the members of an object, whatever the order in which they come.
+func withinMembers(of string, members map[string]any) (path string, found bool) {
+	for member, held := range members {
+		if cardnumber.In(member[:min(len(member), longestText)]) {
+			return "", true
+		}
+		if within, some := memberWithCardNumber(of, member, held); some {
+			within = strings.TrimSuffix(member+"."+within, ".")
+			if !found || within < path {
+				path, found = within, true
 			}
 		}
 	}
