@@ -185,7 +185,7 @@ func (a *Attempt) movePayment(p *Payment, r Report, movements []Told, odd Discre
 // heldBefore reports whether a webhook of a hold is an old one: the hold that it states is recorded already, and nothing
 // shows that it is younger than what moved its payment last.
 func (a *Attempt) heldBefore(movements []Told, p *Payment, r Report, now time.Time) bool {
-	if r.Cause.Kind != CauseWebhook || r.At.After(p.ReportedAt) {
+	if younger := r.At.After(p.ReportedAt.Add(time.Microsecond)); r.Cause.Kind != CauseWebhook || younger { // times are stored in microseconds
 		return false
 	}
 	with, key := *a, a.PaymentKey(p)
