@@ -2285,8 +2285,9 @@ type ListDisputesParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2296,8 +2297,9 @@ type ListDisputesParams struct {
 // ReadDisputeParams defines parameters for ReadDispute.
 type ReadDisputeParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2420,8 +2422,9 @@ type ListOrdersParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2435,8 +2438,9 @@ type CreateOrderParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2446,8 +2450,9 @@ type CreateOrderParams struct {
 // ReadOrderParams defines parameters for ReadOrder.
 type ReadOrderParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2460,8 +2465,9 @@ type ListAttemptsParams struct {
 	ClientRequestID *string `form:"client_request_id,omitempty" json:"client_request_id,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2475,8 +2481,9 @@ type RegisterAttemptParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2490,8 +2497,9 @@ type CancelOrderParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2505,8 +2513,9 @@ type PayParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2555,8 +2564,9 @@ type ListPaymentAttemptsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2575,8 +2585,9 @@ type ReadAttemptParams struct {
 	Prefer *Prefer `json:"Prefer,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2590,8 +2601,9 @@ type CancelAttemptParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2601,8 +2613,9 @@ type CancelAttemptParams struct {
 // CheckAttemptParams defines parameters for CheckAttempt.
 type CheckAttemptParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2616,8 +2629,9 @@ type CompleteParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2631,8 +2645,9 @@ type ConfirmParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2646,8 +2661,9 @@ type CreateRefundParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2661,8 +2677,9 @@ type ReportAttemptParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2675,8 +2692,9 @@ type StreamAttemptParams struct {
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2722,8 +2740,9 @@ type ListRefundsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2733,8 +2752,9 @@ type ListRefundsParams struct {
 // ReadRefundParams defines parameters for ReadRefund.
 type ReadRefundParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.

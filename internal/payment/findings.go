@@ -155,7 +155,7 @@ func secondPayment(before, after Attempt, p *Payment) []Finding {
 	if other.Held() > 0 {
 		text += "Refund one of the two, here or in the provider's dashboard."
 	} else {
-		text += "The first one was paid back: refund the second too, unless the order is to stand."
+		text += "The first payment was refunded. Refund the second one too, unless you deliver the order."
 	}
 	return []Finding{{
 		Kind: NeedsReview, About: AboutSecondPayment, AboutID: p.ID, Money: &Money{p.Captured, after.Money.Currency}, Text: text,

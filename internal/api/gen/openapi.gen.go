@@ -2284,8 +2284,9 @@ type ListDisputesParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2295,8 +2296,9 @@ type ListDisputesParams struct {
 // ReadDisputeParams defines parameters for ReadDispute.
 type ReadDisputeParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2419,8 +2421,9 @@ type ListOrdersParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2434,8 +2437,9 @@ type CreateOrderParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2445,8 +2449,9 @@ type CreateOrderParams struct {
 // ReadOrderParams defines parameters for ReadOrder.
 type ReadOrderParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2459,8 +2464,9 @@ type ListAttemptsParams struct {
 	ClientRequestID *string `form:"client_request_id,omitempty" json:"client_request_id,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2474,8 +2480,9 @@ type RegisterAttemptParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2489,8 +2496,9 @@ type CancelOrderParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2504,8 +2512,9 @@ type PayParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2554,8 +2563,9 @@ type ListPaymentAttemptsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2574,8 +2584,9 @@ type ReadAttemptParams struct {
 	Prefer *Prefer `json:"Prefer,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2589,8 +2600,9 @@ type CancelAttemptParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2600,8 +2612,9 @@ type CancelAttemptParams struct {
 // CheckAttemptParams defines parameters for CheckAttempt.
 type CheckAttemptParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2615,8 +2628,9 @@ type CompleteParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2630,8 +2644,9 @@ type ConfirmParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2645,8 +2660,9 @@ type CreateRefundParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2660,8 +2676,9 @@ type ReportAttemptParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2674,8 +2691,9 @@ type StreamAttemptParams struct {
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2721,8 +2739,9 @@ type ListRefundsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2732,8 +2751,9 @@ type ListRefundsParams struct {
 // ReadRefundParams defines parameters for ReadRefund.
 type ReadRefundParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
-	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`. A token's `sub` does not begin with `erased-` either.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
+	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
+	// A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.

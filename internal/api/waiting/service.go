@@ -19,7 +19,8 @@ type Service struct {
 }
 
 // How many may wait with the status tokens of one attempt, with those of all attempts of one user, and as one user. A page's token is
-// easily copied, and each waiter costs a connection. One network has one in networkPart of all, and never fewer than a user. These are in docs/security.md.
+// easily copied, and each waiter costs a connection. One network has one in networkPart of all, and never fewer than a user.
+// These numbers are in docs/explanation/security.md.
 const (
 	tokenSlots  = 20
 	pagesSlots  = 50

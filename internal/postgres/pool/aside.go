@@ -13,7 +13,7 @@ import (
 )
 
 // Lists, searches, exports, the overview and metrics have connections of their own: however slow they are, pays, webhooks and /readyz
-// find theirs. These numbers are in docs/security.md.
+// find theirs. These numbers are in docs/explanation/security.md.
 const (
 	// asideConns is how many such reads run at once.
 	asideConns = 6
