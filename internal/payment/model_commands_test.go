@@ -106,10 +106,8 @@ func (w *world) cancel(rt *rapid.T) {
 		w.cancelOrder(rt, name[:1])
 		return
 	}
-	was := w.attempts[name]
+	was, busy := w.attempts[name], w.underWay(name) || captureOpen(w.attempts[name])
 	rt.Logf("CANCEL %s, whose call %s", name, w.script(rt, name))
-	// Beside late money a capture that was sent stays open, and a cancel waits for it.
-	busy := w.underWay(name) || slices.ContainsFunc(was.Open, func(o payment.OperationName) bool { return o.Kind == payment.OperationCapture })
 	w.command(rt, name, w.cancelling(w.service(rt), name), func(p *press) {
 		switch {
 		case was.State.Final() && !errors.Is(p.err, payment.ErrAttemptFinal):
@@ -121,6 +119,12 @@ func (w *world) cancel(rt *rapid.T) {
 	})
 }
 
+// captureOpen reports whether a capture of the attempt is open. One that was sent stays open beside late money, and a cancel waits for it.
+func captureOpen(a known) bool {
+	isCapture := func(o payment.OperationName) bool { return o.Kind == payment.OperationCapture }
+	return a.Intent.Kind == payment.OperationCapture || slices.ContainsFunc(a.Open, isCapture)
+}
+
 // cancelling makes a cancellation that is not begun yet.
 func (w *world) cancelling(s *service, name string) func() (commands.Reply, error) {
 	req, id := w.fresh("cancel "+name), w.attempts[name].ID
@@ -130,7 +134,7 @@ func (w *world) cancelling(s *service, name string) func() (commands.Reply, erro
 func (w *world) cancelOrder(rt *rapid.T, letter string) {
 	rt.Logf("CANCEL order %s", letter)
 	_, _, err := w.service(rt).CancelOrder(w.ctx, w.actor(), w.fresh("cancel order "+letter), w.order(letter))
-	busy := slices.ContainsFunc(w.of(letter), func(a known) bool { return a.Intent.Kind == payment.OperationCapture })
+	busy := slices.ContainsFunc(w.of(letter), captureOpen)
 	if !errors.Is(err, payment.ErrOrderPaid) && (!busy || !errors.Is(err, payment.ErrBusy)) {
 		w.must(err)
 	}
