@@ -266,7 +266,7 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 	working.Wait()
 	stopCommitter()
 	committing.Wait()
-	in.rooms.prompt.Close()
+	in.rooms.close()
 	if lost := in.rejected.Flush(context.WithoutCancel(ctx)); lost != nil {
 		in.log.Warn().Err(lost).Msg("the last deliveries that were rejected were not kept")
 	}

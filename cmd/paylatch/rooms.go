@@ -15,10 +15,9 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/bulk"
 	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/engine"
 	"github.com/paylatch/paylatch/internal/imports"
-	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -36,7 +35,8 @@ type rooms struct {
 	activity.Inbox
 	*runner.Runner
 
-	prompt *runner.Prompt
+	// close ends the engine.
+	close func()
 }
 
 // reconciler compares the accounts with their providers' books.
@@ -63,36 +63,29 @@ func holdOf(ctx context.Context, store *postgres.Store, account string) (*reconc
 
 // newRooms wires the use cases. Without notes nothing is recorded, and no command may be executed; without a sealer no
 // charge is sent twice. The pays and refunds of accounts that guard holds wait. Each event that has
-// become foreign is counted, and so is what shares transactions.
+// become foreign is counted, and so are the items of each shared transaction.
 func newRooms(
 	cfg *config.Config, store *postgres.Store, used *accounts.Set, notes *activity.Notes, sealer *auth.Sealer,
 	guard *watermark.Guard, counted *metrics.Metrics,
 ) rooms {
-	rules := changeset.Rules{
-		Cell:     cfg.Cell,
-		Accounts: used.Charged, Held: guard,
-		Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
+	o := engine.Options{
+		Store: store, Readers: used.Readers, Now: now,
+		Rules: changeset.Rules{
+			Cell: cfg.Cell, Accounts: used.Charged, Held: guard,
+			Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
+		},
+		DefaultAccount: cfg.DefaultAccount, OrdersBy: ordersBy(cfg), CustomersMay: customersMay(cfg), Wait: cfg.Idempotency.Wait,
+		Quota:           idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per},
+		ProviderTimeout: cfg.ProviderTimeout, StaleAfter: cfg.SilentAfter,
+		Prompt: true, Foreign: counted.Foreign, Flushed: counted.Batches,
 	}
-	run := runner.Options{Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, Flushed: counted.Batches("results"), Now: now}
 	if sealer != nil {
-		run.Seal, run.Open = sealer.SealText, sealer.OpenText
+		o.Seal, o.Open = sealer.SealText, sealer.OpenText
 	}
-	var r *runner.Runner
-	prompt := runner.NewPrompt(func(ctx context.Context, name payment.OperationName, cause payment.Cause) (payment.Attempt, error) {
-		return r.Execute(ctx, name, cause)
-	})
-	rules.Wanted, run.Wanted = prompt.Wanted, prompt.Wanted
-	r = runner.New(run)
+	e := engine.New(o)
 	return rooms{
-		Runner: r, prompt: prompt,
-		Commands: activity.Commands{Notes: notes, Commands: commands.New(commands.Options{
-			Store: store, Runner: r, DefaultAccount: cfg.DefaultAccount, OrdersBy: ordersBy(cfg), CustomersMay: customersMay(cfg), Wait: cfg.Idempotency.Wait,
-			Quota: idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per}, Flushed: counted.Batches("pays"),
-		})},
-		Inbox: activity.Inbox{Notes: notes, Inbox: intake.New(intake.Options{
-			Store: store, Rules: rules, Readers: used.Readers, ProviderTimeout: cfg.ProviderTimeout, StaleAfter: cfg.SilentAfter,
-			Foreign: counted.Foreign, Flushed: counted.Batches("webhooks"), Now: now,
-		})},
+		Runner: e.Runner, close: e.Close,
+		Commands: activity.Commands{Notes: notes, Commands: e.Commands}, Inbox: activity.Inbox{Notes: notes, Inbox: e.Inbox},
 	}
 }
 

@@ -16,12 +16,12 @@ import (
 	"github.com/paylatch/paylatch/internal/backfill"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/standard"
@@ -89,17 +89,10 @@ const attempts = 250
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	dsn := testdb.New(t)
-	store, err := postgres.Open(t.Context(), dsn)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
 	reader, err := stripe.New(webhooks.Config{Secrets: []string{"whsec_x"}})
 	require.NoError(t, err)
-	e := &env{conn: testdb.Connect(t, dsn), list: &list{}}
-	e.in = intake.New(intake.Options{
-		Store: store, Rules: changeset.Rules{Accounts: current.Of(map[string]gateway.Account{"shop": {}})}, ProviderTimeout: time.Second, Now: time.Now,
-	})
+	on := enginetest.New(t, engine.Options{Rules: changeset.Rules{Accounts: current.Of(map[string]gateway.Account{"shop": {}})}})
+	e := &env{conn: testdb.Connect(t, on.DSN), list: &list{}, in: on.Inbox}
 	now := time.Now()
 	for i := range attempts {
 		pi := fmt.Sprintf("pi_%d", i)

@@ -20,17 +20,17 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/schedule"
 	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -81,32 +81,13 @@ func staff(name string, role payment.Role) support.Staff {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	dsn := testdb.New(t)
-	store, err := postgres.Open(t.Context(), dsn)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
-	db, err := pgxpool.New(t.Context(), dsn)
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	rules := changeset.Rules{
-		Accounts: current.Of(map[string]gateway.Account{"acc": {}}),
-		Schedule: schedule.Schedule{First: time.Hour, Lease: time.Minute},
-	}
-	run := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: time.Second, Now: time.Now})
-	r := &rooms{
-		Commands: commands.New(commands.Options{Store: store, Runner: run, DefaultAccount: "acc", Wait: time.Second}),
-		Inbox:    intake.New(intake.Options{Store: store, Rules: rules, ProviderTimeout: time.Second, Now: time.Now}),
-	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ran := make(chan error, 1)
-	go func() { ran <- r.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-ran)
+	e := enginetest.New(t, engine.Options{
+		Rules:          changeset.Rules{Accounts: current.Of(map[string]gateway.Account{"acc": {}}), Schedule: schedule.Schedule{First: time.Hour, Lease: time.Minute}},
+		DefaultAccount: "acc",
 	})
-	desk := support.New(support.Options{Store: store.Support(), Payments: deskOf{r, run}})
-	return &env{rooms: r, bulk: bulk.New(cell.Only, store.Jobs(), desk), desk: desk, store: store, db: db}
+	r := &rooms{Commands: e.Commands, Inbox: e.Inbox}
+	desk := support.New(support.Options{Store: e.Store.Support(), Payments: deskOf{r, e.Runner}})
+	return &env{rooms: r, bulk: bulk.New(cell.Only, e.Store.Jobs(), desk), desk: desk, store: e.Store, db: e.DB}
 }
 
 // deskOf has what the support side needs of all rooms.

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/engine"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -19,12 +20,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// store is what all rooms need of the storage.
-type store interface {
-	commands.Store
-	intake.Store
-	runner.Store
-}
+// store is the storage of an engine.
+type store = engine.Store
 
 // options configure a service.
 type options struct {
@@ -47,30 +44,23 @@ type options struct {
 	Now                          func() time.Time
 }
 
-// service is the rooms, wired as the program does.
+// service is the engine, with reads of its worklists.
 type service struct {
-	*commands.Commands
-	*intake.Inbox
-	*runner.Runner
+	*engine.Engine
 
 	store store
 }
 
 func newService(o options) *service {
-	rules := changeset.Rules{
-		Accounts: current.Of(maps.Clone(o.Notes.Providers(o.Accounts))),
-		Schedule: schedule.Schedule{First: o.RecheckAfter, Lease: o.Lease}, Held: o.Held, Wanted: o.Wanted,
-	}
-	r := runner.New(runner.Options{Store: o.Store, Rules: rules, ProviderTimeout: o.ProviderTimeout, Seal: o.Seal, Open: o.Open, Now: o.Now})
-	return &service{
-		Commands: commands.New(commands.Options{
-			Store: o.Store, Runner: r, DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, CustomersMay: o.CustomersMay, Wait: o.Wait, Quota: o.Quota,
-		}),
-		Inbox: intake.New(intake.Options{
-			Store: o.Store, Rules: rules, Readers: current.Of(o.Readers), ProviderTimeout: o.ProviderTimeout, StaleAfter: o.StaleAfter, Foreign: o.Foreign, Now: o.Now,
-		}),
-		Runner: r, store: o.Store,
-	}
+	return &service{store: o.Store, Engine: engine.New(engine.Options{
+		Store: o.Store, Readers: current.Of(o.Readers), Now: o.Now,
+		Rules: changeset.Rules{
+			Accounts: current.Of(maps.Clone(o.Notes.Providers(o.Accounts))),
+			Schedule: schedule.Schedule{First: o.RecheckAfter, Lease: o.Lease}, Held: o.Held, Wanted: o.Wanted,
+		},
+		DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, CustomersMay: o.CustomersMay, Wait: o.Wait, Quota: o.Quota,
+		ProviderTimeout: o.ProviderTimeout, StaleAfter: o.StaleAfter, Seal: o.Seal, Open: o.Open, Foreign: o.Foreign,
+	})}
 }
 
 // Attempt is commands.Commands.Attempt.

@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -88,7 +89,7 @@ var (
 )
 
 // hasty is a service whose runners are taken for dead at once.
-func hasty(store *postgres.Store, p gateway.Provider) *service {
+func hasty(store *postgres.Store, p gateway.Provider) *engine.Engine {
 	return newService(store, p, timing{time.Second, time.Millisecond, soon, time.Second})
 }
 

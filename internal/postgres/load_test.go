@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -29,7 +30,7 @@ import (
 // load is everything that may happen to a few orders, at once, in two replicas.
 type load struct {
 	t        *testing.T
-	replicas [2]*service
+	replicas [2]*engine.Engine
 	actor    authz.Actor
 	keys     atomic.Int64
 	events   atomic.Int64
@@ -63,7 +64,7 @@ func (l *load) run(ctx context.Context) {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	for _, s := range l.replicas {
 		services.Go(func() { l.note("run", s.Run(running)) })
-		for _, act := range []func(*service) error{l.pay, l.pay, l.confirm, l.cancel, l.cancelOrder, l.recheck, l.reconcile, l.retry} {
+		for _, act := range []func(*engine.Engine) error{l.pay, l.pay, l.confirm, l.cancel, l.cancelOrder, l.recheck, l.reconcile, l.retry} {
 			actors.Go(func() {
 				for ctx.Err() == nil {
 					_ = act(s)
@@ -128,7 +129,7 @@ func (l *load) some(n int) []payment.Attempt {
 	return slices.Clone(l.attempts[max(0, len(l.attempts)-n):])
 }
 
-func (l *load) pay(s *service) error {
+func (l *load) pay(s *engine.Engine) error {
 	id := l.order()
 	_, _, err := s.CreateOrder(l.t.Context(), authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}, idempotency.Request{User: "u1", Endpoint: "create", Key: idempotency.Key("order-" + id + "-key")},
 		commands.CreateOrder{OrderID: id, Money: payment.Money{Minor: 1000, Currency: "EUR"}})
@@ -144,21 +145,21 @@ func (l *load) pay(s *service) error {
 	return l.note("pay", err)
 }
 
-func (l *load) confirm(s *service) error {
+func (l *load) confirm(s *engine.Engine) error {
 	return l.each("confirm", func(a payment.Attempt) error {
 		_, err := s.Confirm(l.t.Context(), l.actor, l.request("confirm "+a.ID.String()), commands.Confirm{AttemptID: a.ID})
 		return err
 	})
 }
 
-func (l *load) cancel(s *service) error {
+func (l *load) cancel(s *engine.Engine) error {
 	return l.each("cancel", func(a payment.Attempt) error {
 		_, err := s.Cancel(l.t.Context(), l.actor, l.request("cancel "+a.ID.String()), a.ID)
 		return err
 	})
 }
 
-func (l *load) cancelOrder(s *service) error {
+func (l *load) cancelOrder(s *engine.Engine) error {
 	<-time.After(hurried)
 	return l.each("cancel order", func(a payment.Attempt) error {
 		_, _, err := s.CancelOrder(l.t.Context(), l.actor, l.request("cancel "+string(a.OrderID)), a.OrderID)
@@ -166,14 +167,14 @@ func (l *load) cancelOrder(s *service) error {
 	})
 }
 
-func (l *load) recheck(s *service) error {
+func (l *load) recheck(s *engine.Engine) error {
 	return l.each("recheck", func(a payment.Attempt) error {
 		_, err := s.Recheck(l.t.Context(), a.ID, payment.Cause{Kind: payment.CausePerson, ID: "p"})
 		return err
 	})
 }
 
-func (l *load) reconcile(s *service) error {
+func (l *load) reconcile(s *engine.Engine) error {
 	due, err := s.Due(l.t.Context(), "acc", 10)
 	_ = l.note("due", err)
 	for _, name := range due {
@@ -184,7 +185,7 @@ func (l *load) reconcile(s *service) error {
 	return err
 }
 
-func (l *load) retry(s *service) error {
+func (l *load) retry(s *engine.Engine) error {
 	_, err := s.RetryParked(l.t.Context(), 50)
 	<-time.After(time.Millisecond)
 	return l.note("retry", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine"
 	"github.com/paylatch/paylatch/internal/faults"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
@@ -22,7 +23,7 @@ import (
 )
 
 // serves runs a service on one connection whose round trips are counted.
-func serves(t *testing.T, p gateway.Provider) (*faults.TCP, *postgres.Store, *service) {
+func serves(t *testing.T, p gateway.Provider) (*faults.TCP, *postgres.Store, *engine.Engine) {
 	t.Helper()
 	way, url := faults.NewDatabase(t, testdb.New(t))
 	store := open(t, testdb.With(t, url, "pool_max_conns", "1"))

@@ -19,16 +19,15 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/recheck"
 	"github.com/paylatch/paylatch/internal/runner"
-	"github.com/paylatch/paylatch/internal/schedule"
-	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/internal/verify"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -54,29 +53,10 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	dsn := testdb.New(t)
-	store, err := postgres.Open(t.Context(), dsn)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
-	db, err := pgxpool.New(t.Context(), dsn)
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	r := &env{dashboard: newDashboard(), store: store, db: db, counted: map[string]int{}, now: time.Now}
-	r.rules = changeset.Rules{
-		Accounts: current.Of(map[string]gateway.Account{account: {Provider: r.dashboard}, "webhooks only": {}}),
-		Schedule: schedule.Schedule{First: 10 * time.Second, Lease: 30 * time.Second},
-	}
-	r.Runner = runner.New(runner.Options{Store: store, Rules: r.rules, ProviderTimeout: 10 * time.Second, Now: time.Now})
-	r.Commands = r.process()
-	r.Inbox = intake.New(intake.Options{Store: store, Rules: r.rules, ProviderTimeout: 10 * time.Second, Now: time.Now})
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ran := make(chan error, 1)
-	go func() { ran <- r.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-ran)
-	})
+	r := &env{dashboard: newDashboard(), counted: map[string]int{}, now: time.Now}
+	r.rules = changeset.Rules{Accounts: current.Of(map[string]gateway.Account{account: {Provider: r.dashboard}, "webhooks only": {}})}
+	e := enginetest.New(t, engine.Options{Rules: r.rules, DefaultAccount: account})
+	r.Commands, r.Inbox, r.Runner, r.store, r.db = e.Commands, e.Inbox, e.Runner, e.Store, e.DB
 	return r
 }
 

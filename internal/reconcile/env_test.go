@@ -21,16 +21,16 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/reconcile"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/schedule"
-	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/internal/verify"
 )
 
@@ -61,14 +61,6 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	dsn := testdb.New(t)
-	store, err := postgres.Open(t.Context(), dsn)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
-	db, err := pgxpool.New(t.Context(), dsn)
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
 	b := &bank{stands: map[string]gateway.Outcome{}, fails: map[string]error{}}
 	restored := &atomic.Pointer[reconcile.Hold]{}
 	hold := restored.Load
@@ -81,9 +73,10 @@ func newEnv(t *testing.T) *env {
 		}),
 		Schedule: schedule.Schedule{First: time.Minute, Lease: 30 * time.Second},
 	}
-	r := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now})
+	e := enginetest.New(t, engine.Options{Rules: rules, DefaultAccount: account})
+	store := e.Store
 	o := reconcile.Options{
-		Store: store, Payments: payments{r}, Rules: rules, Now: time.Now,
+		Store: store, Payments: payments{e.Runner}, Rules: rules, Now: time.Now,
 		Pause:  func(context.Context, time.Duration) error { return nil },
 		HoldOf: func(context.Context, string) (*reconcile.Hold, error) { return hold(), nil },
 		Recall: func(ctx context.Context, p imports.Past) error {
@@ -91,8 +84,7 @@ func newEnv(t *testing.T) *env {
 		},
 	}
 	return &env{
-		Reconciler: reconcile.New(o), store: store, restored: restored, db: db, bank: b, run: r,
-		use: commands.New(commands.Options{Store: store, Runner: r, DefaultAccount: account, Wait: 5 * time.Second}),
+		Reconciler: reconcile.New(o), store: store, restored: restored, db: e.DB, bank: b, run: e.Runner, use: e.Commands,
 	}
 }
 

@@ -1,7 +1,6 @@
 package refundrequest_test
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -18,15 +17,15 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	provider "github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/refundrequest"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/sandbox"
-	"github.com/paylatch/paylatch/internal/schedule"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
@@ -70,15 +69,11 @@ func newEnv(t *testing.T) *env {
 		box.ServeHTTP(w, r)
 	}))
 	e.dsn, e.box = testdb.New(t), server.URL
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ran := make(chan error, 1)
-	go func() { ran <- box.Run(ctx) }()
 	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-ran)
 		require.NoError(t, box.Close())
 		server.Close()
 	})
+	enginetest.Run(t, box.Run)
 	e.wire(t)
 	return e
 }
@@ -93,25 +88,14 @@ func (e *env) another(t *testing.T) *env {
 
 func (e *env) wire(t *testing.T) {
 	t.Helper()
-	var err error
-	e.store, err = postgres.Open(t.Context(), e.dsn)
-	require.NoError(t, err)
-	e.store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(e.store.Close)
-	e.db, err = pgxpool.New(t.Context(), e.dsn)
-	require.NoError(t, err)
-	t.Cleanup(e.db.Close)
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	e.notes = activity.NewNotes(e.store, time.Now)
-	rules := changeset.Rules{
-		Accounts: current.Of(map[string]gateway.Account{"sandbox": {Provider: provider.New(e.box, "", &http.Client{Transport: transport})}}),
-		Schedule: schedule.Schedule{First: 10 * time.Second, Lease: 30 * time.Second},
-	}
-	e.Runner = runner.New(runner.Options{Store: e.store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now})
-	e.Commands = activity.Commands{Notes: e.notes, Commands: commands.New(commands.Options{
-		Store: e.store, Runner: e.Runner, DefaultAccount: "sandbox", Wait: 5 * time.Second,
-	})}
+	on := enginetest.On(t, e.dsn, engine.Options{
+		Rules:          changeset.Rules{Accounts: current.Of(map[string]gateway.Account{"sandbox": {Provider: provider.New(e.box, "", &http.Client{Transport: transport})}})},
+		DefaultAccount: "sandbox",
+	})
+	e.store, e.db, e.Runner, e.notes = on.Store, on.DB, on.Runner, activity.NewNotes(on.Store, time.Now)
+	e.Commands = activity.Commands{Notes: e.notes, Commands: on.Commands}
 	e.desk = support.New(support.Options{Store: e.store.Support(), Payments: nil, Flush: e.notes.Flush})
 	e.requests = refundrequest.New(e.store.Requests(), e.Commands, e.desk)
 }

@@ -22,16 +22,15 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
-	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	provider "github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/sandbox"
-	"github.com/paylatch/paylatch/internal/schedule"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/internal/worklist"
@@ -59,43 +58,22 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	dsn := testdb.New(t)
-	store, err := postgres.Open(t.Context(), dsn)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
-	db, err := pgxpool.New(t.Context(), dsn)
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
 
 	box, err := sandbox.New(sandbox.Options{})
 	require.NoError(t, err)
 	server := httptest.NewServer(box)
 	transport := &http.Transport{}
 	client := provider.New(server.URL, "", &http.Client{Transport: transport})
+	dsn := testdb.New(t)
+	store, db := enginetest.Open(t, dsn)
 	notes := activity.NewNotes(store, time.Now)
-	rules := changeset.Rules{
-		Accounts: current.Of(notes.Providers(map[string]gateway.Account{"sandbox": {Provider: client}})),
-		Schedule: schedule.Schedule{First: 10 * time.Second, Lease: 30 * time.Second},
-	}
-	run := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now})
-	all := rooms{
-		Runner: run,
-		Commands: activity.Commands{Notes: notes, Commands: commands.New(commands.Options{
-			Store: store, Runner: run, DefaultAccount: "sandbox", Wait: 10 * time.Second,
-		})},
-		Inbox: activity.Inbox{Notes: notes, Inbox: intake.New(intake.Options{
-			Store: store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now,
-		})},
-	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ran := make(chan error, 2)
-	go func() { ran <- box.Run(ctx) }()
-	go func() { ran <- all.Run(ctx) }()
+	e := enginetest.On(t, dsn, engine.Options{
+		Rules:          changeset.Rules{Accounts: current.Of(notes.Providers(map[string]gateway.Account{"sandbox": {Provider: client}}))},
+		DefaultAccount: "sandbox",
+	})
+	all := rooms{Runner: e.Runner, Commands: activity.Commands{Notes: notes, Commands: e.Commands}, Inbox: activity.Inbox{Notes: notes, Inbox: e.Inbox}}
+	enginetest.Run(t, box.Run)
 	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-ran)
-		require.NoError(t, <-ran)
 		require.NoError(t, box.Close())
 		transport.CloseIdleConnections()
 		server.Close()

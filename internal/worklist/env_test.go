@@ -12,16 +12,14 @@ import (
 
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
-	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/schedule"
 	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/internal/worklist"
 )
 
@@ -49,19 +47,13 @@ func staff(name string, role payment.Role) support.Staff {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	dsn := testdb.New(t)
-	store, err := postgres.Open(t.Context(), dsn)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
-	db, err := pgxpool.New(t.Context(), dsn)
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	rules := changeset.Rules{Accounts: current.Of(map[string]gateway.Account{"acc": {}}), Schedule: schedule.Schedule{First: time.Hour, Lease: time.Minute}}
-	run := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: time.Second, Now: time.Now})
-	r := &env{store: store, db: db, desk: support.New(support.Options{Store: store.Support()})}
-	payments := commands.New(commands.Options{Store: store, Runner: run, DefaultAccount: "acc", Wait: time.Second})
-	r.Service = worklist.New(worklist.Options{Store: store.Worklist(), Audit: r.desk, Payments: payments, Now: time.Now})
+	e := enginetest.New(t, engine.Options{
+		Rules:          changeset.Rules{Accounts: current.Of(map[string]gateway.Account{"acc": {}}), Schedule: schedule.Schedule{First: time.Hour, Lease: time.Minute}},
+		DefaultAccount: "acc",
+	})
+	store := e.Store
+	r := &env{store: store, db: e.DB, desk: support.New(support.Options{Store: store.Support()})}
+	r.Service = worklist.New(worklist.Options{Store: store.Worklist(), Audit: r.desk, Payments: e, Now: time.Now})
 	r.settler = worklist.NewSettler(store.Worklist(), store.InCommandTx, func(id payment.DiscrepancyID, err error) {
 		t.Errorf("settle %s: %v", id, err)
 	})

@@ -22,15 +22,14 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/imports"
-	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	client "github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/recheck"
 	"github.com/paylatch/paylatch/internal/reconcile"
-	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/sandbox"
 	"github.com/paylatch/paylatch/internal/schedule"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -89,11 +88,7 @@ func newWorld(t *testing.T, look func(gateway.Provider) gateway.Provider) *world
 		clock: newClock(t, dsn, began), began: began, random: rand.New(rand.NewPCG(seed, 1)), todo: map[int][]func(t *testing.T){},
 		delivered: map[string]bool{}, found: map[string]int{}, lookups: map[string]int{},
 	}
-	var err error
-	w.store, err = postgres.Open(t.Context(), dsn)
-	require.NoError(t, err)
-	w.store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(w.store.Close)
+	w.store, _ = enginetest.Open(t, dsn)
 	var receive http.Handler
 	hook := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.deliver(rw, r, receive) }))
 	t.Cleanup(hook.Close)
@@ -109,20 +104,8 @@ func (w *world) startSandbox(t *testing.T, seed uint64, hook string) {
 	var err error
 	w.box, err = sandbox.New(w.opts)
 	require.NoError(t, err)
-	inBackground(t, w.box.Run)
+	enginetest.Run(t, w.box.Run)
 	t.Cleanup(func() { require.NoError(t, w.box.Close()) })
-}
-
-// inBackground runs something until the test ends.
-func inBackground(t *testing.T, run func(context.Context) error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ran := make(chan error, 1)
-	go func() { ran <- run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-ran)
-	})
 }
 
 // wire wires the rooms and returns what receives webhooks.
@@ -139,33 +122,31 @@ func (w *world) wire(t *testing.T, look func(gateway.Provider) gateway.Provider)
 		Accounts: current.Of(map[string]gateway.Account{account: {Provider: provider, Books: at, Events: at, Hears: true}}),
 		Schedule: schedule.Schedule{First: 10 * time.Second, Lease: 30 * time.Second},
 	}
-	r := runner.New(runner.Options{
-		Store: w.store, Rules: rules, ProviderTimeout: 20 * time.Second, Now: w.Now,
+	verifier, err := standard.New(webhooks.Config{Secrets: []string{secret}})
+	require.NoError(t, err)
+	e := engine.New(engine.Options{
+		Store: w.store, Rules: rules, Readers: current.Of(map[string]webhooks.Reader{account: verifier}), DefaultAccount: account,
+		Wait: 20 * time.Second, ProviderTimeout: 20 * time.Second, Now: w.Now,
 		Seal: func(text string, _ []byte) ([]byte, error) { return []byte(text), nil },
 		Open: func(sealed, _ []byte) (string, error) { return string(sealed), nil },
 	})
-	w.use = commands.New(commands.Options{Store: w.store, Runner: r, DefaultAccount: account, Wait: 20 * time.Second})
+	w.use = e.Commands
 	w.books = reconcile.New(reconcile.Options{
-		Store: w.store, Payments: r, Rules: rules, Now: w.Now,
+		Store: w.store, Payments: e.Runner, Rules: rules, Now: w.Now,
 		Recall: func(ctx context.Context, p imports.Past) error {
 			return imports.Make(ctx, imports.Options{Store: w.store, Rules: rules, Account: p.Account, Now: w.Now}, p)
 		},
 	})
-	verifier, err := standard.New(webhooks.Config{Secrets: []string{secret}})
-	require.NoError(t, err)
-	inbox := intake.New(intake.Options{
-		Store: w.store, Rules: rules, Readers: current.Of(map[string]webhooks.Reader{account: verifier}), ProviderTimeout: 20 * time.Second, Now: w.Now,
-	})
-	inBackground(t, inbox.Run)
-	w.background = []worker.Loop{worker.Reconcile(r, time.Second, zerolog.Nop()), worker.RetryParked(inbox), worker.RetryEarly(inbox)}
+	enginetest.Run(t, e.Run)
+	w.background = []worker.Loop{worker.Reconcile(e.Runner, time.Second, zerolog.Nop()), worker.RetryParked(e.Inbox), worker.RetryEarly(e.Inbox)}
 	w.daily = worker.ReconcileBooks(w.books, w.counted, zerolog.Nop())
-	w.final = worker.Recheck(recheck.New(recheck.Options{Store: w.store, Runner: r, Accounts: rules.Accounts, Now: w.Now, Counted: func(_, result string) {
+	w.final = worker.Recheck(recheck.New(recheck.Options{Store: w.store, Runner: e.Runner, Accounts: rules.Accounts, Now: w.Now, Counted: func(_, result string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.lookups[result]++
 	}}))
 	return api.New(api.Options{
-		Payments: w.use, Deliveries: inbox, Accounts: current.Of(map[string]delivery.Account{account: {Verifier: verifier}}), Log: zerolog.Nop(), Now: w.Now,
+		Payments: w.use, Deliveries: e.Inbox, Accounts: current.Of(map[string]delivery.Account{account: {Verifier: verifier}}), Log: zerolog.Nop(), Now: w.Now,
 	})
 }
 

@@ -1,0 +1,76 @@
+// Package enginetest has an engine on a real database, for tests.
+package enginetest
+
+import (
+	"cmp"
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
+	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// Env is an engine and its database.
+type Env struct {
+	*engine.Engine
+
+	Store *postgres.Store
+	DB    *pgxpool.Pool
+	DSN   string
+}
+
+// New returns an engine on a database of its own. It takes webhooks in until the test ends. Times that o leaves out are 10 s, and 30 s for
+// leases.
+func New(tb testing.TB, o engine.Options) *Env {
+	tb.Helper()
+	return On(tb, testdb.New(tb), o)
+}
+
+// On is New on a database that others use as well: the engine of another process.
+func On(tb testing.TB, dsn string, o engine.Options) *Env {
+	tb.Helper()
+	e := &Env{DSN: dsn}
+	e.Store, e.DB = Open(tb, dsn)
+	const usual = 10 * time.Second
+	o.Store, o.Wait, o.ProviderTimeout = e.Store, cmp.Or(o.Wait, usual), cmp.Or(o.ProviderTimeout, usual)
+	o.Schedule = schedule.Schedule{First: cmp.Or(o.Schedule.First, usual), Lease: cmp.Or(o.Schedule.Lease, 3*usual)}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	e.Engine = engine.New(o)
+	Run(tb, e.Engine.Run)
+	tb.Cleanup(e.Close)
+	return e
+}
+
+// Open opens a database as a process does, and once more for the test's own statements, until the test ends.
+func Open(tb testing.TB, dsn string) (*postgres.Store, *pgxpool.Pool) {
+	tb.Helper()
+	store, err := postgres.Open(tb.Context(), dsn)
+	require.NoError(tb, err)
+	store.SealWith(envelopetest.Box(tb), time.Now)
+	tb.Cleanup(store.Close)
+	db, err := pgxpool.New(tb.Context(), dsn)
+	require.NoError(tb, err)
+	tb.Cleanup(db.Close)
+	return store, db
+}
+
+// Run runs a function until the test ends, and waits for its end.
+func Run(tb testing.TB, run func(context.Context) error) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
+	ran := make(chan error, 1)
+	go func() { ran <- run(ctx) }()
+	tb.Cleanup(func() {
+		cancel()
+		require.NoError(tb, <-ran)
+	})
+}
