@@ -78,7 +78,7 @@ func New(o Options) *Engine {
 	e := &Engine{}
 	if o.Prompt {
 		e.prompt = runner.NewPrompt(func(ctx context.Context, name payment.OperationName, cause payment.Cause) (payment.Attempt, error) {
-			return e.Runner.Execute(ctx, name, cause)
+			return e.Execute(ctx, name, cause)
 		})
 		o.Wanted = e.prompt.Wanted
 	}

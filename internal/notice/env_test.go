@@ -19,10 +19,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/notice"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
@@ -153,10 +153,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	url := testdb.New(t)
-	store, err := postgres.Open(t.Context(), url)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
+	store := enginetest.Store(t, url)
 	return &env{store: store, conn: testdb.Connect(t, url)}
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
@@ -30,10 +30,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := &env{url: testdb.New(t), head: &outbox.Head{}}
-	store, err := postgres.Open(t.Context(), e.url)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
+	store := enginetest.Store(t, e.url)
 	e.store, e.feed = store, outbox.NewFeed(store, e.head)
 	return e
 }

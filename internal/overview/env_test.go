@@ -14,13 +14,12 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/overview"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
@@ -71,13 +70,7 @@ func (e *env) Added(subject, account, status, code string, n int64) {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	dsn := testdb.New(t)
-	store, err := postgres.Open(t.Context(), dsn)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
-	db, err := pgxpool.New(t.Context(), dsn)
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
+	store, db := enginetest.Open(t, dsn)
 	e := &env{store: &slowStore{Store: store.Overview()}, db: db, added: map[string]int64{}}
 	e.clock.Store(&now)
 	e.Service = overview.New(overview.Options{

@@ -17,10 +17,9 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	provider "github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/sandbox"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -60,7 +59,7 @@ type setup struct {
 func newEnv(t *testing.T, with setup) *env {
 	t.Helper()
 	r := &env{dsn: testdb.New(t)}
-	r.store, r.db = open(t, r.dsn)
+	r.store, r.db = enginetest.Open(t, r.dsn)
 	var service atomic.Pointer[service]
 	var p gateway.Provider
 	r.box, p = startSandbox(t, with, &service)
@@ -115,18 +114,6 @@ func retryParked(ctx context.Context, s *service, limit int) (int, error) {
 		err = errors.Join(err, s.Fetch(ctx, e))
 	}
 	return len(tried), err
-}
-
-func open(t *testing.T, dsn string) (*postgres.Store, *pgxpool.Pool) {
-	t.Helper()
-	store, err := postgres.Open(t.Context(), dsn)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
-	db, err := pgxpool.New(t.Context(), dsn)
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	return store, db
 }
 
 // startSandbox starts a sandbox that sends its webhooks to the service, and returns its address

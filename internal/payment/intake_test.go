@@ -16,6 +16,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -351,7 +352,7 @@ func intakeMissingPrivilege(t *testing.T) {
 	e := event(webhooks.KindSucceeded, r.paid(t, "A-1", "tok_never").ID.String())
 	r.exec(t, "GRANT ALL ON ALL TABLES IN SCHEMA public TO pg_monitor")
 	r.exec(t, "REVOKE ALL ON outbox FROM pg_monitor")
-	store, _ := open(t, r.dsn+"&role=pg_monitor")
+	store, _ := enginetest.Open(t, r.dsn+"&role=pg_monitor")
 	s := r.another(t, func(o *options) { o.Store = store })
 	_, err := s.Intake(t.Context(), received(nil, e))
 	require.ErrorIs(t, err, payment.ErrUnavailable)

@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -104,7 +105,7 @@ func newModel(t *testing.T) *model {
 	m := &model{t: t, p: &scripted{}}
 	m.p.reset()
 	r := &env{dsn: testdb.New(t)}
-	m.store, m.db = open(t, r.dsn)
+	m.store, m.db = enginetest.Open(t, r.dsn)
 	r.opts = options{
 		Store: m.store, DefaultAccount: plain, Accounts: map[string]gateway.Account{plain: {Provider: m.p}, repaying: {Provider: m.p, AutoRefund: true}},
 		Wait: 5 * time.Millisecond, Lease: lease, ProviderTimeout: lease / 2, RecheckAfter: 10 * time.Second, Now: m.p.now,

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/webhooks"
@@ -15,7 +16,7 @@ import (
 // sent is what the provider sent as an event; empty once that is gone.
 func (r *env) sent(t *testing.T, id string) (headers map[string]string, body string) {
 	t.Helper()
-	keeper, _ := open(t, r.dsn)
+	keeper, _ := enginetest.Open(t, r.dsn)
 	event := rows[[16]byte](t, r, "SELECT event_id FROM provider_events WHERE provider_event_id = $1", id)[0]
 	for _, sealed := range rows[[]byte](t, r, "SELECT sealed FROM event_bytes WHERE event_id = $1", event) {
 		var text []byte
@@ -47,7 +48,7 @@ func TestSealedBytes(t *testing.T) {
 	headers, body := r.sent(t, e.ID)
 	require.Equal(t, mark, headers["content-type"])
 	require.Contains(t, body, mark)
-	keeper, _ := open(t, r.dsn)
+	keeper, _ := enginetest.Open(t, r.dsn)
 
 	envelopetest.Back(t, r.db, 3)
 	key := rows[[]byte](t, r, "SELECT wrapped FROM data_keys ORDER BY month LIMIT 1")[0]

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -37,7 +38,7 @@ func aged(t *testing.T, dsn string, store *postgres.Store, days int) {
 func TestAuditLogBeginsBehindWhatWasPurged(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
-	store, admin := open(t, serving(t, dsn)), testdb.Connect(t, dsn)
+	store, admin := enginetest.Store(t, serving(t, dsn)), testdb.Connect(t, dsn)
 	aged(t, dsn, store, 50)
 	all := followed(t, store, support.Head{}).Head
 	early := support.Chain{}
@@ -94,7 +95,7 @@ func TestWhatIsYoungerThanAMonthIsNotPurged(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
 	as := serving(t, dsn)
-	store, role, admin := open(t, as), testdb.Connect(t, as), testdb.Connect(t, dsn)
+	store, role, admin := enginetest.Store(t, as), testdb.Connect(t, as), testdb.Connect(t, dsn)
 	aged(t, dsn, store, 33)
 	for range 3 {
 		_, err := role.Exec(t.Context(), "SELECT purge_audit('-1 day', gen_random_uuid(), 1000), purge_attempt_log('0', gen_random_uuid(), 1000)")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/refund"
@@ -23,7 +24,7 @@ import (
 func TestALockedAttemptIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, impatient := open(t, url), open(t, testdb.With(t, url, "lock_timeout", "1ms"))
+	store, impatient := enginetest.Store(t, url), enginetest.Store(t, testdb.With(t, url, "lock_timeout", "1ms"))
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	named(t, store, a, "pp-a")
 	refs := []payment.Reference{{Account: "acc", Name: a.ID.String()}, {Account: "acc", Name: "pp-a"}, {Account: "acc", Name: b.ID.String()}, {Account: "acc", Name: "none"}}
@@ -60,7 +61,7 @@ func TestALockedAttemptIsNotWaitedFor(t *testing.T) {
 func TestALockedOrderIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, impatient := open(t, url), open(t, testdb.With(t, url, "lock_timeout", "1ms"))
+	store, impatient := enginetest.Store(t, url), enginetest.Store(t, testdb.With(t, url, "lock_timeout", "1ms"))
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		_, err := tx.OrderLock(ctx, "o1")
@@ -84,7 +85,7 @@ func TestALockedOrderIsNotWaitedFor(t *testing.T) {
 // TestAStaleRefundIsNotWritten is TestAStaleAttemptIsNotWritten for refunds.
 func TestAStaleRefundIsNotWritten(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	a := placed(t, store, "o1")
 	r := refund.Refund{
 		ID: payment.RefundID(uuid.Must(uuid.NewV7())), OrderID: "o1", AttemptID: a.ID, Origin: refund.ByRequest, UserID: "u1", RequestID: "refund-0001", Account: "acc",
@@ -105,7 +106,7 @@ func TestAStaleRefundIsNotWritten(t *testing.T) {
 
 func TestAReferenceIsOfItsAccount(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	a := placed(t, store, "o1")
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		found, err := tx.AttemptsByReference(ctx, []payment.Reference{{Account: "other", Name: a.ID.String()}})
@@ -116,7 +117,7 @@ func TestAReferenceIsOfItsAccount(t *testing.T) {
 
 func TestATakenReferenceStaysAndIsTold(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	require.Empty(t, named(t, store, a, "pp-1", "pp-2"))
 	require.Empty(t, named(t, store, a, "pp-1"), "its own")
@@ -133,7 +134,7 @@ func TestATakenReferenceStaysAndIsTold(t *testing.T) {
 // has it.
 func TestANameThatIsTakenMeanwhile(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	name := payment.Reference{Account: "acc", Name: "pp-1"}
 	runs := 0
@@ -154,7 +155,7 @@ func TestANameThatIsTakenMeanwhile(t *testing.T) {
 // on disk.
 func TestAStaleAttemptIsNotWritten(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	a.Version, b.Version = 2, 2
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
@@ -176,7 +177,7 @@ func TestAStaleAttemptIsNotWritten(t *testing.T) {
 // the index says that something is stale, so the transaction looks again.
 func TestASecondAttemptOfAnOrder(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	first := placed(t, store, "o1")
 	runs := 0
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
@@ -196,7 +197,7 @@ func TestASecondAttemptOfAnOrder(t *testing.T) {
 // disk, and on top of another state.
 func TestAnOvertakenOperationIsNotWritten(t *testing.T) {
 	t.Parallel()
-	store, now := open(t, testdb.New(t)), time.Now()
+	store, now := enginetest.Store(t, testdb.New(t)), time.Now()
 	a := placed(t, store, "o1")
 	taken := moved(a, func(o *payment.Operation) { o.Take(payment.Ask, now, now.Add(time.Minute)) })
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error { return save(ctx, tx, taken) })
@@ -221,7 +222,7 @@ func TestAnOvertakenOperationIsNotWritten(t *testing.T) {
 
 func TestWhatIsNotThere(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	id := attempt("o1").ID
 	_, err := store.Order(t.Context(), "o1")
 	require.ErrorIs(t, err, payment.ErrOrderNotFound)
@@ -273,7 +274,7 @@ func named(t *testing.T, store *postgres.Store, a payment.Attempt, names ...stri
 func TestUnreadablePaymentsAreNone(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, url)
+	store := enginetest.Store(t, url)
 	db, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close(context.WithoutCancel(t.Context()))) })

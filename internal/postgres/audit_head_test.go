@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/internal/worker"
@@ -19,7 +20,7 @@ import (
 func TestTheHeadOfTheAuditLogIsLoggedDaily(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
-	store := open(t, dsn)
+	store := enginetest.Store(t, dsn)
 	write := func() {
 		t.Helper()
 		require.NoError(t, store.Support().AuditInsert(t.Context(), deedOf("ann")))
@@ -86,7 +87,7 @@ func TestAuditsTailIsMissed(t *testing.T) {
 			t.Run(name+map[bool]string{true: ", the process started anew"}[restarted], func(t *testing.T) {
 				t.Parallel()
 				dsn := testdb.New(t)
-				store := open(t, dsn)
+				store := enginetest.Store(t, dsn)
 				write := func(n int) {
 					t.Helper()
 					for range n {

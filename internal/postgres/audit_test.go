@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -69,7 +70,7 @@ func TestAuditCantBeEmptied(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
 	admin, as := testdb.Connect(t, dsn), serving(t, dsn)
-	store, role := open(t, as), testdb.Connect(t, as)
+	store, role := enginetest.Store(t, as), testdb.Connect(t, as)
 	placed(t, store, "A-1")
 	for _, actor := range []string{"ann", "bob", "ann"} {
 		require.NoError(t, store.Support().AuditInsert(t.Context(), deedOf(actor)))
@@ -93,7 +94,7 @@ func TestAuditCantBeEmptied(t *testing.T) {
 		_, may, err := store.Support().AuditMayBeChanged(t.Context())
 		require.NoError(t, err)
 		require.False(t, may)
-		_, may, err = open(t, dsn).Support().AuditMayBeChanged(t.Context())
+		_, may, err = enginetest.Store(t, dsn).Support().AuditMayBeChanged(t.Context())
 		require.NoError(t, err)
 		require.True(t, may)
 	})

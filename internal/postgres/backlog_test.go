@@ -6,13 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 func TestWhatIsOverdue(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
-	store, conn := open(t, dsn), testdb.Connect(t, dsn)
+	store, conn := enginetest.Store(t, dsn), testdb.Connect(t, dsn)
 	// hours is how late each is, to the nearest hour.
 	hours := func() map[string]float64 {
 		overdue, err := store.Overdue(t.Context())

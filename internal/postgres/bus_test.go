@@ -12,6 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/stream"
@@ -53,7 +54,7 @@ func take[T any](t *testing.T, from <-chan T) T {
 func TestEveryProcessHearsEveryNotice(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	here, there := open(t, url), open(t, url)
+	here, there := enginetest.Store(t, url), enginetest.Store(t, url)
 	first, _ := listen(t, here)
 	second, _ := listen(t, there)
 	require.NoError(t, here.Bus().Announce(t.Context(), []string{"one", "two"}))
@@ -71,15 +72,15 @@ func TestEveryProcessHearsEveryNotice(t *testing.T) {
 func TestListeningTellsWhyItEnded(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	_, ended := listen(t, open(t, url))
+	_, ended := listen(t, enginetest.Store(t, url))
 	conn := testdb.Connect(t, url)
 	require.True(t, testdb.One[bool](t, conn, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'paylatch listen'`))
 	require.Error(t, take(t, ended))
 
 	ctx, cancel := context.WithCancel(t.Context())
-	err := open(t, url).Bus().Listen(ctx, cancel, nil)
+	err := enginetest.Store(t, url).Bus().Listen(ctx, cancel, nil)
 	require.ErrorIs(t, err, context.Canceled)
-	err = open(t, "postgres://127.0.0.1:1/x").Bus().Listen(t.Context(), func() { t.Error("nobody is there") }, nil)
+	err = enginetest.Store(t, "postgres://127.0.0.1:1/x").Bus().Listen(t.Context(), func() { t.Error("nobody is there") }, nil)
 	require.Error(t, err)
 }
 
@@ -88,7 +89,7 @@ func TestListeningTellsWhyItEnded(t *testing.T) {
 func TestChangesAreToldAfterTheirCommit(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, url)
+	store := enginetest.Store(t, url)
 	var told [][]stream.ID
 	store.OnChange(func(ids []stream.ID) {
 		version := testdb.One[int](t, testdb.Connect(t, url), `SELECT version FROM payment_attempts WHERE attempt_id = $1`, uuid.UUID(ids[0]))
@@ -120,7 +121,7 @@ func TestChangesAreToldAfterTheirCommit(t *testing.T) {
 
 func TestWhatHasMoved(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	a, b, c := placed(t, store, "o1"), placed(t, store, "o2"), placed(t, store, "o3")
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		locked, _, err := tx.AttemptLock(ctx, b.ID)

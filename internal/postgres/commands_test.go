@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -25,7 +26,7 @@ import (
 func TestACommandIsTakenOverAsItsAnswerComes(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	stores := []*postgres.Store{open(t, url), open(t, url)}
+	stores := []*postgres.Store{enginetest.Store(t, url), enginetest.Store(t, url)}
 	a, provider := authorized(t, stores[0]), newSlow()
 	confirm := func(store *postgres.Store) error {
 		_, err := hasty(store, provider).Confirm(t.Context(), shop, again, commands.Confirm{AttemptID: a.ID})
@@ -58,7 +59,7 @@ func TestACommandIsTakenOverAsItsAnswerComes(t *testing.T) {
 func TestWhatAnOvertakenRunnerBringsIsAFact(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, url)
+	store := enginetest.Store(t, url)
 	a, provider := authorized(t, store), newSlow()
 	cancel := func() error {
 		_, err := hasty(store, provider).Cancel(t.Context(), shop, again, a.ID)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/migrations"
 )
@@ -45,7 +46,7 @@ func TestDeployedRoles(t *testing.T) {
 		_, err = migrations.Grant(t.Context(), as("paylatch_owner"), "paylatch", false)
 		require.NoError(t, err)
 	}
-	store := open(t, as("paylatch"))
+	store := enginetest.Store(t, as("paylatch"))
 	placed(t, store, "A-1")
 	require.NoError(t, store.Support().AuditInsert(t.Context(), deedOf("ann")))
 	role, may, err := store.Support().AuditMayBeChanged(t.Context())

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
@@ -16,7 +17,7 @@ import (
 func TestKeysAreCountedUntilThereAreStatistics(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
-	store, conn := open(t, dsn), testdb.Connect(t, dsn)
+	store, conn := enginetest.Store(t, dsn), testdb.Connect(t, dsn)
 	estimate := func() int64 {
 		n, err := store.KeysEstimate(t.Context())
 		require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -44,7 +45,7 @@ func stored(t *testing.T, store *postgres.Store, events ...inbound.StoredEvent) 
 func TestTheSameEventInTwoReplicas(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	one, other, watch := open(t, url), open(t, url), testdb.Connect(t, url)
+	one, other, watch := enginetest.Store(t, url), enginetest.Store(t, url), testdb.Connect(t, url)
 	key := inbound.EventKey{Account: "acc", ID: "evt_1"}
 	type look struct {
 		runs  int
@@ -83,7 +84,7 @@ func TestTheSameEventInTwoReplicas(t *testing.T) {
 
 func TestEventsKnown(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	stored(t, store, event("evt_1"), event("evt_2"))
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		known, _, err := tx.EventsArriving(ctx, []inbound.EventKey{{Account: "acc", ID: "evt_1"}, {Account: "other", ID: "evt_2"}, {Account: "acc", ID: "evt_3"}}, nil)
@@ -94,7 +95,7 @@ func TestEventsKnown(t *testing.T) {
 
 func TestParkedEventsAreFoundByAnyReference(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	elsewhere := parked("evt_4", noon, "a")
 	elsewhere.Account = "other"
 	stored(t, store, parked("evt_1", noon, "a", "b"), parked("evt_2", noon, "c"), event("evt_3", "a"), elsewhere)
@@ -110,7 +111,7 @@ func TestParkedEventsAreFoundByAnyReference(t *testing.T) {
 // where they are, however often it is tried.
 func TestParkedEventsAreReadWithoutTheirBytes(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	a := placed(t, store, "o1")
 	e := parked("evt_1", noon, a.ID.String())
 	e.Headers = map[string]string{"webhook-id": "evt_1"}
@@ -137,7 +138,7 @@ func TestParkedEventsAreReadWithoutTheirBytes(t *testing.T) {
 // looks for the same ones and does not wait.
 func TestParkedEventsOfOthersAreLeft(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	now := time.Now()
 	stored(t, store, parked("evt_1", now.Add(-2*time.Hour), "a"), parked("evt_2", now.Add(-time.Hour), "b"), parked("evt_3", now.Add(time.Hour), "c"))
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
@@ -153,7 +154,7 @@ func TestParkedEventsOfOthersAreLeft(t *testing.T) {
 
 func TestASettledEventIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	a := placed(t, store, "o1")
 	e := parked("evt_1", noon, "a")
 	stored(t, store, e)
@@ -171,7 +172,7 @@ func TestASettledEventIsNotTriedAgain(t *testing.T) {
 
 func TestAnEventThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	e := event("evt_1")
 	require.ErrorIs(t, store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 		_, err := tx.EventLock(ctx, e.ID)

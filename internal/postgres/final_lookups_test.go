@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/recheck"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -16,7 +17,7 @@ import (
 func TestFinalLookupsBehind(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
-	store, conn := open(t, dsn), testdb.Connect(t, dsn)
+	store, conn := enginetest.Store(t, dsn), testdb.Connect(t, dsn)
 	const day = 24 * time.Hour
 	at := func(ago time.Duration) payment.AttemptID {
 		return payment.AttemptID(cell.Only.NewIDAt(time.Now().Add(-ago)))

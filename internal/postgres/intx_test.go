@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -32,7 +33,7 @@ func TestInTxRunsAgainAfterASerializationFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url := testdb.New(t)
-			store, rival := open(t, testdb.With(t, url, "default_transaction_isolation", "serializable")), testdb.Connect(t, url)
+			store, rival := enginetest.Store(t, testdb.With(t, url, "default_transaction_isolation", "serializable")), testdb.Connect(t, url)
 			placed(t, store, "o1")
 			runs := 0
 			err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
@@ -54,7 +55,7 @@ func TestInTxRunsAgainAfterASerializationFailure(t *testing.T) {
 func TestInTxRunsAgainAfterADeadlock(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, testdb.With(t, url, "deadlock_timeout", "20ms"))
+	store := enginetest.Store(t, testdb.With(t, url, "deadlock_timeout", "20ms"))
 	placed(t, store, "o1")
 	placed(t, store, "o2")
 	watch, rival := testdb.Connect(t, url), testdb.Connect(t, testdb.With(t, url, "deadlock_timeout", "1h"))
@@ -110,7 +111,7 @@ func TestInTxLeavesNothingBehind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := open(t, testdb.With(t, testdb.New(t), "pool_max_conns", "1"))
+			store := enginetest.Store(t, testdb.With(t, testdb.New(t), "pool_max_conns", "1"))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			err := recovered(func() error {
@@ -155,7 +156,7 @@ func untouched(t *testing.T, store *postgres.Store) {
 func TestMeanwhileIsWhileTheCommitIsOnItsWay(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, other := open(t, url), testdb.Connect(t, url)
+	store, other := enginetest.Store(t, url), testdb.Connect(t, url)
 	a := placed(t, store, "o1")
 	write := func(id string, meanwhile func()) {
 		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
@@ -179,7 +180,7 @@ func TestMeanwhileIsWhileTheCommitIsOnItsWay(t *testing.T) {
 
 func TestMeanwhileIsNotWithoutACommit(t *testing.T) {
 	t.Parallel()
-	store, oops := open(t, testdb.New(t)), errors.New("oops")
+	store, oops := enginetest.Store(t, testdb.New(t)), errors.New("oops")
 	require.ErrorIs(t, store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 		tx.Meanwhile(func() { t.Error("called") })
 		_, err := tx.OrderInsert(ctx, order("o1"))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/idempotency/storetest"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -20,14 +21,14 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) idempotency.Store {
 		t.Helper()
-		return open(t, testdb.New(t))
+		return enginetest.Store(t, testdb.New(t))
 	})
 }
 
 // What has expired is read as unknown.
 func TestAnExpiredKeyIsNotRead(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	claim(t, store, command, time.Hour)
 	require.NoError(t, answer(t, store, command, 1, idempotency.Response{Status: 201}, 0))
 	_, known, err := store.KeyRead(t.Context(), command)
@@ -39,7 +40,7 @@ func TestAnExpiredKeyIsNotRead(t *testing.T) {
 func TestTwoClaimsAtOnce(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, watch := open(t, url), testdb.Connect(t, url)
+	store, watch := enginetest.Store(t, url), testdb.Connect(t, url)
 	wanted := idempotency.Claim{Request: command, Lease: time.Hour, Keep: time.Hour}
 	second, done := false, make(chan error, 1)
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
@@ -62,7 +63,7 @@ func TestTwoClaimsAtOnce(t *testing.T) {
 // TestAKeyThatIsGivenBackMeanwhile asks for it in a transaction that is older.
 func TestAKeyThatIsGivenBackMeanwhile(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	claim(t, store, command, time.Hour)
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		require.False(t, tx.Now().IsZero())
@@ -78,7 +79,7 @@ func TestAKeyThatIsGivenBackMeanwhile(t *testing.T) {
 // An answer is stored without a claim only where nobody can have the key.
 func TestAnAnswerWithoutAClaim(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	of := func(key idempotency.Key) idempotency.Request { r := command; r.Key = key; return r }
 	claim(t, store, of("running-1"), time.Hour)
 	claim(t, store, of("answered-1"), 0)
@@ -109,7 +110,7 @@ func TestAnAnswerWithoutAClaim(t *testing.T) {
 // What is refused since another runner has the key by now undoes all of its transaction.
 func TestWhatIsFencedWritesNothing(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	claim(t, store, command, time.Hour)
 	err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 		if _, err := tx.OrderInsert(ctx, order("o1")); err != nil {
@@ -127,7 +128,7 @@ func TestWhatIsFencedWritesNothing(t *testing.T) {
 func TestNewKeysAreCounted(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, db := open(t, url), testdb.Connect(t, url)
+	store, db := enginetest.Store(t, url), testdb.Connect(t, url)
 	of := func(user string, key idempotency.Key) idempotency.Request {
 		return idempotency.Request{User: user, Endpoint: command.Endpoint, Key: key, Hash: command.Hash}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/lists"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -36,7 +37,7 @@ func TestListsOfManyItems(t *testing.T) {
 	conn := testdb.Connect(t, testdb.With(t, url, "statement_timeout", "0"))
 	fillLists(t, conn, rows)
 	e := &explainer{conn: testdb.Connect(t, testdb.With(t, testdb.With(t, url, "plan_cache_mode", "force_custom_plan"), "enable_seqscan", "off")), analyze: true}
-	store := open(t, url).Lists()
+	store := enginetest.Store(t, url).Lists()
 	worst := time.Duration(0)
 	for _, kind := range []lists.Kind{lists.Orders, lists.Attempts, lists.Refunds, lists.Disputes} {
 		for _, params := range alone(kind) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/lists"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/refund"
@@ -165,7 +166,7 @@ func TestListFilters(t *testing.T) {
 			disputes[name] = func(i int) bool { return i%9 > 0 && keeps(i) }
 		}
 	}
-	all := reads(t, lists.New(open(t, url).Lists()))
+	all := reads(t, lists.New(enginetest.Store(t, url).Lists()))
 	for kind, selects := range map[lists.Kind]map[string]func(i int) bool{
 		lists.Orders: orders, lists.Attempts: attempts, lists.Refunds: status("pending", "failed", "succeeded"), lists.Disputes: disputes,
 	} {
@@ -212,7 +213,7 @@ func TestPagesAreStable(t *testing.T) {
 			there := 30 + dice.IntN(30)
 			listRows(t, conn, 1, there)
 			added := there
-			for kind, read := range reads(t, lists.New(open(t, url).Lists())) {
+			for kind, read := range reads(t, lists.New(enginetest.Store(t, url).Lists())) {
 				begun := added
 				params, seen := map[string]string{}, []int(nil)
 				for {
@@ -254,7 +255,7 @@ func TestDisputesAreDueInOrder(t *testing.T) {
 	require.NoError(t, err)
 	names, err := pgx.CollectRows(want, pgx.RowTo[string])
 	require.NoError(t, err)
-	store := open(t, url).Lists()
+	store := enginetest.Store(t, url).Lists()
 	s, params := lists.New(store), map[string]string{"limit": "4"}
 	var got []string
 	for {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -67,7 +68,7 @@ func (l *load) did(names []string) bool {
 
 func twoReplicas(t *testing.T, url string) []*postgres.Store {
 	t.Helper()
-	return []*postgres.Store{open(t, testdb.With(t, url, "pool_max_conns", "20")), open(t, testdb.With(t, url, "pool_max_conns", "20"))}
+	return []*postgres.Store{enginetest.Store(t, testdb.With(t, url, "pool_max_conns", "20")), enginetest.Store(t, testdb.With(t, url, "pool_max_conns", "20"))}
 }
 
 // TestAWrongLockOrderIsSeen shows that the test above can fail: whoever locks an
@@ -76,7 +77,7 @@ func twoReplicas(t *testing.T, url string) []*postgres.Store {
 func TestAWrongLockOrderIsSeen(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, testdb.With(t, url, "deadlock_timeout", "2s"))
+	store := enginetest.Store(t, testdb.With(t, url, "deadlock_timeout", "2s"))
 	a := placed(t, store, "o1")
 	watch, wrong := testdb.Connect(t, url), testdb.Connect(t, testdb.With(t, url, "deadlock_timeout", "1h"))
 
@@ -107,7 +108,7 @@ func TestAWrongLockOrderIsSeen(t *testing.T) {
 func TestSameNamesInOppositeOrder(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, url)
+	store := enginetest.Store(t, url)
 	rival := placed(t, store, "o0")
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	name := func(a payment.Attempt, names ...string) func(ctx context.Context, tx postgres.Tx) error {
@@ -131,7 +132,7 @@ func TestSameNamesInOppositeOrder(t *testing.T) {
 func TestSameMovementsInOppositeOrder(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, url)
+	store := enginetest.Store(t, url)
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	record := func(a payment.Attempt, ids ...string) func(ctx context.Context, tx postgres.Tx) error {
 		return func(ctx context.Context, tx postgres.Tx) error {
@@ -158,7 +159,7 @@ func TestSameMovementsInOppositeOrder(t *testing.T) {
 func TestSameDiscrepanciesInOppositeOrder(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, url)
+	store := enginetest.Store(t, url)
 	find := func(events ...string) func(ctx context.Context, tx postgres.Tx) error {
 		var ds []changeset.DiscrepancyWrite
 		for _, e := range events {

@@ -14,20 +14,10 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 )
 
 // soon is how long a test waits for what must happen.
 const soon = 20 * time.Second
-
-func open(t *testing.T, url string) *postgres.Store {
-	t.Helper()
-	store, err := postgres.Open(t.Context(), url)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
-	return store
-}
 
 func inTx(t *testing.T, store *postgres.Store, fn func(ctx context.Context, tx postgres.Tx) error) {
 	t.Helper()

@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -27,7 +28,7 @@ import (
 
 func TestAnOrderIsReadAsWritten(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
 		o := payment.Order{
 			ID: payment.OrderID(fresh(r)), UserID: payment.UserID(word(r)), CreatedBy: rapid.SampledFrom([]payment.Role{payment.RoleService, payment.RoleCustomer}).Draw(r, "by"), RequestID: payment.RequestID(fresh(r)),
@@ -58,7 +59,7 @@ func TestAnOrderIsReadAsWritten(t *testing.T) {
 
 func TestAnAttemptIsReadAsWritten(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
 		var attempts []payment.Attempt
 		for range rapid.IntRange(1, 2).Draw(r, "attempts") {
@@ -101,7 +102,7 @@ func TestAnAttemptIsReadAsWritten(t *testing.T) {
 
 func TestAStoredEventIsReadAsWritten(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
 		events := rapid.SliceOfN(rapid.Custom(anyEvent), 1, 2).Draw(r, "events")
 		do(r, store, func(ctx context.Context, tx postgres.Tx) error { return tx.EventsInsert(ctx, slices.Clone(events)) })
@@ -197,7 +198,7 @@ func anyOperation(r *rapid.T, a payment.Attempt) payment.Operation {
 
 func TestADisputeIsReadAsWritten(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
 		a := anyAttempt(r, order(payment.OrderID(fresh(r))))
 		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
@@ -244,7 +245,7 @@ func TestADisputeIsReadAsWritten(t *testing.T) {
 
 func TestOperationsAreReadAsWritten(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
 		a := anyAttempt(r, order(payment.OrderID(fresh(r))))
 		refund := a.NewOperation(payment.OperationRefund, payment.OriginPolicy, at(r))
@@ -359,7 +360,7 @@ func maybe(r *rapid.T, always bool) *time.Time {
 
 func TestMovementsAreReadAsWritten(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := enginetest.Store(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
 		a := anyAttempt(r, order(payment.OrderID(fresh(r))))
 		do(r, store, func(ctx context.Context, tx postgres.Tx) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -16,7 +17,7 @@ import (
 
 func TestDueOperations(t *testing.T) {
 	t.Parallel()
-	store, now := open(t, testdb.New(t)), time.Now()
+	store, now := enginetest.Store(t, testdb.New(t)), time.Now()
 	var names []payment.OperationName
 	for i, at := range []struct{ due, leased time.Duration }{
 		{-time.Minute, 0}, {-time.Hour, 0}, {time.Hour, 0}, {-2 * time.Hour, time.Hour}, {-time.Second, -time.Second},
@@ -53,7 +54,7 @@ func TestDueOperations(t *testing.T) {
 func TestWhatTrailsIsClosed(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
-	store, conn := open(t, dsn), testdb.Connect(t, dsn)
+	store, conn := enginetest.Store(t, dsn), testdb.Connect(t, dsn)
 	live, many := placed(t, store, "o1"), placedMany(t, store, 1500)
 	_, err := conn.Exec(t.Context(), `UPDATE operations SET lease_until = NULL, next_at = now() - interval '1 day';
 		UPDATE operations SET next_at = now() - interval '1 hour' WHERE order_id = 'o1';
@@ -71,7 +72,7 @@ func TestWhatTrailsIsClosed(t *testing.T) {
 func TestSuccessesStayInTheirPages(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.Private(t).DSN("postgres")
-	store, conn := open(t, dsn), testdb.Connect(t, dsn)
+	store, conn := enginetest.Store(t, dsn), testdb.Connect(t, dsn)
 	attempts := placedMany(t, store, 1000)
 	paid := time.Now()
 	const commits = 40

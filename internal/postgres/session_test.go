@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -16,7 +17,7 @@ import (
 func TestAFrozenTransactionStopsNobody(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	frozen, other := open(t, testdb.With(t, url, "idle_in_transaction_session_timeout", "200ms")), open(t, url)
+	frozen, other := enginetest.Store(t, testdb.With(t, url, "idle_in_transaction_session_timeout", "200ms")), enginetest.Store(t, url)
 	placed(t, other, "o1")
 	locked, thaw, thawed := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
@@ -45,7 +46,7 @@ func TestAFrozenTransactionStopsNobody(t *testing.T) {
 func TestALockIsNotWaitedForLonger(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, testdb.With(t, url, "lock_timeout", "50ms"))
+	store := enginetest.Store(t, testdb.With(t, url, "lock_timeout", "50ms"))
 	placed(t, store, "o1")
 	tx, err := testdb.Connect(t, url).Begin(t.Context())
 	require.NoError(t, err)

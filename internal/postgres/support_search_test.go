@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -28,7 +29,7 @@ var clerk = support.Staff{Actor: authz.Actor{Subject: "ann", Roles: []payment.Ro
 func sought(t *testing.T) (*finder.Service, *pgx.Conn, payment.Attempt) {
 	t.Helper()
 	url := testdb.New(t)
-	store, conn := open(t, url), testdb.Connect(t, url)
+	store, conn := enginetest.Store(t, url), testdb.Connect(t, url)
 	a := placed(t, store, "A-1")
 	placed(t, store, "A-10")
 	for _, insert := range []string{
@@ -139,7 +140,7 @@ func TestSearchRefuses(t *testing.T) {
 func TestSearchIsPaged(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, conn := open(t, url), testdb.Connect(t, url)
+	store, conn := enginetest.Store(t, url), testdb.Connect(t, url)
 	desk := searching(store)
 	_, err := conn.Exec(t.Context(), `INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
 		SELECT 'P-' || i, 'pager', 'r' || i, '\x01', 1000, 'EUR', '2026-01-01'::timestamptz + make_interval(hours => i / 10), now() FROM generate_series(1, 1500) i`)
@@ -285,7 +286,7 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 	}
 	t.Run("in time", func(t *testing.T) {
 		t.Parallel()
-		store := open(t, url)
+		store := enginetest.Store(t, url)
 		for _, text := range []string{"o", "o5000", "u1", "r", "evt-", "pp-77", "00000000-0000-7000-8000-00000000", attemptID(77)} {
 			var err error
 			took := time.Hour

@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/faults"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
@@ -26,7 +27,7 @@ import (
 func serves(t *testing.T, p gateway.Provider) (*faults.TCP, *postgres.Store, *engine.Engine) {
 	t.Helper()
 	way, url := faults.NewDatabase(t, testdb.New(t))
-	store := open(t, testdb.With(t, url, "pool_max_conns", "1"))
+	store := enginetest.Store(t, testdb.With(t, url, "pool_max_conns", "1"))
 	s := newService(store, p, timing{time.Second, time.Minute, time.Second, time.Minute})
 	_, err := store.Keys().Refresh(t.Context())
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/faults"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -34,7 +35,7 @@ func TestALostServerIsAnAnswerAndComesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := testdb.Private(t)
-			store := open(t, srv.DSN("postgres"))
+			store := enginetest.Store(t, srv.DSN("postgres"))
 			placed(t, store, "o1")
 
 			err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
@@ -61,7 +62,7 @@ func TestALostServerIsAnAnswerAndComesBack(t *testing.T) {
 func TestAnEndedSessionIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, admin := open(t, url), testdb.Connect(t, url)
+	store, admin := enginetest.Store(t, url), testdb.Connect(t, url)
 	placed(t, store, "o1")
 	err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 		require.NoError(t, tx.OrderCancel(ctx, "o1", cancelled("o1")))
@@ -81,7 +82,7 @@ func TestAnEndedSessionIsAnAnswer(t *testing.T) {
 func TestAConnectionThatDiesIsNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	way, url := faults.NewDatabase(t, testdb.New(t))
-	store := open(t, testdb.With(t, url, "pool_max_conns", "1"))
+	store := enginetest.Store(t, testdb.With(t, url, "pool_max_conns", "1"))
 	placed(t, store, "o1")
 	way.Blackhole()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -93,7 +94,7 @@ func TestAConnectionThatDiesIsNotUsedAgain(t *testing.T) {
 
 func TestAnExhaustedPoolIsAnAnswer(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.With(t, testdb.New(t), "pool_max_conns", "1"))
+	store := enginetest.Store(t, testdb.With(t, testdb.New(t), "pool_max_conns", "1"))
 	placed(t, store, "o1")
 	require.NoError(t, store.Read(t.Context(), func(context.Context, *pgxpool.Conn) error {
 		unavailable(t, func() error { return read(t, store) })
@@ -104,7 +105,7 @@ func TestAnExhaustedPoolIsAnAnswer(t *testing.T) {
 
 func TestNoServerAtAllIsAnAnswer(t *testing.T) {
 	t.Parallel()
-	store := open(t, "postgres:///paylatch?host="+t.TempDir())
+	store := enginetest.Store(t, "postgres:///paylatch?host="+t.TempDir())
 	unavailable(t, func() error { return read(t, store) })
 	unavailable(t, func() error { return write(t, store) })
 }
@@ -112,7 +113,7 @@ func TestNoServerAtAllIsAnAnswer(t *testing.T) {
 // A server that has become a standby takes nothing: another one does.
 func TestAServerThatOnlyReadsIsAnAnswer(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.With(t, testdb.New(t), "default_transaction_read_only", "on"))
+	store := enginetest.Store(t, testdb.With(t, testdb.New(t), "default_transaction_read_only", "on"))
 	require.ErrorIs(t, read(t, store), payment.ErrOrderNotFound)
 	unavailable(t, func() error { return write(t, store) })
 }
@@ -121,7 +122,7 @@ func TestAServerThatOnlyReadsIsAnAnswer(t *testing.T) {
 // was to be written.
 func TestTablesOfAnotherRoleAreAnAnswer(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.With(t, testdb.New(t), "role", "pg_read_all_data"))
+	store := enginetest.Store(t, testdb.With(t, testdb.New(t), "role", "pg_read_all_data"))
 	require.ErrorIs(t, read(t, store), payment.ErrOrderNotFound)
 	unavailable(t, func() error { return write(t, store) })
 }
@@ -130,7 +131,7 @@ func TestTablesOfAnotherRoleAreAnAnswer(t *testing.T) {
 func TestADiskThatFailsIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, url)
+	store := enginetest.Store(t, url)
 	placed(t, store, "o1")
 	_, err := testdb.Connect(t, url).Exec(t.Context(), `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN RAISE 'could not write block' USING ERRCODE = 'io_error'; END $$;

@@ -16,9 +16,8 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/inbound"
-	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/postgres/rejectedstore"
 	"github.com/paylatch/paylatch/internal/rejected"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -42,10 +41,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	dsn := testdb.New(t)
-	store, err := postgres.Open(t.Context(), dsn)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
+	store := enginetest.Store(t, dsn)
 	return &env{
 		t: t, store: store.Rejected(), conn: testdb.Connect(t, dsn), now: time.Now().UTC().Truncate(time.Microsecond),
 		dropped: map[string]int{}, recovered: map[string]int{},

@@ -45,7 +45,7 @@ func On(tb testing.TB, dsn string, o engine.Options) *Env {
 		o.Now = time.Now
 	}
 	e.Engine = engine.New(o)
-	Run(tb, e.Engine.Run)
+	Run(tb, e.Run)
 	tb.Cleanup(e.Close)
 	return e
 }
@@ -53,14 +53,20 @@ func On(tb testing.TB, dsn string, o engine.Options) *Env {
 // Open opens a database as a process does, and once more for the test's own statements, until the test ends.
 func Open(tb testing.TB, dsn string) (*postgres.Store, *pgxpool.Pool) {
 	tb.Helper()
+	db, err := pgxpool.New(tb.Context(), dsn)
+	require.NoError(tb, err)
+	tb.Cleanup(db.Close)
+	return Store(tb, dsn), db
+}
+
+// Store opens a database as a process does, with an encryption key of the tests, until the test ends.
+func Store(tb testing.TB, dsn string) *postgres.Store {
+	tb.Helper()
 	store, err := postgres.Open(tb.Context(), dsn)
 	require.NoError(tb, err)
 	store.SealWith(envelopetest.Box(tb), time.Now)
 	tb.Cleanup(store.Close)
-	db, err := pgxpool.New(tb.Context(), dsn)
-	require.NoError(tb, err)
-	tb.Cleanup(db.Close)
-	return store, db
+	return store
 }
 
 // Run runs a function until the test ends, and waits for its end.

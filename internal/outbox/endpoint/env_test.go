@@ -19,10 +19,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
@@ -113,10 +113,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	url := testdb.New(t)
-	store, err := postgres.Open(t.Context(), url)
-	require.NoError(t, err)
-	store.SealWith(envelopetest.Box(t), time.Now)
-	t.Cleanup(store.Close)
+	store := enginetest.Store(t, url)
 	return &env{store: store, conn: testdb.Connect(t, url), head: &outbox.Head{}, lost: map[string]int64{}, now: time.Now().Add(90 * time.Second).Truncate(time.Millisecond)}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
@@ -43,7 +44,7 @@ func shop(t *testing.T) (url string, conn *pgx.Conn, ids []string) {
 	t.Helper()
 	url = testdb.New(t)
 	conn = testdb.Connect(t, url)
-	keys := open(t, url).Keys()
+	keys := enginetest.Store(t, url).Keys()
 	noon := time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
 	for i, o := range []struct {
 		order, user, currency, description, metadata, body string
@@ -71,7 +72,7 @@ func shop(t *testing.T) (url string, conn *pgx.Conn, ids []string) {
 // copied copies all that there is for the search.
 func copied(t *testing.T, url string) {
 	t.Helper()
-	index := finder.NewIndex(open(t, url).Finder()).Without()
+	index := finder.NewIndex(enginetest.Store(t, url).Finder()).Without()
 	for more := true; more; {
 		var err error
 		more, err = index.Copy(t.Context())
@@ -235,14 +236,14 @@ func TestIndex(t *testing.T) {
 		}
 	}
 	require.Equal(t, [3]int{5, 5, 4}, count())
-	bought(t, conn, open(t, url).Keys(), 77, "old", "u", 1, "EUR", "x", `{}`, `{"last4": "0001"}`, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+	bought(t, conn, enginetest.Store(t, url).Keys(), 77, "old", "u", 1, "EUR", "x", `{}`, `{"last4": "0001"}`, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
 	copied(t, url)
 	require.Equal(t, [3]int{5, 5, 4}, count(), "it is older than the marks")
 	_, err := conn.Exec(t.Context(), `UPDATE search_cursors SET at = '2020-01-01', id = ''`)
 	require.NoError(t, err)
 	var all sync.WaitGroup
 	for range 4 {
-		index := finder.NewIndex(open(t, url).Finder()).Without()
+		index := finder.NewIndex(enginetest.Store(t, url).Finder()).Without()
 		all.Go(func() {
 			_, err := index.Copy(t.Context())
 			if err != nil {
@@ -253,8 +254,8 @@ func TestIndex(t *testing.T) {
 	all.Wait()
 	require.Equal(t, [3]int{6, 6, 5}, count())
 
-	bought(t, conn, open(t, url).Keys(), 78, "young", "u", 1, "EUR", "x", `{}`, `{}`, time.Now())
-	_, err = finder.NewIndex(open(t, url).Finder()).Copy(t.Context())
+	bought(t, conn, enginetest.Store(t, url).Keys(), 78, "young", "u", 1, "EUR", "x", `{}`, `{}`, time.Now())
+	_, err = finder.NewIndex(enginetest.Store(t, url).Finder()).Copy(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, [3]int{6, 6, 5}, count(), "an older one may be committed later")
 }

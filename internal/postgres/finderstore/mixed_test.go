@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
@@ -59,7 +60,7 @@ func TestFind_words_that_look_like_an_amount(t *testing.T) {
 	url := testdb.New(t)
 	conn := testdb.Connect(t, url)
 	for i, description := range []string{"Shoe, size 9.5", "Shoe, size 10.5", "Shoe"} {
-		bought(t, conn, open(t, url).Keys(), i, "W-"+string(rune('a'+i)), "u", 4999, "EUR", description, `{}`, `{}`, time.Now().Add(-time.Hour*time.Duration(i)))
+		bought(t, conn, enginetest.Store(t, url).Keys(), i, "W-"+string(rune('a'+i)), "u", 4999, "EUR", description, `{}`, `{}`, time.Now().Add(-time.Hour*time.Duration(i)))
 	}
 	copied(t, url)
 	desk := searching(t, url)
