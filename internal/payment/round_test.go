@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -14,6 +15,9 @@ import (
 )
 
 // disputedBy is an attempt of 19.99 that was captured, after reports of what disputes took and returned.
+// price is the amount of the attempts, in cents.
+const price = 1999
+
 func disputedBy(told ...payment.Told) (payment.Attempt, map[string][]payment.DisputeMove) {
 	a := payment.Attempt{Money: payment.Money{Minor: price, Currency: "EUR"}, State: fsm.Processing, ProviderPaymentID: "pay_1"}
 	captured := payment.Told{Kind: payment.MovementCapture, Money: a.Money}
@@ -218,4 +222,17 @@ func TestRoundsOf_any_order(t *testing.T) {
 			require.False(rt, a.LacksRound(told), "%+v in %+v", told, a.Movements)
 		}
 	})
+}
+
+// permutations are all orders of n things.
+func permutations(n int) (all [][]int) {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	for _, p := range permutations(n - 1) {
+		for at := range n {
+			all = append(all, slices.Insert(slices.Clone(p), at, n-1))
+		}
+	}
+	return all
 }

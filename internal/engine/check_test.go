@@ -1,0 +1,126 @@
+package engine_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	t.Run("asks_at_once", checkAsksAtOnce)
+	t.Run("asks_once_in_three_seconds", checkAsksOnceInThreeSeconds)
+	t.Run("is_limited_by_user", checkIsLimitedByUser)
+	t.Run("leaves_what_nobody_answers", checkLeavesWhatNobodyAnswers)
+	t.Run("is_of_owner_service_and_bearer", checkIsOfOwnerServiceAndBearer)
+}
+
+// The customer has paid on the provider's page, no webhook came, and the schedule is far from asking.
+func checkAsksAtOnce(t *testing.T) {
+	t.Parallel()
+	look := &answering{}
+	r := newEnv(t, setup{silent: true, provider: look.on})
+	p := r.paid(t, "A-1", "tok_redirect")
+	require.Equal(t, "awaiting_customer", p.Stage())
+	look.lookup = says(fsm.NewsSucceeded)
+	v, err := r.Check(t.Context(), customer, p.ID)
+	require.NoError(t, err)
+	require.True(t, v.Succeeded())
+	require.EqualValues(t, 1, look.lookups.Load())
+
+	v, err = r.Check(t.Context(), customer, p.ID)
+	require.NoError(t, err)
+	require.True(t, v.Succeeded())
+	require.EqualValues(t, 1, look.lookups.Load(), "a final attempt asks nobody")
+}
+
+// However many pending payments a customer has, what is asked of the provider for them is little, and others are asked for.
+func checkIsLimitedByUser(t *testing.T) {
+	t.Parallel()
+	look := &answering{lookup: says(fsm.NewsActionRequired)}
+	r := newEnv(t, setup{silent: true, provider: look.on})
+	for i := range 14 {
+		id := r.paid(t, payment.OrderID("A-"+strconv.Itoa(i)), "tok_redirect").ID
+		by := customer
+		if i%2 == 0 { // a page that has only its status token
+			by = authz.Actor{OnlyAttempt: &id}
+		}
+		v, err := r.Check(t.Context(), by, id)
+		require.NoError(t, err)
+		require.Equal(t, "awaiting_customer", v.Stage())
+	}
+	require.EqualValues(t, 10, look.lookups.Load())
+	id := r.paid(t, "B-1", "tok_redirect").ID
+	_, err := r.Check(t.Context(), authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}}, id)
+	require.NoError(t, err)
+	require.EqualValues(t, 11, look.lookups.Load(), "the shop is no stranger")
+}
+
+func checkAsksOnceInThreeSeconds(t *testing.T) {
+	t.Parallel()
+	look := &answering{lookup: says(fsm.NewsActionRequired)}
+	r := newEnv(t, setup{silent: true, provider: look.on})
+	id := r.paid(t, "A-1", "tok_redirect").ID
+	for range 5 {
+		v, err := r.Check(t.Context(), customer, id)
+		require.NoError(t, err)
+		require.Equal(t, "awaiting_customer", v.Stage())
+	}
+	require.EqualValues(t, 1, look.lookups.Load())
+	_, err := r.another(t, nil).Check(t.Context(), customer, id)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, look.lookups.Load(), "nor by another process")
+	other := r.paid(t, "A-2", "tok_redirect").ID
+	_, err = r.Check(t.Context(), customer, other)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, look.lookups.Load(), "another attempt has its own")
+	require.Eventually(t, func() bool {
+		_, err := r.Check(t.Context(), customer, id)
+		return err == nil && look.lookups.Load() == 3
+	}, waitFor, 100*time.Millisecond)
+}
+
+// Neither a provider that is away nor a runner that is at work with the attempt is the caller's error.
+func checkLeavesWhatNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	look := &answering{lookup: func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }}
+	r := newEnv(t, setup{silent: true, provider: look.on})
+	id := r.paid(t, "A-1", "tok_redirect").ID
+	v, err := r.Check(t.Context(), customer, id)
+	require.NoError(t, err)
+	require.Equal(t, "awaiting_customer", v.Stage())
+	require.Nil(t, v.Failure)
+
+	busy := r.paid(t, "A-2", "tok_redirect").ID
+	r.exec(t, "UPDATE operations SET lease_until = now() + interval '1 minute' WHERE attempt_id = $1", busy.String())
+	v, err = r.Check(t.Context(), customer, busy)
+	require.NoError(t, err)
+	require.Equal(t, "awaiting_customer", v.Stage())
+	require.EqualValues(t, 1, look.lookups.Load())
+}
+
+func checkIsOfOwnerServiceAndBearer(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_redirect").ID
+	for name, who := range map[string]authz.Actor{
+		"owner": customer, "service": {Subject: "shop", Roles: []payment.Role{payment.RoleService}}, "bearer": {OnlyAttempt: &id},
+	} {
+		_, err := r.Check(t.Context(), who, id)
+		require.NoError(t, err, name)
+	}
+	for name, who := range map[string]authz.Actor{
+		"another customer": {Subject: "u2", Roles: []payment.Role{payment.RoleCustomer}}, "support": sam,
+		"bearer of another": {OnlyAttempt: new(payment.AttemptID)},
+	} {
+		_, err := r.Check(t.Context(), who, id)
+		require.ErrorIs(t, err, payment.ErrForbidden, name)
+	}
+}

@@ -1,0 +1,142 @@
+package engine_test
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+func TestEarly(t *testing.T) {
+	t.Parallel()
+	t.Run("stored_with_its_payment", earlyStoredWithItsPayment)
+	t.Run("looked_up_after_a_lost_response", earlyLookedUpAfterALostResponse)
+	t.Run("limits", earlyLimits)
+}
+
+// lookupSpy is a provider that lists its lookups.
+type lookupSpy struct {
+	gateway.Provider
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func (s *lookupSpy) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	s.mu.Lock()
+	s.asked = append(s.asked, id)
+	s.mu.Unlock()
+	return s.Provider.Lookup(ctx, id)
+}
+
+// early is an env with lookups, and a clock, of the test's.
+func early(t *testing.T, lookup func() (gateway.Outcome, error)) (r *env, look *lookupSpy, passes func(time.Duration)) {
+	t.Helper()
+	by := &answering{lookup: lookup}
+	look = &lookupSpy{}
+	var later atomic.Int64
+	r = newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
+		look.Provider = by.on(p)
+		return look
+	}, change: func(o *options) {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	}})
+	return r, look, func(d time.Duration) { later.Add(int64(d)) }
+}
+
+// keeps takes in an unsigned notice that waits for its payment.
+func (r *env) keeps(t *testing.T, sender, name string) error {
+	t.Helper()
+	notice := received([]byte("{}"), hint(webhooks.KindNotice, name))
+	known, err := r.Known(t.Context(), notice)
+	require.NoError(t, err)
+	require.False(t, known)
+	return r.Early(sender, notice)
+}
+
+// retryEarly is a round of the worker.
+func (r *env) retryEarly(t *testing.T) {
+	t.Helper()
+	questions, err := r.RetryEarly(t.Context())
+	require.NoError(t, err)
+	for _, ask := range questions {
+		require.NoError(t, ask(t.Context()))
+	}
+}
+
+func (r *env) stored(t *testing.T) []string {
+	t.Helper()
+	return rows[string](t, r, "SELECT array_to_string(refs, ' ') || ' ' || verdict FROM provider_events")
+}
+
+// A notice may come before the response that brings the payment's name.
+func earlyStoredWithItsPayment(t *testing.T) {
+	t.Parallel()
+	r, look, passes := early(t, says(fsm.NewsSucceeded))
+	require.NoError(t, r.keeps(t, "a", "ch_1"))
+	require.NoError(t, r.keeps(t, "a", "ch_1"), "the same again is one")
+	r.retryEarly(t)
+	require.Empty(t, r.stored(t))
+	paid := r.paid(t, "A-1", "tok_never")
+	r.exec(t, "INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('sandbox', 'ch_1', 'A-1', $1)", paid.ID.String())
+	known, err := r.Known(t.Context(), received([]byte("{}"), hint(webhooks.KindNotice, "ch_1")))
+	require.NoError(t, err)
+	require.True(t, known)
+	r.retryEarly(t)
+	require.Equal(t, []string{"ch_1 deferred"}, r.stored(t))
+	r.retry(t, true)
+	require.Equal(t, succeeded, standingOf(r.attempt(t, paid.ID).Attempt))
+	passes(10 * time.Second)
+	r.retryEarly(t)
+	require.Len(t, r.stored(t), 1)
+	require.Equal(t, []string{"ch_1"}, look.asked, "nobody was asked whose it is")
+}
+
+// Where the response was lost its name may come by nothing but the notice.
+func earlyLookedUpAfterALostResponse(t *testing.T) {
+	t.Parallel()
+	var ours payment.AttemptID
+	r, look, passes := early(t, func() (gateway.Outcome, error) {
+		return gateway.Outcome{News: fsm.NewsSucceeded, References: []string{ours.String()}}, nil
+	})
+	ours = r.paid(t, "A-1", "tok_never").ID
+	require.NoError(t, r.keeps(t, "a", "tr_9"))
+	r.retryEarly(t)
+	require.Empty(t, look.asked, "its name may come in a moment")
+	passes(3 * time.Second)
+	r.retryEarly(t)
+	require.Equal(t, []string{"tr_9"}, look.asked)
+	require.Equal(t, []string{"tr_9 deferred"}, r.stored(t))
+}
+
+// A sender takes no room of another one, and no more lookups; a notice of no payment leaves
+// nothing behind.
+func earlyLimits(t *testing.T) {
+	t.Parallel()
+	r, look, passes := early(t, func() (gateway.Outcome, error) { return gateway.Outcome{}, gateway.ErrNoSuchPayment })
+	for i := range 100 {
+		require.NoError(t, r.keeps(t, "a", "tr_"+strconv.Itoa(i)))
+	}
+	require.ErrorIs(t, r.keeps(t, "a", "tr_more"), payment.ErrOverloaded)
+	require.NoError(t, r.keeps(t, "b", "tr_b"))
+	passes(3 * time.Second)
+	for range 2 {
+		r.retryEarly(t)
+	}
+	require.Equal(t, []string{"tr_0", "tr_b"}, look.asked, "one at a time, and the other sender's is the second")
+	passes(time.Minute)
+	r.retryEarly(t)
+	require.Len(t, look.asked, 2)
+	require.NoError(t, r.keeps(t, "a", "tr_more"), "there is room again")
+	require.Empty(t, r.stored(t))
+	require.Empty(t, r.opened(t))
+}

@@ -1,0 +1,234 @@
+package engine_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/mollie"
+	"github.com/paylatch/paylatch/internal/provider/tbank"
+	"github.com/paylatch/paylatch/internal/provider/yookassa"
+	"github.com/paylatch/paylatch/webhooks"
+	molliehooks "github.com/paylatch/paylatch/webhooks/mollie"
+	tbankhooks "github.com/paylatch/paylatch/webhooks/tbank"
+	yookassahooks "github.com/paylatch/paylatch/webhooks/yookassa"
+)
+
+// answers is a provider's API with these responses, by the request's line.
+func answers(t *testing.T, said map[string]func() string) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		say := said[r.Method+" "+r.URL.Path]
+		if say == nil {
+			t.Errorf("nobody expected %s %s", r.Method, r.URL.Path)
+			return
+		}
+		_, _ = io.WriteString(w, say())
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// notify delivers a notice in the provider's own format.
+func (r *env) notify(t *testing.T, v webhooks.Verifier, d webhooks.Delivery) []fsm.Verdict {
+	t.Helper()
+	d.Method, d.ReceivedAt, d.RemoteAddr = http.MethodPost, time.Now(), netip.MustParseAddr("127.0.0.1")
+	events, err := v.Verify(t.Context(), d)
+	require.NoError(t, err)
+	return r.tell(t, events...)
+}
+
+// YooKassa signs nothing: the response of its API counts, of payments and of refunds, also where
+// the notice comes before the response that brings the payment's id.
+func fetchYookassa(t *testing.T) {
+	t.Parallel()
+	v, err := yookassahooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	require.NoError(t, err)
+	const sum = `"amount":{"value":"19.99","currency":"EUR"}`
+	object := func(status string) string { return `{"id":"pay-1","status":"` + status + `",` + sum + `}` }
+	notice := func(event, object string) webhooks.Delivery {
+		return webhooks.Delivery{Body: []byte(`{"type":"notification","event":"` + event + `","object":` + object + `}`)}
+	}
+	var status atomic.Pointer[string]
+	is := func(s string) { status.Store(&s) }
+	is("pending")
+	var r *env
+	s := answers(t, map[string]func() string{
+		"POST /v3/payments": func() string {
+			if verdicts := r.notify(t, v, notice("payment.succeeded", object("succeeded"))); verdicts[0] != inbound.Deferred {
+				t.Errorf("the notice is %s", verdicts)
+			}
+			return object("pending")
+		},
+		"GET /v3/payments/pay-1": func() string { return object(*status.Load()) },
+		"GET /v3/refunds/re-1": func() string {
+			return `{"id":"re-1","payment_id":"pay-1","status":"succeeded","amount":{"value":"7.00","currency":"EUR"}}`
+		},
+	})
+	r = newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider { return yookassa.New(s.URL, "shop", "key", s.Client()) }})
+
+	id := r.paid(t, "A-1", "one-time").ID
+	require.Equal(t, requested, standingOf(r.attempt(t, id).Attempt))
+	r.retry(t, false)
+	require.Equal(t, requested, standingOf(r.attempt(t, id).Attempt))
+	is("succeeded")
+	r.notify(t, v, notice("payment.succeeded", object("succeeded")))
+	r.retry(t, true)
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
+
+	r.notify(t, v, notice("refund.succeeded", `{"id":"re-1","payment_id":"pay-1","status":"succeeded",`+sum+`}`))
+	r.retry(t, true)
+	require.Equal(t, []string{"provider re-1 succeeded 700"}, r.refunds(t, id))
+	require.EqualValues(t, 700, r.attempt(t, id).Refunded)
+	require.Empty(t, r.discrepancies(t, id))
+	require.Empty(t, r.verify(t))
+}
+
+// T-Bank signs its notices, which name no refund, and has no call that does.
+func fetchRefundTbankCabinet(t *testing.T) {
+	t.Parallel()
+	const password = "secret"
+	v, err := tbankhooks.New(webhooks.Config{Secrets: []string{password}, Params: map[string]string{"currency": "EUR"}})
+	require.NoError(t, err)
+	body := func(id, status string) string {
+		return fmt.Sprintf(`{"TerminalKey":"t","Success":true,"ErrorCode":"0","Status":%q,"PaymentId":%q,"Amount":%d}`, status, id, price)
+	}
+	var serial atomic.Int32
+	last := func() string { return strconv.Itoa(int(serial.Load())) }
+	s := answers(t, map[string]func() string{
+		"POST /v2/Init": func() string {
+			serial.Add(1)
+			return body(last(), "NEW")
+		},
+		"POST /v2/GetCardList": func() string { return `[{"RebillId":"rebill","Status":"A"}]` },
+		"POST /v2/Charge":      func() string { return body(last(), "CONFIRMED") },
+		"POST /v2/GetState":    func() string { return body(last(), "PARTIAL_REFUNDED") },
+	})
+	client, err := tbank.New(s.URL, "t", password, "EUR", s.Client())
+	require.NoError(t, err)
+	r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider { return client }})
+	for status, want := range map[string]struct {
+		refunded int64
+		open     []string
+	}{
+		"REFUNDED":         {price, []string{}},
+		"PARTIAL_REFUNDED": {0, []string{"needs_review"}},
+	} {
+		paid := r.paid(t, payment.OrderID("A-"+strings.ToLower(status)), "rebill")
+		require.Equal(t, succeeded, standingOf(paid.Attempt))
+		d := webhooks.Delivery{Body: []byte(body(paid.ProviderPaymentID, status))}
+		require.NoError(t, v.Sign(&d))
+		r.notify(t, v, d)
+		r.retry(t, true)
+		require.Equal(t, want.refunded, r.attempt(t, paid.ID).Refunded, status)
+		require.Equal(t, want.open, r.discrepancies(t, paid.ID), status)
+	}
+	require.Empty(t, r.verify(t))
+}
+
+// A provider may return a refund that was cancelled no more (Mollie). The notice shows since
+// when it must have existed, if the provider itself has sent that.
+func fetchRefundAgeFromTheNotice(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		signed int
+		age    time.Duration
+		parked int
+	}{"signed": {0, 20 * time.Minute, 0}, "unsigned": {-1, 0, 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &backs{}
+			p.refund = func() (gateway.RefundOutcome, error) {
+				if p.asked[len(p.asked)-1].Age < 10*time.Minute {
+					return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
+				}
+				return gateway.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_1", Failure: payment.NewFailure("canceled", "")}, nil
+			}
+			r := newEnv(t, setup{silent: true, provider: p.on})
+			e := hint(webhooks.KindRefundFailed, r.paid(t, "A-1", "tok_success").ProviderPaymentID)
+			e.RefundID, e.SecretIndex = "re_1", c.signed
+			r.tell(t, e)
+			r.retry(t, true)
+			require.EqualValues(t, 1, r.parked(t))
+			r.exec(t, "UPDATE provider_events SET received_at = received_at - interval '20 minutes'")
+			r.retry(t, true)
+			require.Less(t, p.asked[0].Age, 10*time.Minute)
+			require.InDelta(t, c.age.Minutes(), p.asked[1].Age.Minutes(), 5)
+			require.EqualValues(t, c.parked, r.parked(t))
+			require.Empty(t, rows[string](t, r, "SELECT text FROM discrepancies"))
+		})
+	}
+}
+
+// The same with the formats of providers that send notices of which only the response of their
+// API counts: it is a moment behind.
+func fetchAgainAdapters(t *testing.T) {
+	t.Parallel()
+	yoo, err := yookassahooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	require.NoError(t, err)
+	moll, err := molliehooks.New(webhooks.Config{})
+	require.NoError(t, err)
+	yooPays := func(status string) string {
+		return `{"id":"pay-1","status":"` + status + `","amount":{"value":"19.99","currency":"EUR"}}`
+	}
+	mollPays := func(status string) string {
+		return `{"resource":"payment","id":"tr_1","status":"` + status + `","amount":{"value":"19.99","currency":"EUR"},"_links":{"checkout":{"href":"https://pay.example/1"}}}`
+	}
+	for name, c := range map[string]struct {
+		verifier webhooks.Verifier
+		notice   string
+		client   func(s *httptest.Server) gateway.Provider
+		says     func(status string) string
+		pay, get string
+		statuses [3]string
+	}{
+		"yookassa": {
+			yoo, `{"type":"notification","event":"payment.succeeded","object":` + yooPays("succeeded") + `}`,
+			func(s *httptest.Server) gateway.Provider { return yookassa.New(s.URL, "shop", "key", s.Client()) }, yooPays,
+			"POST /v3/payments", "GET /v3/payments/pay-1",
+			[3]string{"pending", "canceled", "succeeded"},
+		},
+		"mollie": {
+			moll,
+			"id=tr_1",
+			func(s *httptest.Server) gateway.Provider { return mollie.New(s.URL, "test_key", "", s.Client()) }, mollPays,
+			"POST /v2/payments", "GET /v2/payments/tr_1",
+			[3]string{"open", "open", "paid"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var status atomic.Pointer[string]
+			s := answers(t, map[string]func() string{
+				c.pay: func() string { return c.says(c.statuses[0]) },
+				c.get: func() string { return c.says(*status.Load()) },
+			})
+			r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider { return c.client(s) }})
+			id := r.paid(t, "A-1", "one-time").ID
+			before := standingOf(r.attempt(t, id).Attempt)
+			status.Store(&c.statuses[1])
+			r.notify(t, c.verifier, webhooks.Delivery{Body: []byte(c.notice)})
+			r.retry(t, true)
+			require.Equal(t, before, standingOf(r.attempt(t, id).Attempt))
+			status.Store(&c.statuses[2])
+			r.asOld(t, time.Second)
+			require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
+			require.Equal(t, []string{"applied"}, r.verdicts(t, id))
+			require.Empty(t, r.verify(t))
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package engine_test
+
+import (
+	"context"
+	"sync"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// till is a provider that has payments by their ids, and keeps what it was asked to do.
+type till struct {
+	gateway.Provider
+
+	can func(*payment.Capabilities)
+	// done is called with each call that moves money; nil for nothing.
+	done func(call string)
+
+	mu     sync.Mutex
+	stands map[string]gateway.Outcome
+	calls  []string
+}
+
+// newTill is a till whose payments stand so.
+func newTill(stands map[string]gateway.Outcome) *till {
+	all := map[string]gateway.Outcome{}
+	for id, out := range stands {
+		out.ProviderPaymentID = id
+		all[id] = out
+	}
+	return &till{stands: all}
+}
+
+func (p *till) on(of gateway.Provider) gateway.Provider {
+	p.Provider = of
+	return p
+}
+
+// stand is how a payment stands from now on.
+func (p *till) stand(id string, out gateway.Outcome) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out.ProviderPaymentID = id
+	p.stands[id] = out
+}
+
+func (p *till) called(call, id string, out *gateway.Outcome) (gateway.Outcome, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls = append(p.calls, call+" "+id)
+	if _, known := p.stands[id]; !known {
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	}
+	if out != nil {
+		out.ProviderPaymentID = id
+		p.stands[id] = *out
+		if p.done != nil {
+			p.done(call + " " + id)
+		}
+	}
+	return p.stands[id], nil
+}
+
+// asked is what was called since it was asked last.
+func (p *till) asked() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	calls := p.calls
+	p.calls = nil
+	return calls
+}
+
+func (p *till) Capabilities() payment.Capabilities {
+	c := p.Provider.Capabilities()
+	if p.can != nil {
+		p.can(&c)
+	}
+	return c
+}
+
+func (p *till) Lookup(_ context.Context, id string) (gateway.Outcome, error) {
+	return p.called("lookup", id, nil)
+}
+
+func (p *till) Find(context.Context, payment.AttemptID) (gateway.Outcome, error) {
+	return gateway.Outcome{}, gateway.ErrNoSuchPayment
+}
+
+func (p *till) Capture(_ context.Context, c gateway.Capture) (gateway.Outcome, error) {
+	return p.called("capture", c.ProviderPaymentID, &gateway.Outcome{News: fsm.NewsSucceeded, Money: &c.Money})
+}
+
+func (p *till) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
+	return p.called("cancel", c.ProviderPaymentID, &gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")})
+}
+
+func (p *till) Refund(_ context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
+	_, err := p.called("refund", r.ProviderPaymentID, nil)
+	return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_" + r.Refund.String(), Money: &r.Money}, err
+}
+
+func (p *till) LookupRefund(_ context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
+	_, err := p.called("lookup refund", r.ProviderPaymentID, nil)
+	return gateway.RefundOutcome{News: fsm.NewsProcessing}, err
+}
+
+func ofEuros(says fsm.News, minor int64) gateway.Outcome {
+	return gateway.Outcome{News: says, Money: &payment.Money{Minor: minor, Currency: "EUR"}}
+}
