@@ -20,6 +20,7 @@ func TestPayments(t *testing.T) {
 	t.Parallel()
 	t.Run("TwoPaymentsAreTwo", paymentsTwoAreTwo)
 	t.Run("TwoPaymentsAreTwo, and the second is refunded by policy", paymentsSecondIsRefunded)
+	t.Run("TwoPaymentsAreTwo, though the first was refunded", paymentsSecondAfterARefund)
 	t.Run("AnotherPaymentsEndIsItsOwn", paymentsAnothersEndIsItsOwn)
 	t.Run("AnotherPaymentsEndIsItsOwn, of a container", paymentsEndOfAContainer)
 	t.Run("MoneyGoesToWhoHoldsIt", paymentsMoneyGoesToWhoHoldsIt)
@@ -134,6 +135,19 @@ func paymentsSecondIsRefunded(t *testing.T) {
 	require.EqualValues(t, price, a.Payment("pi_a").Held())
 	require.Zero(t, a.Payment("pi_b").Held())
 	require.Equal(t, payment.OrderPaid, r.orderOf(t, "A-1").Status())
+	require.Empty(t, r.verify(t))
+}
+
+// A second payment of an attempt whose first one was refunded is a second payment, and no other amount.
+func paymentsSecondAfterARefund(t *testing.T) {
+	t.Parallel()
+	r := deaf(t)
+	id := r.register(t, commands.External{}).ID
+	back := under(webhooks.KindRefundSucceeded, id, "pi_a")
+	back.RefundID, back.Money = "re_dashboard", &webhooks.Money{Minor: price, Currency: "EUR"}
+	r.tell(t, under(webhooks.KindSucceeded, id, "pi_a"), back)
+	require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, under(webhooks.KindSucceeded, id, "pi_b")))
+	require.Equal(t, []string{"needs_review second_payment pi_b"}, r.about(t, id))
 	require.Empty(t, r.verify(t))
 }
 

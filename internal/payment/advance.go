@@ -408,7 +408,7 @@ func (a *Attempt) mismatched(m Told, p *Payment, acceptMore bool) DiscrepancyKin
 		return ""
 	case m.Kind == MovementAuthorization:
 		return AmountMismatch
-	case a.captured(m, key), a.Succeeded() && a.besides(p) > 0:
+	case a.captured(m, key), a.Succeeded() && a.besides(p)+a.capturedBesides(p) > 0:
 		return "" // recorded, or money under a second payment, which is a finding of its own
 	case a.Succeeded() && m.Money.Minor < a.captures(key) && a.captures(key) > a.Money.Minor:
 		return "" // less than is recorded, which has a finding
