@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -17,52 +16,8 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/api/strictjson"
+	"github.com/paylatch/paylatch/internal/faults"
 )
-
-// worstBodies are forms of JSON that cost much by the byte, cut to so many bytes. None is what a call takes.
-func worstBodies(size int) map[string]string {
-	fill := func(head, part, tail string) string {
-		return head + strings.Repeat(part, max(0, size-len(head)-len(tail))/len(part)) + tail
-	}
-	list := func(item string) string { return fill(`{"metadata":[`+item, ","+item, "]}") }
-	// most has as many values as a body may have, or bytes.
-	most := func(item string, values int) string {
-		return `{"metadata":[` + item + strings.Repeat(","+item, min((strictjson.MaxValues-5)/values, (size-30)/(len(item)+1))-1) + "]}"
-	}
-	var names strings.Builder
-	for i := 0; names.Len() < size-40; i++ {
-		fmt.Fprintf(&names, `"%x":0,`, i)
-	}
-	largest := names.String()
-	if parts := strings.SplitAfter(largest, ","); len(parts) > 400 {
-		largest = strings.Join(parts[:400], "")
-	}
-	largest = "{" + largest + `"z":0}`
-	return map[string]string{
-		"empty lists":   list("[]"),
-		"empty objects": list("{}"),
-		"numbers":       list("0"),
-		"texts":         list(`""`),
-		"objects":       list(`{"a":{}}`),
-		"nested":        fill("", "[", ""),
-		"members":       "{" + names.String() + `"z":0}`,
-		"most lists":    most("[]", 2),
-		"most objects":  most(`{"a":0}`, 2),
-		"most texts":    most(`"a"`, 1),
-		"most numbers":  most("1", 1),
-		"most members":  most(largest, 402),
-		"blanks":        fill(`{"x":0`, " ", "}"),
-		"escapes":       fill(`{"description":"`, `\u00e9`, `"}`),
-		"surrogates":    fill(`{"description":"`, `\ud83d\ude00`, `"}`),
-		"digits":        fill(`{"description":"`, "9", `"}`),
-		"runs":          fill(`{"description":"`, "1234567890123 ", `"}`),
-		"groups":        fill(`{"description":"`, "1234 5678 9012 3456-", `"}`),
-		"long name":     fill(`{"`, "9", `":0}`),
-		"long number":   fill(`{"amount":`, "9", `}`),
-		"broken":        fill(`{"description":"`, "a", ""),
-		"no UTF-8":      fill(`{"description":"`, "a", "\xff\"}"),
-	}
-}
 
 // TestWorstBodyIsCheap: whatever a body is, of whatever call, refusing it takes at most 1 MiB of memory, and a body that is longer than the
 // contract allows is refused before it is read.
@@ -103,7 +58,7 @@ func TestWorstBodyIsCheap(t *testing.T) {
 		_, bytes, status := send(strings.Repeat("x", limit+1))
 		require.Equal(t, http.StatusRequestEntityTooLarge, status, op.ID)
 		require.Less(t, bytes, uint64(128<<10), op.ID)
-		for name, body := range worstBodies(limit) {
+		for name, body := range faults.WorstBodies(limit, strictjson.MaxValues) {
 			require.LessOrEqual(t, len(body), limit, name)
 			best := time.Hour
 			for range 3 {

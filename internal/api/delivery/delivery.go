@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api/access"
@@ -16,6 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/request"
 	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/throttle"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -62,13 +64,35 @@ type Receiver struct {
 	// unsigned limits stored deliveries by account and network; lookups, all unsigned ones by network.
 	unsigned, lookups *throttle.KeyedLimiter
 	lanes             lanes
+	// large admits bodies of more than smallBody, by their bytes.
+	large *semaphore.Weighted
 }
 
 // New returns a receiver.
 func New(o Options) *Receiver {
 	return &Receiver{
 		Options: o, unsigned: throttle.New(unsignedEach, unsignedAtOnce), lookups: throttle.New(lookupsEach, lookupsAtOnce),
+		large: semaphore.NewWeighted(largeBodies),
 	}
+}
+
+// A body may take twenty times its bytes when it is parsed, and some providers' signatures are inside the body. So larger bodies wait for
+// each other before they are parsed, whoever sent them; smaller ones pass.
+const (
+	smallBody   = 32 << 10
+	largeBodies = 512 << 10
+)
+
+// admit waits until a body may be parsed, and returns the function that ends that.
+func (rc *Receiver) admit(ctx context.Context, body []byte) (leave func(), err error) {
+	n := min(int64(len(body)), largeBodies)
+	if n <= smallBody {
+		return func() {}, nil
+	}
+	if err := rc.large.Acquire(ctx, n); err != nil {
+		return nil, payment.ErrOverloaded
+	}
+	return func() { rc.large.Release(n) }, nil
 }
 
 // receiveTime is how long a delivery may take.
@@ -93,6 +117,13 @@ func (rc *Receiver) Receive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), receiveTime)
+	defer cancel()
+	leave, err := rc.admit(ctx, d.Body)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if challenger, ok := account.Verifier.(webhooks.Challenger); ok {
 		switch ack, is := challenger.Challenge(d); {
 		case is && ack.Status >= http.StatusBadRequest:
@@ -101,8 +132,6 @@ func (rc *Receiver) Receive(c echo.Context) error {
 			return acknowledge(c, ack, "")
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), receiveTime)
-	defer cancel()
 	events, err := account.Verifier.Verify(ctx, d)
 	if err != nil {
 		rc.rejected(c, name, account.Fingerprint, d, err)
