@@ -22,39 +22,39 @@ import (
 type BooksSuite struct {
 	// New returns the books of an account whose API is at base.
 	New func(t *testing.T, base string, client *http.Client) gateway.Books
-	// Booked returns a provider that no other test uses, with what its books have.
+	// Booked returns a fake provider that no other test uses, together with the contents of its books.
 	Booked func(t *testing.T) Booked
-	// Listed is the time by which an entry is in a span; nil: that of its movement.
+	// Listed returns the time that decides whether an entry is in a span. If it is nil, the movement's time decides.
 	Listed func(e gateway.Entry) time.Time
 	// OnePage is set if the provider's answer to one request has the whole span.
 	OnePage bool
-	// Bare is set if the provider's lists are no members of an answer, but all of it: one without items is
-	// an empty one.
+	// Bare is set if the provider's lists are not members of an answer but the whole answer. An empty list is then an
+	// answer without items.
 	Bare bool
-	// Aside reports requests that read no list (for an access token), which nothing happens to; nil: none.
+	// Aside reports requests that read no list, such as a request for an access token. Faults do not touch them. Nil
+	// reports no request.
 	Aside func(r Request) bool
-	// Spoil returns the first item of a page, nil if it has none, and what is to be in its place and can't be read;
-	// nil: pages are JSON.
+	// Spoil returns the first item of a page and an unreadable item to put in its place. The first item is nil if the
+	// page has no items. If Spoil is nil, pages are JSON.
 	Spoil func(page []byte) (item, spoilt []byte)
-	// Provider returns the adapter that looks the payments of the entries up, at the same fake; nil if
-	// the fake has no payments.
+	// Provider returns the adapter that looks up the payments of the entries at the same fake. It is nil if the fake has
+	// no payments.
 	Provider func(t *testing.T, base string, client *http.Client) gateway.Provider
 }
 
-// Booked is what the books of a fake have.
+// Booked is the contents of a fake's books.
 type Booked struct {
 	Fake http.Handler
-	// Span contains all entries, and no time long before them.
+	// Span contains all entries. It does not begin long before the first entry.
 	Span gateway.Span
-	// Entries are as the adapter has to pass them, on more than one page.
+	// Entries are the entries that the adapter must pass. They fill more than one page.
 	Entries []gateway.Entry
 	// Webhooks are events about the same payments; none if the fixture has none.
 	Webhooks []webhooks.Event
 }
 
-// Books tests an adapter's books: all of a span is passed, whatever its edges, or else an error is
-// returned; an item that can't be read hides no other; and the names of an entry are those of lookups and
-// of webhooks.
+// Books tests an adapter's books. The adapter must pass all entries of a span, whatever the span's edges, or return an
+// error. An unreadable item must not hide another item. An entry must have the same names as lookups and webhooks.
 func Books(t *testing.T, s BooksSuite) {
 	t.Helper()
 	if s.Listed == nil {
@@ -82,27 +82,29 @@ func Books(t *testing.T, s BooksSuite) {
 type EventLogSuite struct {
 	// New returns the event list of an account whose API is at base.
 	New func(t *testing.T, base string, client *http.Client) gateway.EventLog
-	// Listed returns a provider that no other test uses, with what it lists.
+	// Listed returns a fake provider that no other test uses, together with the events that it lists.
 	Listed func(t *testing.T) Listed
 	// Reader reads the bodies of the provider's webhooks.
 	Reader webhooks.Reader
 	// OnePage is set if the provider's answer to one request has the whole span.
 	OnePage bool
-	// Aside reports requests that read no list (for an access token), which nothing happens to; nil: none.
+	// Aside reports requests that read no list, such as a request for an access token. Faults do not touch them. Nil
+	// reports no request.
 	Aside func(r Request) bool
 }
 
-// Listed is what the event list of a fake has.
+// Listed is the contents of a fake's event list.
 type Listed struct {
 	Fake http.Handler
-	// Span contains all events, and no time long before them.
+	// Span contains all events. It does not begin long before the first event.
 	Span gateway.Span
-	// Events are as the adapter has to pass them, on more than one page: the bodies as its webhooks had them.
+	// Events are the events that the adapter must pass, with the bodies of the provider's webhooks. They fill more than
+	// one page.
 	Events []gateway.ListedEvent
 }
 
-// EventLog tests an adapter's list of events as Books tests books, and that its bodies can be read as
-// those of webhooks, each with an id of its own.
+// EventLog tests an adapter's event list in the same way as Books tests books. It also asserts that a webhook reader can
+// read each body, and that each body has its own id.
 func EventLog(t *testing.T, s EventLogSuite) {
 	t.Helper()
 	runList(t, func(t *testing.T) *list[gateway.ListedEvent] {
@@ -130,9 +132,8 @@ func EventLog(t *testing.T, s EventLogSuite) {
 	})
 }
 
-// bookNames asserts that an entry has the names by which its payment and its movement are recorded
-// when they are looked up, and when a webhook reports them: other names would count the same money
-// twice.
+// bookNames asserts that an entry names its payment and its movement as lookups and webhooks do. Different names would
+// count the same money twice.
 func bookNames(t *testing.T, s BooksSuite) {
 	t.Helper()
 	b := s.Booked(t)
@@ -155,7 +156,7 @@ func bookNames(t *testing.T, s BooksSuite) {
 	require.True(t, compared > 0 || len(b.Webhooks) == 0, "no movement of an entry is in a webhook")
 }
 
-// reportsOf are the reports that webhooks contain about a payment, or about its refunds.
+// reportsOf returns the webhooks' reports about a payment or about its refunds.
 func reportsOf(events []webhooks.Event, payment string) (reports []payment.Report) {
 	for _, e := range events {
 		if r, ok := inbound.FromEvent(e, ""); ok && slices.Contains(r.Names(), payment) {
@@ -165,8 +166,8 @@ func reportsOf(events []webhooks.Event, payment string) (reports []payment.Repor
 	return reports
 }
 
-// requireNamed asserts that reports which have movements of an entry's kind have one of its id. It
-// returns 0 if there is none of that kind.
+// requireNamed asserts that the reports contain the entry's movement id, if they contain movements of the entry's kind.
+// It returns 0 if they contain no movement of that kind.
 func requireNamed(t *testing.T, e gateway.Entry, reports []payment.Report) int {
 	t.Helper()
 	var ids []string
@@ -188,8 +189,8 @@ func requireNamed(t *testing.T, e gateway.Entry, reports []payment.Report) int {
 	return 1
 }
 
-// nameOf is what a movement is known by: its own id, or its dispute. One that is named by its payment alone is in a
-// total of that.
+// nameOf returns the name of a movement: its own id, or its dispute's id. It returns "" for a movement that is named by
+// its payment alone, because that movement is part of the payment's total.
 func nameOf(m payment.Told, of string) string {
 	if m.ID == "" && m.Dispute == of {
 		return ""

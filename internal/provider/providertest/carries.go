@@ -18,11 +18,10 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 )
 
-// Carries tests what a descriptor says of the members of a pay: one that is named there is in the
-// requests of a charge that has it, by the path that is named, and in a charge without it that path is
-// missing, or has another value; the values of all others are in no request. Each variant changes the
-// full charge, of which not every member can be sent with every token; it must have one, which returns
-// the token at least.
+// Carries tests a descriptor's list of members of a charge. The requests of a charge must contain each listed member at
+// the listed path. Without the member, that path must be missing or have another value. No request may contain the value
+// of an unlisted member. Each variant changes the full charge, because some tokens can't carry all members. At least one
+// variant is required, and it must set the token.
 func Carries(t *testing.T, s Suite, a descriptor.Adapter, variants ...func(*gateway.Charge)) {
 	t.Helper()
 	bodies := make([]string, len(variants))
@@ -57,7 +56,7 @@ func Carries(t *testing.T, s Suite, a descriptor.Adapter, variants ...func(*gate
 	}
 }
 
-// carriedBy is what the requests of a charge have: values by their paths, and the bodies.
+// carriedBy returns the contents of a charge's requests: values by path, and the bodies.
 func carriedBy(t *testing.T, s Suite, c gateway.Charge) (values map[string]string, bodies string) {
 	t.Helper()
 	r := newRig(t, s)
@@ -73,7 +72,7 @@ func carriedBy(t *testing.T, s Suite, c gateway.Charge) (values map[string]strin
 	return values, all.String()
 }
 
-// samples are the values of members by which they are found in a request.
+// samples are distinctive values of members. A test finds a member in a request by its sample.
 var samples = map[string]string{ //nolint:gochecknoglobals // a table
 	"customer.reference": "c-carried-7", "customer.email": "jane.carried@shop.example", "customer.name": "Jane Carried",
 	"customer.phone": "+4930901820", "customer.ip": "203.0.113.77", "browser": "Carried/5.0",
@@ -81,7 +80,7 @@ var samples = map[string]string{ //nolint:gochecknoglobals // a table
 	"customer.billing_address": "Billing Street 1", "customer.shipping_address": "Shipping Street 2",
 }
 
-// members remove one member of a pay.
+// members maps a member to a function that removes this member from a charge.
 var members = map[string]func(*gateway.Charge){ //nolint:gochecknoglobals // a table
 	"payment_method.type":       func(c *gateway.Charge) { c.MethodType = "" },
 	"save_payment_method":       func(c *gateway.Charge) { c.Save = false },
@@ -105,7 +104,7 @@ var members = map[string]func(*gateway.Charge){ //nolint:gochecknoglobals // a t
 	},
 }
 
-// full is a charge with all that a pay may carry, but what contradicts itself.
+// full returns a charge with all members that do not contradict each other.
 func full() gateway.Charge {
 	c := charge("")
 	c.Details = gateway.Details{
@@ -133,8 +132,7 @@ func full() gateway.Charge {
 	return c
 }
 
-// leaves adds what a request says, by the paths: of JSON, or of a form, whose names in brackets are
-// members.
+// leaves adds a request's values by path. The path is that of the JSON, or of the form: names in brackets are members.
 func leaves(t *testing.T, q Request, values map[string]string) {
 	t.Helper()
 	var body any

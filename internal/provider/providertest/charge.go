@@ -21,8 +21,8 @@ func success(r *rig) {
 	require.Nil(r, o.NextAction)
 }
 
-// A decline is an answer. Where it is soft it names the payment that is then to
-// be cancelled.
+// decline tests that a decline is an answer. A soft decline must name the payment, because that payment is then to be
+// cancelled.
 func decline(r *rig) {
 	if r.Tokens.Decline == "" {
 		return
@@ -42,7 +42,7 @@ func decline(r *rig) {
 	require.Equal(r, fsm.NewsFailed, over.News)
 }
 
-// invalid is what the provider does not even try.
+// invalid tests a charge that the provider refuses without trying it.
 func invalid(r *rig) {
 	if r.Tokens.None == "" {
 		return
@@ -73,8 +73,8 @@ func redirect(r *rig) {
 	require.Equal(r, fsm.NewsActionRequired, waits.News, "nobody would give it up before its customer were long gone")
 }
 
-// The provider hears the attempt's id, by which its webhooks name it, and the
-// idempotency key as it was given.
+// names tests that the provider gets the attempt's id and the unchanged idempotency key. Its webhooks name the attempt
+// by this id.
 func names(r *rig) {
 	c := charge(r.Tokens.Success)
 	r.charged(c)
@@ -110,7 +110,7 @@ func lookup(r *rig) {
 	require.Equal(r, byPayment(made, found), found)
 }
 
-// nobody asks for what was never made.
+// nobody tests lookups of payments and refunds that were never made.
 func nobody(r *rig) {
 	made := r.charged(charge(r.Tokens.Success))
 	for _, q := range r.searches(made.ProviderPaymentID) {
@@ -134,7 +134,7 @@ func nobody(r *rig) {
 	}
 }
 
-// An id goes into an address; it must not lead to another.
+// paths tests that an id is escaped in an address, so that it can't lead to another address.
 func paths(r *rig) {
 	_, err := r.Lookup(r.Context(), astray)
 	require.Error(r, err)
@@ -143,7 +143,7 @@ func paths(r *rig) {
 		require.Error(r, err)
 	}
 	for _, c := range r.commands(astray, permit())[len(r.charges(permit())):] {
-		_ = c.do(r.Context()) // what matters is what was sent
+		_ = c.do(r.Context()) // only the addresses of the requests matter
 	}
 	for _, sent := range r.requests() {
 		require.NotContains(r, sent.Path+"/", "/../")
@@ -170,7 +170,7 @@ func atOnce(r *rig) {
 	require.Len(r, different, cap(made))
 }
 
-// What the provider says it took is passed on, whatever it was asked for.
+// otherAmount tests that an outcome has the amount that the provider reports, even if the charge had another amount.
 func otherAmount(r *rig) {
 	if r.can.Blind {
 		r.falsifies(strings.NewReplacer("1999", "2001", "19.99", "20.01", "EUR", "USD"))
@@ -193,7 +193,7 @@ func otherAmount(r *rig) {
 	require.Equal(r, payment.Money{Minor: price, Currency: "USD"}, *o.Money)
 }
 
-// sameKey sends a charge again as a runner does that takes over.
+// sameKey sends a charge again, as a second runner does when it takes over.
 func sameKey(r *rig) {
 	if r.can.KeyLife == 0 {
 		return

@@ -55,7 +55,7 @@ func captureRefused(r *rig) {
 	}
 	o := r.held()
 	more := captureOf(o.ProviderPaymentID, price+1)
-	more.Whole = !r.can.PartialCapture // else it is not sent
+	more.Whole = !r.can.PartialCapture // otherwise the adapter does not send it
 	refused, err := r.Capture(r.Context(), more)
 	require.NoError(r, err)
 	require.True(r, refused.Refused)
@@ -113,7 +113,7 @@ func cancel(r *rig) {
 	}
 }
 
-// waitsOn asserts that a payment can't be cancelled before it is confirmed.
+// waitsOn asserts that the provider refuses to cancel a payment that is not confirmed yet.
 func (r *rig) waitsOn(o gateway.Outcome) {
 	r.Helper()
 	refused, err := r.Cancel(r.Context(), cancelOpen(o))
@@ -122,7 +122,7 @@ func (r *rig) waitsOn(o gateway.Outcome) {
 	require.Contains(r, []fsm.News{fsm.NewsActionRequired, fsm.NewsProcessing}, refused.News)
 }
 
-// abandons asserts that a payment is given up without a word to the provider.
+// abandons asserts that Cancel fails a payment without a call to the provider.
 func (r *rig) abandons(o gateway.Outcome) {
 	before := len(r.commanded())
 	over, err := r.Cancel(r.Context(), cancelOpen(o))
@@ -186,7 +186,7 @@ func refundCall(r *rig) {
 	}
 }
 
-// parts are refunds that add up to the price.
+// parts returns the amounts of refunds that add up to the price.
 func parts(can payment.Capabilities) []int64 {
 	if !can.PartialRefund {
 		return []int64{price}

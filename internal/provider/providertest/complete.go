@@ -14,18 +14,17 @@ import (
 
 // Step is the second step of a payment.
 type Step struct {
-	// Token is one whose charge waits for it, Details what is then completed with: nil where nothing
-	// is sent of them.
+	// Token is the token of a charge that waits for a second step. Details complete that step; nil sends no details.
 	Token   string
 	Details json.RawMessage
-	// Customer does what the provider's page or script has a customer do, and returns what it gives
-	// back: nil for Details. It is nil where the details say it all.
+	// Customer acts as the customer on the provider's page or in its script. It returns the details that the page
+	// returns, or nil to use Details. Customer is nil if Details are sufficient.
 	Customer func(t *testing.T, fake http.Handler, providerPaymentID string) json.RawMessage
-	// Again is the token of a charge of which the second step asks for a third; empty for none.
+	// Again is the token of a charge that has a third step after the second. It is empty if there is no such token.
 	Again string
 }
 
-// waiting is a charge that waits for its second step, which its customer has done.
+// waiting makes a charge that waits for its second step, and does the customer's part of that step.
 func (r *rig) waiting() gateway.Completion {
 	r.Helper()
 	c := charge(r.Step.Token)
@@ -46,7 +45,7 @@ func (r *rig) waiting() gateway.Completion {
 	}
 }
 
-// completed asserts that a completed payment is paid.
+// completed completes a payment and asserts that it is paid.
 func (r *rig) completed(c gateway.Completion) gateway.Outcome {
 	r.Helper()
 	o, err := r.Complete(r.Context(), c)
@@ -57,7 +56,8 @@ func (r *rig) completed(c gateway.Completion) gateway.Outcome {
 	return o
 }
 
-// complete goes on once under one key, whoever calls. Without a second step nothing is sent.
+// complete tests that a payment is completed once under one key, even if two calls complete it. An adapter without a
+// second step must send nothing.
 func complete(r *rig) {
 	if !r.can.Complete {
 		_, err := r.Complete(r.Context(), gateway.Completion{ProviderPaymentID: r.NoPayment, Permit: permit()})
@@ -78,7 +78,7 @@ func complete(r *rig) {
 	require.NotNil(r, o.NextAction)
 }
 
-// again is the second step of a charge that has a third.
+// again returns the second step of a charge that has a third step.
 func (r *rig) again() gateway.Completion {
 	step := r.Step
 	defer func() { r.Step = step }()
@@ -86,8 +86,8 @@ func (r *rig) again() gateway.Completion {
 	return r.waiting()
 }
 
-// completeLost is a second step whose answer nobody heard: the same call again finds it done, and
-// takes the money once.
+// completeLost tests a second step whose answer is lost. The same call again must find the step done and take the money
+// once.
 func completeLost(r *rig) {
 	if !r.can.Complete {
 		return
@@ -111,7 +111,7 @@ func completeLost(r *rig) {
 	}
 }
 
-// completeUnheard are answers to a second step that say nothing of the payment.
+// completeUnheard tests answers to a second step that do not report the payment.
 func completeUnheard(r *rig) {
 	if !r.can.Complete {
 		return
@@ -147,7 +147,7 @@ func completeUnheard(r *rig) {
 	}
 }
 
-// completeNotSent is a second step without a permit: nothing goes out.
+// completeNotSent tests that a second step without a permit sends nothing.
 func completeNotSent(r *rig) {
 	if !r.can.Complete {
 		return
@@ -163,8 +163,8 @@ func completeNotSent(r *rig) {
 	require.Len(r, r.requests(), before)
 }
 
-// stepOpen asserts that an error leaves a second step open, or says that nothing of it was sent
-// where it got no further than a question.
+// stepOpen asserts that an error leaves the second step's outcome unknown. If only reads were sent, the error must be
+// gateway.ErrNotSent.
 func (r *rig) stepOpen(err error, before int, why string) {
 	r.Helper()
 	require.Error(r, err, why)

@@ -7,22 +7,23 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// lookedUp is the id by which what a charge began is looked up: that of the payment, or of its container where the
-// customer has begun no payment in it yet.
+// lookedUp returns the id to look up after a charge: the payment's id, or the container's id while the customer has not
+// begun a payment in it.
 func lookedUp(o gateway.Outcome) string { return cmp.Or(o.ProviderPaymentID, o.Container) }
 
-// cancelOpen cancels what a charge began: the payment, or its container while there is none.
+// cancelOpen returns a cancel of the payment, or of its container while there is no payment.
 func cancelOpen(o gateway.Outcome) gateway.Cancel {
 	c := cancelOf(o.ProviderPaymentID)
 	c.Container = o.Container
 	return c
 }
 
-// begun is the id of what the charge itself has made: the container, or the payment where there is none.
+// begun returns the id of the object that the charge itself created: the container, or the payment if there is no
+// container.
 func begun(o gateway.Outcome) string { return cmp.Or(o.Container, o.ProviderPaymentID) }
 
-// byPayment is an outcome as a lookup by the payment's id returns it, which need not name the container, or may name the
-// container within it by which the payment is known there: a link's order.
+// byPayment returns the outcome that a lookup by the payment's id must return. That lookup need not name the container.
+// It may also name an inner container, such as the order of a link.
 func byPayment(o, found gateway.Outcome) gateway.Outcome {
 	if o.Container != "" && (found.Container == "" || slices.Contains(o.References, found.Container)) && found.Container != o.Container {
 		o.References = slices.DeleteFunc(slices.Clone(o.References), func(name string) bool { return name == o.Container })

@@ -26,11 +26,9 @@ import (
 	"github.com/paylatch/paylatch/internal/published"
 )
 
-// Described returns the fake with every request to it, and every answer of it,
-// held against the provider's own API description: a published file, or a path.
-// Prefix stands before the description's paths. Without the published file it
-// returns the fake as it is; a test that is about the description calls
-// NeedDescribed before.
+// Described returns a fake whose requests and answers are checked against the provider's own API description. The
+// document is the name of a published file, or a path. The prefix precedes the description's paths. Without the
+// published file, Described returns the fake unchanged. A test of the description itself must call NeedDescribed first.
 func Described(t *testing.T, document, prefix string, fake http.Handler) http.Handler {
 	t.Helper()
 	path := document
@@ -48,7 +46,7 @@ func Described(t *testing.T, document, prefix string, fake http.Handler) http.Ha
 	return &checked{fake: fake, router: router, report: t.Errorf}
 }
 
-// NeedDescribed skips the test where the provider's API description is not at hand.
+// NeedDescribed skips the test if the provider's API description is not available.
 func NeedDescribed(t *testing.T, document string) {
 	t.Helper()
 	if !filepath.IsAbs(document) {
@@ -56,12 +54,12 @@ func NeedDescribed(t *testing.T, document string) {
 	}
 }
 
-// Document is an API description: a file of the folder of them, what stands before
-// its paths, and with what the paths begin that it knows ("" for all).
+// Document is an API description: its file, the prefix of its paths, and the beginning of the paths that it describes
+// ("" for all paths).
 type Document struct{ File, Prefix, Paths string }
 
-// RunDescribed is Run with the provider's own descriptions between the adapter and
-// the fake, as Described has it. It skips the test where there are none.
+// RunDescribed is Run with a fake that is checked against the provider's own descriptions, see Described. It skips the
+// test if a description is missing.
 func RunDescribed(t *testing.T, s Suite, documents ...Document) {
 	t.Helper()
 	for _, d := range documents {
@@ -88,7 +86,7 @@ func RunDescribed(t *testing.T, s Suite, documents ...Document) {
 	Run(t, s)
 }
 
-// astray is an id that would lead to another address if it were not escaped.
+// astray is an id that leads to another address if it is not escaped.
 const astray = "../x?y=z#"
 
 type described struct {
@@ -97,7 +95,7 @@ type described struct {
 	err    error
 }
 
-// descriptions are read once: the larger ones take a second.
+// descriptions caches the parsed files, because parsing a large file takes a second.
 var descriptions sync.Map //nolint:gochecknoglobals // a cache of files that don't change
 
 func load(path, prefix string) (routers.Router, error) {
@@ -108,7 +106,7 @@ func load(path, prefix string) (routers.Router, error) {
 		if raw, d.err = readJSON(path); d.err != nil {
 			return
 		}
-		// Choices of some descriptions overlap: what fits two of them fits.
+		// The alternatives of some descriptions overlap, so a value may match two of them.
 		raw = bytes.ReplaceAll(raw, []byte(`"oneOf"`), []byte(`"anyOf"`))
 		if raw, d.err = plain(raw); d.err != nil {
 			return
@@ -118,7 +116,7 @@ func load(path, prefix string) (routers.Router, error) {
 	return d.router, d.err
 }
 
-// readJSON reads a description as JSON, be it written in YAML.
+// readJSON reads a description as JSON, even if the file is YAML.
 func readJSON(path string) ([]byte, error) {
 	raw, err := os.ReadFile(path) //nolint:gosec // see Described
 	if err != nil || filepath.Ext(path) != ".yaml" {
@@ -131,8 +129,8 @@ func readJSON(path string) ([]byte, error) {
 	return json.Marshal(document) //nolint:wrapcheck // the caller names the file
 }
 
-// plain turns a description of version 3.1 into one of 3.0, which says the same of
-// plain schemas: the check of 3.1 compiles each schema anew for every value.
+// plain turns a description of version 3.1 into version 3.0. The two are equivalent for plain schemas. The validator of
+// 3.1 compiles each schema again for every value, which is slow.
 func plain(raw []byte) ([]byte, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(raw, &doc); err != nil {
@@ -146,12 +144,12 @@ func plain(raw []byte) ([]byte, error) {
 		delete(info, "license")
 		delete(info, "summary")
 	}
-	delete(doc, "webhooks") // nothing here is one
+	delete(doc, "webhooks") // no test sends a webhook
 	single(doc)
 	return json.Marshal(doc) //nolint:wrapcheck // what was read as JSON can be written
 }
 
-// single writes "one type or null" as 3.0 does.
+// single writes "one type or null" in the form of version 3.0.
 func single(part any) {
 	switch part := part.(type) {
 	case map[string]any:
@@ -188,7 +186,7 @@ func routed(raw []byte, prefix string) (routers.Router, error) {
 	return legacy.NewRouter(doc, openapi3.DisableExamplesValidation()) //nolint:wrapcheck // the caller names the file
 }
 
-// checked is a fake between two checks.
+// checked is a fake whose requests and answers are checked.
 type checked struct {
 	fake   http.Handler
 	router routers.Router
@@ -207,7 +205,7 @@ func (c *checked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	heard := httptest.NewRecorder()
 	c.fake.ServeHTTP(heard, r)
 	if strings.Contains(r.URL.Path+string(body), astray) || leftOut(r.URL.Path) {
-		// An id that no description takes, or a part that the stored ones leave out.
+		// The id fits no description, or the stored descriptions leave this path out.
 	} else if err := c.check(asked, heard); err != nil {
 		c.report("%s %s %s: %v", r.Method, r.URL.EscapedPath(), body, err)
 	}
@@ -216,8 +214,8 @@ func (c *checked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(heard.Body.Bytes())
 }
 
-// leftOut reports whether a path leads to payment methods that providers keep, or to
-// disputes: the stored descriptions are cut down to payments.
+// leftOut reports whether a path leads to stored payment methods or to disputes. The stored descriptions cover payments
+// only.
 func leftOut(path string) bool {
 	for _, part := range []string{"/cards/", "/instruments/", "/mandates/", "/vault/", "/storedPaymentMethods", "/GetCardList", "/disputes"} {
 		if strings.Contains(path, part) {
@@ -245,9 +243,9 @@ func (c *checked) check(r *http.Request, heard *httptest.ResponseRecorder) error
 	status := heard.Code
 	if status >= http.StatusBadRequest && route.Operation.Responses.Status(status) == nil {
 		if tellsErrors(route.Operation.Responses) {
-			return nil // one of those that it leaves out
+			return nil // the description leaves this error out
 		}
-		// A description that knows no errors of an operation has them in its answer.
+		// A description without error responses has the error in the success response.
 		status = http.StatusOK
 	}
 	out := &openapi3filter.ResponseValidationInput{
@@ -260,8 +258,8 @@ func (c *checked) check(r *http.Request, heard *httptest.ResponseRecorder) error
 	return nil
 }
 
-// oddID reports whether it is an id in the path that does not fit: the suite asks
-// for such, an adapter need not know the form of an id.
+// oddID reports whether the error is about an id in the path. The suite sends ids of a wrong form, because an adapter
+// need not check that form.
 func oddID(err error) bool {
 	var several openapi3.MultiError
 	if errors.As(err, &several) && len(several) == 1 {

@@ -14,8 +14,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// lostAnswer is the worst that happens: the money was taken, and nobody heard.
-// The same call again finds the payment.
+// lostAnswer tests the worst case: the provider took the money and the answer was lost. The same call again must find
+// the payment.
 func lostAnswer(r *rig) {
 	if r.Links {
 		return
@@ -43,8 +43,8 @@ func lostAnswer(r *rig) {
 	require.Equal(r, euro(price), *again.Money)
 }
 
-// serverError is an error of the provider's own, after the deed. Some keep no such
-// answer under its key, and then do it a second time when it comes again.
+// serverError tests a server error of the provider after the command was carried out. Some providers store no such
+// answer under the key, and carry the command out a second time.
 func serverError(r *rig) {
 	if r.can.KeyLife == 0 {
 		return
@@ -90,10 +90,10 @@ func slowAnswer(r *rig) {
 	require.NoError(r, <-done)
 }
 
-// Nobody listens: nothing was sent. A question that was not asked, though, is
-// one without an answer.
+// noConnection tests that a refused connection sends nothing. A command then returns gateway.ErrNotSent; a read returns
+// an error without a result.
 func noConnection(r *rig) {
-	// A server that was closed won't do: its port may be another one's the next moment.
+	// A closed server is not sufficient, because another process may take its port.
 	r.transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }
 	for _, c := range r.commands(r.NoPayment, permit()) {
 		require.ErrorIs(r, c.do(r.Context()), gateway.ErrNotSent, c.name)
@@ -142,7 +142,7 @@ func cutLine(r *rig) {
 	}
 }
 
-// later are answers that say nothing of the payment, only of the moment.
+// later tests answers that report a temporary failure and no result.
 func later(r *rig) {
 	id := r.held().ProviderPaymentID
 	all := append(r.commands(id, permit()), r.questions(id)...)
@@ -156,8 +156,8 @@ func later(r *rig) {
 	}
 }
 
-// garbled are answers that nobody can understand, or of somebody in between: not
-// a success, not a failure, and never "there is no such payment".
+// garbled tests unreadable answers and answers of proxies. Such an answer is not a success, not a failure, and never
+// "there is no such payment".
 func garbled(r *rig) {
 	id := r.held().ProviderPaymentID
 	all := append(r.commands(id, permit()), r.questions(id)...)
@@ -193,8 +193,8 @@ func garbled(r *rig) {
 	}
 }
 
-// elsewhere is an address that nobody configured: it is not shown the key, and
-// what it says is no answer.
+// elsewhere tests a redirect to an address that is not configured. The adapter must not send the key there, and must not
+// use the redirect's body as an answer.
 func elsewhere(r *rig) {
 	visits := make(chan string, 100)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

@@ -10,22 +10,22 @@ import (
 	"sync"
 )
 
-// Request is one that reached the provider's address.
+// Request is a request that reached the provider's address.
 type Request struct {
 	Method, Path, Query string
 	Header              http.Header
 	Body                []byte
 }
 
-// line is what stands between an adapter and the fake.
+// line connects an adapter to the fake and injects faults.
 type line struct {
 	fake http.Handler
-	// aside tells the requests that go through whatever happens to the others.
+	// aside reports the requests that faults do not touch.
 	aside func(Request) bool
 
 	mu   sync.Mutex
 	seen []Request
-	// fault is what happens to requests; nil: they go through.
+	// fault handles requests in the place of the fake; nil: the fake handles them.
 	fault func(w http.ResponseWriter, r *http.Request, fake http.Handler)
 }
 
@@ -47,7 +47,7 @@ func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault(w, r, l.fake)
 }
 
-// received is a request whose body can be read again.
+// received returns a request and leaves its body readable.
 func received(r *http.Request) Request {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -71,7 +71,7 @@ func (l *line) requests() []Request {
 	return slices.Clone(l.seen)
 }
 
-// answers lets every request be answered so, without the fake hearing of it.
+// answers gives every request this answer, without calling the fake.
 func (l *line) answers(status int, body string) {
 	l.breaks(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.WriteHeader(status)
@@ -79,7 +79,7 @@ func (l *line) answers(status int, body string) {
 	})
 }
 
-// loses lets the fake do what it is asked for and drops its answer.
+// loses lets the fake carry out requests and drops its answers.
 func (l *line) loses() {
 	l.breaks(func(_ http.ResponseWriter, r *http.Request, fake http.Handler) {
 		fake.ServeHTTP(httptest.NewRecorder(), r)
@@ -87,16 +87,15 @@ func (l *line) loses() {
 	})
 }
 
-// failing marks a request whose answer is an error.
+// failing is the context key of a request whose answer is replaced by an error.
 type failing struct{}
 
-// Fails reports that a fake's answer to this request will not be seen, but an error
-// of its server: one of a provider that keeps no such answer under an idempotency
-// key keeps none.
+// Fails reports whether the caller gets a server error in the place of the fake's answer to this request. The fake of a
+// provider that stores no server error under an idempotency key must not store its answer then.
 func Fails(r *http.Request) bool { return r.Context().Value(failing{}) != nil }
 
-// fails lets the fake carry commands out and answers them with an error of its
-// server. What the fake would have said is returned by the function.
+// fails lets the fake carry commands out and answers them with a server error. The returned function returns the fake's
+// own answer.
 func (l *line) fails(command func(Request) bool) func() string {
 	said := make(chan string, 1)
 	l.breaks(func(w http.ResponseWriter, r *http.Request, fake http.Handler) {
@@ -112,7 +111,7 @@ func (l *line) fails(command func(Request) bool) func() string {
 	return func() string { return <-said }
 }
 
-// redirects sends every answer of the fake as the page of a redirect.
+// redirects sends every answer of the fake as the body of a redirect.
 func (l *line) redirects(status int, to string) {
 	l.breaks(func(w http.ResponseWriter, r *http.Request, fake http.Handler) {
 		heard := httptest.NewRecorder()
@@ -123,7 +122,7 @@ func (l *line) redirects(status int, to string) {
 	})
 }
 
-// falsifies changes words of the fake's answers.
+// falsifies replaces words in the fake's answers.
 func (l *line) falsifies(words interface{ Replace(string) string }) {
 	l.breaks(func(w http.ResponseWriter, r *http.Request, fake http.Handler) {
 		heard := httptest.NewRecorder()

@@ -12,8 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// visit opens a link, or posts its form, as the browser of a customer does: at the fake, whatever happens to
-// the adapter's requests, among which it is counted.
+// visit opens a link or posts its form at the fake, as a customer's browser does. Faults do not touch this request, but
+// it is counted among the adapter's requests.
 func (r *rig) visit(to *payment.NextAction) {
 	r.Helper()
 	require.NotNil(r, to)
@@ -34,14 +34,14 @@ func (r *rig) visit(to *payment.NextAction) {
 	require.Equal(r, http.StatusOK, page.Code, page.Body.String())
 }
 
-// unvisited is a payment whose link nobody has opened: it waits, and nothing is sent for it.
+// unvisited tests a payment whose link was never opened. The payment waits, and no command is sent for it.
 func (r *rig) unvisited() {
 	before := len(r.commanded())
 	waits, err := r.Lookup(r.Context(), r.NoPayment)
 	require.NoError(r, err)
 	require.Equal(r, fsm.NewsActionRequired, waits.News)
 	for _, c := range r.commands(r.NoPayment, permit()) {
-		_ = c.do(r.Context()) // what matters is what was sent
+		_ = c.do(r.Context()) // only the requests matter
 	}
 	require.Len(r, r.commanded(), before)
 }

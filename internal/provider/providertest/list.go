@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// list is one test of a list that is read by spans.
+// list is one test of a list that an adapter reads by spans.
 type list[T any] struct {
 	*line
 
@@ -30,9 +30,10 @@ type list[T any] struct {
 	read func(context.Context, gateway.Span, func(T) error) error
 	id   func(T) string
 	at   func(T) time.Time
-	// of reports whether what was passed may be of an item that the provider lists.
+	// of reports whether the adapter may have made this value from that item of the provider's list.
 	of func(one T, item json.RawMessage) bool
-	// spoil returns the first item of a page, nil if it has none, and what is in its place.
+	// spoil returns the first item of a page and its unreadable replacement. The first item is nil if the page has no
+	// items.
 	spoil func(page []byte) (item, spoilt []byte)
 }
 
@@ -49,7 +50,7 @@ func newList[T any](t *testing.T, fake http.Handler, aside func(Request) bool, s
 	return &list[T]{line: l, base: server.URL, client: client, span: span, want: want, spoil: spoilJSON}
 }
 
-// runList runs the tests that any list of a span has to pass, each with a fake of its own.
+// runList runs the tests of a list that is read by spans. Each test has its own fake.
 func runList[T any](t *testing.T, start func(t *testing.T) *list[T]) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *list[T]){
@@ -63,7 +64,7 @@ func runList[T any](t *testing.T, start func(t *testing.T) *list[T]) {
 	}
 }
 
-// passed returns what a span has.
+// passed returns the items that the adapter passes for a span.
 func (l *list[T]) passed(t *testing.T, span gateway.Span) (all []T) {
 	t.Helper()
 	require.NoError(t, l.read(t.Context(), span, func(one T) error {
@@ -81,7 +82,7 @@ func (l *list[T]) ids(items []T) []string {
 	return ids
 }
 
-// listAll asserts that the whole span is passed, each item once, over all pages.
+// listAll asserts that the adapter passes each item of the whole span once, over all pages.
 func listAll[T any](t *testing.T, l *list[T]) {
 	t.Helper()
 	got := l.passed(t, l.span)
@@ -95,8 +96,8 @@ func listAll[T any](t *testing.T, l *list[T]) {
 	}
 }
 
-// listEdges asserts that an item at the edge of a span is in it, however short that is, and that of
-// two spans that meet one has it.
+// listEdges asserts that a span contains an item at its beginning, even if the span is very short. If one span ends
+// where the next begins, the two together contain all items.
 func listEdges[T any](t *testing.T, l *list[T]) {
 	t.Helper()
 	for _, one := range l.want {
@@ -112,14 +113,14 @@ func listEdges[T any](t *testing.T, l *list[T]) {
 	}
 }
 
-// listElsewhen asserts that a span of another time has nothing: its edges reach the provider.
+// listElsewhen asserts that a span of another time is empty, which shows that the span's edges reach the provider.
 func listElsewhen[T any](t *testing.T, l *list[T]) {
 	t.Helper()
 	from := l.span.From.AddDate(0, 0, -20)
 	require.Empty(t, l.ids(l.passed(t, gateway.Span{From: from, To: from.Add(24 * time.Hour)})))
 }
 
-// listStop asserts that an error of take ends the list, and is returned.
+// listStop asserts that an error of take ends the list and is returned.
 func listStop[T any](t *testing.T, l *list[T]) {
 	t.Helper()
 	l.passed(t, l.span)
@@ -143,8 +144,8 @@ func listCancelled[T any](t *testing.T, l *list[T]) {
 	require.ErrorIs(t, l.read(ctx, l.span, func(T) error { return nil }), context.Canceled)
 }
 
-// listBroken asserts that a page which can't be read is an error, and never the end of the list, be it
-// the first or the last one.
+// listBroken asserts that an unreadable page is an error and never the end of the list. It breaks the first page, then
+// the last.
 func listBroken[T any](t *testing.T, l *list[T]) {
 	t.Helper()
 	l.passed(t, l.span)
@@ -180,7 +181,7 @@ func listBroken[T any](t *testing.T, l *list[T]) {
 	}
 }
 
-// breaksAfter lets so many requests through and answers the others so.
+// breaksAfter lets this number of requests through and gives the others this answer.
 func (l *line) breaksAfter(good, status int, body string) {
 	var seen atomic.Int64
 	l.breaks(func(w http.ResponseWriter, r *http.Request, fake http.Handler) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// RequireMembers requires that a body has members of these values, in JSON; one of value "" must be absent.
+// RequireMembers requires that a body has members with these JSON values. A member whose value is "" must be absent.
 func RequireMembers(tb testing.TB, want map[string]string, got map[string]json.RawMessage) {
 	tb.Helper()
 	for name, value := range want {

@@ -9,11 +9,11 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Named is what a response, a lookup or a webhook names: the payment, and, where it says in which page or order the
-// payment is made, that container.
+// Named is the ids in a response, a lookup or a webhook: the payment's id, and the id of its container (a page or an
+// order) if stated.
 type Named struct{ Payment, Container string }
 
-// ByOutcome is what a response names.
+// ByOutcome returns the ids in a response.
 func ByOutcome(t *testing.T, o gateway.Outcome, err error) Named {
 	t.Helper()
 	require.NoError(t, err)
@@ -21,7 +21,7 @@ func ByOutcome(t *testing.T, o gateway.Outcome, err error) Named {
 	return Named{o.ProviderPaymentID, o.Container}
 }
 
-// ByEvents is what the only event of a webhook names.
+// ByEvents returns the ids in the only event of a webhook.
 func ByEvents(t *testing.T, events []webhooks.Event, err error) Named {
 	t.Helper()
 	require.NoError(t, err)
@@ -29,7 +29,7 @@ func ByEvents(t *testing.T, events []webhooks.Event, err error) Named {
 	return Named{events[0].ProviderPaymentID, events[0].Container}
 }
 
-// OnePayment requires that all sources name one payment by the same id, and no other container than this one.
+// OnePayment requires that all sources name the payment by the same id, and name this container or no container.
 func OnePayment(t *testing.T, want Named, sources map[string]Named) {
 	t.Helper()
 	require.NotEmpty(t, want.Payment)

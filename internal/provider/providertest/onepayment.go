@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Paid is a paid payment, wherever its provider names it.
+// Paid is a paid payment with the sources that name it.
 type Paid struct {
 	Provider gateway.Provider
 	// Charged is the answer to the charge.
@@ -18,9 +18,9 @@ type Paid struct {
 	Webhook webhooks.Event
 }
 
-// NamedAlike requires that the answer to a charge, lookups by the payment's id and by its container's, and the webhook name
-// the payment by one id, and agree on its container, its payee and its mode. The answer to the charge may name the container
-// alone.
+// NamedAlike requires that the charge's answer, the lookups and the webhook name the payment by one id. They must also
+// agree on its container, its payee and its mode. The lookups are by the payment's id and by the container's id. The
+// charge's answer may name the container alone.
 func NamedAlike(t *testing.T, p Paid) {
 	t.Helper()
 	want := Named{p.Webhook.ProviderPaymentID, p.Charged.Container}
@@ -43,7 +43,7 @@ func NamedAlike(t *testing.T, p Paid) {
 	}
 }
 
-// agrees requires that a lookup states no other payee and no other mode than the webhook.
+// agrees requires that a lookup states the same payee and the same mode as the webhook, or no payee and no mode.
 func (p Paid) agrees(t *testing.T, o gateway.Outcome) {
 	t.Helper()
 	if p.Webhook.Payee != "" && o.Payee != "" {

@@ -8,9 +8,9 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// overtaken are calls that come again after the same call was accepted, as those of two
-// runners do, at a provider that has no key of the first one or keeps it no longer. What it
-// then refuses is that one call: it is never how the payment, or the refund, stands.
+// overtaken repeats calls that the provider accepted before, as a second runner does. The provider has no key of the
+// first call, or has deleted it. A refusal then concerns the second call alone, and is never the state of the payment or
+// of the refund.
 func overtaken(r *rig) {
 	overtakenCharge(r)
 	overtakenCapture(r)
@@ -19,7 +19,7 @@ func overtaken(r *rig) {
 	namedDecline(r)
 }
 
-// overtakenCharge comes again with a token that is worth nothing any more.
+// overtakenCharge repeats a charge with a token that is no longer valid.
 func overtakenCharge(r *rig) {
 	if r.Tokens.None == "" {
 		return
@@ -38,7 +38,7 @@ func overtakenCharge(r *rig) {
 	r.stays(made)
 }
 
-// stays asserts that a payment is as it was.
+// stays asserts that a lookup reports the same state as before.
 func (r *rig) stays(made gateway.Outcome) {
 	r.Helper()
 	if r.can.Blind {
@@ -87,7 +87,7 @@ func overtakenRefund(r *rig) {
 	c.IdempotencyKey = key(uuid.New(), "refund")
 	again, err := r.Refund(r.Context(), c)
 	switch {
-	case err != nil: // nothing is known of it, or nothing was sent
+	case err != nil: // the outcome is unknown, or nothing was sent
 	case again.News == fsm.NewsFailed:
 		require.True(r, again.Refused, "an earlier call has paid back")
 		require.Empty(r, again.ProviderRefundID)
@@ -96,8 +96,8 @@ func overtakenRefund(r *rig) {
 	}
 }
 
-// namedDecline is an answer about a payment, and so no call's: the payment that it names is
-// the one that was declined.
+// namedDecline tests that a decline is an answer about a payment and not a refused call. A lookup of the payment that it
+// names must report the decline.
 func namedDecline(r *rig) {
 	if r.Tokens.Decline == "" {
 		return

@@ -18,10 +18,10 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// patience bounds what must happen and does not; nothing takes that long.
+// patience bounds waits that end only if the code is wrong. No correct call takes that long.
 const patience = 20 * time.Second
 
-// rig is one test: an adapter, and the line to its fake.
+// rig is the fixture of one test: an adapter, and the line to its fake.
 type rig struct {
 	*testing.T
 	gateway.Provider
@@ -36,7 +36,7 @@ func newRig(t *testing.T, s Suite) *rig {
 	t.Helper()
 	l := &line{fake: s.Fake(t), aside: s.Aside}
 	server := httptest.NewServer(l)
-	// A client that follows redirects: the adapter must not.
+	// This client follows redirects; the adapter must not.
 	transport := &http.Transport{}
 	client := &http.Client{Transport: transport}
 	t.Cleanup(func() {
@@ -47,7 +47,7 @@ func newRig(t *testing.T, s Suite) *rig {
 	return &rig{T: t, Provider: p, line: l, Suite: s, transport: transport, can: p.Capabilities()}
 }
 
-// The tests' clock stands still.
+// now is a clock that stands still.
 func now() time.Time { return time.Time{} }
 
 func permit() gateway.Permit { return gateway.NewPermit(now(), time.Hour, now) }
@@ -56,7 +56,7 @@ func ended() gateway.Permit { return gateway.NewPermit(now(), 0, now) }
 
 func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
 
-// price is of digits that an answer has nowhere else.
+// price has digits that occur nowhere else in an answer.
 const price = 1999
 
 func charge(token string) gateway.Charge {
@@ -67,22 +67,20 @@ func charge(token string) gateway.Charge {
 	}
 }
 
-// key has the form and the length of the real ones.
+// key returns an idempotency key with the form and the length of a real key.
 func key(id uuid.UUID, verb string) string { return hex.EncodeToString(id[:]) + "-" + verb }
 
-// commanded are the requests that moved something.
+// commanded returns the requests that are not GET requests.
 func (r *rig) commanded() []Request {
 	return slices.DeleteFunc(r.requests(), func(q Request) bool { return q.Method == http.MethodGet })
 }
 
-// command tells a command from a question, which has no key; some providers ask for
-// both by POST.
+// command reports whether a request is a command. A read has no key. Some providers take both by POST.
 func (r *rig) command(q Request) bool {
 	return r.Key(q) != "" || q.Method != http.MethodGet && r.Keyless != nil && r.Keyless(q)
 }
 
-// charged is a payment that its customer has confirmed, but for the one that is
-// to wait for that.
+// charged makes a charge and confirms it as the customer. It does not confirm a charge with the Redirect token.
 func (r *rig) charged(c gateway.Charge) gateway.Outcome {
 	r.Helper()
 	o, err := r.Charge(r.Context(), c)
@@ -96,7 +94,7 @@ func (r *rig) charged(c gateway.Charge) gateway.Outcome {
 	return r.settled(c, o)
 }
 
-// ordered is the id by which a payment that its customer has made is shown.
+// ordered returns the id by which the provider shows a payment after the customer has paid.
 func (r *rig) ordered(id string) string {
 	if r.Order == nil {
 		return id
@@ -104,7 +102,7 @@ func (r *rig) ordered(id string) string {
 	return r.Order(r.T, r.fake, id)
 }
 
-// settled is the payment when its money was taken.
+// settled returns the payment's outcome after its money was taken.
 func (r *rig) settled(c gateway.Charge, o gateway.Outcome) gateway.Outcome {
 	r.Helper()
 	if !r.Settles || c.Capture == payment.CaptureManual || o.News != fsm.NewsAuthorized {
@@ -115,8 +113,7 @@ func (r *rig) settled(c gateway.Charge, o gateway.Outcome) gateway.Outcome {
 	return o
 }
 
-// held is a payment that waits for its capture, or where there are none a paid
-// one.
+// held returns a payment that waits for its capture, or a paid payment if the adapter has no captures.
 func (r *rig) held() gateway.Outcome {
 	r.Helper()
 	c := charge(r.Tokens.Success)
@@ -148,13 +145,13 @@ func refundOf(id string, minor int64) gateway.RefundCall {
 	}
 }
 
-// call is one of the port's calls.
+// call is a call of the port.
 type call struct {
 	name string
 	do   func(ctx context.Context) error
 }
 
-// charges is the call that begins a payment, but for one that is no call.
+// charges returns the call that begins a payment. It returns no call for an adapter whose charge sends nothing.
 func (r *rig) charges(l gateway.Permit) []call {
 	if r.Links {
 		return nil
@@ -167,7 +164,7 @@ func (r *rig) charges(l gateway.Permit) []call {
 	}}}
 }
 
-// commands are those that move money, each with this permit.
+// commands returns the calls that move money, each with this permit.
 func (r *rig) commands(id string, l gateway.Permit) []call {
 	all := r.charges(l)
 	if r.can.Capture {
@@ -197,10 +194,10 @@ func (r *rig) commands(id string, l gateway.Permit) []call {
 	return all
 }
 
-// questions are the calls that move nothing.
+// questions returns the calls that move no money.
 func (r *rig) questions(id string) []call { return append(r.lookups(id), r.searches(id)...) }
 
-// lookups ask for a payment by the provider's id.
+// lookups returns the calls that look up a payment by the provider's id.
 func (r *rig) lookups(id string) []call {
 	if r.can.Blind {
 		return nil
@@ -211,7 +208,7 @@ func (r *rig) lookups(id string) []call {
 	}}}
 }
 
-// searches ask for what this payment does not have.
+// searches returns the calls that search for an attempt or a refund that does not exist.
 func (r *rig) searches(id string) []call {
 	var all []call
 	if r.can.Find {
@@ -235,8 +232,8 @@ func (r *rig) searches(id string) []call {
 	return all
 }
 
-// bore asserts that the last request with an idempotency key had this one, where
-// there are keys and the command takes one. A question after the command has none.
+// bore asserts that the last request with an idempotency key had this key. It asserts nothing if the provider has no
+// keys or takes none for this command. A read after the command has no key.
 func (r *rig) bore(key string) {
 	r.Helper()
 	commands := r.commanded()
@@ -250,7 +247,7 @@ func (r *rig) bore(key string) {
 	require.Equal(r, key, last)
 }
 
-// open makes a call that gets no answer, and asserts that its error says so.
+// open makes a call without a readable answer, and asserts that its error leaves the outcome unknown.
 func (r *rig) open(ctx context.Context, c call, why string) {
 	r.Helper()
 	before := len(r.requests())
@@ -259,9 +256,8 @@ func (r *rig) open(ctx context.Context, c call, why string) {
 	}
 }
 
-// unsent reports whether a refund, or a second step, got no further than a question of
-// its own, and asserts that its error then says so: nobody would dare to refund that
-// money again.
+// unsent reports whether a refund or a second step sent only reads. It then asserts gateway.ErrNotSent. With any other
+// error, the money could not be refunded again.
 func (r *rig) unsent(err error, before int) bool {
 	r.Helper()
 	if slices.ContainsFunc(r.requests()[before:], func(q Request) bool { return q.Method != http.MethodGet }) {
@@ -271,7 +267,7 @@ func (r *rig) unsent(err error, before int) bool {
 	return true
 }
 
-// unknown asserts that nobody could take the error for an answer.
+// unknown asserts that an error leaves the outcome unknown.
 func (r *rig) unknown(err error, name string) {
 	r.Helper()
 	require.Error(r, err, name)

@@ -13,11 +13,12 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// byHand stands in the place of our refund's id in a refund that was made in the dashboard.
+// byHand replaces our refund's id in a refund that is made in the dashboard.
 const byHand = "made_by_hand"
 
-// refundShown asserts that a lookup of a payment contains its refunds, ours by our reference and those that were made in the
-// provider's dashboard, or, where the adapter declares that its API does not show them, none with a name.
+// refundShown asserts that a lookup of a payment contains its refunds: ours by our reference, and the refunds that were
+// made in the provider's dashboard. If the adapter declares that the API does not show refunds, the lookup must name no
+// refund.
 func refundShown(r *rig) {
 	if r.can.Blind || !r.can.Refund || !r.can.PartialRefund {
 		return
@@ -65,7 +66,7 @@ func refundNamed(r *rig, o gateway.Outcome, id string) gateway.RefundOutcome {
 	return o.Refunds[i]
 }
 
-// inDashboard makes a refund that bears no mark of ours.
+// inDashboard makes a refund without our reference.
 func (r *rig) inDashboard(c gateway.RefundCall) gateway.RefundOutcome {
 	r.Helper()
 	ours := []byte(c.Refund.String())
@@ -82,7 +83,7 @@ func (r *rig) inDashboard(c gateway.RefundCall) gateway.RefundOutcome {
 	return o
 }
 
-// holdShown asserts that what was not captured is looked up without a further call: it has no refunds.
+// holdShown asserts that the lookup of an uncaptured payment makes one call, because such a payment has no refunds.
 func holdShown(r *rig) {
 	if r.can.Blind || !r.can.Capture {
 		return

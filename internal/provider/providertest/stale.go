@@ -7,9 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// staleFetch looks a payment up before and after it changes. A notice may be a moment
-// ahead of what the provider shows: whoever asks again must get what it shows then, by
-// another request, and never the answer of before.
+// staleFetch looks a payment up before and after it changes. A webhook may arrive a moment before the provider's API
+// shows the change. A second lookup must therefore send a new request and return the new state.
 func staleFetch(r *rig) {
 	if r.can.Blind {
 		return
@@ -31,8 +30,8 @@ func staleFetch(r *rig) {
 	require.NotEqual(r, before.News, after.News)
 }
 
-// changing is a payment that is not decided, and what decides it; nil where the provider
-// decides with the charge.
+// changing returns an undecided payment and a function that decides it. The function is nil if the provider decides with
+// the charge.
 func (r *rig) changing() (gateway.Outcome, func()) {
 	r.Helper()
 	switch {

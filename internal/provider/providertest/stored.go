@@ -12,25 +12,25 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Stored are payment methods that the provider keeps for its customers.
+// Stored describes the payment methods that the provider stores for its customers.
 type Stored struct {
-	// Token is one that the fake knows, of the customer Owner; empty where the adapter
-	// charges none. Save makes it where the fake has none from the beginning.
+	// Token is a stored payment method of the customer Owner in the fake. It is empty if the adapter charges no stored
+	// methods. Save creates it if the fake has no stored method at the beginning.
 	Token, Owner string
 	Save         func(t *testing.T, p gateway.Provider) string
-	// OwnerOf is whose another token is; nil: Owner.
+	// OwnerOf returns the owner of another token; nil: Owner.
 	OwnerOf func(token string) string
-	// Forms are further tokens that are by their form those of stored payment methods.
+	// Forms are further tokens that have the form of stored payment methods.
 	Forms []string
-	// Bound says that whose the method is only the charge tells: it names the customer,
-	// and the provider refuses another's.
+	// Bound is set if only the charge checks the owner of a method. The charge names the customer, and the provider
+	// refuses another customer's method.
 	Bound bool
 }
 
 // stranger is a customer who has stored nothing.
 const stranger = "stranger-1"
 
-// Charge sends a token as what it is by its form.
+// Charge marks a token as stored if it has the form of a stored payment method.
 func (r *rig) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	if r.TokenKind(c.Token) == gateway.TokenStored && !c.Stored {
 		c.Stored = true
@@ -45,8 +45,8 @@ func (r *rig) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, er
 	return o, err
 }
 
-// What A has stored B can't pay with: it is refused before any call that moves money
-// or, where only the charge tells whose it is, by the provider, which is told both.
+// instrumentOfAnother tests that customer B can't pay with the stored method of customer A. The adapter refuses it
+// before any call that moves money. If only the charge checks the owner, the provider refuses it.
 func instrumentOfAnother(r *rig) {
 	token := r.Stored.Token
 	if r.Stored.Save != nil {
@@ -82,8 +82,8 @@ func instrumentOfAnother(r *rig) {
 	require.Contains(r, []fsm.News{fsm.NewsSucceeded, fsm.NewsAuthorized, fsm.NewsProcessing}, o.News)
 }
 
-// A stored payment method is not charged for a caller that does not call it one, nor
-// another token for one that does. Nothing is sent.
+// storedWithoutSaying tests that the token's form and the Stored mark must agree. If they differ, the adapter sends
+// nothing.
 func storedWithoutSaying(r *rig) {
 	tokens := r.Stored.Forms
 	if r.Stored.Token != "" {

@@ -1,9 +1,8 @@
-// Package providertest is what every adapter of a provider has to pass.
+// Package providertest has the tests that every adapter of a provider must pass.
 //
-// The adapter brings a fake of its provider, which answers as the documentation
-// says. Between the two stands a line of this package that can fail as networks
-// do, so a fake need not: what is late, cut, garbled or redirected is the same
-// for all.
+// The adapter brings a fake that answers as the provider's documentation describes. This package puts a line between the
+// adapter and the fake. The line injects the faults of networks: late, cut, garbled and redirected answers. They are the
+// same for all adapters, so a fake need not implement them.
 package providertest
 
 import (
@@ -14,70 +13,67 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Suite is an adapter and the fake that it is tested against.
+// Suite is an adapter and the fake for its tests.
 type Suite struct {
 	// New returns the adapter of an account whose API is at base.
 	New func(t *testing.T, base string, client *http.Client) gateway.Provider
-	// Fake returns a provider that nobody else uses.
+	// Fake returns a fake provider that no other test uses.
 	Fake func(t *testing.T) http.Handler
-	// Tokens are those by which the fake does as they say.
+	// Tokens are the payment methods that the fake understands.
 	Tokens Tokens
-	// Step is the second step of a payment, where there is one.
+	// Step is the second step of a payment, if the adapter has one.
 	Step Step
-	// Stored are those that the provider keeps.
+	// Stored describes the payment methods that the provider stores.
 	Stored Stored
-	// Declined is the news of a declined payment: soft_failed where the same
-	// payment could still succeed at the provider.
+	// Declined is the event of a declined payment. It is soft_failed if the same payment could still succeed at the
+	// provider.
 	Declined fsm.News
-	// Settles says that a charge that takes the money at once is only authorised by
-	// its answer: a later lookup says that it is paid.
+	// Settles is set if the answer to an automatic charge reports only the authorization. A later lookup reports the
+	// payment.
 	Settles bool
-	// CancelsOnlyHeld says that the provider refuses to cancel a payment that its
-	// customer has not confirmed yet.
+	// CancelsOnlyHeld is set if the provider refuses to cancel a payment before the customer confirms it.
 	CancelsOnlyHeld bool
-	// NoCurrency says that the provider's answers name no currency.
+	// NoCurrency is set if the provider's answers name no currency.
 	NoCurrency bool
-	// Codeless says that the provider refuses requests in words only.
+	// Codeless is set if the provider refuses requests with a text and no code.
 	Codeless bool
-	// ForgetsPages says that the provider can't be asked for a payment that its
-	// customer did not even try to make.
+	// ForgetsPages is set if the provider can't look up a payment that the customer has not begun.
 	ForgetsPages bool
-	// Abandons says that such a payment is given up without a call, because the
-	// provider takes nothing for it unless it is asked again: a lookup goes on to
-	// say that it waits.
+	// Abandons is set if Cancel ends such a payment without a call. The provider takes no money for it without a further
+	// request. A lookup still reports that the payment waits.
 	Abandons bool
-	// Links says that a charge makes no call: the provider has the payment once its customer
-	// opens the address that the charge returned.
+	// Links is set if a charge makes no call. The provider creates the payment when the customer opens the returned
+	// address.
 	Links bool
-	// Unmarked says that the provider keeps no mark of ours with a refund, which is looked up by
-	// the provider's id alone.
+	// Unmarked is set if the provider does not store our reference with a refund. Only the provider's id finds such a
+	// refund.
 	Unmarked bool
-	// Customer pays on the provider's page, with the method that the token stands
-	// for, where no charge is paid in its answer; nil: they are.
+	// Customer pays on the provider's page with the token's payment method. It is nil if a charge's answer already
+	// reports the payment.
 	Customer func(t *testing.T, fake http.Handler, providerPaymentID, token string)
-	// Order is the id of what the customer made by paying on the page, where the provider shows a payment by
-	// that alone, and by the id that the charge returned only that it waits; nil: the charge's id shows all.
+	// Order returns the id of the payment that the customer made on the page. It is set if a lookup by the charge's id
+	// reports only that the payment waits. If it is nil, the charge's id shows the payment.
 	Order func(t *testing.T, fake http.Handler, providerPaymentID string) string
-	// NoPayment and NoRefund have the form of the provider's ids and are none.
+	// NoPayment and NoRefund have the form of the provider's ids and do not exist.
 	NoPayment, NoRefund string
-	// Key finds the idempotency key of a request; nil: in Idempotency-Key. It is
-	// asked where there are keys at all, see payment.Capabilities.KeyLife.
+	// Key returns the idempotency key of a request; nil: the Idempotency-Key header. It is called only if the provider
+	// has keys, see payment.Capabilities.KeyLife.
 	Key func(r Request) string
-	// Keyless tells the commands for which the provider takes no key; nil: none.
+	// Keyless reports the commands for which the provider takes no key; nil: no command.
 	Keyless func(r Request) bool
-	// Aside tells requests that belong to no call of the port (for an access
-	// token) and that nothing happens to; nil: none.
+	// Aside reports requests outside the port's calls, such as a request for an access token. Faults do not touch them.
+	// Nil reports no request.
 	Aside func(r Request) bool
 }
 
-// Tokens are payment methods. Redirect asks the customer to confirm elsewhere,
-// and is empty where that can't happen; None is one that there isn't. Decline and
-// None are empty where a charge is never answered so.
+// Tokens are payment methods. Redirect requires the customer's confirmation on another page, and is empty if the adapter
+// has no such payments. None does not exist. Decline and None are empty if no charge is answered with a decline or a
+// refusal.
 type Tokens struct {
 	Success, Decline, Redirect, None string
 }
 
-// Run runs the suite: each test with a fake of its own, all in parallel.
+// Run runs the suite. Each test has its own fake, and the tests run in parallel.
 func Run(t *testing.T, s Suite) {
 	t.Helper()
 	if s.Key == nil {

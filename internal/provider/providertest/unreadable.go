@@ -16,8 +16,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// listUnreadable asserts that an item which can't be read hides no other, whichever page it begins, and is an
-// error of its own after them.
+// listUnreadable asserts that an unreadable item hides no other item, on any page. After the other items, the list must
+// return gateway.ErrUnreadable.
 func listUnreadable[T any](t *testing.T, l *list[T]) {
 	t.Helper()
 	l.passed(t, l.span)
@@ -42,8 +42,8 @@ func listUnreadable[T any](t *testing.T, l *list[T]) {
 	require.NotZero(t, spoilt, "no page has items")
 }
 
-// spoils answers one request with a page whose first item is none. That item is returned by the pointer; nil if
-// the page had none.
+// spoils answers one request with a page whose first item is unreadable. The returned pointer holds the original item,
+// nil if the page had no items.
 func (l *line) spoils(page int, spoil func([]byte) (item, spoilt []byte)) *json.RawMessage {
 	var seen atomic.Int64
 	item := new(json.RawMessage)
@@ -67,11 +67,11 @@ func (l *line) spoils(page int, spoil func([]byte) (item, spoilt []byte)) *json.
 	return item
 }
 
-// spoilJSON replaces the first item of a page of JSON by one that is no object.
+// spoilJSON replaces the first item of a JSON page with a string.
 func spoilJSON(page []byte) (item, spoilt []byte) { return firstItem(page, 2), []byte(`"?"`) }
 
-// firstItem is the first object of a list that is a page, a member of one, or deeper by so many members. Links are no
-// such list.
+// firstItem returns the first object of a list. The list is the page itself, a member of the page, or a member up to
+// deep levels below. It skips the member "links".
 func firstItem(page []byte, deep int) json.RawMessage {
 	var bare []json.RawMessage
 	if json.Unmarshal(page, &bare) == nil && len(bare) > 0 && bare[0][0] == '{' {
@@ -94,20 +94,19 @@ func firstItem(page []byte, deep int) json.RawMessage {
 	return nil
 }
 
-// entryOf reports whether an item has one of the names of an entry, of its payment or its payout among its
-// values.
+// entryOf reports whether a value of the item is a name of the entry, of its payment or of its payout.
 func entryOf(e gateway.Entry, item json.RawMessage) bool {
 	names := []string{e.ID, e.Movement.ID, e.Payment, e.Payout}
 	return slices.ContainsFunc(valuesOf(item), func(value string) bool { return value != "" && slices.Contains(names, value) })
 }
 
-// entryIn reports whether an item that is no JSON has one of the names of an entry anywhere.
+// entryIn reports whether an item that is not JSON contains a name of the entry.
 func entryIn(e gateway.Entry, item json.RawMessage) bool {
 	names := []string{e.ID, e.Movement.ID, e.Payment, e.Payout}
 	return slices.ContainsFunc(names, func(name string) bool { return name != "" && bytes.Contains(item, []byte(name)) })
 }
 
-// valuesOf are the texts and numbers of an item, however deep.
+// valuesOf returns the strings and numbers of an item at any depth.
 func valuesOf(item json.RawMessage) (all []string) {
 	var members map[string]json.RawMessage
 	var items []json.RawMessage
