@@ -8,12 +8,12 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// descriptorForm is that which the text of error 92201 has: a name of 3, 7 or 12 characters, an asterisk and a product,
-// 22 together (https://github.com/angelleye/paypal-woocommerce/issues/724 repeats it).
+// descriptorForm is the form in the text of error 92201: a name of 3, 7 or 12 characters, an asterisk and a product,
+// together at most 22 characters (https://github.com/angelleye/paypal-woocommerce/issues/724 repeats the text).
 var descriptorForm = regexp.MustCompile(`^([A-Za-z0-9. ]{3}\*[A-Za-z0-9. ]{1,18}|[A-Za-z0-9. ]{7}\*[A-Za-z0-9. ]{1,14}|[A-Za-z0-9. ]{12}\*[A-Za-z0-9. ]{1,9})$`)
 
-// customerForm is that of a customer's id, by errors 91610 (letters, digits, - and _) and 91612 (36 at the most), the
-// two limits from memory.
+// customerForm is the form of a customer's id. Its sources are error 91610 (letters, digits, - and _) and error 91612
+// (at most 36 characters); both limits are quoted from memory.
 var customerForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,36}$`)
 
 // Accepts implements gateway.Provider.

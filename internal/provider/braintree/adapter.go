@@ -37,8 +37,8 @@ func Adapter() descriptor.Adapter {
 
 const on, off = "on", "off"
 
-// of is the client of an account. The API's private key is the first secret of its webhooks, and the public key that
-// belongs to it the first of a list.
+// of returns the client of an account. The API's private key is the first secret of the webhooks. The matching public
+// key is the first public key in the list.
 func of(s descriptor.Settings) (*Client, error) {
 	public, _, _ := strings.Cut(s.Params["public_key"], ",")
 	c := New(s.BaseURL, s.Params["merchant_id"], strings.TrimSpace(public), s.Params["webhook_secret"], s.Client)
@@ -69,7 +69,7 @@ func carries() []descriptor.Carried {
 	}
 }
 
-// dashboard is the address that Braintree's plugin of WooCommerce links (get_transaction_url).
+// dashboard returns the address that Braintree's WooCommerce plugin uses for a transaction (get_transaction_url).
 func dashboard() descriptor.Dashboard {
 	return descriptor.Dashboard{
 		Live: "https://www.braintreegateway.com/merchants/{merchant_id}/transactions/{id}",

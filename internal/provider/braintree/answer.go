@@ -10,23 +10,24 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// refusal is a definitive error of Braintree's, an api-error-response: of validation, or with a transaction that was
-// declined or rejected.
+// refusal is a definitive error of Braintree (api-error-response). It is a validation error, or has a declined or
+// rejected transaction.
 type refusal struct {
 	status int
 	codes  []string
-	// transaction is nil where none was made.
+	// transaction is nil if Braintree created no transaction.
 	transaction *transaction
 }
 
-// node is any part of a response; the errors of an api-error-response are as deep as what they are about.
+// node is any part of a response. The errors in an api-error-response are nested as deep as the fields that they
+// concern.
 type node struct {
 	XMLName xml.Name `xml:""`
 	Text    string   `xml:",chardata"`
 	Nodes   []node   `xml:",any"`
 }
 
-// codes are those of the errors below a node.
+// codes returns the codes of all errors below a node.
 func (n node) codes() (all []string) {
 	for _, inner := range n.Nodes {
 		if n.XMLName.Local == "error" && inner.XMLName.Local == "code" {
@@ -37,16 +38,16 @@ func (n node) codes() (all []string) {
 	return all
 }
 
-// read decodes a success into out, which names its own element, or returns the refusal. The statuses are those that
-// the official libraries distinguish (braintree_node, lib/braintree/http.js). Whatever else comes may be a proxy's, as
-// may a response without a body that lacks the header of Braintree's own ones: it refuses nothing.
+// read decodes a success into out, which names its root element, or returns the refusal. It distinguishes the same
+// statuses as the official libraries (braintree_node, lib/braintree/http.js). Any other response may come from a proxy,
+// and is not a refusal. The same holds for a response without a body and without Braintree's own headers.
 func read(a call.Answer, out any) (*refusal, error) {
 	switch a.Status {
 	case http.StatusOK, http.StatusCreated:
 		if err := xml.Unmarshal(a.Body, out); err != nil {
 			return nil, fmt.Errorf("read the answer of Braintree: %w", err)
 		}
-		return nil, nil //nolint:nilnil // it is a success
+		return nil, nil //nolint:nilnil // a success
 	case http.StatusUnprocessableEntity:
 		return readErrors(a)
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
@@ -57,7 +58,7 @@ func read(a call.Answer, out any) (*refusal, error) {
 	return nil, fmt.Errorf("braintree answers %d", a.Status)
 }
 
-// genuine reports whether a response without a body is Braintree's own, by the header that recorded ones have
+// genuine reports whether a response without a body comes from Braintree. It checks for headers of recorded responses
 // (https://github.com/solidusio/solidus_paypal_braintree, spec/fixtures/cassettes/gateway/cancel/missing.yml).
 func genuine(a call.Answer) bool {
 	return a.Header.Get("X-Authentication") != "" || a.Header.Get("X-Broxyid") != ""
@@ -81,7 +82,7 @@ func readErrors(a call.Answer) (*refusal, error) {
 	return r, nil
 }
 
-// Errors about the key of a request (braintree_python, braintree/error_codes.py).
+// These are the errors about a request's key (braintree_python, braintree/error_codes.py).
 const (
 	keyOfAnother = "915232"
 	keyInFlight  = "915233"
@@ -89,7 +90,7 @@ const (
 	keyBroken    = "915235"
 )
 
-// open reports whether a refusal leaves open what became of an earlier request with the same key.
+// open reports whether a refusal leaves the outcome of an earlier request with the same key unknown.
 func (r *refusal) open() bool {
 	if r == nil {
 		return false
@@ -105,12 +106,12 @@ func (r *refusal) open() bool {
 
 func (r *refusal) missing() bool { return r != nil && r.status == http.StatusNotFound }
 
-// has reports whether an error of a code is among those of a refusal.
+// has reports whether the refusal contains an error with this code.
 func (r *refusal) has(code string) bool {
 	return strings.Contains(" "+strings.Join(r.codes, " ")+" ", " "+code+" ")
 }
 
-// code is the first error's, or the name of the status.
+// code returns the code of the first error, or the name of the HTTP status.
 func (r *refusal) code() string {
 	if len(r.codes) > 0 {
 		return r.codes[0]
@@ -118,5 +119,5 @@ func (r *refusal) code() string {
 	return cmp.Or(strings.ReplaceAll(strings.ToLower(http.StatusText(r.status)), " ", "_"), "rejected")
 }
 
-// Error implements error. The texts are left out: they may repeat what was sent.
+// Error implements error. It omits the texts, because they may repeat request data.
 func (r *refusal) Error() string { return fmt.Sprintf("braintree answers %d %s", r.status, r.code()) }

@@ -15,12 +15,12 @@ import (
 
 const (
 	submitted, pending, settled = "submitted_for_settlement", "settlement_pending", "settled"
-	// voided and declinedLate end a transaction, also one that was captured.
+	// voided and declinedLate end a transaction, even a captured transaction.
 	voided, declinedLate = "voided", "settlement_declined"
 )
 
-// event is one of a transaction's history, or of a dispute's (braintree_python, braintree/status_event.py; its elements
-// are those of the recorded response in https://github.com/braintree-go/braintree-go, transaction_unit_test.go).
+// event is a status change in the history of a transaction or a dispute (braintree_python, braintree/status_event.py).
+// Its elements are from the recorded response in https://github.com/braintree-go/braintree-go, transaction_unit_test.go.
 type event struct {
 	Status    string `xml:"status"`
 	Timestamp string `xml:"timestamp"`
@@ -30,7 +30,7 @@ type event struct {
 
 var errNoDate = errors.New("no date of a change is shown")
 
-// history is that of a transaction or a dispute, oldest first. One with an event without a date is an error.
+// history returns a history sorted by time, oldest first. It returns an error if an event has no date.
 func history(events []event) ([]event, error) {
 	all := slices.Clone(events)
 	for i := range all {
@@ -44,7 +44,7 @@ func history(events []event) ([]event, error) {
 	return all, nil
 }
 
-// first is the first event of a status; the zero value without one.
+// first returns the first event with a status, or the zero value.
 func first(of []event, status string) event {
 	for _, e := range of {
 		if e.Status == status {
@@ -54,8 +54,8 @@ func first(of []event, status string) event {
 	return event{}
 }
 
-// captured is when the money of a sale became the merchant's: when it was submitted for settlement, and for one that was
-// pending then, or was never submitted, when it was settled. Both can be searched by.
+// captured returns the event that captured a sale: its submission for settlement. For a sale that was pending, or was
+// never submitted, it is the settlement. Braintree can search by both times.
 func captured(of []event) event {
 	if at := first(of, submitted); at.Status != "" && first(of, pending).Status == "" {
 		return at
@@ -63,7 +63,7 @@ func captured(of []event) event {
 	return first(of, settled)
 }
 
-// entries are what a transaction moved in a span: a sale or a refund, and its disputes.
+// entries returns a transaction's money movements in a span: a sale or a refund, and its disputes.
 func (c *Client) entries(t transaction, in gateway.Span) (all []gateway.Entry, err error) {
 	if c.MerchantAccount == "" && c.Currency != "" && string(c.Currency) != t.Currency {
 		return nil, nil
@@ -84,7 +84,7 @@ func (c *Client) entries(t transaction, in gateway.Span) (all []gateway.Entry, e
 	return all, nil
 }
 
-// bookings are all that a transaction moved. A credit that refunds no sale is about no payment.
+// bookings returns all money movements of a transaction. A credit without a refunded sale belongs to no payment.
 func (t transaction) bookings() ([]booking, error) {
 	past, err := history(t.History)
 	switch {
@@ -100,7 +100,7 @@ func (t transaction) bookings() ([]booking, error) {
 	return nil, nil
 }
 
-// booking is an entry of which the amount is not read yet, with the error of its date; the zero value is none.
+// booking is an entry with an amount that is not parsed yet, and the error of its date. The zero value is not an entry.
 type booking struct {
 	gateway.Entry
 
@@ -108,7 +108,7 @@ type booking struct {
 	err              error
 }
 
-// entry returns the entry, and whether a span has it. The amount of one that it has not is not read.
+// entry returns the entry, and reports whether it is in the span. It parses the amount of entries in the span only.
 func (b booking) entry(in gateway.Span) (gateway.Entry, bool, error) {
 	switch {
 	case b.err != nil:
@@ -124,7 +124,7 @@ func (b booking) entry(in gateway.Span) (gateway.Entry, bool, error) {
 	return b.Entry, true, nil
 }
 
-// references are the names that a transaction has besides its id.
+// references returns a transaction's names besides its id.
 func (t transaction) references() (names []string) {
 	for _, name := range []string{t.OrderID, t.Local} {
 		if name != "" {
@@ -134,8 +134,9 @@ func (t transaction) references() (names []string) {
 	return names
 }
 
-// sold is the capture of a sale, or that it was undone: voided before it settled, or declined by the settlement. The
-// capture of such a sale is not passed: where it was never recorded it would count as late money until it is reversed.
+// sold returns the capture of a sale, or the capture's reversal if the sale was voided or its settlement was declined.
+// The capture of a reversed sale is not passed. If it was never recorded before, it would count as late money until its
+// reversal.
 func (t transaction) sold(past []event) booking {
 	at := captured(past)
 	b := booking{
@@ -156,7 +157,7 @@ func (t transaction) sold(past []event) booking {
 	return b
 }
 
-// refunded is a refund that is settled, or that its settlement was declined after all.
+// refunded returns a settled refund, or its reversal if its settlement was declined afterwards.
 func (t transaction) refunded(past []event) booking {
 	at := first(past, settled)
 	b := booking{
@@ -175,8 +176,9 @@ func (t transaction) refunded(past []event) booking {
 	return b
 }
 
-// fee is what PayPal keeps of a transaction
-// (https://developer.paypal.com/braintree/graphql/reference/types/pay-pal-transaction-details.md), nil where none is shown.
+// fee returns PayPal's fee for a transaction
+// (https://developer.paypal.com/braintree/graphql/reference/types/pay-pal-transaction-details.md), or nil if no fee is
+// shown.
 func (i instrument) fee() *payment.Money {
 	fee, err := call.ReadDecimal(i.Fee, i.FeeCurrency)
 	if err != nil {
@@ -185,7 +187,8 @@ func (i instrument) fee() *payment.Money {
 	return fee
 }
 
-// disputed are what the disputes of a transaction took, dated by their opening, and what of it is won, each time.
+// disputed returns the chargebacks of a transaction, dated by the opening of the dispute, and each reversal of a won
+// dispute.
 func (t transaction) disputed() (all []booking) {
 	for _, d := range t.Disputes {
 		if _, known := disputeStates[d.Status]; !known || d.Kind == retrieval {
@@ -197,7 +200,7 @@ func (t transaction) disputed() (all []booking) {
 	return all
 }
 
-// booked are the dispute's rounds. The first has its id.
+// booked returns the rounds of a dispute. The first round has the dispute's id.
 func (d dispute) booked(e gateway.Entry) (all []booking) {
 	taken, err := call.ReadDecimal(d.taken(), d.Currency)
 	var rounds []payment.Told
@@ -224,7 +227,7 @@ func (d dispute) booked(e gateway.Entry) (all []booking) {
 	return all
 }
 
-// dated is the booking, with an error if it has no id or no date.
+// dated returns the booking, with an error if it has no id or no date.
 func (b booking) dated() booking {
 	if b.err == nil && (cmp.Or(b.Movement.ID, b.Movement.Dispute) == "" || b.Movement.At.IsZero()) {
 		b.err = errNoDate

@@ -14,32 +14,32 @@ import (
 )
 
 const (
-	// mostListed is how many transactions a search has at most
-	// (https://developer.paypal.com/braintree/docs/reference/general/searching/search-results): which ones are left out
-	// of more is not documented.
+	// mostListed is the maximum number of transactions in a search's result
+	// (https://developer.paypal.com/braintree/docs/reference/general/searching/search-results). Braintree does not
+	// document which transactions it omits from a larger result.
 	mostListed = 50_000
-	// bookPage is how many transactions the responses of a search have, as their page-size shows (the recorded response
-	// in https://github.com/braintree-go/braintree-go, transaction_unit_test.go).
+	// bookPage is the number of transactions in a response of a search, according to its page-size (the recorded
+	// response in https://github.com/braintree-go/braintree-go, transaction_unit_test.go).
 	bookPage = 50
 	// maxPage bounds a response of 50 whole transactions, or of 50,000 ids, in bytes.
 	maxPage = 16 << 20
-	// booksLag is ours, as findLag is, and longer: nothing looks again for what was missing then.
+	// booksLag is our estimate, like findLag. It is longer, because a missed entry is not searched again.
 	booksLag = time.Hour
-	// declinedLater is how long after it was created a transaction's settlement may be declined, disputedLater how long
-	// after it was received a dispute may be won. No limits are documented.
+	// declinedLater is the longest time that we expect between a transaction's creation and a declined settlement.
+	// disputedLater is the longest time between a dispute's receipt and its win. Braintree documents no limits.
 	declinedLater, disputedLater = 91 * 24 * time.Hour, 181 * 24 * time.Hour
 )
 
 // Entries implements gateway.Books by "Transaction: Search"
-// (https://developer.paypal.com/braintree/docs/reference/request/transaction/search, by the requests of
-// braintree_python, braintree/transaction_gateway.py): the transactions that were submitted for settlement, settled or
-// voided in the span, those of which the settlement was declined, and those with disputes. Of each the history has the
-// dates, and the disputes are those that a lookup shows.
+// (https://developer.paypal.com/braintree/docs/reference/request/transaction/search, with the requests of
+// braintree_python, braintree/transaction_gateway.py). It searches for transactions that were submitted for settlement,
+// settled or voided in the span, for declined settlements, and for disputes. The dates come from each transaction's
+// history. The disputes are the same as in a lookup.
 //
-// All ids are read first, and then the transactions by their ids alone: one that changes in between is not left out.
-// Of a merchant with several merchant accounts only those of the configured one are passed, and without one those in
-// the account's currency. A payment's capture is a total, as in lookups. None names its payout; the fee is that of
-// PayPal's transactions, others have none.
+// It first reads all ids, and then reads the transactions by their ids. So a transaction that changes in between is not
+// lost. A merchant may have several merchant accounts. Entries then passes the transactions of the configured account,
+// or, without a configured account, the transactions in the account's currency. A payment's capture is a total, as in
+// lookups. Entries name no payout. Only PayPal's transactions have a fee.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	ids, err := c.listed(ctx, in.Seconds())
 	if err != nil {
@@ -61,9 +61,11 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	return unread.Err()
 }
 
-// searches are those of a span by the times that transactions can be searched by (braintree_python,
-// braintree/transaction_search.py). Of a declined settlement that is its creation, of a dispute the date of its receipt
-// (https://developer.paypal.com/braintree/graphql/reference/types/transaction-search-input.md), in no certain zone.
+// searches returns the searches for a span, by the times that Braintree can search by (braintree_python,
+// braintree/transaction_search.py). A declined settlement is searched by the transaction's creation. A dispute is
+// searched by the date of its receipt
+// (https://developer.paypal.com/braintree/graphql/reference/types/transaction-search-input.md), in an undocumented time
+// zone.
 func searches(in gateway.Span) []search {
 	return []search{
 		{field: "submitted_for_settlement_at", in: in},
@@ -74,15 +76,15 @@ func searches(in gateway.Span) []search {
 	}
 }
 
-// search is one for the transactions with a time in a span and, unless it is empty, a status.
+// search is a search for transactions with a time in a span and, unless it is empty, with a status.
 type search struct {
 	field  string
 	in     gateway.Span
 	status string
 }
 
-// criteria are those of the search. The lower bound is inclusive; a minute is added to the upper one, which is
-// exclusive (https://developer.paypal.com/braintree/docs/reference/general/searching/search-fields).
+// criteria returns the search's criteria. The lower bound is inclusive and the upper bound exclusive, so a minute is
+// added to the upper bound (https://developer.paypal.com/braintree/docs/reference/general/searching/search-fields).
 func (s search) criteria(account string) map[string]any {
 	all := map[string]any{s.field: map[string]string{
 		"min": s.in.From.Truncate(time.Minute).Format(time.RFC3339), "max": s.in.To.Format(time.RFC3339),
@@ -96,7 +98,7 @@ func (s search) criteria(account string) map[string]any {
 	return all
 }
 
-// listed are the ids of all transactions that may have entries of a span, each once.
+// listed returns the ids of all transactions that may have entries in a span, each id once.
 func (c *Client) listed(ctx context.Context, in gateway.Span) (all []string, err error) {
 	seen := map[string]bool{}
 	for _, s := range searches(in) {
@@ -116,7 +118,7 @@ func (c *Client) listed(ctx context.Context, in gateway.Span) (all []string, err
 
 var errTooMany = errors.New("more transactions in a minute than a search has")
 
-// ids are those of a search, or of its halves where there may be more than it has.
+// ids returns the ids that a search finds. If the result may be truncated, it searches both halves of the span.
 func (c *Client) ids(ctx context.Context, s search) (all []string, err error) {
 	found, err := c.search(ctx, s.criteria(c.MerchantAccount))
 	if err != nil || len(found) < mostListed {
@@ -136,7 +138,7 @@ func (c *Client) ids(ctx context.Context, s search) (all []string, err error) {
 	return all, nil
 }
 
-// page returns the transactions of some ids. One that the response lacks is looked up.
+// page returns the transactions with these ids. It looks up each transaction that the response lacks.
 func (c *Client) page(ctx context.Context, ids []string) ([]transaction, error) {
 	r := call.Request{Method: http.MethodPost, URL: "/transactions/advanced_search", Question: true, MaxAnswer: maxPage}
 	a, err := c.send(ctx, r, map[string]any{"search": map[string]any{"ids": ids}})

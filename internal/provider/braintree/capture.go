@@ -9,15 +9,15 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// change is a request to change a transaction.
+// change is a request that changes a transaction.
 type change struct {
 	Amount  string `json:"amount,omitempty"`
 	OrderID string `json:"order_id,omitempty"`
 	Key     string `json:"api_request_key,omitempty"`
 }
 
-// Capture implements gateway.Provider ("Submit For Settlement"). The amount of the transaction is then what was
-// submitted; the rest is released.
+// Capture implements gateway.Provider ("Submit For Settlement"). The transaction's amount becomes the submitted amount;
+// Braintree releases the rest.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	amount, err := c.amount(cp.Money)
 	if err != nil {
@@ -26,9 +26,9 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	return c.change(ctx, cp.ProviderPaymentID, "submit_for_settlement", cp.Permit, change{Amount: amount, Key: c.key(cp.IdempotencyKey)}, fsm.NewsSucceeded)
 }
 
-// Cancel implements gateway.Provider ("Void"). A void releases what is submitted for settlement as well, so the
-// transaction is looked up first: one that is captured is not cancelled. If it is captured between the two, the void
-// undoes that, and the outcome reports it.
+// Cancel implements gateway.Provider ("Void"). A void also undoes a transaction that is submitted for settlement. Cancel
+// therefore looks the transaction up first, and does not void a captured transaction. If a capture happens between the
+// lookup and the void, the void undoes that capture, and the outcome reports it.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	if err := call.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
@@ -45,8 +45,8 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return c.change(ctx, cl.ProviderPaymentID, "void", cl.Permit, change{Key: c.key(cl.IdempotencyKey)}, fsm.NewsFailed)
 }
 
-// change sends a command about a transaction. After a refusal the transaction is looked up; Refused is not set if it
-// has the wanted state: an earlier call led to it.
+// change sends a command about a transaction. After a refusal it looks the transaction up. Refused is not set if the
+// transaction already has the wanted state, because an earlier call then succeeded.
 func (c *Client) change(ctx context.Context, id, verb string, l gateway.Permit, with change, wanted fsm.News) (gateway.Outcome, error) {
 	var request any
 	if with != (change{}) {

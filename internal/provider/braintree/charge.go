@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// saleRequest is as much of "Transaction: Sale" as a charge needs
+// saleRequest is the part of "Transaction: Sale" that a charge needs
 // (https://developer.paypal.com/braintree/docs/reference/request/transaction/sale).
 type saleRequest struct {
 	Type            string     `json:"type"`
@@ -37,7 +37,7 @@ type options struct {
 	Vault  bool `json:"store_in_vault_on_success,omitempty"`
 }
 
-// body is what a request about a transaction has.
+// body is the body of a request about a transaction.
 type body struct {
 	Transaction any `json:"transaction"`
 }
@@ -48,11 +48,11 @@ var (
 	errVaulted   = fmt.Errorf("%w: a charge of a vaulted payment method is sent once", gateway.ErrNotSent)
 )
 
-// Charge implements gateway.Provider. A token is a nonce, or that of a vaulted payment method, which is sent as such
-// and together with its customer. A decline is final. Where the method is to be vaulted its customer is made first, under
-// the same permit.
+// Charge implements gateway.Provider. A token is a nonce, or the token of a vaulted payment method, which is sent
+// together with its customer. A decline is final. If the method is to be vaulted, Charge first creates the customer,
+// under the same permit.
 //
-// A vaulted method is charged by one request: nothing but the key would keep a second one from charging it again.
+// A vaulted method is charged by one request. Only the key would prevent a second request from charging it again.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if ch.Stored && ch.Again {
 		return gateway.Outcome{}, errVaulted
@@ -82,7 +82,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		made = *refused.transaction
 	}
 	if made.Rejection == duplicate {
-		return gateway.Outcome{}, errDuplicate // of an earlier charge: order_id is the attempt's
+		return gateway.Outcome{}, errDuplicate // the earlier charge has the same order_id, the attempt's id
 	}
 	o, err := made.outcome()
 	if ch.Save && (o.News == fsm.NewsAuthorized || o.News == fsm.NewsSucceeded) {
@@ -127,7 +127,8 @@ func (c *Client) sale(ch gateway.Charge) (saleRequest, error) {
 	return s, nil
 }
 
-// amount is money as requests have it, without a currency: that of another than the merchant account's is never sent.
+// amount formats money for a request. Requests name no currency, so it returns an error if the currency is not the
+// merchant account's.
 func (c *Client) amount(m payment.Money) (string, error) {
 	if m.Currency != c.Currency {
 		return "", fmt.Errorf("%w: %s: %w", gateway.ErrUnfit, m.Currency, errCurrency)

@@ -1,22 +1,22 @@
-// Package braintree calls Braintree's server API, by the requests of its official libraries
-// (https://github.com/braintree/braintree_node, lib/braintree/http.js: requests in JSON, responses in XML): a
-// transaction is made in one call with a nonce of the browser's or with a vaulted payment method, and then submitted
-// for settlement, voided or refunded. 3-D Secure is done in the browser: its nonce carries the proof.
+// Package braintree calls Braintree's server API with the requests of its official libraries
+// (https://github.com/braintree/braintree_node, lib/braintree/http.js: requests in JSON, responses in XML). One call
+// creates a transaction with a nonce from the browser or with a vaulted payment method. The transaction is then
+// submitted for settlement, voided or refunded. The browser performs 3-D Secure, and the nonce carries the proof.
 //
-// The API by GraphQL is not used: it names a transaction by another id than webhooks do.
+// The adapter does not use the GraphQL API, because GraphQL and webhooks name a transaction by different ids.
 //
-// Cards have no webhook: what becomes of a payment shows in lookups.
+// Braintree sends no webhooks about card payments. Lookups show their state.
 //
-// A charge is never made twice. It bears an api_request_key, by which Braintree returns the transaction of an earlier
-// request as it then is. That of a vaulted payment method is sent once all the same, and then looked for by its order_id.
-// That of a nonce, which is consumed by its first use
-// (https://developer.paypal.com/braintree/docs/guides/payment-method-nonces/), is looked for before it is sent again.
-// Without keys (Client.Keyless) it is sent once as well.
+// A charge is never made twice. It has an api_request_key, and Braintree returns the transaction of an earlier request
+// with the same key in its current state. Even so, a charge of a vaulted payment method is sent only once, and then
+// searched for by its order_id. A nonce is consumed by its first use
+// (https://developer.paypal.com/braintree/docs/guides/payment-method-nonces/). A charge of a nonce is searched for
+// before it is sent again. Without keys (Client.Keyless) it is also sent only once.
 //
-// Nothing is built on Braintree's checking of duplicates: a key excludes it, merchants set its time (30 seconds unless
-// they do) and may switch it off, and a transaction that is still at the card network counts in it as well. A rejection
-// as a duplicate is no decline
-// (https://developer.paypal.com/braintree/articles/control-panel/transactions/duplicate-checking). The API by GraphQL
+// The adapter does not depend on Braintree's duplicate checking. A key disables it, merchants set its time window
+// (default: 30 seconds) and may switch it off, and it also counts transactions that are still at the card network. A
+// rejection as a duplicate is not a decline
+// (https://developer.paypal.com/braintree/articles/control-panel/transactions/duplicate-checking). The GraphQL API
 // promises no more: its clientMutationId only pairs requests with responses
 // (https://developer.paypal.com/braintree/graphql/reference/types/charge-payment-method-input.md).
 package braintree
@@ -37,14 +37,14 @@ import (
 )
 
 const (
-	// address is that of the official libraries (braintree_node, lib/braintree/environment.js).
+	// address is the address in the official libraries (braintree_node, lib/braintree/environment.js).
 	address = "https://api.braintreegateway.com"
-	// version is the API's, as the official libraries send it (braintree_node, lib/braintree/config.js).
+	// version is the API version that the official libraries send (braintree_node, lib/braintree/config.js).
 	version = "6"
-	// keyLife is a day less than the 30 days of a key
+	// keyLife is one day shorter than the 30 days of a key
 	// (https://developer.paypal.com/braintree/graphql/reference/types/refund-transaction-input.md).
 	keyLife = 29 * 24 * time.Hour
-	// findLag is ours: no page documents how soon a search shows a transaction
+	// findLag is our estimate. Braintree does not document how soon a search shows a transaction
 	// (https://developer.paypal.com/braintree/docs/reference/request/transaction/search).
 	findLag = time.Minute
 )
@@ -53,12 +53,13 @@ const (
 type Client struct {
 	call.OneStep
 
-	// Currency is that of the merchant account, without which nothing is charged, captured or refunded: a request names
-	// no currency (https://developer.paypal.com/braintree/docs/reference/request/transaction/sale).
+	// Currency is the currency of the merchant account. Without it the adapter sends no charge, capture or refund,
+	// because a request names no currency
+	// (https://developer.paypal.com/braintree/docs/reference/request/transaction/sale).
 	Currency payment.Currency
-	// MerchantAccount is the merchant account of the transactions; empty for the default one.
+	// MerchantAccount is the merchant account of the transactions; empty for the default account.
 	MerchantAccount string
-	// Keyless is set where requests may bear no api_request_key (error 915231).
+	// Keyless is set if Braintree refuses the merchant's requests with an api_request_key (error 915231).
 	Keyless bool
 
 	base   string
@@ -66,7 +67,7 @@ type Client struct {
 	http   *http.Client
 }
 
-// New returns the client of a merchant by its id and its pair of keys; base replaces Braintree's own address.
+// New returns the client of a merchant, given its id and its pair of keys. The base replaces Braintree's own address.
 func New(base, merchant, public, private string, client *http.Client) *Client {
 	return &Client{
 		base: strings.TrimRight(cmp.Or(base, address), "/") + "/merchants/" + url.PathEscape(merchant), http: client,
@@ -77,19 +78,19 @@ func New(base, merchant, public, private string, client *http.Client) *Client {
 	}
 }
 
-// Capabilities implements gateway.Provider: the requests "Transaction: Sale", "Submit For Settlement" (all or a part),
-// "Void", "Refund" (in any number of parts), "Find" and "Search" below
+// Capabilities implements gateway.Provider. The requests are "Transaction: Sale", "Submit For Settlement" (all or a
+// part), "Void", "Refund" (in any number of parts), "Find" and "Search" below
 // https://developer.paypal.com/braintree/docs/reference/request/transaction.
 //
-// The keys are those of "At-Most-Once Processing" (https://developer.paypal.com/braintree/graphql/integration_guides/idempotency),
-// which this API takes as well (braintree_node 3.37.0, CHANGELOG.md; braintree_python,
-// tests/integration/test_transaction_idempotency.py): the same request with the same key returns the same transaction, in
-// whatever status it then is, and 30 days long. The page reserves keys to the API by GraphQL, though, and the reference
-// of this one does not have them: so a charge is sent again only if its nonce would be consumed, once a search has not
-// found it, and once.
+// The keys are the keys of "At-Most-Once Processing"
+// (https://developer.paypal.com/braintree/graphql/integration_guides/idempotency). This API accepts them too
+// (braintree_node 3.37.0, CHANGELOG.md; braintree_python, tests/integration/test_transaction_idempotency.py). For 30
+// days, the same request with the same key returns the same transaction in its current status. But that page promises
+// keys for the GraphQL API only, and this API's reference does not mention them. So the adapter resends a charge only if
+// its nonce is single-use and a search has not found the charge, and only once.
 //
-// That a search by order_id does not show a transaction is no proof that there is none, however late. A transaction's
-// refunds are part of the transaction itself, and no search.
+// A search by order_id that finds no transaction is no proof that the transaction does not exist, however late the
+// search is. A transaction contains the ids of its refunds, so refunds need no search.
 func (c *Client) Capabilities() payment.Capabilities {
 	can := payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindLag: findLag, FindFirst: true,
@@ -102,7 +103,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return can
 }
 
-// key is the api_request_key of a request, empty for a merchant without keys.
+// key returns the api_request_key of a request, or "" for a merchant without keys.
 func (c *Client) key(key string) string {
 	if c.Keyless {
 		return ""
@@ -110,7 +111,7 @@ func (c *Client) key(key string) string {
 	return key
 }
 
-// command sends what may change something and returns the transaction, or the refusal.
+// command sends a command and returns the transaction or the refusal.
 func (c *Client) command(ctx context.Context, method, path string, l gateway.Permit, body any) (transaction, *refusal, error) {
 	a, err := c.send(ctx, call.Request{Method: method, URL: path, Permit: &l}, body)
 	if err != nil {
@@ -121,14 +122,14 @@ func (c *Client) command(ctx context.Context, method, path string, l gateway.Per
 	return t, refused, err
 }
 
-// transaction looks a transaction up; the first lookup of a command has the command's permit.
+// transaction looks up a transaction. The first lookup of a command carries the command's permit.
 func (c *Client) transaction(ctx context.Context, id string, l *gateway.Permit) (transaction, error) {
 	var t transaction
 	err := c.get(ctx, transactionPath(id), l, &t)
 	return t, err
 }
 
-// get sends a read. It returns gateway.ErrNoSuchPayment for an object that Braintree does not have.
+// get sends a read. It returns gateway.ErrNoSuchPayment if Braintree does not have the object.
 func (c *Client) get(ctx context.Context, path string, l *gateway.Permit, out any) error {
 	a, err := c.send(ctx, call.Request{Method: http.MethodGet, URL: path, Permit: l}, nil)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// customer is one that is not in the vault, or one that is to be.
+// customer is a customer outside the vault, or a customer that is to be vaulted.
 type customer struct {
 	ID    string `json:"id,omitempty"`
 	Email string `json:"email,omitempty"`
@@ -39,7 +39,7 @@ func postalOf(a *gateway.Address) *postal {
 	return &postal{Street: a.Line1, Extended: a.Line2, Locality: a.City, Region: a.State, Postal: a.PostalCode, Country: a.Country}
 }
 
-// risk has at most 255 characters of the browser's name
+// risk describes the browser. Braintree accepts at most 255 characters of the browser's name
 // (https://developer.paypal.com/braintree/graphql/reference/types/risk-data-input.md).
 type risk struct {
 	Browser string `json:"customer_browser,omitempty"`
@@ -63,8 +63,8 @@ type statement struct {
 	Name string `json:"name"`
 }
 
-// providerData are the members of a sale that provider_data may have. Of options only some may be given (optional):
-// the others decide whether money is taken.
+// providerData returns the members of a sale that provider_data may contain. In options only some members are allowed
+// (see optional), because the others decide whether money is taken.
 func providerData() []string {
 	return []string{
 		"channel", "custom_fields", "device_data", "discount_amount", "external_vault", "industry", "installments", "line_items", optionsName,
@@ -75,12 +75,12 @@ func providerData() []string {
 
 const optionsName = "options"
 
-// optional are the members of options that provider_data may have.
+// optional returns the members of options that provider_data may contain.
 func optional() []string {
 	return []string{"credit_card", "paypal", "skip_advanced_fraud_checking", "skip_avs", "skip_cvv", "three_d_secure", "us_bank_account", "venmo"}
 }
 
-// extend adds provider_data to a request, of which the options are kept.
+// extend adds provider_data to a request, and keeps the request's own options.
 func extend(s saleRequest, d gateway.Details) (map[string]json.RawMessage, error) {
 	members, err := call.Extend(s, d, providerData())
 	if err != nil {
@@ -101,7 +101,7 @@ func extend(s saleRequest, d gateway.Details) (map[string]json.RawMessage, error
 	return members, nil
 }
 
-// optionsOf are the options of provider_data, nil without any.
+// optionsOf returns the options in provider_data, or nil.
 func optionsOf(d gateway.Details) (given map[string]json.RawMessage, err error) {
 	if raw, ok := d.ProviderData[optionsName]; ok {
 		err = json.Unmarshal(raw, &given)
@@ -109,7 +109,7 @@ func optionsOf(d gateway.Details) (given map[string]json.RawMessage, err error) 
 	return given, err //nolint:wrapcheck // the callers name the member
 }
 
-// unknownOption is the first option that is not passed on, empty for none.
+// unknownOption returns the first option that is not allowed, or "".
 func unknownOption(given map[string]json.RawMessage) string {
 	var names []string
 	for name := range given {

@@ -10,8 +10,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// dispute is one of a transaction's (braintree_python, braintree/dispute.py; the elements are those of the webhooks
-// that the official library makes).
+// dispute is a dispute of a transaction (braintree_python, braintree/dispute.py). Its elements are from the webhooks
+// that the official library generates.
 type dispute struct {
 	ID       string `xml:"id"`
 	Kind     string `xml:"kind"`
@@ -24,25 +24,25 @@ type dispute struct {
 	ReplyBy  string `xml:"reply-by-date"`
 	Created  string `xml:"created-at"`
 	Changed  string `xml:"updated-at"`
-	// History is that of its statuses (braintree_python, braintree/dispute_details/status_history.py).
+	// History is the history of the dispute's statuses (braintree_python, braintree/dispute_details/status_history.py).
 	History []event `xml:"status-history>status-history"`
 }
 
 const (
 	opened, won, expired = "open", "won", "expired"
-	// retrieval requests papers: no money has moved.
+	// retrieval is a request for documents. It moves no money.
 	retrieval = "retrieval"
 )
 
-// disputeStates are the statuses of a dispute, which mean what the webhooks of these names mean. A status that is not
-// listed is left out.
+// disputeStates maps a dispute's status to the state that the webhook of the same name reports. A dispute with an
+// unlisted status is ignored.
 var disputeStates = map[string]fsm.DisputeState{ //nolint:gochecknoglobals // a table
 	opened: fsm.DisputeOpen, "under_review": fsm.DisputeUnderReview, "disputed": fsm.DisputeUnderReview,
 	won: fsm.DisputeWon, "lost": fsm.DisputeLost, expired: fsm.DisputeLost,
 	"accepted": fsm.DisputeAccepted, "auto_accepted": fsm.DisputeAccepted,
 }
 
-// withDisputes adds the disputes of a transaction, and what they took and returned, named as their webhooks name it.
+// withDisputes adds a transaction's disputes and their money movements, under the names that their webhooks use.
 func (t transaction) withDisputes(o *gateway.Outcome) error {
 	for _, d := range t.Disputes {
 		d.Currency = cmp.Or(d.Currency, t.Currency)
@@ -53,7 +53,7 @@ func (t transaction) withDisputes(o *gateway.Outcome) error {
 	return nil
 }
 
-// add adds a dispute. Its amount is debited until it is resolved, and what of it is won is returned
+// add adds a dispute. Braintree debits the disputed amount until the resolution, and returns the won amount
 // (https://developer.paypal.com/braintree/graphql/reference/types/dispute.md, amountDisputed and amountWon).
 func (d dispute) add(o *gateway.Outcome) error {
 	state, known := disputeStates[d.Status]
@@ -83,7 +83,7 @@ func (d dispute) add(o *gateway.Outcome) error {
 	return nil
 }
 
-// taken is what the dispute takes.
+// taken returns the amount that the dispute takes.
 func (d dispute) taken() string { return cmp.Or(d.Disputed, d.Amount) }
 
 func (d dispute) move(o *gateway.Outcome, taken payment.Money) error {
@@ -92,9 +92,10 @@ func (d dispute) move(o *gateway.Outcome, taken payment.Money) error {
 	return err
 }
 
-// rounds are what the dispute took and returned, by the history of its statuses: it may be lost after it was won.
-// Without a history it took its amount, and returned it if it is won. What of it is won is stated of the last time
-// only, and what is taken again not at all: the amount is then the dispute's.
+// rounds returns the dispute's chargebacks and their reversals, according to the history of its statuses. A dispute may
+// be lost after it was won. Without a history, there is one chargeback, and one reversal if the dispute is won.
+// Braintree states the won amount of the last win only, and never the amount of a second chargeback. Missing amounts are
+// the dispute's amount.
 func (d dispute) rounds(taken payment.Money) ([]payment.Told, error) {
 	past, err := history(d.History)
 	if err != nil {
@@ -125,7 +126,7 @@ func (d dispute) rounds(taken payment.Money) ([]payment.Told, error) {
 	return all, d.readWon(all)
 }
 
-// readWon fills in what the last decision returned.
+// readWon fills in the amount that the last decision returned.
 func (d dispute) readWon(all []payment.Told) error {
 	last := &all[len(all)-1]
 	if d.Status != won || d.Won == "" {
@@ -138,7 +139,8 @@ func (d dispute) readWon(all []payment.Told) error {
 	return err
 }
 
-// created is when a dispute was made, changed when it last changed; zero where no time is shown.
+// created and changed are the times of the dispute's creation and of its last change. They are zero if the time is
+// missing.
 func (d dispute) created() time.Time { return shown(d.Created) }
 func (d dispute) changed() time.Time { return shown(d.Changed) }
 

@@ -15,11 +15,11 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// idForm is that of transactions. A local payment has another (PAY-…) and can't be looked up before its transaction
-// is made.
+// idForm is the form of a transaction's id. A local payment's id has another form (PAY-…), and it can't be looked up
+// before its transaction exists.
 var idForm = regexp.MustCompile(`^[a-z0-9]+$`)
 
-// Lookup implements gateway.Provider ("Transaction: Find"). Each refund is a transaction of its own, and takes a
+// Lookup implements gateway.Provider ("Transaction: Find"). Each refund is a separate transaction and takes another
 // call.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if !idForm.MatchString(id) {
@@ -32,7 +32,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	return c.standing(ctx, found)
 }
 
-// standing is how a payment stands, with its refunds and disputes.
+// standing returns the state of a payment with its refunds and disputes.
 func (c *Client) standing(ctx context.Context, t transaction) (gateway.Outcome, error) {
 	o, err := t.outcome()
 	if err != nil || o.News != fsm.NewsSucceeded {
@@ -54,12 +54,13 @@ func (c *Client) standing(ctx context.Context, t transaction) (gateway.Outcome, 
 
 var errListed = errors.New("braintree lists a transaction and does not have it")
 
-// maxFound bounds the transactions that are looked up for one attempt.
+// maxFound limits the transactions that Find looks up for one attempt.
 const maxFound = 10
 
-// Find implements gateway.Provider ("Transaction: Search" by order_id). Only ids are taken from the search, which may
-// lag. Of several the transaction that went furthest counts. A duplicate that was rejected has the same order_id and is
-// no decline: it shows that there is another transaction, so without one that was not declined the outcome is open.
+// Find implements gateway.Provider ("Transaction: Search" by order_id). It takes only ids from the search, because the
+// search may lag. If there are several transactions, the most advanced transaction decides. A transaction that was
+// rejected as a duplicate has the same order_id and is not a decline: it shows that another transaction exists. If all
+// other transactions are declined, the outcome stays unknown.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	ids, err := c.search(ctx, map[string]any{"order_id": map[string]string{"is": id.String()}})
 	if err != nil {
@@ -93,8 +94,8 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	return c.standing(ctx, best)
 }
 
-// search returns the ids of the transactions that fit some criteria (braintree_python, braintree/transaction_gateway.py).
-// A search that took too long is answered without results.
+// search returns the ids of the transactions that match the criteria (braintree_python,
+// braintree/transaction_gateway.py). Braintree answers a search that took too long without a result.
 func (c *Client) search(ctx context.Context, criteria map[string]any) ([]string, error) {
 	r := call.Request{Method: http.MethodPost, URL: "/transactions/advanced_search_ids", Question: true, MaxAnswer: maxPage}
 	a, err := c.send(ctx, r, map[string]any{"search": criteria})

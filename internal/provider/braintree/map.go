@@ -9,8 +9,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// transaction is Braintree's view of a sale, or of a refund (credit). Its elements are those of recorded responses
-// (https://github.com/solidusio/solidus_paypal_braintree, spec/fixtures/cassettes) and of the official libraries.
+// transaction is Braintree's view of a sale or a refund (credit). Its elements are from recorded responses
+// (https://github.com/solidusio/solidus_paypal_braintree, spec/fixtures/cassettes) and from the official libraries.
 type transaction struct {
 	XMLName    xml.Name   `xml:"transaction"`
 	ID         string     `xml:"id"`
@@ -25,26 +25,26 @@ type transaction struct {
 	Instrument string     `xml:"payment-instrument-type"`
 	Card       instrument `xml:"credit-card"`
 	PayPal     instrument `xml:"paypal"`
-	// Refunded is the sale of a refund, Refunds are the refunds of a sale.
+	// Refunded is the id of the refunded sale. Refunds are the ids of a sale's refunds.
 	Refunded string    `xml:"refunded-transaction-id"`
 	Refunds  []string  `xml:"refund-ids>item"`
 	Disputes []dispute `xml:"disputes>dispute"`
 	History  []event   `xml:"status-history>status-event"`
-	// Local is the id of the local payment that the transaction was made of, by which webhooks before it name it.
+	// Local is the id of the local payment that became the transaction. Earlier webhooks name the payment by it.
 	Local string `xml:"local-payment>payment-id"`
 }
 
 const (
 	sale, credit = "sale", "credit"
-	// duplicate is why the second of two equal transactions is rejected.
+	// duplicate is the reason for rejecting the second of two equal transactions.
 	duplicate = "duplicate"
 )
 
-// statuses are those of https://developer.paypal.com/braintree/docs/reference/general/statuses. What is submitted for
-// settlement is captured ("also known as captured or capturing",
-// https://developer.paypal.com/braintree/articles/get-started/transaction-lifecycle); one that is declined then is a
-// late failure. A bank debit, and a PayPal payment that PayPal holds back, are pending until they are settled. An
-// unrecognised status is processing.
+// statuses maps the statuses of https://developer.paypal.com/braintree/docs/reference/general/statuses. A transaction
+// that is submitted for settlement is captured ("also known as captured or capturing",
+// https://developer.paypal.com/braintree/articles/get-started/transaction-lifecycle). If its settlement is then
+// declined, that is a late failure. A bank debit, and a PayPal payment that PayPal holds back, are pending until they
+// are settled. An unrecognised status is processing.
 var statuses = map[string]fsm.News{ //nolint:gochecknoglobals // a table
 	"authorized":            fsm.NewsAuthorized,
 	submitted:               fsm.NewsSucceeded,
@@ -83,7 +83,7 @@ func (t transaction) outcome() (gateway.Outcome, error) {
 	return o, err
 }
 
-// failure is why a transaction failed: by Braintree's own rules, or by the code of the processor's response
+// failure returns the reason of a failure: Braintree's own rules, or the code of the processor's response
 // (https://developer.paypal.com/braintree/docs/reference/general/processor-responses/authorization-responses).
 func (t transaction) failure() *payment.Failure {
 	switch t.Status {
@@ -99,8 +99,8 @@ func (t transaction) failure() *payment.Failure {
 	return payment.NewFailure("provider_rejected", t.Status)
 }
 
-// rejections are the codes of the reasons of a gateway rejection (braintree_python, braintree/transaction.py); the
-// others are those of a merchant's account.
+// rejections maps the reasons of a gateway rejection to failure codes (braintree_python, braintree/transaction.py).
+// Other reasons concern the merchant's account.
 var rejections = map[string]string{ //nolint:gochecknoglobals // a table
 	"avs": declinedCard, "avs_and_cvv": declinedCard, "cvv": declinedCard,
 	"fraud": "fraud_suspected", "risk_threshold": "fraud_suspected", "three_d_secure": "authentication_failed",

@@ -14,9 +14,9 @@ import (
 
 var errUnsettled = fmt.Errorf("%w: braintree refunds nothing before it settles", gateway.ErrNotTold)
 
-// Refund implements gateway.Provider ("Transaction: Refund"). The refund's order_id is its id here, by which it is
-// looked for among the payment's refunds before it is sent: one that is there is returned. A payment that has not begun
-// to settle can't be refunded (error 91506), so nothing is sent. There is no field for a reason.
+// Refund implements gateway.Provider ("Transaction: Refund"). The refund's order_id is our refund id. Refund first
+// searches the payment's refunds for this id, and returns the refund that it finds. A payment that has not begun to
+// settle can't be refunded (error 91506), so nothing is sent. Braintree has no field for a reason.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	amount, err := c.amount(r.Money)
 	if err != nil {
@@ -49,7 +49,8 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return made.refund()
 }
 
-// LookupRefund implements gateway.Provider: by its own id, or by ours among the refunds of its payment.
+// LookupRefund implements gateway.Provider. It finds a refund by Braintree's id, or by our id among the payment's
+// refunds.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	var found transaction
 	var err error
@@ -69,7 +70,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 
 var errNoSale = errors.New("braintree does not have the payment of a refund")
 
-// byReference looks a refund up by our id. That the payment is not there is no proof that it was not refunded.
+// byReference looks up a refund by our id. A missing payment is no proof that the payment was not refunded.
 func (c *Client) byReference(ctx context.Context, r gateway.RefundRef) (transaction, error) {
 	of, err := c.transaction(ctx, r.ProviderPaymentID, nil)
 	switch {
@@ -81,7 +82,7 @@ func (c *Client) byReference(ctx context.Context, r gateway.RefundRef) (transact
 	return c.named(ctx, of, r.Refund)
 }
 
-// named is the refund of a payment that bears our id; gateway.ErrNoSuchPayment without one.
+// named returns the payment's refund with our id. It returns gateway.ErrNoSuchPayment if there is no such refund.
 func (c *Client) named(ctx context.Context, of transaction, id payment.RefundID) (transaction, error) {
 	refunds, err := c.refunds(ctx, of)
 	if err != nil {
@@ -95,7 +96,7 @@ func (c *Client) named(ctx context.Context, of transaction, id payment.RefundID)
 	return transaction{}, gateway.ErrNoSuchPayment
 }
 
-// refunds are those of a payment, which has their ids alone.
+// refunds returns a payment's refunds. The payment contains only their ids.
 func (c *Client) refunds(ctx context.Context, of transaction) ([]transaction, error) {
 	if of.ID == "" {
 		return nil, errNameless
@@ -114,8 +115,8 @@ func (c *Client) refunds(ctx context.Context, of transaction) ([]transaction, er
 	return all, nil
 }
 
-// refund maps a refund, which is a transaction of its own: its money is back once it is settled. One that is declined
-// then has failed (refund_failed).
+// refund maps a refund transaction. The refund succeeds when it is settled. If its settlement is declined, it fails
+// (refund_failed).
 func (t transaction) refund() (gateway.RefundOutcome, error) {
 	if t.ID == "" || t.Status == "" || t.Type != credit || t.Refunded == "" {
 		return gateway.RefundOutcome{}, errNameless

@@ -12,13 +12,13 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// TokenKind implements gateway.Provider. Neither has a form of its own: a shop may name vaulted methods itself. A
-// request has a member for each, and Braintree takes none as the other: a vaulted method is charged by its token
-// alone, with its customer.
+// TokenKind implements gateway.Provider. Nonces and vaulted methods have no form of their own, because a shop may choose
+// the names of vaulted methods. A request has a member for each kind, and Braintree does not confuse them. A vaulted
+// method is charged by its token and its customer.
 func (c *Client) TokenKind(string) gateway.TokenKind { return gateway.TokenEither }
 
-// CheckOwner implements gateway.Provider (braintree_python, braintree/payment_method_gateway.py, find). The element is
-// named by what the method is.
+// CheckOwner implements gateway.Provider (braintree_python, braintree/payment_method_gateway.py, find). The name of the
+// root element depends on the kind of the method.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	var found struct {
 		XMLName  xml.Name
@@ -35,11 +35,11 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	return nil
 }
 
-// idInUse is the error of a customer's id that there is already (braintree_python, braintree/error_codes.py).
+// idInUse is the error for an existing customer id (braintree_python, braintree/error_codes.py).
 const idInUse = "91609"
 
-// vaultCustomer makes the customer of a payment method that a charge is to store. One that there is already is kept as it
-// is, so that the request may be sent again.
+// vaultCustomer creates the customer of a payment method that a charge is to store. It leaves an existing customer
+// unchanged, so the request may be sent again.
 func (c *Client) vaultCustomer(ctx context.Context, ch gateway.Charge) (*refusal, error) {
 	a, err := c.send(ctx, call.Request{Method: http.MethodPost, URL: "/customers", Permit: &ch.Permit}, struct {
 		Customer customer `json:"customer"`
@@ -63,7 +63,7 @@ func (c *Client) vaultCustomer(ctx context.Context, ch gateway.Charge) (*refusal
 	return nil, nil //nolint:nilnil // the customer is there
 }
 
-// instrument is what a transaction was made with. Token is empty where none is in the vault.
+// instrument is the payment method of a transaction. Token is empty if the method is not in the vault.
 type instrument struct {
 	Token string `xml:"token"`
 	Type  string `xml:"card-type"`
@@ -71,13 +71,13 @@ type instrument struct {
 	Month string `xml:"expiration-month"`
 	Year  string `xml:"expiration-year"`
 	Email string `xml:"payer-email"`
-	// Fee is what PayPal keeps of a settled transaction.
+	// Fee is PayPal's fee for a settled transaction.
 	Fee         string `xml:"transaction-fee-amount"`
 	FeeCurrency string `xml:"transaction-fee-currency-iso-code"`
 }
 
-// saved is the payment method that was stored with a transaction, nil for none. Only the answer to the charge shows
-// that it was stored by it: a vaulted one is shown in the same way.
+// saved returns the payment method that was stored with a transaction, or nil. Only the answer to the charge may be
+// used: a lookup shows a method that was vaulted before in the same way.
 func (t transaction) saved() *payment.SavedMethod {
 	switch card, wallet := t.Card, t.PayPal; {
 	case card.Token != "":

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// allowed are the members of Razorpay's own request that provider_data may have.
+// allowed returns the members of Razorpay's own request that provider_data may contain.
 func allowed() []string { return []string{"description"} }
 
 // Accepts implements gateway.Provider.

@@ -46,8 +46,8 @@ func carried() []descriptor.Carried {
 	}
 }
 
-// dashboard is the address that the dashboard has for a payment's details (https://razorpay.com/docs/payments/payments/dashboard/); the person
-// switches to the test mode there.
+// dashboard returns the dashboard's address of a payment (https://razorpay.com/docs/payments/payments/dashboard/). A
+// user switches to the test mode there.
 func dashboard() descriptor.Dashboard {
 	return descriptor.Dashboard{
 		Live: "https://dashboard.razorpay.com/app/payments/{id}",

@@ -15,10 +15,10 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Entries implements gateway.Books by the payments and the refunds that were created in the span
-// (https://razorpay.com/docs/api/payments/fetch-all-payments/, …/api/refunds/fetch-all/), and then by what was
-// settled in it. What is captured, or processed, later than in the span of its creation is passed by that of
-// its settlement, and so is what a lost dispute took.
+// Entries implements gateway.Books. It reads the payments and the refunds that were created in the span
+// (https://razorpay.com/docs/api/payments/fetch-all-payments/, …/api/refunds/fetch-all/), and then the settlements of
+// the span. A capture or a refund may be completed after the span in which it was created; the span of its settlement
+// then contains it. Settlements also contain the amounts of lost disputes.
 //
 // Razorpay has no list of events.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
@@ -39,8 +39,8 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	return unread.After(c.settled(ctx, in, unread, take))
 }
 
-// list passes the items of a list to one, page by page. What it returns an error for ends the list. A list
-// ends with an empty page: that a page has as many as were requested is not documented.
+// list passes the items of a list to one, page by page, and ends if one returns an error. A list ends with an empty
+// page, because Razorpay does not document that each page before the end is full.
 func (c *Client) list(ctx context.Context, path string, query url.Values, one func(json.RawMessage) error) error {
 	query.Set("count", strconv.Itoa(pageSize))
 	for skip := 0; ; {
@@ -66,13 +66,13 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, one fu
 	}
 }
 
-// notes are those of an object that are texts; Razorpay writes none as an empty list.
+// notes are an object's notes that are strings. Razorpay writes an object without notes as an empty list.
 type notes map[string]string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *notes) UnmarshalJSON(raw []byte) error {
 	var all map[string]any
-	_ = json.Unmarshal(raw, &all) // what is no object has no notes
+	_ = json.Unmarshal(raw, &all) // a value that is not an object has no notes
 	*n = notes{}
 	for name, value := range all {
 		if text, ok := value.(string); ok {
@@ -82,19 +82,19 @@ func (n *notes) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// listedPayment is a payment with what its books have
+// listedPayment is a payment in a list, with the members that the books need
 // (https://razorpay.com/docs/api/payments/entity/: the fee includes the tax on it).
 type listedPayment struct {
 	paid
 
 	Notes notes  `json:"notes"`
 	Fee   *int64 `json:"fee"`
-	// BaseAmount and BaseCurrency are what it comes to in the currency of the balance, of a payment in another.
+	// BaseAmount and BaseCurrency are the amount in the balance's currency, if the payment has another currency.
 	BaseAmount   *int64 `json:"base_amount"`
 	BaseCurrency string `json:"base_currency"`
 }
 
-// entries are the capture, if there is one: a total, as the payment's lookup has it.
+// entries returns the payment's capture, if there is one. The amount is the payment's total, as in a lookup.
 func (p listedPayment) entries() ([]gateway.Entry, error) {
 	o, err := p.outcome()
 	switch {
@@ -110,8 +110,8 @@ func (p listedPayment) entries() ([]gateway.Entry, error) {
 	return []gateway.Entry{p.withFee(e)}, nil
 }
 
-// withFee adds the fee, which is in the currency of the balance; of a payment in another only where that is
-// stated.
+// withFee adds the fee, which is in the balance's currency. For a payment in another currency, the fee is added only if
+// the amount in the balance's currency is stated.
 func (p listedPayment) withFee(e gateway.Entry) gateway.Entry {
 	units, currency := p.BaseAmount, p.BaseCurrency
 	if currency == "" && p.Currency == "INR" {
@@ -143,7 +143,7 @@ type listedRefund struct {
 	Notes     notes  `json:"notes"`
 }
 
-// entries are the refund, once it is processed.
+// entries returns the refund once it is processed.
 func (r listedRefund) entries() ([]gateway.Entry, error) {
 	o, err := r.outcome()
 	if err == nil && r.PaymentID == "" {
@@ -162,9 +162,9 @@ func (r listedRefund) entries() ([]gateway.Entry, error) {
 	return []gateway.Entry{e}, nil
 }
 
-// ofCaptured passes a refund with the names of its payment. Razorpay gives back by itself what was never
-// captured (https://razorpay.com/docs/payments/refunds/auto-refunds/): webhooks of such a refund count for
-// nothing, and neither does its entry.
+// ofCaptured passes a refund with the names of its payment. Razorpay refunds uncaptured payments itself
+// (https://razorpay.com/docs/payments/refunds/auto-refunds/). Such a refund moves no captured money, so its webhooks and
+// its entry are ignored.
 func (c *Client) ofCaptured(ctx context.Context, e gateway.Entry, take func(gateway.Entry) error) error {
 	var of struct {
 		ID       string `json:"id"`

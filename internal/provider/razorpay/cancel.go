@@ -10,14 +10,15 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Capture implements gateway.Provider: a link's payment Razorpay captures itself, and an order's Complete.
+// Capture implements gateway.Provider. It is not supported: Razorpay captures a link's payment itself, and Complete
+// captures an order's payment.
 func (c *Client) Capture(context.Context, gateway.Capture) (gateway.Outcome, error) {
 	return gateway.Outcome{}, gateway.ErrUnsupported
 }
 
-// Cancel implements gateway.Provider
-// (https://razorpay.com/docs/api/payments/payment-links/cancel-standard/): an unpaid
-// link can no longer be paid. A payment that has failed is over with its link or order; one that holds money can't be cancelled.
+// Cancel implements gateway.Provider (https://razorpay.com/docs/api/payments/payment-links/cancel-standard/). A
+// cancelled link can't be paid. A failed payment is cancelled together with its link or order. An authorized or captured
+// payment can't be cancelled.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	if !isPayment(cl.ProviderPaymentID) {
 		return c.end(ctx, cmp.Or(cl.Container, cl.ProviderPaymentID), cl)
@@ -39,7 +40,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	if err != nil || over.ProviderPaymentID == "" && over.News != fsm.NewsFailed {
 		return over, err
 	}
-	// The link or order is over, or was paid by another payment: this one takes no money any more.
+	// The link or order is closed, or another payment paid it. The failed payment takes no money any more.
 	stands.News, stands.PageOpen, stands.Failure = fsm.NewsFailed, false, payment.NewFailure("canceled", "")
 	if over.ProviderPaymentID == found.ID {
 		return over, nil
@@ -47,7 +48,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return stands, nil
 }
 
-// madeIn is the link or order that a payment was made in. A payment names its order alone, also where that is a link's.
+// madeIn returns the link or order of a payment. A payment names its order only, even if the order belongs to a link.
 func (c *Client) madeIn(ctx context.Context, p paid, cl gateway.Cancel) (string, error) {
 	if cl.Container != "" && !isOrder(cl.Container) {
 		return cl.Container, nil
@@ -59,7 +60,7 @@ func (c *Client) madeIn(ctx context.Context, p paid, cl gateway.Cancel) (string,
 	return found.ID, err
 }
 
-// end ends a link, or the wait for an order.
+// end cancels a link, or ends the wait for an order.
 func (c *Client) end(ctx context.Context, id string, cl gateway.Cancel) (gateway.Outcome, error) {
 	switch {
 	case id == "":
@@ -82,12 +83,12 @@ func (c *Client) end(ctx context.Context, id string, cl gateway.Cancel) (gateway
 	return now, err
 }
 
-// scriptLife is how long after a cancel a customer may still be in the script, or at a bank from there.
-// Razorpay documents no time.
+// scriptLife is our estimate of how long a customer may still pay in the script, or at a bank opened from it, after a
+// cancel request. Razorpay documents no time.
 const scriptLife = 15 * time.Minute
 
-// abandon ends the wait for an order, which Razorpay can't cancel: it only looks. An unpaid order is over
-// when its customer was given the time to end a payment that was begun.
+// abandon ends the wait for an order. Razorpay can't cancel an order, so abandon only looks it up. An unpaid order
+// counts as cancelled after scriptLife, the time to finish a payment that has begun.
 func (c *Client) abandon(ctx context.Context, id string, cl gateway.Cancel) (gateway.Outcome, error) {
 	now, err := c.lookupOrder(ctx, id, &cl.Permit)
 	switch {

@@ -28,14 +28,14 @@ type linkRequest struct {
 	Options        *options          `json:"options,omitempty"`
 }
 
-// customer is filled in on the page. Razorpay sends nothing to it, see Notify.
+// customer prefills the page. Razorpay sends no message to the customer, see Notify.
 type customer struct {
 	Name    string `json:"name,omitempty"`
 	Email   string `json:"email,omitempty"`
 	Contact string `json:"contact,omitempty"`
 }
 
-// customerOf is nil without a name, an address and a telephone number.
+// customerOf returns nil for a customer without a name, an e-mail address and a telephone number.
 func customerOf(c gateway.Customer) *customer {
 	if c.Name == "" && c.Email == "" && c.Phone == "" {
 		return nil
@@ -49,18 +49,17 @@ type options struct {
 	} `json:"checkout"`
 }
 
-// methods returns those that a link can be limited to
+// methods returns the methods that a link can be limited to
 // (https://razorpay.com/docs/api/payments/payment-links/customise-payment-methods/).
 func methods() map[string]bool {
 	return map[string]bool{"card": false, "netbanking": false, "upi": false, "wallet": false}
 }
 
-// Charge implements gateway.Provider. The token selects the method: "redirect" for a
-// choice on the link's page, or one of card, netbanking, upi and wallet, to which the
-// page is limited; "checkout" makes an order for Razorpay's script on the shop's page.
-// Any other token, and a charge with manual capture, is not sent.
+// Charge implements gateway.Provider. The token selects the method. "redirect" offers all methods on the link's page.
+// "card", "netbanking", "upi" or "wallet" limits the page to this method. "checkout" creates an order for Razorpay's
+// script on the shop's page. A charge with another token or with manual capture is not sent.
 //
-// An earlier link with the same reference counts instead of a new one.
+// If a link with the same reference exists, Charge returns that link and creates no other.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -94,7 +93,7 @@ const page, checkout = "redirect", "checkout"
 
 var errToken = errors.New("the token is none of redirect, checkout, card, netbanking, upi and wallet")
 
-// atOnce is the amount of a payment that is captured at once: no other is made.
+// atOnce returns the amount of an automatic capture. It returns an error for a manual capture.
 func atOnce(ch gateway.Charge) (int64, error) {
 	if ch.Capture == payment.CaptureManual {
 		return 0, fmt.Errorf("%w: %w: a payment is captured at once", gateway.ErrUnfit, gateway.ErrUnsupported)
@@ -102,12 +101,12 @@ func atOnce(ch gateway.Charge) (int64, error) {
 	return amount(ch.Money)
 }
 
-// notesOf are read by the webhooks' adapter.
+// notesOf returns the notes that the webhook reader uses.
 func notesOf(ch gateway.Charge) map[string]string {
 	return map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)}
 }
 
-// description is what the customer reads of what is paid.
+// description returns the text that the customer reads about the payment.
 func description(ch gateway.Charge) string {
 	var text string
 	if json.Unmarshal(ch.ProviderData["description"], &text) == nil && text != "" {

@@ -1,9 +1,8 @@
-// Package razorpay calls Razorpay's API (https://razorpay.com/docs/api/): a payment is
-// a payment link, which the customer pays on its page, or an order, which is paid by
-// Razorpay's script on the shop's page and has a second step.
+// Package razorpay calls Razorpay's API (https://razorpay.com/docs/api/). A payment is a payment link or an order. The
+// customer pays a link on Razorpay's page. Razorpay's script pays an order on the shop's page, and the order has a
+// second step.
 //
-// An order can't be cancelled at Razorpay. A script that is still open can pay it later:
-// that is late money.
+// Razorpay can't cancel an order. A script that is still open can pay the order later; that money is late money.
 package razorpay
 
 import (
@@ -27,10 +26,10 @@ type Client struct {
 	api        *httpjson.API[*refusal]
 }
 
-// address is the API's; the key selects test or live mode.
+// address is the API's address. The key selects test or live mode.
 const address = "https://api.razorpay.com"
 
-// New returns the client of the account of a key; base replaces Razorpay's own address.
+// New returns the client of the account that owns the key. The base replaces Razorpay's own address.
 func New(base, id, secret string, client *http.Client) *Client {
 	c := &Client{id: id, secret: secret}
 	// "All successful Razorpay API responses return with HTTP Status code 200" (https://razorpay.com/docs/errors/).
@@ -40,17 +39,16 @@ func New(base, id, secret string, client *http.Client) *Client {
 	return c
 }
 
-// keyLife is that of a link's reference_id, which "must be a unique number for each
-// Payment Link": a second link is refused for as long as the first exists, six months
-// at least (https://razorpay.com/docs/api/payments/payment-links/create-standard/).
+// keyLife is the life of a link's reference_id, which "must be a unique number for each Payment Link". Razorpay refuses
+// a second link with it as long as the first link exists, which is at least six months
+// (https://razorpay.com/docs/api/payments/payment-links/create-standard/).
 const keyLife = 180 * 24 * time.Hour
 
-// Capabilities implements gateway.Provider:
-// https://razorpay.com/docs/api/payments/payment-links/ (found by reference_id,
-// cancelled until it is paid), https://razorpay.com/docs/api/refunds/ (any number of
-// parts). Razorpay captures a link's payment itself: its capture settings are for
-// orders only (https://razorpay.com/docs/payments/payments/capture-settings/). That a
-// list shows a new link, or a new refund, at once is not documented.
+// Capabilities implements gateway.Provider. Links are found by reference_id and can be cancelled until they are paid
+// (https://razorpay.com/docs/api/payments/payment-links/). A payment can have any number of partial refunds
+// (https://razorpay.com/docs/api/refunds/). Razorpay captures a link's payment itself: its capture settings are for
+// orders only (https://razorpay.com/docs/payments/payments/capture-settings/). Razorpay does not document that a list
+// shows a new link or a new refund at once.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: false, Complete: true,
@@ -70,9 +68,8 @@ func orderPath(id string) string { return "/orders/" + url.PathEscape(id) }
 
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 
-// refusal is Razorpay's error object
-// (https://razorpay.com/docs/errors/#error-structure). Most refusals share one code and
-// differ only in the description, which is not passed on: it may quote the request.
+// refusal is Razorpay's error object (https://razorpay.com/docs/errors/#error-structure). Most refusals have the same
+// code and different descriptions. The description may quote the request, so it is not passed on.
 type refusal struct {
 	status      int
 	Code        string `json:"code"`
@@ -94,8 +91,8 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("razorpay says %d %s %s", r.status, r.code(), r.Field)
 }
 
-// readRefusal returns a definitive error as a refusal, and any other as an error. A
-// response that is not in Razorpay's format may come from a proxy: it refuses nothing.
+// readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
+// Razorpay's format may come from a proxy, so it is not a refusal.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said struct {
 		Error refusal `json:"error"`
@@ -110,9 +107,8 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return &said.Error, nil
 }
 
-// definitive reports whether an error is about the request as such. One about an
-// idempotency key, and 409, are about another request with it; GATEWAY_ERROR and
-// SERVER_ERROR, 429 and 5xx are transient.
+// definitive reports whether the error refuses this request. Errors about an idempotency key and status 409 concern
+// another request with the same key. GATEWAY_ERROR, SERVER_ERROR, 429 and 5xx are transient.
 func (r *refusal) definitive() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
@@ -124,8 +120,8 @@ func (r *refusal) definitive() bool {
 // Missing implements httpjson.Refusal.
 func (r *refusal) Missing() bool { return r.speaksOf("id provided does not exist") }
 
-// turnedAway reports whether Razorpay rejected the key or its permissions. An earlier
-// call may have succeeded. The documentation shows both 400 and 401 for that.
+// turnedAway reports whether Razorpay rejected the API key or its permissions. An earlier call may have succeeded. The
+// documentation shows both 400 and 401 for a rejected key.
 func (r *refusal) turnedAway() bool {
 	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden ||
 		r.speaksOf("authentication failed") || r.speaksOf("api key") || r.speaksOf("key/secret")

@@ -16,9 +16,9 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// returned is what the script returns when its customer has paid
-// (https://razorpay.com/docs/payments/payment-gateway/web-integration/standard/integration-steps/, "Verify
-// Payment Signature").
+// returned is the result that the script returns after the customer has paid
+// (https://razorpay.com/docs/payments/payment-gateway/web-integration/standard/integration-steps/, "Verify Payment
+// Signature").
 type returned struct {
 	OrderID   string `json:"razorpay_order_id"`
 	PaymentID string `json:"razorpay_payment_id"`
@@ -29,7 +29,7 @@ var errReturned = errors.New("not what Razorpay's script returned for this payme
 
 func unfit() error { return fmt.Errorf("%w: %w", gateway.ErrUnfit, errReturned) }
 
-// read returns gateway.ErrUnfit for what Razorpay did not sign.
+// read returns gateway.ErrUnfit if Razorpay's signature is missing or wrong.
 func (r *returned) read(details json.RawMessage, secret string) error {
 	if json.Unmarshal(details, r) != nil || !isOrder(r.OrderID) || !isPayment(r.PaymentID) || secret == "" {
 		return unfit()
@@ -43,8 +43,8 @@ func (r *returned) read(details json.RawMessage, secret string) error {
 	return nil
 }
 
-// Complete implements gateway.Provider: with what the script returned the payment is looked up, and captured if
-// it is only authorised. What is not signed, or is of another payment's order, is not sent.
+// Complete implements gateway.Provider. It looks up the payment in the script's result and captures it if it is only
+// authorized. It sends nothing if the result is not signed or belongs to another payment's order.
 func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
 	var r returned
 	if err := r.read(cp.Details, c.secret); err != nil {
@@ -65,8 +65,8 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 	return found.of(r.OrderID)
 }
 
-// belongs returns gateway.ErrUnfit unless the order is the completion's, which may know one of
-// the order's payments, and not the order.
+// belongs returns gateway.ErrUnfit if the order is not the completion's order. The completion may name a payment of the
+// order in the place of the order.
 func (c *Client) belongs(ctx context.Context, r returned, cp gateway.Completion) error {
 	id := cmp.Or(cp.Container, cp.ProviderPaymentID)
 	if isPayment(id) {
@@ -96,8 +96,8 @@ type captureRequest struct {
 	Currency string `json:"currency"`
 }
 
-// capture captures an authorised payment, once
-// (https://razorpay.com/docs/api/payments/capture/). After a refusal it is looked up: its state counts.
+// capture captures an authorized payment once (https://razorpay.com/docs/api/payments/capture/). After a refusal, it
+// looks the payment up and returns its state.
 func (c *Client) capture(ctx context.Context, p paid, cp gateway.Completion) (gateway.Outcome, error) {
 	units, err := amount(cp.Money)
 	if err != nil {
@@ -129,7 +129,7 @@ var errGone = errors.New("the provider names a payment that it does not know")
 
 func isMissing(err error) bool { return errors.Is(err, gateway.ErrNoSuchPayment) }
 
-// missing replaces gateway.ErrNoSuchPayment where it does not mean that there is no payment.
+// missing replaces gateway.ErrNoSuchPayment by an error that does not mean "there is no payment".
 func missing(err error) error {
 	if isMissing(err) {
 		return errGone

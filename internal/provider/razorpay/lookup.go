@@ -11,9 +11,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements gateway.Provider, by the id of a payment, or of the link or order that it is made in. A payment names its
-// order only, which is that of its link as well. The refunds of a captured payment are listed apart, where it has an amount
-// that was refunded, and of a link's payment, of which the link has no more than the id.
+// Lookup implements gateway.Provider. The id is that of a payment, or of the link or order that contains the payment. A
+// payment names its order only, and a link has an order as well. Refunds take a further request. Lookup lists them for a
+// captured payment with a refunded amount, and for each paid link, because a link states only the payment's id.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if isPayment(id) {
 		var found paid
@@ -56,13 +56,13 @@ func (c *Client) withRefunds(ctx context.Context, o gateway.Outcome, of string) 
 	return o, missing(err)
 }
 
-// tries returns the outcome of an open link whose order has had payments: they do not show on the link itself before one has
-// paid it (https://razorpay.com/docs/api/orders/fetch-payments/).
+// tries returns the outcome of an open link whose order has payments. The link itself does not show a payment before it
+// is paid (https://razorpay.com/docs/api/orders/fetch-payments/).
 func (c *Client) tries(ctx context.Context, order string, o gateway.Outcome) (gateway.Outcome, error) {
 	made, err := c.paymentsOf(ctx, order, nil)
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment):
-		return o, nil // the link is there
+		return o, nil // the link itself exists
 	case err != nil:
 		return gateway.Outcome{}, err
 	}
@@ -75,7 +75,7 @@ func (c *Client) tries(ctx context.Context, order string, o gateway.Outcome) (ga
 	return now, err
 }
 
-// paymentsOf are those of an order, in no order of their own.
+// paymentsOf returns the payments of an order, unsorted.
 func (c *Client) paymentsOf(ctx context.Context, order string, l *gateway.Permit) ([]paid, error) {
 	var made struct {
 		Items []paid `json:"items"`
@@ -98,9 +98,8 @@ func lastOf(made []paid) (last paid) {
 
 func isPayment(id string) bool { return strings.HasPrefix(id, "pay_") }
 
-// Find implements gateway.Provider
-// (https://razorpay.com/docs/api/payments/payment-links/fetch-all-standard/). The link
-// itself is then looked up. Without one it is an order.
+// Find implements gateway.Provider (https://razorpay.com/docs/api/payments/payment-links/fetch-all-standard/). It
+// searches for a link, then for an order, and looks up the link or order that it found.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	found, err := c.named(ctx, id, nil)
 	if err != nil {
@@ -109,7 +108,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	return c.Lookup(ctx, found)
 }
 
-// named is the id of the attempt's link or order.
+// named returns the id of the attempt's link or order.
 func (c *Client) named(ctx context.Context, id payment.AttemptID, l *gateway.Permit) (string, error) {
 	found, err := c.find(ctx, id, l)
 	if !errors.Is(err, gateway.ErrNoSuchPayment) {

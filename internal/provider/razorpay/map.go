@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	statusCreated = "created" // of a link that is open
+	statusCreated = "created" // an open link
 	statusPaid    = "paid"
-	statusFailed  = "failed" // of a payment
+	statusFailed  = "failed" // a failed payment
 )
 
 // link is Razorpay's view of a payment link
@@ -33,9 +33,8 @@ type link struct {
 	} `json:"payments"`
 }
 
-// outcome maps a link by its status
-// (https://razorpay.com/docs/payments/payment-links/states/). A failed payment by the
-// customer does not show: the link stays open (see Client.tries). An unrecognized status is processing.
+// outcome maps a link by its status (https://razorpay.com/docs/payments/payment-links/states/). A link does not show the
+// customer's failed payments: it stays open (see Client.tries). An unrecognized status is processing.
 func (l link) outcome() (gateway.Outcome, error) {
 	if l.ID == "" || l.Status == "" {
 		return gateway.Outcome{}, errNameless
@@ -59,7 +58,7 @@ func (l link) outcome() (gateway.Outcome, error) {
 	return o, err
 }
 
-// payment is the one that paid the link, which takes no parts.
+// payment returns the payment that paid the link. A link takes no partial payments.
 func (l link) payment() string {
 	if len(l.Payments) == 0 {
 		return ""
@@ -88,9 +87,9 @@ func (p paid) failure() *payment.Failure {
 	return payment.NewFailure(hooks.FailureCode(p.ErrorReason, p.ErrorCode))
 }
 
-// outcome maps a payment by its status
-// (https://razorpay.com/docs/payments/payments/#payment-life-cycle). A failed one is
-// soft: it may be authorized late (https://razorpay.com/docs/payments/payments/late-authorization/).
+// outcome maps a payment by its status (https://razorpay.com/docs/payments/payments/#payment-life-cycle). A failure is
+// soft, because Razorpay may authorize the payment late
+// (https://razorpay.com/docs/payments/payments/late-authorization/).
 func (p paid) outcome() (gateway.Outcome, error) {
 	if p.Entity != "payment" || p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
@@ -106,7 +105,7 @@ func (p paid) outcome() (gateway.Outcome, error) {
 		o.Money, err = money(p.Amount, p.Currency)
 	case "refunded":
 		if p.Captured != nil && !*p.Captured {
-			// Refunded without a capture: the link can still be paid.
+			// The payment was refunded before a capture, so the link can still be paid.
 			o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("", "")
 			break
 		}
@@ -121,7 +120,7 @@ func (p paid) outcome() (gateway.Outcome, error) {
 	return o, err
 }
 
-// refund is Razorpay's view of one (https://razorpay.com/docs/api/refunds/entity/).
+// refund is Razorpay's view of a refund (https://razorpay.com/docs/api/refunds/entity/).
 type refund struct {
 	ID       string `json:"id"`
 	Entity   string `json:"entity"`
@@ -129,7 +128,7 @@ type refund struct {
 	Currency string `json:"currency"`
 	Amount   *int64 `json:"amount"`
 	Receipt  string `json:"receipt"`
-	// Of is the payment.
+	// Of is the id of the refunded payment.
 	Of string `json:"payment_id"`
 }
 
@@ -149,12 +148,11 @@ func (r refund) outcome() (gateway.RefundOutcome, error) {
 	return o, err
 }
 
-// thousandths are the currencies of three decimals, the last of which must be 0
+// thousandths are the currencies with three decimals. Their last decimal must be 0
 // (https://razorpay.com/docs/api/orders/create/).
 var thousandths = map[payment.Currency]bool{"BHD": true, "KWD": true, "OMR": true} //nolint:gochecknoglobals // a table
 
-// amount returns the amount in the currency's subunits. One that Razorpay does not
-// accept is not sent.
+// amount returns the amount in the currency's subunits, or an error if Razorpay does not accept the amount.
 func amount(m payment.Money) (int64, error) {
 	if m.Minor < 0 || thousandths[m.Currency] && m.Minor%10 != 0 {
 		return 0, fmt.Errorf("%w: Razorpay takes no thousandths of %s", gateway.ErrUnfit, m.Currency)

@@ -20,24 +20,25 @@ type orderRequest struct {
 	Payment  captureSettings   `json:"payment"`
 }
 
-// captureSettings override those of the account
+// captureSettings override the account's capture settings
 // (https://razorpay.com/docs/payments/payments/capture-settings/api/).
 type captureSettings struct {
 	Capture string         `json:"capture"`
 	Options captureOptions `json:"capture_options"`
 }
 
-// captureOptions: what is authorised later than the minutes after its begin is given back, and never captured.
+// captureOptions set the time limit of an authorization, in minutes after the payment began. Razorpay refunds a payment
+// that is authorized later, and never captures it.
 type captureOptions struct {
 	Automatic   int    `json:"automatic_expiry_period"`
 	Manual      int    `json:"manual_expiry_period"`
 	RefundSpeed string `json:"refund_speed"`
 }
 
-// captureMinutes is the shortest time that Razorpay takes.
+// captureMinutes is the shortest time that Razorpay accepts.
 const captureMinutes = 12
 
-// order is Razorpay's view of one (https://razorpay.com/docs/api/orders/entity/).
+// order is Razorpay's view of an order (https://razorpay.com/docs/api/orders/entity/).
 type order struct {
 	ID       string `json:"id"`
 	Entity   string `json:"entity"`
@@ -48,9 +49,9 @@ type order struct {
 
 func isOrder(id string) bool { return strings.HasPrefix(id, "order_") }
 
-// script is what Razorpay's script takes
-// (https://razorpay.com/docs/payments/payment-gateway/web-integration/standard/integration-steps/). The
-// notes become those of the payment, of which its webhooks carry them.
+// script is the input of Razorpay's script
+// (https://razorpay.com/docs/payments/payment-gateway/web-integration/standard/integration-steps/). The payment gets
+// these notes, and its webhooks contain them.
 type script struct {
 	Key         string            `json:"key"`
 	OrderID     string            `json:"order_id"`
@@ -61,16 +62,16 @@ type script struct {
 	Notes       map[string]string `json:"notes"`
 }
 
-// prefill is what the script fills in, for the customer to correct.
+// prefill is the data that the script prefills. The customer can correct it.
 type prefill struct {
 	customer
 
 	Method string `json:"method,omitempty"`
 }
 
-// order makes an order, for the script to pay. A receipt "has to be unique": an earlier order with it counts
-// instead of a new one. Were there a second one all the same, nothing could pay the first: its id was not
-// passed on.
+// order creates an order that the script pays. A receipt "has to be unique": if an order with this receipt exists, order
+// returns it and creates no other. If Razorpay created a second order nevertheless, no script could pay the first,
+// because its id was never passed on.
 func (c *Client) order(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	units, err := atOnce(ch)
 	if err != nil {
@@ -95,7 +96,7 @@ func (c *Client) order(ctx context.Context, ch gateway.Charge) (gateway.Outcome,
 	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
 }
 
-// earlier returns the outcome of the order that the attempt has already.
+// earlier returns the outcome of the attempt's existing order.
 func (c *Client) earlier(ctx context.Context, ch gateway.Charge, units int64) (gateway.Outcome, error) {
 	made, err := c.findOrder(ctx, ch.Attempt, nil)
 	if err != nil {
@@ -108,7 +109,7 @@ func (c *Client) earlier(ctx context.Context, ch gateway.Charge, units int64) (g
 	return c.waits(ch, made, units)
 }
 
-// waits returns the outcome of an order that its customer is to pay.
+// waits returns the outcome of an order that the customer must pay.
 func (c *Client) waits(ch gateway.Charge, made order, units int64) (gateway.Outcome, error) {
 	if made.Entity != "order" || !isOrder(made.ID) {
 		return gateway.Outcome{}, errNameless
@@ -128,7 +129,7 @@ func (c *Client) waits(ch gateway.Charge, made order, units int64) (gateway.Outc
 	}, nil
 }
 
-// findOrder searches by the receipt, which is the attempt
+// findOrder searches for an order by its receipt, which is the attempt's id
 // (https://razorpay.com/docs/api/orders/fetch-all/).
 func (c *Client) findOrder(ctx context.Context, id payment.AttemptID, l *gateway.Permit) (order, error) {
 	var list struct {
@@ -149,8 +150,8 @@ func (c *Client) findOrder(ctx context.Context, id payment.AttemptID, l *gateway
 	return order{}, gateway.ErrNoSuchPayment
 }
 
-// lookupOrder returns the outcome of an order by its payments: a captured or an authorised one, or else the
-// last.
+// lookupOrder returns the outcome of an order. A captured payment decides it, then an authorized payment, then the last
+// payment.
 func (c *Client) lookupOrder(ctx context.Context, id string, l *gateway.Permit) (gateway.Outcome, error) {
 	var found order
 	if err := c.api.Get(ctx, orderPath(id), l, &found); err != nil {
@@ -183,7 +184,7 @@ func (c *Client) lookupOrder(ctx context.Context, id string, l *gateway.Permit) 
 	return open, nil
 }
 
-// best is the payment that counts, and whether it has the money.
+// best returns the payment that decides the order's outcome, and reports whether it is captured or authorized.
 func best(made []paid) (paid, bool) {
 	for _, status := range []string{"captured", "authorized"} {
 		for _, p := range made {
@@ -195,14 +196,15 @@ func best(made []paid) (paid, bool) {
 	return lastOf(made), false
 }
 
-// of is the outcome of a payment of an order.
+// of returns the outcome of an order's payment.
 func (p paid) of(order string) (gateway.Outcome, error) {
 	o, err := p.outcome()
 	o.Container, o.References = order, []string{order}
 	return o, err
 }
 
-// paymentOfOrder returns the captured payment of an order, and the order's status; of an unpaid one it is empty.
+// paymentOfOrder returns an order's captured payment and the order's status. The payment is empty if the order is
+// unpaid.
 func (c *Client) paymentOfOrder(ctx context.Context, id string, l *gateway.Permit) (payment, status string, err error) {
 	made, err := c.paymentsOf(ctx, id, l)
 	if err != nil {

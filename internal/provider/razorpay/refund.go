@@ -18,9 +18,8 @@ type refundRequest struct {
 	Notes   map[string]string `json:"notes"`
 }
 
-// Refund implements gateway.Provider
-// (https://razorpay.com/docs/api/refunds/normal-refunds-idempotent/). Our reason is not
-// sent.
+// Refund implements gateway.Provider (https://razorpay.com/docs/api/refunds/normal-refunds-idempotent/). It does not
+// send the reason.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	units, err := amount(r.Money)
 	if err != nil {
@@ -48,8 +47,8 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return gateway.RefusedRefund(refused.code()), nil
 }
 
-// paymentOf returns the payment itself, or the one that paid a link or an order, and the link's or order's status;
-// that of an unpaid one is empty.
+// paymentOf returns the id of the payment itself, or of the payment that paid a link or an order. For a link or an order
+// it also returns the status. The id is empty if the link or order is unpaid.
 func (c *Client) paymentOf(ctx context.Context, id string, l *gateway.Permit) (paid, status string, err error) {
 	if isPayment(id) {
 		return id, "", nil
@@ -80,7 +79,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 			return gateway.RefundOutcome{}, err
 		}
 		if isPayment(r.ProviderPaymentID) && found.Of != "" && found.Of != r.ProviderPaymentID {
-			return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment // it is of another payment
+			return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment // the refund belongs to another payment
 		}
 		return found.outcome()
 	}
@@ -94,7 +93,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return c.findRefund(ctx, id, r.Refund)
 }
 
-// pageSize is the maximum of a list's page, that of refunds for one
+// pageSize is the maximum size of a list's page. It is documented for the refunds of a payment
 // (https://razorpay.com/docs/api/refunds/fetch-multiple-refund-payment/).
 const pageSize = 100
 

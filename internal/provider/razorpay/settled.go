@@ -14,13 +14,13 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// The days of settlements begin at midnight in India, Malaysia or Singapore: which of them is not documented.
+// A day of settlements begins at midnight in India, Malaysia or Singapore. Razorpay does not document the time zone.
 var (
 	firstDay = time.FixedZone("IST", 5*3600+1800) //nolint:gochecknoglobals // a constant
 	lastDay  = time.FixedZone("SGT", 8*3600)      //nolint:gochecknoglobals // a constant
 )
 
-// settled passes what was settled in the span, by the days that it may be listed under
+// settled passes the settlements of the span. It requests each day that may list them
 // (https://razorpay.com/docs/api/settlements/fetch-recon/).
 func (c *Client) settled(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
 	first, last := in.From.In(firstDay), in.To.Add(-1).In(lastDay)
@@ -40,8 +40,8 @@ func (c *Client) settled(ctx context.Context, in gateway.Span, unread *call.Unre
 	return nil
 }
 
-// settledItem is what was settled: a payment, a refund, an adjustment for a dispute, or what is about no payment.
-// Debit and credit are what the balance lost and gained, the fee taken off.
+// settledItem is a settled payment, refund, dispute adjustment, or an item without a payment. Debit and credit are the
+// change of the balance, without the fee.
 type settledItem struct {
 	EntityID     string `json:"entity_id"`
 	Type         string `json:"type"`
@@ -92,7 +92,7 @@ func (s settledItem) entries(in gateway.Span) ([]gateway.Entry, error) {
 	return []gateway.Entry{e}, nil
 }
 
-// disputed passes an entry with its payment, which that of a dispute need not name: the dispute does
+// disputed passes an entry with its payment. If a dispute's entry names no payment, disputed looks the dispute up
 // (https://razorpay.com/docs/api/disputes/fetch-with-id/).
 func (c *Client) disputed(ctx context.Context, e gateway.Entry, take func(gateway.Entry) error) error {
 	if e.Payment != "" {

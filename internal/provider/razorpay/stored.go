@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// TokenKind implements gateway.Provider. A payment link takes none of Razorpay's stored
-// tokens: they are recognized so that they are refused as such.
+// TokenKind implements gateway.Provider. A payment link does not accept Razorpay's stored tokens. TokenKind recognizes
+// them, so that the charge is refused with a clear error.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if strings.HasPrefix(token, "token_") || strings.HasPrefix(token, "cust_") {
 		return gateway.TokenStored
@@ -16,5 +16,5 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenSingleUse
 }
 
-// CheckOwner implements gateway.Provider: no stored payment method is charged.
+// CheckOwner implements gateway.Provider. The adapter charges no stored payment methods.
 func (c *Client) CheckOwner(context.Context, string, string) error { return gateway.ErrUnsupported }
