@@ -8,8 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// providerData are the members of create and recurring that provider_data may have. verification, preauth and
-// initRecurring would change what is taken or kept.
+// providerData returns the members of create and recurring that provider_data may contain. verification, preauth and
+// initRecurring are not allowed, because they would change the amount taken or the method stored.
 func providerData() []string {
 	return []string{"account", "applePayPayload", "country", "dynamicExpiration", "expirationTime", "name"}
 }

@@ -25,7 +25,7 @@ func Adapter() descriptor.Adapter {
 			if c := of(s); !c.Test {
 				return c, nil
 			}
-			return nil, nil //nolint:nilnil // payments for tests are never transferred
+			return nil, nil //nolint:nilnil // test payments are never transferred
 		},
 		Lag: transferredLater,
 	}
@@ -37,7 +37,7 @@ func of(s descriptor.Settings) *Client {
 	return c
 }
 
-// carries is the table of what a charge passes on.
+// carries returns the table of the members that a charge passes on.
 func carries() []descriptor.Carried {
 	const page = "on Comgate's page"
 	return []descriptor.Carried{

@@ -15,22 +15,24 @@ import (
 )
 
 const (
-	// transferredLater is how long after it was paid a payment may be transferred to the shop. Comgate transfers on
-	// each working day (https://help.comgate.cz/docs/en/payments-and-statements), and the usual time is two of them
-	// (https://help.comgate.cz/docs/en/frequently-asked-questions); a week is ours, for holidays.
+	// transferredLater is our limit for the time between a payment and its transfer to the shop. Comgate transfers on
+	// each working day (https://help.comgate.cz/docs/en/payments-and-statements), and usually after two working days
+	// (https://help.comgate.cz/docs/en/frequently-asked-questions). The limit of a week allows for holidays.
 	transferredLater = 7 * 24 * time.Hour
-	// maxTransfer bounds the answer with all that is in one transfer, in bytes: a day of a shop and a currency.
+	// maxTransfer limits the answer with all lines of a transfer, in bytes. A transfer contains a shop's day in one
+	// currency.
 	maxTransfer = 64 << 20
 )
 
-// Entries implements gateway.Books by the transfers to the shop's bank account, of which there are lists by days
-// (transferList), and what is in each (singleTransfer:
-// https://www.comgate.cz/cz/api-platebni-brany-comgate-pro-stahovani-souboru). There is no list of payments, so that all
-// is passed that was transferred from the span's begin until a week after its end. What is in a transfer is not paged.
+// Entries implements gateway.Books. It reads the transfers to the shop's bank account, which Comgate lists by day
+// (transferList), and the lines of each transfer (singleTransfer:
+// https://www.comgate.cz/cz/api-platebni-brany-comgate-pro-stahovani-souboru). Comgate has no list of payments. So
+// Entries passes all lines that were transferred between the span's begin and a week after its end. The lines of a
+// transfer have no pages.
 //
-// Captures are totals, as in lookups, dated by when they were paid; refunds are dated by their transfer. Chargebacks are
-// of the same type as fees and manual movements, which no member tells apart: all of these are left out, as are the
-// monthly fee and the sum.
+// Captures are totals, as in lookups, and dated by the payment. Refunds are dated by their transfer. Chargebacks have
+// the same type as fees and manual movements, and no member distinguishes them. Entries omits all of these, the monthly
+// fee and the sum.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &call.Unread{}
 	first, end := localDay(in.From), in.To.Add(transferredLater)
@@ -53,7 +55,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	return unread.Err()
 }
 
-// list returns the items of a method whose answer is an array in JSON.
+// list returns the items of a method that answers with a JSON array.
 func (c *Client) list(ctx context.Context, method string, form url.Values) (all []json.RawMessage, err error) {
 	a, err := c.send(ctx, method, form, call.Request{Question: true, MaxAnswer: maxTransfer})
 	switch {
@@ -62,7 +64,7 @@ func (c *Client) list(ctx context.Context, method string, form url.Values) (all 
 	case a.Status == http.StatusOK && json.Unmarshal(a.Body, &all) == nil && all != nil:
 		return all, nil
 	}
-	said, _ := url.ParseQuery(string(a.Body)) // an error is a form, as of the other methods, or in JSON
+	said, _ := url.ParseQuery(string(a.Body)) // an error is a form, as in the other methods, or JSON
 	var object map[string]json.RawMessage
 	if json.Unmarshal(a.Body, &object) == nil {
 		said = url.Values{"code": {text(object["code"])}}
@@ -73,7 +75,7 @@ func (c *Client) list(ctx context.Context, method string, form url.Values) (all 
 	return nil, fmt.Errorf("somebody answers %d for Comgate", a.Status)
 }
 
-// transfer is one to the shop's bank account; it is the payout of what is in it.
+// transfer is a transfer to the shop's bank account. It is the payout of its lines.
 type transfer struct {
 	ID  json.Number `json:"transferId"`
 	day time.Time
@@ -88,7 +90,7 @@ func (t transfer) on(day time.Time) ([]transfer, error) {
 
 var errEmpty = errors.New("the transfer has no lines")
 
-// transferred passes what is in a transfer.
+// transferred passes the lines of a transfer.
 func (c *Client) transferred(ctx context.Context, t transfer, unread *call.Unread, take func(gateway.Entry) error) error {
 	lines, err := c.list(ctx, "singleTransfer", url.Values{"transferId": {t.ID.String()}})
 	if err == nil && len(lines) == 0 {
@@ -118,13 +120,14 @@ func (c *Client) transferred(ctx context.Context, t transfer, unread *call.Unrea
 	return nil
 }
 
-// refunded passes a refund under its name. The line of one has its refId as that of the client, or that of its payment
-// if it was sent without one (comgate-node, refund.ts), as those are that are made in the portal: which of them it is
-// only the payment's own shows. What was refunded without a name is gathered, by payments: in one transfer it is one refund.
+// refunded passes a refund under its id. The client's column of a refund's line contains the refund's refId. If the
+// refund was sent without a refId (comgate-node, refund.ts), as in the portal, the column contains the payment's refId.
+// Only the payment's own refId distinguishes the two. refunded collects the refunds without an id by payment: in one
+// transfer they are one refund.
 func (c *Client) refunded(ctx context.Context, e gateway.Entry, unread *call.Unread, unnamed *[]gateway.Entry, take func(gateway.Entry) error) error {
 	of, err := c.status(ctx, e.Payment, nil)
 	if errors.Is(err, gateway.ErrNoSuchPayment) || errors.Is(err, errWrong) || errors.Is(err, errNameless) {
-		unread.Add(fmt.Errorf("payment %s, which is refunded: %w", e.Payment, err)) // the lists were not refused
+		unread.Add(fmt.Errorf("payment %s, which is refunded: %w", e.Payment, err)) // the lists themselves were read
 		return nil
 	}
 	if err != nil {

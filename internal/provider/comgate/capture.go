@@ -13,8 +13,8 @@ import (
 
 var errPart = errors.New("comgate captures all of a hold")
 
-// Capture implements gateway.Provider (comgate-node, capturePreauth.ts). A part is not sent: see Capabilities. The payment shows
-// what became of it, also where the answer is a refusal: an earlier call may have captured it.
+// Capture implements gateway.Provider (comgate-node, capturePreauth.ts). It sends no partial capture, see Capabilities.
+// It then looks the payment up, even after a refusal, because an earlier call may have captured it.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	amount, err := units(cp.Money)
 	switch {
@@ -36,11 +36,11 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	return now, err
 }
 
-// errMoved is returned for a cancel that the payment's state overtook: the next one looks it up anew.
+// errMoved is returned if the payment changed between its lookup and the cancel. The next cancel looks it up again.
 var errMoved = errors.New("the payment has changed since it was looked up")
 
-// Cancel implements gateway.Provider: a pending payment is cancelled (comgate-node, cancel.ts), a hold released
-// (cancelPreauth.ts), by the state that the payment has. Neither refunds: a paid one refuses both.
+// Cancel implements gateway.Provider. It looks the payment up. It cancels a pending payment (comgate-node, cancel.ts),
+// or releases a hold (cancelPreauth.ts). Neither call refunds, and Comgate refuses both for a paid payment.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	found, err := c.status(ctx, cl.ProviderPaymentID, &cl.Permit)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// page is the token of a payment by any method on Comgate's page. Any other single-use token is the code of a
-	// method, or an expression of several (comgate-node, create.ts, method).
+	// page is the token of a payment with any method on Comgate's page. Any other single-use token is the code of a
+	// method, or an expression of several codes (comgate-node, create.ts, method).
 	page = "redirect"
-	// anyMethod is the code of all methods.
+	// anyMethod is Comgate's code for all methods.
 	anyMethod = "ALL"
-	// maxLabel is in characters.
+	// maxLabel is the maximum length of a label, in characters.
 	maxLabel = 16
 )
 
@@ -42,7 +42,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	return c.create(ctx, ch, form)
 }
 
-// beginning is what both sorts of payments have.
+// beginning returns the members that both kinds of payments have.
 func (c *Client) beginning(ch gateway.Charge) (url.Values, error) {
 	price, err := units(ch.Money)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *Client) beginning(ch gateway.Charge) (url.Values, error) {
 	}
 	form := url.Values{
 		"prepareOnly": {"true"}, "price": {strconv.FormatInt(price, 10)}, "curr": {string(ch.Money.Currency)},
-		// The webhooks' adapter reads the refId.
+		// The webhook reader uses the refId.
 		"refId": {ch.Attempt.String()}, "label": {call.Short(cmp.Or(ch.StatementDescriptor, string(ch.Order)), maxLabel)},
 	}
 	c.mark(form)
@@ -62,22 +62,22 @@ func (c *Client) beginning(ch gateway.Charge) (url.Values, error) {
 	return form, nil
 }
 
-// mark has a payment, or the refund of one, be one for tests.
+// mark marks a payment or a refund as a test.
 func (c *Client) mark(form url.Values) {
 	if c.Test {
 		form.Set("test", "true")
 	}
 }
 
-// set leaves out what is empty.
+// set sets a member unless its value is empty.
 func set(form url.Values, name, value string) {
 	if value != "" {
 		form.Set(name, value)
 	}
 }
 
-// create begins a payment on Comgate's page (comgate-node, create.ts). Its customer comes back to one address, however
-// it went. The page's address is in this answer only.
+// create begins a payment on Comgate's page (comgate-node, create.ts). The customer returns to the same address after
+// every result. Only this answer contains the page's address.
 func (c *Client) create(ctx context.Context, ch gateway.Charge, form url.Values) (gateway.Outcome, error) {
 	form.Set("method", ch.Token)
 	if ch.Token == page {
@@ -109,8 +109,8 @@ func (c *Client) create(ctx context.Context, ch gateway.Charge, form url.Values)
 	}, nil
 }
 
-// recur charges by a payment that was marked for recurrence (comgate-node, recurring.ts). The answer has no status, which is
-// looked up; until it shows, no customer is waited for.
+// recur charges a payment method by the payment that was marked for recurrence (comgate-node, recurring.ts). The answer
+// has no status, so recur looks it up. Until the status shows, the payment does not wait for a customer.
 func (c *Client) recur(ctx context.Context, ch gateway.Charge, form url.Values) (gateway.Outcome, error) {
 	form.Set("initRecurringId", ch.Token)
 	a, err := c.command(ctx, "recurring", form, ch.Permit)
@@ -129,7 +129,7 @@ func (c *Client) recur(ctx context.Context, ch gateway.Charge, form url.Values) 
 	return begun, nil
 }
 
-// refused is the outcome of a payment that was not begun.
+// refused returns the outcome of a payment that Comgate refused to begin.
 func refused(a answer) (gateway.Outcome, error) {
 	if !a.refuses() {
 		return gateway.Outcome{}, a.failure()
@@ -139,7 +139,7 @@ func refused(a answer) (gateway.Outcome, error) {
 
 var errWhole = errors.New("comgate takes whole forints only")
 
-// units returns the amount in hundredths, of forints in whole ones (comgate-payment-types, create.ts, price).
+// units returns the amount in hundredths. Forints must be whole (comgate-payment-types, create.ts, price).
 func units(m payment.Money) (int64, error) {
 	price, err := digits.Units(m)
 	if err == nil && m.Currency == "HUF" && price%100 != 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// currencies, countries and languages are those of create (comgate-payment-types, create.ts, and comgate-node, create.ts,
-// which has HRK as well). Countries are left out of which the code is not that of ISO 3166.
+// currencies, countries and languages are the values that create accepts (comgate-payment-types, create.ts, and
+// comgate-node, create.ts, which also has HRK). Countries with a code outside ISO 3166 are omitted.
 //
 //nolint:gochecknoglobals // tables
 var (
@@ -20,7 +20,7 @@ var (
 	languages  = strings.Fields("cs sk en es it pl fr ro de hu hr no sv")
 )
 
-// countryOf is the country of the methods that the page has; empty without an address, for which Comgate takes CZ.
+// countryOf returns the country that selects the page's methods. It is empty without an address; Comgate then uses CZ.
 func countryOf(a *gateway.Address) string {
 	switch {
 	case a == nil || a.Country == "":
@@ -31,7 +31,8 @@ func countryOf(a *gateway.Address) string {
 	return "ALL"
 }
 
-// languageOf is the language of Comgate's page; empty for one that it does not have, which then is Czech.
+// languageOf returns the language of Comgate's page. It is empty if the page does not have the language; Comgate then
+// uses Czech.
 func languageOf(tag string) string {
 	first, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	if slices.Contains(languages, first) {
@@ -40,7 +41,8 @@ func languageOf(tag string) string {
 	return ""
 }
 
-// text is a member of provider_data as a form has it: a text, a number or a truth value; empty for anything else.
+// text returns a member of provider_data as a form value. The member is a string, a number or a boolean; text returns ""
+// for another value.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

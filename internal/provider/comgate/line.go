@@ -14,16 +14,16 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// The types of a line, of which 3 is the monthly fee, 4 other fees, chargebacks and manual movements, and 5 the sum
-// (https://www.comgate.cz/cz/api-platebni-brany-comgate-pro-stahovani-souboru).
+// These are types of a line. The other types are 3 (monthly fee), 4 (other fees, chargebacks and manual movements) and 5
+// (the sum) (https://www.comgate.cz/cz/api-platebni-brany-comgate-pro-stahovani-souboru).
 const (
 	typePayment = "1"
 	typeRefund  = "2"
 )
 
-// line is a line of a transfer by the names of its columns, which https://help.comgate.cz/docs/cs/platby-a-vypisy lists.
-// Public clients have them with accents and without, and in two spellings ("ID ComGate" and "ID Comgate": README.md of a
-// client in Ruby): here they are in small letters without accents.
+// line maps the names of a transfer line's columns to values. https://help.comgate.cz/docs/cs/platby-a-vypisy lists the
+// columns. Public clients use names with and without accents, and in two spellings ("ID ComGate" and "ID Comgate":
+// README.md of a client in Ruby). Here the names are in lower case without accents.
 type line map[string]string
 
 //nolint:gochecknoglobals // a table
@@ -37,8 +37,8 @@ func lineOf(members map[string]json.RawMessage) line {
 	return l
 }
 
-// entries are the entry of a payment, or of a refund without its name: Movement.ID then is what the client's column
-// has. A line of another shop, and of any other type, has none.
+// entries returns the entry of a payment or a refund. The entry of a refund has no final id yet: Movement.ID is the
+// client's column. Lines of another shop or of another type have no entry.
 func (l line) entries(merchant string, t transfer) ([]gateway.Entry, error) {
 	kind, known := map[string]payment.MovementKind{typePayment: payment.MovementCapture, typeRefund: payment.MovementRefund}[l["typ"]]
 	switch of := l["merchant"]; {
@@ -65,7 +65,8 @@ func (l line) entries(merchant string, t transfer) ([]gateway.Entry, error) {
 	return []gateway.Entry{e}, nil
 }
 
-// captured adds what was captured, when, and what was transferred of it. The fee is taken where it is the rest.
+// captured adds the captured amount, its time, and the transferred amount. It adds the fee if the fee is the difference
+// of the two.
 func (l line) captured(e *gateway.Entry) error {
 	money, negative, err := l.money("potvrzena castka")
 	if err != nil || negative {
@@ -89,8 +90,8 @@ func (l line) captured(e *gateway.Entry) error {
 	return nil
 }
 
-// refunded adds what was refunded. The sign of a refund's amounts is not documented: its amount is taken without one,
-// what it took from the transfer only with one, and the fee never.
+// refunded adds the refunded amount. Comgate does not document the sign of a refund's amounts. So refunded reads the
+// amount without its sign. It reads the net amount only if the sign is present, and never the fee.
 func (l line) refunded(e *gateway.Entry) error {
 	money, _, err := l.money("potvrzena castka")
 	if err != nil {
@@ -106,31 +107,32 @@ func (l line) refunded(e *gateway.Entry) error {
 
 var errAmount = errors.New("no confirmed amount")
 
-// money is an amount in the line's currency without its sign, with a comma ("10,00") or a point.
+// money returns an amount in the line's currency, without its sign. The decimal separator is a comma ("10,00") or a
+// point.
 func (l line) money(name string) (m *payment.Money, negative bool, err error) {
 	amount, negative := strings.CutPrefix(strings.Replace(l[name], ",", ".", 1), "-")
 	m, err = call.ReadDecimal(amount, l["mena"])
 	return m, negative, err
 }
 
-// prague is Comgate's clock. That the times of a line are by it, as the days of transfers are, is not documented.
+// prague is Comgate's time zone. It is documented for the days of transfers, but not for the times of a line.
 //
 //nolint:gochecknoglobals // read once
 var prague = sync.OnceValue(func() *time.Location {
 	zone, err := time.LoadLocation("Europe/Prague")
 	if err != nil {
-		panic(err) // it is in the program
+		panic(err) // the program contains the time zones
 	}
 	return zone
 })
 
-// localDay is the day that Comgate's clock shows, as its begin in UTC.
+// localDay returns the day in Comgate's time zone as its beginning in UTC.
 func localDay(t time.Time) time.Time {
 	year, month, day := t.In(prague()).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// local is the time at which Comgate's clock shows what t has as one of UTC.
+// local returns the time of Comgate's clock that shows the same digits as t does in UTC.
 func local(t time.Time) time.Time {
 	year, month, day := t.Date()
 	return time.Date(year, month, day, t.Hour(), t.Minute(), t.Second(), 0, prague()).UTC()

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// digits are those of ISO 4217: prices are in hundredths of the currencies that Comgate takes.
+// digits are the decimals of ISO 4217. Prices are in hundredths of the currencies that Comgate accepts.
 var digits = call.Digits{} //nolint:gochecknoglobals // a table
 
 // Lookup implements gateway.Provider.
@@ -28,8 +28,8 @@ func (c *Client) Find(context.Context, payment.AttemptID) (gateway.Outcome, erro
 	return gateway.Outcome{}, gateway.ErrUnsupported
 }
 
-// outcome maps a payment by its status. One that is pending waits for its customer, or for the
-// customer's bank; that of a recurring payment looks the same. An unrecognized status is processing.
+// outcome maps a payment by its status. A pending payment waits for its customer or for the customer's bank. A pending
+// recurring payment has the same status. An unrecognized status is processing.
 func outcome(id string, p answer) (gateway.Outcome, error) {
 	o := gateway.Outcome{ProviderPaymentID: id, Payee: p.get("merchant"), Live: p.live(), News: fsm.NewsProcessing}
 	if ref := p.get("refId"); ref != "" {
@@ -53,7 +53,7 @@ func outcome(id string, p answer) (gateway.Outcome, error) {
 	return o, err
 }
 
-// live is nil where the answer does not state whether the payment is for tests.
+// live returns nil if the answer does not state whether the payment is a test.
 func (a answer) live() *bool {
 	switch a.get("test") {
 	case "true":

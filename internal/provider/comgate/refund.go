@@ -9,10 +9,10 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Refund implements gateway.Provider (comgate-node, refund.ts), in any number of parts up to the amount of the payment
-// (https://help.comgate.cz/v1/docs/en/refund-payment-gateway). Comgate names no refund: it has our id, as its refId. One that
-// was accepted is Comgate's to pay, and counts: no lookup and no notification states more of it, and the books have it once
-// it is transferred. The currency is CZK unless it is sent.
+// Refund implements gateway.Provider (comgate-node, refund.ts). A payment can have any number of partial refunds up to
+// its amount (https://help.comgate.cz/v1/docs/en/refund-payment-gateway). Comgate assigns no id to a refund: our id is
+// its refId. An accepted refund counts as succeeded. No lookup and no notification reports it later; the books contain
+// it after its transfer. The currency is CZK unless it is sent.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	amount, err := units(r.Money)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// transForm is that of the ids of payments. Codes of methods have underscores and no such groups.
+// transForm is the form of a payment's id. The code of a method has underscores and no such groups.
 var transForm = regexp.MustCompile(`^[A-Z0-9]{4}(-[A-Z0-9]{4}){2}$`)
 
-// TokenKind implements gateway.Provider: the id of a payment that was marked for recurrence is stored, all else leads to
-// Comgate's page.
+// TokenKind implements gateway.Provider. The id of a payment that was marked for recurrence is a stored method. Any
+// other token leads to Comgate's page.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if transForm.MatchString(token) {
 		return gateway.TokenStored
@@ -21,15 +21,15 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenSingleUse
 }
 
-// payerOf is the payerId of a payment that was marked for recurrence for a customer. The prefix sets it apart from the
-// payerIds of a shop's own calls, of which nothing shows whether they were so marked.
+// payerOf returns the payerId of a payment that was marked for recurrence for a customer. The prefix distinguishes it
+// from the payerIds in a shop's own calls, because Comgate does not show whether those payments were marked.
 func payerOf(reference string) string { return payerPrefix + reference }
 
 const payerPrefix = "recurring:"
 
-// CheckOwner implements gateway.Provider. The status of a payment has the payerId ("payer identifier in the e-shop system":
-// comgate-node, status.ts) that was sent with it (setPayerId of Comgate's PHP client; that protocol 1.0 takes it is from
-// memory). Without it no stored payment can be charged.
+// CheckOwner implements gateway.Provider. A payment's status has the payerId of its request ("payer identifier in the
+// e-shop system": comgate-node, status.ts). The request's member is setPayerId of Comgate's PHP client; its use in
+// protocol 1.0 is from memory. A stored payment without a payerId can't be charged.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	found, err := c.status(ctx, token, nil)
 	if err == nil && found.get("payerId") != payerOf(customer) {
@@ -38,18 +38,19 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	return err
 }
 
-// saved is the payment itself, by which its card can be charged again; nil if it was not marked so.
+// saved returns the payment itself, because a later charge of its card names it. It returns nil if the payment was not
+// marked for recurrence.
 func saved(id string, p answer) *payment.SavedMethod {
 	if !strings.HasPrefix(p.get("payerId"), payerPrefix) {
 		return nil
 	}
 	m := &payment.SavedMethod{Token: id, Type: p.get("method")}
-	// The masked number is in answers of newer versions (PaymentStatusResponse of Comgate's PHP client).
+	// Answers of newer versions have the masked number (PaymentStatusResponse of Comgate's PHP client).
 	if number := p.get("cardNumber"); len(number) >= lastDigits {
 		m.Display = "•••• " + number[len(number)-lastDigits:]
 	}
 	return m
 }
 
-// lastDigits is how much of a card's number is shown.
+// lastDigits is the number of a card's digits that are shown.
 const lastDigits = 4

@@ -1,7 +1,7 @@
-// Package paddle calls Paddle Billing (https://developer.paddle.com/api-reference/), a merchant of record: a transaction
-// is made of items that are in no catalogue, and its customer pays it in Paddle's checkout.
+// Package paddle calls Paddle Billing (https://developer.paddle.com/api-reference/), a merchant of record. A transaction
+// consists of items that are in no catalogue. The customer pays it in Paddle's checkout.
 //
-// A charge is never made twice: it is sent once, and a transaction takes no money before its customer pays it.
+// A charge is never made twice. It is sent once, and a transaction takes no money before its customer pays it.
 package paddle
 
 import (
@@ -40,7 +40,8 @@ func of(s descriptor.Settings) *Client {
 	return c
 }
 
-// dashboard is the address that the dashboard has for a transaction's details (https://developer.paddle.com/build/transactions/create-transaction/).
+// dashboard returns the dashboard's address of a transaction
+// (https://developer.paddle.com/build/transactions/create-transaction/).
 func dashboard() descriptor.Dashboard {
 	return descriptor.Dashboard{
 		Live: "https://vendors.paddle.com/transactions-v2/{id}",

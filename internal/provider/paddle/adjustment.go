@@ -11,8 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// adjustment is what changed a paid transaction (https://developer.paddle.com/api-reference/adjustments): a refund, or a
-// chargeback, which Paddle itself makes.
+// adjustment is a change of a paid transaction (https://developer.paddle.com/api-reference/adjustments): a refund, or a
+// chargeback, which Paddle creates itself.
 type adjustment struct {
 	ID            string `json:"id"`
 	Action        string `json:"action"`
@@ -34,10 +34,11 @@ const (
 	approved, rejected, reversed                  = "approved", "rejected", "reversed"
 )
 
-// adjusted bounds how many pages of 50 adjustments, the maximum, one transaction may have.
+// adjusted limits the number of pages that are read for one transaction. A page has at most 50 adjustments.
 const adjusted = 10
 
-// adjustments are those of a query (https://developer.paddle.com/api-reference/adjustments/list-adjustments).
+// adjustments lists the adjustments that match a query
+// (https://developer.paddle.com/api-reference/adjustments/list-adjustments).
 func (c *Client) adjustments(ctx context.Context, query url.Values) (all []adjustment, err error) {
 	query.Set("per_page", pageSize)
 	err = eachPage(ctx, c, "/adjustments", query, adjusted, func(a adjustment) string {
@@ -47,9 +48,9 @@ func (c *Client) adjustments(ctx context.Context, query url.Values) (all []adjus
 	return all, err
 }
 
-// add adds an adjustment of a payment, named as its webhooks name it. Credits and warnings move nothing; a chargeback
-// takes the money once it is approved. One that is reversed has taken it all the same: what returns it is an adjustment
-// of its own (https://docs.rs/paddle-rust-sdk/latest/paddle_rust_sdk/enums/enum.AdjustmentStatus.html).
+// add adds an adjustment to a payment, under the name that its webhooks use. Credits and warnings move no money. A
+// chargeback takes the money when it is approved. A reversed chargeback still took the money: a separate adjustment
+// returns it (https://docs.rs/paddle-rust-sdk/latest/paddle_rust_sdk/enums/enum.AdjustmentStatus.html).
 func (a adjustment) add(o *gateway.Outcome) error {
 	kind := payment.MovementChargeback
 	switch a.Action {
@@ -74,7 +75,7 @@ func (a adjustment) add(o *gateway.Outcome) error {
 	return nil
 }
 
-// refund maps a refund. Most wait for Paddle's approval first; one that was rejected, or came back, has failed.
+// refund maps a refund. Most refunds wait for Paddle's approval. A rejected or returned refund has failed.
 func (a adjustment) refund() (gateway.RefundOutcome, error) {
 	if a.ID == "" || a.Status == "" || a.Action != refundAction || a.TransactionID == "" {
 		return gateway.RefundOutcome{}, errNoObject
@@ -93,7 +94,7 @@ func (a adjustment) refund() (gateway.RefundOutcome, error) {
 	return o, err
 }
 
-// adjust is as much of POST /adjustments as a refund needs
+// adjust is the part of POST /adjustments that a refund needs
 // (https://developer.paddle.com/api-reference/adjustments/create-adjustment.md). Amounts include the tax.
 type adjust struct {
 	Action        string       `json:"action"`
@@ -111,13 +112,14 @@ type adjustItem struct {
 
 const full, partial = "full", "partial"
 
-// maxReason is ours: Paddle documents no length.
+// maxReason is our limit. Paddle documents none.
 const maxReason = 192
 
 var errUnprocessed = fmt.Errorf("%w: Paddle refunds nothing before the transaction is completed", gateway.ErrNotTold)
 
-// Refund implements gateway.Provider. The refund's id is written behind its reason: there is no other place for it, and
-// by it the refund is looked for among the transaction's adjustments before it is sent. One that is there is returned.
+// Refund implements gateway.Provider. Paddle has no field for our refund id, so Refund appends the id to the reason.
+// Before it sends the refund, it searches the transaction's adjustments for the id, and returns the refund that it
+// finds.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	units, err := digits.Units(r.Money)
 	if err != nil {
@@ -166,8 +168,8 @@ func refundOf(all []adjustment, id payment.RefundID) *adjustment {
 	return nil
 }
 
-// LookupRefund implements gateway.Provider: by its own id, or by ours among the adjustments of its payment. How soon a
-// list shows an adjustment is not documented.
+// LookupRefund implements gateway.Provider. It finds a refund by Paddle's id, or by our id among the payment's
+// adjustments. Paddle does not document how soon a list shows an adjustment.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	query := url.Values{"transaction_id": {r.ProviderPaymentID}}
 	if r.ProviderRefundID != "" {

@@ -15,22 +15,23 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// approvedLater bounds how long after it was made an adjustment may be approved. It is ours: Paddle documents no time for
-// its review of refunds.
+// approvedLater is our limit for the time between an adjustment's creation and its approval. Paddle documents no time
+// for its review of refunds.
 const approvedLater = 60 * 24 * time.Hour
 
-// Entries implements gateway.Books by the lists of transactions and adjustments
+// Entries implements gateway.Books. It reads the lists of transactions and adjustments
 // (https://developer.paddle.com/api-reference/transactions/list-transactions.md, …/adjustments/list-adjustments.md).
 //
-// What was captured in the span was made before its end and was changed since its begin, however often it was changed
-// later: transactions are read so, in the order of their ids, which no change moves. Adjustments have no filter by time:
-// they are read from the newest on, since an id sorts by when it was made
-// (https://developer.paddle.com/api-reference/about/filter-search-sort.md). What was changed in the span is passed as
-// well: a refund that was approved, a transaction that was paid later than it was captured.
+// A transaction that was captured in the span was created before the span's end and changed after the span's begin. This
+// holds however often it changes later. Entries lists transactions by these two limits, sorted by id, because changes do
+// not move an id. Adjustments have no filter by time. They are read from the newest on, because ids sort by creation
+// time (https://developer.paddle.com/api-reference/about/filter-search-sort.md). Entries also passes changes in the
+// span: an approved refund, or a transaction that was paid later than it was captured.
 //
-// Neither names a payout: only a report does that is made to order, as a file
-// (https://developer.paddle.com/build/reports/payout-reconciliation.md). The fee and the net amount of adjustments are left
-// out: whether their earnings contain the fee of a chargeback, and their sign for one that is reversed, is not documented.
+// Neither list names a payout. Only a report file that is made on request does so
+// (https://developer.paddle.com/build/reports/payout-reconciliation.md). Entries of adjustments have no fee and no net
+// amount. Paddle does not document whether an adjustment's earnings contain the fee of a chargeback, and their sign for
+// a reversed chargeback.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread, whole := &call.Unread{}, in.Seconds()
 	query := url.Values{
@@ -54,8 +55,8 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	}))
 }
 
-// each passes the items of a list to one, page by page, until one returns false. An item without an id can't be followed by
-// a page: the next one follows the last that has one, so that some are read twice.
+// each passes the items of a list to one, page by page, until one returns false. The next page starts after the last
+// item with an id. If the last items have no id, they are read twice.
 func (c *Client) each(ctx context.Context, path string, query url.Values, one func(json.RawMessage) (more bool, err error)) error {
 	for {
 		page, more, err := c.page(ctx, path, query)
@@ -67,7 +68,7 @@ func (c *Client) each(ctx context.Context, path string, query url.Values, one fu
 			var named struct {
 				ID string `json:"id"`
 			}
-			_ = json.Unmarshal(item, &named) // what can't be read is counted by one
+			_ = json.Unmarshal(item, &named) // one counts the unreadable items
 			last = cmp.Or(named.ID, last)
 			if on, err := one(item); err != nil || !on {
 				return err
@@ -94,7 +95,8 @@ type listedTransaction struct {
 	} `json:"payments"`
 }
 
-// capturedAt is when the last of its payments was captured; of one that shows none when it was billed, or changed.
+// capturedAt returns the capture time of the transaction's last payment. If no payment has such a time, it returns the
+// time of the bill, or of the last change.
 func (t listedTransaction) capturedAt() time.Time {
 	var last time.Time
 	for _, p := range t.Payments {
@@ -105,8 +107,8 @@ func (t listedTransaction) capturedAt() time.Time {
 	return cmp.Or(last, t.BilledAt, t.UpdatedAt).UTC()
 }
 
-// entries are the capture, a total, as the transaction's webhooks and its lookup have it. One of nothing, as the trial of a
-// subscription has, is none.
+// entries returns the transaction's capture. The amount is a total, as in the webhooks and in the lookup. A capture of
+// zero, as in the trial of a subscription, is not an entry.
 func (t listedTransaction) entries(in gateway.Span) ([]gateway.Entry, error) {
 	at := t.capturedAt()
 	if at.IsZero() {
@@ -130,7 +132,7 @@ func (t listedTransaction) entries(in gateway.Span) ([]gateway.Entry, error) {
 	return []gateway.Entry{e}, nil
 }
 
-// payoutTotals are in the currency of the balance, and null until the transaction is completed
+// payoutTotals are in the balance's currency, and null until the transaction is completed
 // (https://developer.paddle.com/api-reference/transactions/list-transactions.md, "payout_totals").
 type payoutTotals struct {
 	Fee      string `json:"fee"`
@@ -138,8 +140,8 @@ type payoutTotals struct {
 	Currency string `json:"currency_code"`
 }
 
-// kept are the fee, and what is left of the price without tax and fee, which may be less than nothing; nil where either is
-// not stated.
+// kept returns the fee and the net amount. The net amount is the price without tax and fee, and may be negative. Both
+// are nil if either is missing.
 func (p *payoutTotals) kept() (fee, net *payment.Money) {
 	if p == nil || p.Currency == "" {
 		return nil, nil
@@ -153,8 +155,8 @@ func (p *payoutTotals) kept() (fee, net *payment.Money) {
 	return &payment.Money{Minor: taken, Currency: in}, &payment.Money{Minor: left, Currency: in}
 }
 
-// listedAdjustment is an adjustment with its dates. Only that of a refund changes, when Paddle has reviewed it
-// (https://developer.paddle.com/webhooks/adjustments/adjustment-updated), and that of a chargeback when it is reversed.
+// listedAdjustment is an adjustment with its dates. An adjustment changes only when Paddle has reviewed a refund
+// (https://developer.paddle.com/webhooks/adjustments/adjustment-updated), or when a chargeback is reversed.
 type listedAdjustment struct {
 	adjustment
 
@@ -162,7 +164,7 @@ type listedAdjustment struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// entries are the refund once it is approved, dated by that, or what a chargeback took or gave back, dated by its creation.
+// entries returns an approved refund, dated by its approval, or a chargeback or its reversal, dated by its creation.
 func (a listedAdjustment) entries(in gateway.Span) ([]gateway.Entry, error) {
 	if a.CreatedAt.IsZero() || a.UpdatedAt.IsZero() {
 		return nil, fmt.Errorf("adjustment %s: %w", a.ID, errUndated)

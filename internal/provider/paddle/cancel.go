@@ -10,9 +10,9 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Cancel implements gateway.Provider. A transaction that is ready or billed can be cancelled; a draft can't
-// (https://developer.paddle.com/errors/transactions/transaction_invalid_status_change.md). It is given up without a
-// command: what is paid then, on a page that is still open, is a late success.
+// Cancel implements gateway.Provider. A ready or billed transaction can be cancelled, but a draft can't be
+// (https://developer.paddle.com/errors/transactions/transaction_invalid_status_change.md). A draft counts as cancelled
+// without a command. If the customer pays it afterwards, on a page that is still open, that is a late success.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	now, err := c.transaction(ctx, cl.ProviderPaymentID, &cl.Permit)
 	if err != nil {
@@ -31,13 +31,14 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return c.cancel(ctx, cl)
 }
 
-// givenUp is the outcome of a draft for which nothing is waited any more.
+// givenUp returns the outcome of a draft that counts as cancelled.
 func givenUp(o gateway.Outcome) gateway.Outcome {
 	o.News, o.NextAction, o.Failure = fsm.NewsFailed, nil, payment.NewFailure("canceled", "")
 	return o
 }
 
-// cancel sends the command. After a refusal the transaction is looked up: it may have been paid, or be paid just then.
+// cancel sends the command. After a refusal it looks the transaction up, because the customer may have paid it, or be
+// paying it.
 func (c *Client) cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	var over struct {
 		Data transaction `json:"data"`

@@ -11,13 +11,14 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// The tokens of a pay: the page that the seller has for Paddle's checkout, or Paddle.js on the shop's own page.
+// page and script are the tokens of a charge. page is the seller's own page for Paddle's checkout; script is Paddle.js
+// on the shop's page.
 const page, script = "redirect", "checkout"
 
-// digits are those of ISO 4217 (https://developer.paddle.com/api-reference/about/data-types, "Money").
+// digits are the decimals of ISO 4217 (https://developer.paddle.com/api-reference/about/data-types, "Money").
 var digits = call.Digits{} //nolint:gochecknoglobals // a table
 
-// request is as much of POST /transactions as a charge needs
+// request is the part of POST /transactions that a charge needs
 // (https://developer.paddle.com/api-reference/transactions/create-transaction.md).
 type request struct {
 	Items      []item            `json:"items"`
@@ -26,7 +27,7 @@ type request struct {
 	CustomData map[string]string `json:"custom_data"`
 }
 
-// item is one that is in no catalogue.
+// item is an item that is in no catalogue.
 type item struct {
 	Quantity int   `json:"quantity"`
 	Price    price `json:"price"`
@@ -45,7 +46,7 @@ type money struct {
 	Currency string `json:"currency_code"`
 }
 
-// quantity keeps the customer from buying another number of it.
+// quantity fixes the number of pieces, so that the customer can't change it.
 type quantity struct {
 	Minimum int `json:"minimum"`
 	Maximum int `json:"maximum"`
@@ -56,8 +57,8 @@ type product struct {
 	TaxCategory string `json:"tax_category"`
 }
 
-// Charge implements gateway.Provider: it makes the transaction, which its customer then pays in Paddle's checkout. The
-// price includes the tax, so that the customer pays the order's amount wherever the customer is.
+// Charge implements gateway.Provider. It creates the transaction, and the customer pays it in Paddle's checkout. The
+// price includes the tax, so a customer in any country pays the order's amount.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if c.TokenKind(ch.Token) == gateway.TokenStored || ch.Stored || ch.Capture == payment.CaptureManual {
 		return gateway.Outcome{}, fmt.Errorf("%w: Paddle charges no stored method, and holds nothing", gateway.ErrUnfit)
@@ -102,10 +103,10 @@ func (c *Client) requestOf(ch gateway.Charge) (request, error) {
 	return r, nil
 }
 
-// maxItems bounds the lines that become items. It is ours: Paddle has a limit and does not document it.
+// maxItems is our limit for the lines that become items. Paddle has a limit, but does not document it.
 const maxItems = 50
 
-// itemised reports whether the lines of a pay can be items: each has a price, and they add up to the amount.
+// itemised reports whether the lines can become items: each line has a price, and the prices add up to the amount.
 func itemised(ch gateway.Charge) bool {
 	var sum int64
 	for i := range ch.Lines {
@@ -130,8 +131,9 @@ func (c *Client) item(ch gateway.Charge, name string, units int64) item {
 	}}
 }
 
-// providerData are the members of a transaction that provider_data may have: a customer that there is at Paddle, and the
-// page of the checkout. custom_data has the marks by which payments are found, and a discount would change the amount.
+// providerData returns the members of a transaction that provider_data may contain: an existing customer at Paddle, and
+// the page of the checkout. custom_data is not allowed, because its marks identify the payment. A discount is not
+// allowed, because it would change the amount.
 func providerData() []string { return []string{"address_id", "business_id", "checkout", "customer_id"} }
 
 // Accepts implements gateway.Provider.
@@ -144,7 +146,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	return n.Err()
 }
 
-// TokenKind implements gateway.Provider: any other token might be that of a method that Paddle keeps.
+// TokenKind implements gateway.Provider. Any other token may belong to a method that Paddle stores.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if token == page || token == script {
 		return gateway.TokenSingleUse
@@ -152,7 +154,7 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenStored
 }
 
-// CheckOwner implements gateway.Provider: no stored method is charged.
+// CheckOwner implements gateway.Provider. The adapter charges no stored payment methods.
 func (c *Client) CheckOwner(context.Context, string, string) error { return gateway.ErrUnsupported }
 
 // Capture implements gateway.Provider.

@@ -20,7 +20,7 @@ import (
 type Client struct {
 	call.OneStep
 
-	// TaxCategory is that of what is sold; empty for Paddle's standard one
+	// TaxCategory is the tax category of the goods; empty for Paddle's standard category
 	// (https://developer.paddle.com/api-reference/transactions/create-transaction.md, "tax_category").
 	TaxCategory string
 
@@ -30,14 +30,14 @@ type Client struct {
 const (
 	address = "https://api.paddle.com"
 	sandbox = "https://sandbox-api.paddle.com"
-	// version is that of the API (https://developer.paddle.com/api-reference/about/versioning).
+	// version is the version of the API (https://developer.paddle.com/api-reference/about/versioning).
 	version = "1"
-	// findLag is ours: how soon a list shows a transaction, or an adjustment, is not documented
+	// findLag is our estimate. Paddle does not document how soon a list shows a transaction or an adjustment
 	// (https://developer.paddle.com/api-reference/transactions/list-transactions).
 	findLag = time.Minute
 )
 
-// New returns the client of an API key. One of the sandbox calls that; base replaces either address.
+// New returns the client of an API key. A sandbox key calls the sandbox. The base replaces either address.
 func New(base, key string, client *http.Client) *Client {
 	if base == "" && strings.HasPrefix(key, "pdl_sdbx_") {
 		base = sandbox
@@ -51,12 +51,12 @@ func New(base, key string, client *http.Client) *Client {
 	}}
 }
 
-// Capabilities implements gateway.Provider: the operations of transactions and adjustments below
-// https://developer.paddle.com/api-reference. Money is taken at once; nothing is held.
+// Capabilities implements gateway.Provider. It describes the operations of transactions and adjustments below
+// https://developer.paddle.com/api-reference. A payment is captured at once; Paddle has no holds.
 //
-// There are no idempotency keys, so nothing is sent twice. A transaction takes no money before its customer pays it:
-// of two that were made for one attempt that one counts of which the link was given out, and after a lost answer none
-// was. So that a list does not show it is as good as a proof.
+// Paddle has no idempotency keys, so nothing is sent twice. A transaction takes no money before its customer pays it. If
+// one attempt has two transactions, only the customer's link matters, and after a lost answer no link was passed on. So
+// a transaction that a list does not show counts as not created.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		Find: true, FindLag: findLag, FindConsistent: true, BrowserMarks: true, Cancel: true,
@@ -66,7 +66,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 
 func transactionPath(id string) string { return "/transactions/" + url.PathEscape(id) }
 
-// transaction looks a transaction up; the first lookup of a command has the command's permit.
+// transaction looks up a transaction. The first lookup of a command carries the command's permit.
 func (c *Client) transaction(ctx context.Context, id string, l *gateway.Permit) (transaction, error) {
 	var found struct {
 		Data transaction `json:"data"`
@@ -75,8 +75,8 @@ func (c *Client) transaction(ctx context.Context, id string, l *gateway.Permit) 
 	return found.Data, err
 }
 
-// refusal is Paddle's error object (https://developer.paddle.com/api-reference/about/errors.md). Its detail is left
-// out, as it may quote the request.
+// refusal is Paddle's error object (https://developer.paddle.com/api-reference/about/errors.md). It omits the detail,
+// which may quote the request.
 type refusal struct {
 	Status int    `json:"-"`
 	Type   string `json:"type"`
@@ -89,8 +89,8 @@ func (r *refusal) Error() string { return fmt.Sprintf("paddle answers %d %s", r.
 // Missing implements httpjson.Refusal.
 func (r *refusal) Missing() bool { return r.Status == http.StatusNotFound }
 
-// readRefusal returns a definitive error as a refusal. 409 may be about another request, 429 and 5xx are transient, and
-// a response of another form may come from a proxy: none refuses anything.
+// readRefusal returns a definitive error as a refusal. Other errors are no refusals: 409 may concern another request,
+// 429 and 5xx are transient, and a response in another format may come from a proxy.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said struct {
 		Error *refusal `json:"error"`

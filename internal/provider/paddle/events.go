@@ -14,11 +14,10 @@ import (
 )
 
 const (
-	// pageSize keeps a page of events, each with its whole transaction, below what a response may have;
-	// the maximum is 200.
+	// pageSize keeps a page below the size limit of a response, because each event contains its whole transaction.
+	// Paddle's maximum is 200.
 	pageSize = "50"
-	// numberedLater bounds how much later than it occurred an event gets its id. It is ours: the list is
-	// ordered by id.
+	// numberedLater is our limit for the time between an event and the creation of its id. The list is sorted by id.
 	numberedLater = time.Hour
 )
 
@@ -27,18 +26,17 @@ var (
 	errUndated  = errors.New("it has no date")
 )
 
-// listed is an event as the list has it; a webhook has the same members, and its own notification_id.
+// listed is an event in the list. A webhook has the same members and also its own notification_id.
 type listed struct {
 	ID         string    `json:"event_id"`
 	OccurredAt time.Time `json:"occurred_at"`
 }
 
-// Events implements gateway.EventLog (https://developer.paddle.com/api-reference/events/list-events): the
-// list, which has no filter by time, is read from its newest event on until those are older than the
-// span. Each is passed as it stands in the list.
+// Events implements gateway.EventLog (https://developer.paddle.com/api-reference/events/list-events). The list has no
+// filter by time. Events reads it from the newest event on, until the events are older than the span. It passes each
+// event unchanged.
 //
-// An event without an id can't be followed by a page: the next one follows the last that has one, so that some
-// are read twice.
+// The next page starts after the last event with an id. If the last events have no id, they are read twice.
 func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
 	unread := &call.Unread{}
 	query := url.Values{"order_by": {"id[DESC]"}, "per_page": {pageSize}}
@@ -71,7 +69,7 @@ func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.
 	}
 }
 
-// before reports whether the event has a time, and that is before another.
+// before reports whether the event has a time before at.
 func (e listed) before(at time.Time) bool { return !e.OccurredAt.IsZero() && e.OccurredAt.Before(at) }
 
 func (e listed) passed(body []byte, in gateway.Span) ([]gateway.ListedEvent, error) {
@@ -84,7 +82,7 @@ func (e listed) passed(body []byte, in gateway.Span) ([]gateway.ListedEvent, err
 	return []gateway.ListedEvent{{Body: body, At: e.OccurredAt.UTC()}}, nil
 }
 
-// page reads one page, and whether there are more
+// page reads one page, and reports whether more pages follow
 // (https://developer.paddle.com/api-reference/about/pagination).
 func (c *Client) page(ctx context.Context, path string, query url.Values) (items []json.RawMessage, more bool, err error) {
 	var said struct {

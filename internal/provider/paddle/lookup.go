@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements gateway.Provider. What moved after the payment is in its adjustments, which take a call.
+// Lookup implements gateway.Provider. Later movements of the payment are in its adjustments, which take another call.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	found, err := c.transaction(ctx, id, nil)
 	if err != nil {
@@ -47,16 +47,16 @@ func (c *Client) standing(ctx context.Context, t transaction) (gateway.Outcome, 
 const (
 	// clocks bounds the difference between our clock and Paddle's.
 	clocks = 2 * time.Minute
-	// pages bounds how many pages of 30 transactions, the maximum, are searched for one.
+	// pages limits the number of pages that one search reads. A page has at most 30 transactions.
 	pages    = 20
 	pageOf30 = "30"
 )
 
 // Find implements gateway.Provider. The list has no filter by custom_data
-// (https://developer.paddle.com/api-reference/transactions/list-transactions): the transactions since the attempt was
-// made, a time that its id contains, are searched, oldest first. Of several the first of those that went
-// furthest counts. A list that is too long shows what was found on it, but
-// neither that there is none nor that it failed.
+// (https://developer.paddle.com/api-reference/transactions/list-transactions). Find therefore reads the transactions
+// since the attempt's creation, oldest first; the attempt's id contains its creation time. If several transactions
+// belong to the attempt, the most advanced transaction decides, and the oldest of equals. If the list is too long to
+// read, Find may return a transaction that it found, but it reports neither a missing payment nor a failure.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	query := url.Values{"order_by": {"created_at[ASC]"}, "per_page": {pageOf30}}
 	if uuid.UUID(id).Version() == 7 {
@@ -81,20 +81,21 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	return c.standing(ctx, best)
 }
 
-// goesOn reports whether a transaction is paid, or may be.
+// goesOn reports whether a transaction is paid or may still be paid.
 func (t transaction) goesOn() bool {
 	return t.ID != "" && t.state() != fsm.NewsFailed && t.state() != fsm.NewsSoftFailed
 }
 
-// rank returns how near a transaction is to paid money.
+// rank returns how near a transaction is to being paid.
 func (t transaction) rank() int {
 	return slices.Index([]fsm.News{fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsSucceeded}, t.state())
 }
 
 var errLong = fmt.Errorf("%w: Paddle lists too many pages", gateway.ErrNotTold)
 
-// eachPage passes the objects of a list to take, which returns their ids, page by page
-// (https://developer.paddle.com/api-reference/about/pagination). A list of more pages is an error.
+// eachPage passes the objects of a list to take, page by page
+// (https://developer.paddle.com/api-reference/about/pagination). take returns the object's id. A list with more pages
+// than most is an error.
 func eachPage[T any](ctx context.Context, c *Client, path string, query url.Values, most int, take func(T) string) error {
 	for range most {
 		var got struct {
@@ -128,7 +129,7 @@ func eachPage[T any](ctx context.Context, c *Client, path string, query url.Valu
 	return fmt.Errorf("%w: more than %d", errLong, most)
 }
 
-// unlisted is the error of a list that could not be read: it is no missing payment.
+// unlisted replaces gateway.ErrNoSuchPayment, because an unreadable list does not mean that the payment does not exist.
 func unlisted(err error) error {
 	if errors.Is(err, gateway.ErrNoSuchPayment) {
 		return errNoObject

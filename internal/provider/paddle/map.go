@@ -30,7 +30,7 @@ type transaction struct {
 	} `json:"details"`
 }
 
-// lineItem is an item with what the customer pays for it.
+// lineItem is an item and the amount that the customer pays for it.
 type lineItem struct {
 	ID     string `json:"id"`
 	Totals struct {
@@ -38,19 +38,19 @@ type lineItem struct {
 	} `json:"totals"`
 }
 
-// The members of custom_data: the attempt's id, which webhooks read, and the token of the pay.
+// These are members of custom_data: the attempt's id, which the webhook reader uses, and the charge's token.
 const attemptMember, tokenMember = "payment_attempt_id", "payment_method"
 
-// custom is a member of custom_data, empty for none.
+// custom returns a member of custom_data, or "".
 func (t transaction) custom(name string) string {
 	var members map[string]any
-	_ = json.Unmarshal(t.CustomData, &members) // what is no object has no members
+	_ = json.Unmarshal(t.CustomData, &members) // a value that is not an object has no members
 	text, _ := members[name].(string)
 	return text
 }
 
-// attempt is our id of the attempt, empty for none. What a subscription has charged later has a copy of it, and is another
-// sale.
+// attempt returns our id of the attempt, or "". A later charge of a subscription has a copy of this id, but it is
+// another sale.
 func (t transaction) attempt() string {
 	if strings.HasPrefix(t.Origin, hooks.RenewalPrefix) {
 		return ""
@@ -64,9 +64,9 @@ const (
 	canceled, pastDue    = "canceled", "past_due"
 )
 
-// state maps a status (https://developer.paddle.com/api-reference/transactions/create-transaction.md): a transaction is a
-// draft until its customer has given an address, and ready until the customer pays, however often that is tried. An
-// unrecognised status is processing.
+// state maps a status (https://developer.paddle.com/api-reference/transactions/create-transaction.md). A transaction is
+// a draft until its customer has entered an address. It is then ready until the customer pays, even after failed tries.
+// An unrecognised status is processing.
 func (t transaction) state() fsm.News {
 	switch t.Status {
 	case draft, ready:
@@ -103,9 +103,9 @@ func (t transaction) outcome() (gateway.Outcome, error) {
 	return o, err
 }
 
-// action is how the customer pays: by Paddle.js, which opens the transaction
-// (https://developer.paddle.com/build/transactions/pass-transaction-checkout/), or on the page that opens it. Without
-// a default payment link the account has no page.
+// action returns the customer's next action: Paddle.js, which opens the transaction
+// (https://developer.paddle.com/build/transactions/pass-transaction-checkout/), or the page that opens it. An account
+// without a default payment link has no page.
 func (t transaction) action() *payment.NextAction {
 	if t.custom(tokenMember) != script && t.Checkout.URL != "" {
 		return payment.Redirect(t.Checkout.URL)
@@ -117,7 +117,7 @@ func (t transaction) action() *payment.NextAction {
 	return &payment.NextAction{Type: payment.ActionSDK, Data: data}
 }
 
-// amount reads a text of minor units.
+// amount parses an amount in minor units.
 func amount(text, currency string) (*payment.Money, error) {
 	units, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

@@ -7,9 +7,10 @@ import (
 
 var errNoItems = errors.New("no items of the transaction are shown to refund a part of")
 
-// share divides a refund among the items of a transaction, from the first one on, each up to what its earlier refunds
-// have left of it. It is nil for all of a transaction of which nothing was refunded, and never for a part: a refund
-// without items is one of all that is left. What is more than is left stays in the last item, for Paddle to refuse.
+// share divides a refund among the items of a transaction, beginning with the first item. Each item takes at most its
+// amount that is not refunded yet. share returns nil for the full refund of an unrefunded transaction, and never for a
+// partial refund, because Paddle refunds the whole rest if a refund has no items. An excess stays in the last item, so
+// that Paddle refuses it.
 func share(t transaction, before []adjustment, units int64) (items []adjustItem, err error) {
 	left, untouched := remaining(t, before)
 	if total, err := strconv.ParseInt(t.Details.Totals.GrandTotal, 10, 64); untouched && err == nil && total == units {
@@ -32,7 +33,8 @@ func share(t transaction, before []adjustment, units int64) (items []adjustItem,
 	return items, nil
 }
 
-// remaining is what refunds and chargebacks have left of each item, and whether there were none.
+// remaining returns the amount of each item after refunds and chargebacks. untouched is true if there were no refunds
+// and no chargebacks.
 func remaining(t transaction, before []adjustment) (left []int64, untouched bool) {
 	untouched = true
 	taken := map[string]int64{}

@@ -9,9 +9,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// action is how the customer goes on: to the bank's page, with a voucher or a code, or by
-// Stripe.js, which handles all else with the payment's client secret
-// (https://docs.stripe.com/js/payment_intents/handle_next_action).
+// action returns the customer's next action: the bank's page, a voucher or a code, or Stripe.js. Stripe.js handles all
+// other actions with the payment's client secret (https://docs.stripe.com/js/payment_intents/handle_next_action).
 func action(pi *stripe.PaymentIntent) *payment.NextAction {
 	if shown := voucher(pi.NextAction); shown != nil {
 		return shown
@@ -29,7 +28,7 @@ func action(pi *stripe.PaymentIntent) *payment.NextAction {
 	return &payment.NextAction{Type: payment.ActionSDK, Data: data}
 }
 
-// voucher is what the customer pays with elsewhere: its number, and Stripe's page that shows it.
+// voucher returns a voucher that the customer pays elsewhere: its number, and Stripe's page that shows it.
 func voucher(n *stripe.PaymentIntentNextAction) *payment.NextAction {
 	switch {
 	case n == nil:
@@ -56,7 +55,7 @@ func voucher(n *stripe.PaymentIntentNextAction) *payment.NextAction {
 	return nil
 }
 
-// display shows Stripe's own object, by the names that Stripe gives its members.
+// display returns Stripe's own object with Stripe's member names.
 func display(details any, page string, expires int64) *payment.NextAction {
 	data, err := json.Marshal(details)
 	if err != nil {
@@ -69,7 +68,7 @@ func display(details any, page string, expires int64) *payment.NextAction {
 	return shown
 }
 
-// nextURL is the page that the customer must go to; empty for an action of another form.
+// nextURL returns the page that the customer must open, or "" for another kind of action.
 func nextURL(n *stripe.PaymentIntentNextAction) string {
 	switch {
 	case n == nil:

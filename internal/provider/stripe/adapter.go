@@ -16,7 +16,7 @@ func Adapter() descriptor.Adapter {
 			Name: "account", Optional: true,
 			Doc: "Stripe: the account that api_key is of (`acct_…`), where its events come by the endpoint of a platform, which names it; events of any other connected account pay nothing here",
 		}},
-		// Events of the endpoint's own account name none.
+		// An event of the endpoint's own account names no account.
 		Payees:  func(params map[string]string) []string { return []string{params["account"]} },
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^(sk|rk)_test_`),
 		Carries: carries(), ProviderData: providerData(),
@@ -31,7 +31,7 @@ func Adapter() descriptor.Adapter {
 
 func of(s descriptor.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
 
-// carries is the table of what a charge passes on.
+// carries returns the table of the members that a charge passes on.
 func carries() []descriptor.Carried {
 	bill := "with a card's token (`tok_…`); a payment method and a confirmation token have their own"
 	debit := "with a type of a bank debit, or a stored wallet, and a browser"
@@ -55,7 +55,7 @@ func carries() []descriptor.Carried {
 	}
 }
 
-// dashboard is the address that Stripe's plugin of WooCommerce links (get_transaction_url,
+// dashboard returns the address that Stripe's WooCommerce plugin uses for a payment (get_transaction_url,
 // https://github.com/woocommerce/woocommerce-gateway-stripe).
 func dashboard() descriptor.Dashboard {
 	return descriptor.Dashboard{

@@ -17,11 +17,11 @@ import (
 
 const transactionsPath = "/v1/balance_transactions"
 
-// Entries implements gateway.Books by the balance transactions that were created in the span
-// (https://docs.stripe.com/api/balance_transactions/list), and then by those of the automatic payouts that
-// were. No transaction names its payout, and those of a manual one are not listed
-// (https://docs.stripe.com/payouts/reconciliation): their entries have none. A debit that is still pending
-// is no capture: it is passed with its payout, once it has succeeded.
+// Entries implements gateway.Books. It reads the balance transactions that were created in the span
+// (https://docs.stripe.com/api/balance_transactions/list), and then the transactions of automatic payouts that were
+// created in the span. A balance transaction does not name its payout, and Stripe does not list the transactions of a
+// manual payout (https://docs.stripe.com/payouts/reconciliation). So entries of manual payouts have no payout. A pending
+// debit is not a capture. It is passed with its payout, after it has succeeded.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &call.Unread{}
 	all := &stripe.BalanceTransactionListParams{CreatedRange: created(in)}
@@ -40,7 +40,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	return unread.After(err)
 }
 
-// transactions passes those that are about payments.
+// transactions passes the balance transactions of payments.
 func (c *Client) transactions(ctx context.Context, params *stripe.BalanceTransactionListParams, unread *call.Unread, take func(gateway.Entry) error) error {
 	params.AddExpand("data.source")
 	return c.list(ctx, transactionsPath, params, &params.ListParams, func(item json.RawMessage) error {
@@ -59,7 +59,8 @@ func (c *Client) transactions(ctx context.Context, params *stripe.BalanceTransac
 	})
 }
 
-// automatic is the payout's id; none for one whose transactions Stripe does not list.
+// automatic returns the payout's id. It returns no id for a manual payout, because Stripe does not list its
+// transactions.
 func automatic(p stripe.Payout) ([]string, error) {
 	switch {
 	case p.ID == "":
@@ -72,9 +73,9 @@ func automatic(p stripe.Payout) ([]string, error) {
 
 var errSourceless = errors.New("it has no source of its type")
 
-// entriesOf are the entry of a transaction by its type, none for one that moves no payment's money
-// (https://docs.stripe.com/reports/balance-transaction-types). The money is that of the source: that of the
-// transaction is in the currency of the balance.
+// entriesOf returns the entry of a balance transaction, according to its type. It returns no entry if the transaction
+// moves no payment's money (https://docs.stripe.com/reports/balance-transaction-types). The amount is the source's
+// amount, because the transaction's own amount is in the balance's currency.
 func entriesOf(b stripe.BalanceTransaction) ([]gateway.Entry, error) {
 	if b.ID == "" || b.Created <= 0 {
 		return nil, errNameless
@@ -85,7 +86,7 @@ func entriesOf(b stripe.BalanceTransaction) ([]gateway.Entry, error) {
 	}
 	e := gateway.Entry{ID: b.ID}
 	var err error
-	switch b.Type { //nolint:exhaustive // the others move no payment's money
+	switch b.Type { //nolint:exhaustive // the other types move no payment's money
 	case stripe.BalanceTransactionTypeCharge, stripe.BalanceTransactionTypePayment:
 		err = charged(&e, source.Charge)
 	case stripe.BalanceTransactionTypeRefund, stripe.BalanceTransactionTypePaymentRefund, stripe.BalanceTransactionTypeRefundFailure:
@@ -103,8 +104,8 @@ func entriesOf(b stripe.BalanceTransaction) ([]gateway.Entry, error) {
 	return []gateway.Entry{e}, err
 }
 
-// charged is the capture of a charge, all that was captured of it: a total, as the payment intent's
-// amount_received is. A charge that is pending, or has failed since, captured nothing.
+// charged fills in the capture of a charge. The amount is the charge's total captured amount, like the payment intent's
+// amount_received. A pending or failed charge has no capture.
 func charged(e *gateway.Entry, of *stripe.Charge) error {
 	switch {
 	case of == nil || of.ID == "":
@@ -117,7 +118,8 @@ func charged(e *gateway.Entry, of *stripe.Charge) error {
 	return moved(e, payment.MovementCapture, "", of.AmountCaptured, of.Currency)
 }
 
-// refunded is a refund, or, of a positive amount, its money that came back since the refund failed.
+// refunded fills in a refund. If the balance amount is positive, the refund failed and its money came back: a refund
+// reversal.
 func refunded(e *gateway.Entry, of *stripe.Refund, balance int64) error {
 	if of == nil || of.ID == "" {
 		return errSourceless
@@ -130,7 +132,8 @@ func refunded(e *gateway.Entry, of *stripe.Refund, balance int64) error {
 	return moved(e, kind, of.ID, of.Amount, of.Currency)
 }
 
-// disputed is what a dispute withdrew, or reinstated, named by the transaction; none for an adjustment of another source.
+// disputed fills in a dispute's withdrawal or reinstatement, under the transaction's id. It does nothing for an
+// adjustment without a dispute.
 func disputed(e *gateway.Entry, of *stripe.Dispute, b stripe.BalanceTransaction) error {
 	if of == nil || b.Amount == 0 {
 		return nil
@@ -159,8 +162,8 @@ func moved(e *gateway.Entry, kind payment.MovementKind, id string, units int64, 
 	return err
 }
 
-// named adds the names of the payment: the intent, or the charge where there is none, as webhooks do. A charge
-// has the metadata of its intent (https://docs.stripe.com/api/charges/object#charge_object-metadata).
+// named adds the names of the payment as webhooks do: the intent's id, or the charge's id if there is no intent. A
+// charge has its intent's metadata (https://docs.stripe.com/api/charges/object#charge_object-metadata).
 func named(e *gateway.Entry, intent *stripe.PaymentIntent, of *stripe.Charge, metadata map[string]string) {
 	if intent != nil {
 		e.Payment = intent.ID
@@ -175,7 +178,7 @@ func named(e *gateway.Entry, intent *stripe.PaymentIntent, of *stripe.Charge, me
 	e.Order = payment.OrderID(metadata["order_id"])
 }
 
-// signed is money that may be negative: taken from the balance.
+// signed returns an amount that may be negative. A negative amount is taken from the balance.
 func signed(units int64, currency stripe.Currency) (*payment.Money, error) {
 	sum, err := money(max(units, -units), currency)
 	if err == nil && units < 0 {

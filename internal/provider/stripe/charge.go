@@ -23,9 +23,9 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	return n.Err()
 }
 
-// Charge implements gateway.Provider. A declined payment waits at Stripe for another
-// payment method: it is a soft decline with the id that cancels it there. A stored
-// payment method is charged together with its customer, which Stripe checks.
+// Charge implements gateway.Provider. A declined payment waits at Stripe for another payment method. It is a soft
+// decline with the id that cancels the payment. A stored payment method is charged together with its customer, and
+// Stripe checks that they match.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -65,7 +65,7 @@ func chargeParams(ch gateway.Charge) (*stripe.PaymentIntentCreateParams, error) 
 		AutomaticPaymentMethods: &stripe.PaymentIntentCreateAutomaticPaymentMethodsParams{
 			Enabled: new(true), AllowRedirects: new("never"),
 		},
-		// Read by the webhooks' adapter.
+		// The webhook reader uses the metadata.
 		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}
 	if ch.ReturnURL != "" {
@@ -78,8 +78,7 @@ func chargeParams(ch gateway.Charge) (*stripe.PaymentIntentCreateParams, error) 
 	return p, nil
 }
 
-// pay sets the method: a confirmation token, a card token of the Tokens API, or else a
-// payment method.
+// pay sets the payment method: a confirmation token, a card token of the Tokens API, or a payment method's id.
 func pay(p *stripe.PaymentIntentCreateParams, d gateway.Details) {
 	token := d.Token
 	switch kind, _, _ := strings.Cut(token, "_"); kind {

@@ -1,9 +1,9 @@
-// Package stripe calls Stripe's API (https://docs.stripe.com/api): a payment is a
-// payment intent, created and confirmed in one call.
+// Package stripe calls Stripe's API (https://docs.stripe.com/api). A payment is a payment intent that is created and
+// confirmed in one call.
 //
-// Requests and responses have the types of stripe-go. Its client is not used: it checks
-// no permit, can't report whether anything was sent, accepts a redirect's page as a
-// response, and makes the program a third larger.
+// Requests and responses have the types of stripe-go. The package does not use stripe-go's client. That client checks no
+// permit, can't report whether anything was sent, accepts a redirect's page as a response, and makes the program a third
+// larger.
 package stripe
 
 import (
@@ -30,27 +30,23 @@ type Client struct {
 	http      *http.Client
 }
 
-// New returns the client of the account of a secret key; base replaces Stripe's own
-// address.
+// New returns the client of the account that owns the secret key. The base replaces Stripe's own address.
 func New(base, key string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(cmp.Or(base, stripe.APIURL), "/"), key: key, http: client}
 }
 
 const (
-	// keyLife is Stripe's less an hour: it may delete a key "after they're at least 24
-	// hours old" (https://docs.stripe.com/api/idempotent_requests).
+	// keyLife is Stripe's key life minus one hour. Stripe may delete a key "after they're at least 24 hours old"
+	// (https://docs.stripe.com/api/idempotent_requests).
 	keyLife = 23 * time.Hour
-	// findLag is how soon a payment can be found "under normal operating
-	// conditions"; in an outage it takes up to an hour, and merchants in India
-	// have no search at all (https://docs.stripe.com/api/payment_intents/search).
+	// findLag is the time after which a search finds a payment "under normal operating conditions". In an outage it
+	// takes up to an hour, and merchants in India have no search (https://docs.stripe.com/api/payment_intents/search).
 	findLag = time.Minute
 )
 
-// Capabilities implements gateway.Provider: https://docs.stripe.com/api, "Payment
-// Intents" (capture once, all or a part; cancel before the capture),
-// "Refunds" (any number of parts). Its lists, of a payment's refunds for one, "aren't
-// subject to the availability delay" of its search
-// (https://docs.stripe.com/search#data-freshness).
+// Capabilities implements gateway.Provider. https://docs.stripe.com/api describes "Payment Intents" (one capture, full
+// or partial; cancel before the capture) and "Refunds" (any number of parts). Stripe's lists, such as a payment's
+// refunds, "aren't subject to the availability delay" of its search (https://docs.stripe.com/search#data-freshness).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false, Complete: true,
@@ -59,7 +55,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// post sends a command. The permit is spent when its first byte goes out.
+// post sends a command. The permit is used up when the first byte is sent.
 func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, params, out any) (*stripe.Error, error) {
 	r := c.request(http.MethodPost, path)
 	r.Body, r.Permit = []byte(encode(params)), &l
@@ -72,7 +68,7 @@ func (c *Client) get(ctx context.Context, path string, params, out any) error {
 	return c.read(ctx, path, nil, params, out)
 }
 
-// read is a get, under the permit of the command that begins with it.
+// read is get with the permit of the command that begins with this read.
 func (c *Client) read(ctx context.Context, path string, l *gateway.Permit, params, out any) error {
 	if query := encode(params); query != "" {
 		path += "?" + query
@@ -91,7 +87,8 @@ func (c *Client) read(ctx context.Context, path string, l *gateway.Permit, param
 	return said(refused)
 }
 
-// errForbidden is returned for what a restricted key may not read (https://docs.stripe.com/keys/restricted-api-keys).
+// errForbidden is returned if a restricted key has no permission to read an object
+// (https://docs.stripe.com/keys/restricted-api-keys).
 var errForbidden = errors.New("the key may not read this")
 
 func (c *Client) request(method, path string) call.Request {
@@ -100,7 +97,7 @@ func (c *Client) request(method, path string) call.Request {
 	}}
 }
 
-// do returns Stripe's refusal if it is definitive.
+// do sends a request. It returns a definitive error of Stripe as a refusal.
 func (c *Client) do(ctx context.Context, r call.Request, out any) (*stripe.Error, error) {
 	a, err := call.Do(ctx, c.http, r)
 	switch {
@@ -117,11 +114,11 @@ func (c *Client) do(ctx context.Context, r call.Request, out any) (*stripe.Error
 func encode(params any) string {
 	values := &form.Values{}
 	form.AppendTo(values, params)
-	return values.ToValues().Encode() // by name: extra values have no order, and a key is of one request
+	return values.ToValues().Encode() // sorted by name: extra values are unordered, and a key belongs to one exact request
 }
 
-// readError returns a definitive error as a refusal, and any other as an error. A
-// response that is not in Stripe's format may come from a proxy: it refuses nothing.
+// readError returns a definitive error as a refusal, and any other error as an error. A response that is not in Stripe's
+// format may come from a proxy, so it is not a refusal.
 func readError(a call.Answer) (*stripe.Error, error) {
 	var body struct {
 		Error *stripe.Error `json:"error"`
@@ -136,9 +133,8 @@ func readError(a call.Answer) (*stripe.Error, error) {
 	return body.Error, nil
 }
 
-// definitive reports whether an error is about the request as such. 409 and an
-// idempotency_error are about another call with the same key, 424, 429 and 5xx are
-// transient (https://docs.stripe.com/api/errors).
+// definitive reports whether the error refuses this request. Status 409 and an idempotency_error concern another call
+// with the same key. 424, 429 and 5xx are transient (https://docs.stripe.com/api/errors).
 func definitive(e *stripe.Error) bool {
 	switch e.HTTPStatusCode {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
@@ -152,7 +148,7 @@ func missing(e *stripe.Error) bool {
 	return e.HTTPStatusCode == http.StatusNotFound && e.Code == stripe.ErrorCodeResourceMissing
 }
 
-// Stripe's own error is not used: it contains the whole payment, with the client's
+// said returns a short error. Stripe's own error is not used, because it contains the whole payment with the client
 // secret.
 func said(e *stripe.Error) error {
 	return fmt.Errorf("stripe says %d %s %s", e.HTTPStatusCode, e.Type, e.Code)
@@ -160,7 +156,7 @@ func said(e *stripe.Error) error {
 
 var errNameless = errors.New("the answer names no object")
 
-// page is one of a list. Data is nil if there is no list.
+// page is a page of a list. Data is nil if the response has no list.
 type page[T any] struct {
 	Data    []T  `json:"data"`
 	HasMore bool `json:"has_more"`

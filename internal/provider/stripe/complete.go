@@ -10,9 +10,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Complete implements gateway.Provider. Stripe.js has sent Stripe what the customer did: the
-// payment is looked up, and confirmed if it waits for that. Nothing of the details is sent: the
-// payment is the attempt's, whatever they name.
+// Complete implements gateway.Provider. Stripe.js has already sent the customer's input to Stripe. Complete looks the
+// attempt's own payment up, and confirms it if it waits for that. It does not use the details.
 func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
 	if cp.ProviderPaymentID == "" {
 		return gateway.Outcome{}, gateway.ErrUnfit
@@ -26,11 +25,11 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 		return c.withSaved(ctx, o, err)
 	}
 	o, err := c.command(ctx, cp.ProviderPaymentID, "confirm", cp.IdempotencyKey, cp.Permit, &stripe.PaymentIntentConfirmParams{})
-	o.Refused = false // how the payment stands is the answer: a decline of it is none of the call
+	o.Refused = false // the outcome is the payment's state; a decline of the payment does not refuse this call
 	return o, err
 }
 
-// waiting reads the payment under the permit of the command that it begins.
+// waiting reads the payment under the permit of the command that follows.
 func (c *Client) waiting(ctx context.Context, cp gateway.Completion) (*stripe.PaymentIntent, error) {
 	var found stripe.PaymentIntent
 	err := c.read(ctx, intentPath(cp.ProviderPaymentID), &cp.Permit, &stripe.PaymentIntentRetrieveParams{}, &found)

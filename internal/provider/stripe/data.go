@@ -13,9 +13,9 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// providerData are the members of Stripe's request that provider_data may have. metadata has the
-// marks by which payments are found. The header Stripe-Account is none of them: a lookup, which
-// has the payment's id alone, would search the platform's own account.
+// providerData returns the members of Stripe's request that provider_data may contain. metadata is not allowed, because
+// its marks identify the payment. The Stripe-Account header is not allowed either: a lookup has only the payment's id
+// and would search the platform's own account.
 func providerData() []string {
 	return []string{
 		"application_fee_amount", "on_behalf_of", "payment_method_options", "payment_method_types", "radar_options", "transfer_data",
@@ -23,11 +23,11 @@ func providerData() []string {
 	}
 }
 
-// reserved are the members, at any depth, that would change how the payment is captured, or which
-// method is charged or stored.
+// reserved returns the members that are not allowed at any depth. They would change how the payment is captured, or
+// which method is charged or stored.
 func reserved() []string { return []string{"capture_method", "persistent_token", "setup_future_usage"} }
 
-// acceptsData checks provider_data down to its last members.
+// acceptsData checks provider_data at all depths.
 func acceptsData(n *call.Needs, d gateway.Details) {
 	n.Data(d, providerData()...)
 	for _, name := range slices.Sorted(maps.Keys(d.ProviderData)) {
@@ -53,28 +53,28 @@ func has(value any, name string) bool {
 	return false
 }
 
-// extend adds provider_data to a request. What is not allowed is left out: Accepts refuses it.
+// extend adds provider_data to a request. It omits members that are not allowed; Accepts refuses them.
 func extend(p *stripe.PaymentIntentCreateParams, d gateway.Details) {
 	for _, name := range providerData() {
 		var value any
 		if raw, ok := d.ProviderData[name]; !ok || decode(raw, &value) != nil {
 			continue
 		}
-		if name == "payment_method_types" { // Stripe takes these, or the automatic ones
+		if name == "payment_method_types" { // Stripe takes either these types or the automatic types
 			p.AutomaticPaymentMethods = nil
 		}
 		flatten(value, name, func(name, value string) { p.AddExtra(name, value) })
 	}
 }
 
-// decode keeps numbers as they are written.
+// decode decodes JSON and keeps the text of numbers.
 func decode(raw json.RawMessage, out *any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return d.Decode(out) //nolint:wrapcheck // the caller leaves out what can't be read
 }
 
-// flatten writes JSON as Stripe's forms have it: a[b][0]=c.
+// flatten writes JSON in the format of Stripe's forms: a[b][0]=c.
 func flatten(value any, name string, add func(name, value string)) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -9,10 +9,10 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// customerPrefix is that of the ids of Stripe's customers.
+// customerPrefix is the prefix of the ids of Stripe's customers.
 const customerPrefix = "cus_"
 
-// carry sets what a pay carries beside its amount and its method.
+// carry sets the charge's details other than the amount and the method.
 func carry(p *stripe.PaymentIntentCreateParams, ch gateway.Charge) {
 	d := ch.Details
 	p.ReceiptEmail = text(d.Customer.Email)
@@ -29,7 +29,7 @@ func carry(p *stripe.PaymentIntentCreateParams, ch gateway.Charge) {
 	p.MandateData = mandate(d)
 }
 
-// keep names the customer of a stored method, or of one that is to be stored.
+// keep sets the customer of a method that is stored or is to be stored.
 func keep(p *stripe.PaymentIntentCreateParams, d gateway.Details) {
 	if d.Stored || d.Save && strings.HasPrefix(d.Customer.Reference, customerPrefix) {
 		p.Customer = text(d.Customer.Reference)
@@ -42,11 +42,11 @@ func keep(p *stripe.PaymentIntentCreateParams, d gateway.Details) {
 	}
 }
 
-// debits are the types of payment methods that are charged by a mandate alone.
+// debits are the method types that need a mandate.
 var debits = []string{"acss_debit", "au_becs_debit", "bacs_debit", "nz_bank_account", "sepa_debit", "us_bank_account"} //nolint:gochecknoglobals // a list
 
-// mandate is the customer's acceptance: of a debit, or of later charges of a wallet. Cards need
-// none (https://docs.stripe.com/api/payment_intents/create#create_payment_intent-mandate_data).
+// mandate returns the customer's acceptance of a debit, or of later charges of a wallet. Cards need no acceptance
+// (https://docs.stripe.com/api/payment_intents/create#create_payment_intent-mandate_data).
 func mandate(d gateway.Details) *stripe.PaymentIntentCreateMandateDataParams {
 	wanted := slices.Contains(debits, d.MethodType) || d.Save && d.MethodType != "" && d.MethodType != "card"
 	if !wanted || d.Unattended || d.Customer.IP == "" || d.Browser == nil || d.Browser.UserAgent == "" {
@@ -58,7 +58,7 @@ func mandate(d gateway.Details) *stripe.PaymentIntentCreateMandateDataParams {
 	}}
 }
 
-// bill adds the customer to a method that is made with the payment.
+// bill adds the customer to a payment method that is created together with the payment.
 func bill(p *stripe.PaymentIntentCreateParams, c gateway.Customer) {
 	add := func(name, value string) {
 		if value != "" {
@@ -84,7 +84,7 @@ func address(a *gateway.Address) *stripe.AddressParams {
 	}
 }
 
-// text is nil for nothing: an empty value would unset a member.
+// text returns nil for an empty string, because an empty value would unset a member.
 func text(s string) *string {
 	if s == "" {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Events implements gateway.EventLog (https://docs.stripe.com/api/events/list). Stripe lists those of the last
-// 30 days, each rendered by the API version of its time, which need not be that of the endpoint.
+// Events implements gateway.EventLog (https://docs.stripe.com/api/events/list). Stripe lists the events of the last 30
+// days. Each event has the API version of its time, which may differ from the endpoint's version.
 func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
 	params, unread := &stripe.EventListParams{CreatedRange: created(in)}, &call.Unread{}
 	err := c.list(ctx, "/v1/events", params, &params.ListParams, func(item json.RawMessage) error {

@@ -14,14 +14,14 @@ const (
 	maxLines, maxCode = 200, 12
 )
 
-// lines are the items that are paid for; nil if Stripe can't have all of them. Stripe's unit cost
-// is without taxes and ours is with them: it gets no tax, so that the sums are those of the
-// payment. The amounts of discounts are one sum at Stripe.
+// lines returns the line items of a charge, or nil if Stripe can't accept all of them. Stripe's unit cost excludes taxes
+// and ours includes them. So lines passes no tax, and the sums equal the payment's amount. Stripe takes the discounts as
+// one sum.
 func lines(ch gateway.Charge) *stripe.PaymentIntentCreateAmountDetailsParams {
 	if len(ch.Lines) == 0 || len(ch.Lines) > maxLines {
 		return nil
 	}
-	// The payment goes on if Stripe finds an error in the sums.
+	// The payment continues if Stripe finds an error in the sums.
 	all := &stripe.PaymentIntentCreateAmountDetailsParams{EnforceArithmeticValidation: new(false)}
 	var discount int64
 	for _, l := range ch.Lines {
@@ -45,7 +45,7 @@ func lines(ch gateway.Charge) *stripe.PaymentIntentCreateAmountDetailsParams {
 	return all
 }
 
-// lineItem is a line with a whole quantity; of another one it is one thing.
+// lineItem maps a line with a whole quantity. A line with another quantity becomes one piece.
 func lineItem(l gateway.Line, currency payment.Currency) (*stripe.PaymentIntentCreateAmountDetailsLineItemParams, error) {
 	quantity, err := strconv.ParseInt(l.Quantity, 10, 64)
 	unit := l.UnitAmount

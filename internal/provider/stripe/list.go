@@ -11,11 +11,12 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// maxPage bounds a page of a list in bytes: a hundred objects, each with fifty metadata of 500 characters.
+// maxPage limits a page of a list, in bytes. A page has up to a hundred objects, each with up to fifty metadata values
+// of 500 characters.
 const maxPage = 8 << 20
 
-// list passes the items of a list to one, page by page, the newest first
-// (https://docs.stripe.com/api/pagination). What it returns an error for ends the list.
+// list passes the items of a list to one, page by page, the newest first (https://docs.stripe.com/api/pagination). It
+// ends if one returns an error.
 func (c *Client) list(ctx context.Context, path string, params any, by *stripe.ListParams, one func(json.RawMessage) error) error {
 	by.Limit = new(int64(pageSize))
 	for {
@@ -31,7 +32,7 @@ func (c *Client) list(ctx context.Context, path string, params any, by *stripe.L
 				return err
 			}
 			last.ID = ""
-			_ = json.Unmarshal(item, &last) // without an id nothing can follow it
+			_ = json.Unmarshal(item, &last) // no page can follow an item without an id
 		}
 		switch {
 		case !got.HasMore:
@@ -58,7 +59,7 @@ func (c *Client) page(ctx context.Context, path string, params any) (got page[js
 	return got, nil
 }
 
-// created is a span as Stripe's lists take it: objects are dated by seconds.
+// created returns a span as a filter of Stripe's lists. Stripe dates objects in seconds.
 func created(in gateway.Span) *stripe.RangeQueryParams {
 	s := in.Seconds()
 	return &stripe.RangeQueryParams{GreaterThanOrEqual: s.From.Unix(), LesserThan: s.To.Unix()}

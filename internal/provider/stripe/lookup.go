@@ -12,8 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Lookup implements gateway.Provider. The charge is expanded, with its refunds: all of both is in one response, but for the
-// disputes of a charge that has any. A session is looked up for its payment.
+// Lookup implements gateway.Provider. It expands the charge and its refunds, so one response contains both. The disputes
+// of a disputed charge take another request. For the id of a session, it looks up the session's payment.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if strings.HasPrefix(id, sessionPrefix) {
 		return c.lookupSession(ctx, id)
@@ -29,7 +29,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	return c.withSaved(ctx, o, err)
 }
 
-// standing is how a payment stands, without what happened after its capture: all that a command needs.
+// standing returns the state of a payment without refunds and disputes. A command needs no more.
 func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found stripe.PaymentIntent
 	if err := c.get(ctx, intentPath(id), &stripe.PaymentIntentRetrieveParams{}, &found); err != nil {
@@ -41,8 +41,8 @@ func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, erro
 
 func intentPath(id string) string { return "/v1/payment_intents/" + url.PathEscape(id) }
 
-// Find implements gateway.Provider. Stripe's search lags, also in the state of a
-// payment that it finds: so only the id is used. Of several payments the one that has come furthest is returned.
+// Find implements gateway.Provider. Stripe's search lags, and the state of a found payment may be outdated. So Find uses
+// only the ids. If there are several payments, it returns the most advanced payment.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	p := &stripe.PaymentIntentSearchParams{}
 	p.Query = "metadata['payment_attempt_id']:'" + id.String() + "'"

@@ -46,8 +46,8 @@ func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	return o, err
 }
 
-// untried reports whether the customer has yet to choose a payment method, in a form that the shop shows: no method of
-// theirs was declined.
+// untried reports whether the customer has not chosen a payment method yet, in a form that the shop shows. No method was
+// declined so far.
 func untried(pi *stripe.PaymentIntent) bool {
 	return pi.Status == stripe.PaymentIntentStatusRequiresPaymentMethod && pi.LastPaymentError == nil
 }
@@ -71,8 +71,8 @@ func refundOutcome(r *stripe.Refund) (gateway.RefundOutcome, error) {
 
 var errThirdDecimal = errors.New("stripe takes no third decimal but 0")
 
-// amount is in Stripe's digits. What they can't express is never sent, nor what Stripe refuses: the
-// third decimal of a currency must be 0 (https://docs.stripe.com/currencies#three-decimal).
+// amount returns the amount in Stripe's units. It returns an error if the units can't express the amount, or if Stripe
+// refuses it: the third decimal of a currency must be 0 (https://docs.stripe.com/currencies#three-decimal).
 func amount(m payment.Money) (int64, error) {
 	units, err := hooks.Amount(m.Wire())
 	if err == nil && threeDecimals(m.Currency) && units%10 != 0 {

@@ -15,8 +15,9 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/stripe"
 )
 
-// intent returns a payment intent with its latest charge and the refunds of that, which a charge contains only if they are
-// expanded (https://docs.stripe.com/changelog/2022-11-15). A restricted key that may not read them gets the intent alone.
+// intent returns a payment intent with its latest charge and the charge's refunds. A charge contains its refunds only if
+// they are expanded (https://docs.stripe.com/changelog/2022-11-15). If a restricted key may not read them, intent
+// returns the intent alone.
 func (c *Client) intent(ctx context.Context, id string) (*stripe.PaymentIntent, error) {
 	var found stripe.PaymentIntent
 	expanded := &stripe.PaymentIntentRetrieveParams{}
@@ -29,8 +30,8 @@ func (c *Client) intent(ctx context.Context, id string) (*stripe.PaymentIntent, 
 	return &found, err
 }
 
-// withMoved adds the refunds and the disputes of a captured payment. The charge of a payment that has succeeded is its
-// latest one.
+// withMoved adds the refunds and the disputes of a captured payment. The latest charge is the successful charge of a
+// succeeded payment.
 func (c *Client) withMoved(ctx context.Context, o *gateway.Outcome, of *stripe.PaymentIntent) error {
 	charge := of.LatestCharge
 	if o.News != fsm.NewsSucceeded || charge == nil {
@@ -42,7 +43,7 @@ func (c *Client) withMoved(ctx context.Context, o *gateway.Outcome, of *stripe.P
 	return c.withDisputes(ctx, o)
 }
 
-// withRefunds takes the refunds from the charge, or, where it has more of them than it contains, from their list.
+// withRefunds adds the refunds that the charge contains. If the charge has more refunds, it reads the list of refunds.
 func (c *Client) withRefunds(ctx context.Context, o *gateway.Outcome, of *stripe.PaymentIntent) error {
 	shown := of.LatestCharge.Refunds
 	if shown == nil {
@@ -50,7 +51,7 @@ func (c *Client) withRefunds(ctx context.Context, o *gateway.Outcome, of *stripe
 	}
 	add := func(r *stripe.Refund) error {
 		if r.Reason == stripe.RefundReasonExpiredUncapturedCharge {
-			return nil // a hold that ran out: that money was never taken
+			return nil // an expired authorization: that money was never taken
 		}
 		one, err := refundOutcome(r)
 		if err == nil {
@@ -69,8 +70,8 @@ func (c *Client) withRefunds(ctx context.Context, o *gateway.Outcome, of *stripe
 	return nil
 }
 
-// withDisputes adds what the payment's disputes took and returned (https://docs.stripe.com/api/disputes/list). A charge does
-// not contain them, only that there are any. A restricted key need not read them.
+// withDisputes adds the money movements of the payment's disputes (https://docs.stripe.com/api/disputes/list). A charge
+// states only whether it has disputes. A restricted key need not have the permission to read them.
 func (c *Client) withDisputes(ctx context.Context, o *gateway.Outcome) error {
 	params := &stripe.DisputeListParams{PaymentIntent: &o.ProviderPaymentID}
 	params.Limit = new(int64(pageSize))
@@ -91,8 +92,9 @@ func (c *Client) withDisputes(ctx context.Context, o *gateway.Outcome) error {
 	return nil
 }
 
-// addDispute adds a dispute and its movements, named by the balance transactions of it as webhooks name them. Those
-// show "funds withdrawn and reinstated" (https://docs.stripe.com/api/disputes/object); one that is lost has withdrawn them.
+// addDispute adds a dispute and its movements. As in webhooks, a movement has the id of its balance transaction. Balance
+// transactions show "funds withdrawn and reinstated" (https://docs.stripe.com/api/disputes/object). A lost dispute has
+// withdrawn its funds.
 func addDispute(o *gateway.Outcome, d *stripe.Dispute) error {
 	sum, err := money(d.Amount, d.Currency)
 	if err == nil && d.ID == "" {
@@ -118,7 +120,7 @@ func addDispute(o *gateway.Outcome, d *stripe.Dispute) error {
 	return nil
 }
 
-// entriesOfDispute are what the balance transactions of a dispute took and returned.
+// entriesOfDispute returns the money movements in a dispute's balance transactions.
 func entriesOfDispute(d *stripe.Dispute, sum payment.Money) []payment.Told {
 	of := webhooks.Dispute{ID: d.ID}
 	for _, b := range d.BalanceTransactions {
@@ -134,7 +136,7 @@ func entriesOfDispute(d *stripe.Dispute, sum payment.Money) []payment.Told {
 	return payment.EntriesOf(of)
 }
 
-// date is zero for none.
+// date returns the zero time for 0.
 func date(seconds int64) time.Time {
 	if seconds == 0 {
 		return time.Time{}

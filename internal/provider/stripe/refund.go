@@ -11,11 +11,10 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// pageSize is the maximum of Stripe's lists.
+// pageSize is the maximum page size of Stripe's lists.
 const pageSize = 100
 
-// Refund implements gateway.Provider. Stripe has an enumeration for reasons: ours is
-// not sent.
+// Refund implements gateway.Provider. It does not send our reason, because Stripe has an enumeration of reasons.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	units, err := amount(r.Money)
 	if err != nil {
@@ -47,8 +46,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return refundOutcome(&found)
 }
 
-// errNoPayment is returned for a payment that this key can't find: that is no evidence
-// about its refunds.
+// errNoPayment is returned if this key can't find the payment. That is no evidence about the payment's refunds.
 var errNoPayment = fmt.Errorf("%w: there is no such payment", gateway.ErrNotTold)
 
 // findRefund searches all refunds of the payment.

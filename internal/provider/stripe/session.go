@@ -12,13 +12,13 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// sessionPrefix begins the ids of Checkout sessions: pages in which payment intents are made
+// sessionPrefix is the prefix of the ids of Checkout sessions. A session is a page that creates payment intents
 // (https://docs.stripe.com/api/checkout/sessions/object).
 const sessionPrefix = "cs_"
 
 func sessionPath(id string) string { return "/v1/checkout/sessions/" + url.PathEscape(id) }
 
-// lookupSession is how the payment of a session stands, or the session where it has none yet.
+// lookupSession returns the state of a session's payment, or of the session if it has no payment yet.
 func (c *Client) lookupSession(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found stripe.CheckoutSession
 	if err := c.get(ctx, sessionPath(id), &stripe.CheckoutSessionRetrieveParams{}, &found); err != nil {
@@ -45,7 +45,7 @@ func (c *Client) inSession(ctx context.Context, s *stripe.CheckoutSession) (gate
 	return o, nil
 }
 
-// sessionOutcome is a session without a payment, by its status.
+// sessionOutcome maps a session without a payment by its status.
 func sessionOutcome(s *stripe.CheckoutSession) gateway.Outcome {
 	o := gateway.Outcome{Container: s.ID, References: []string{s.ID}, News: fsm.NewsProcessing, Live: &s.Livemode}
 	switch s.Status {
@@ -58,8 +58,9 @@ func sessionOutcome(s *stripe.CheckoutSession) gateway.Outcome {
 	return o
 }
 
-// expire ends a session, and with it the payment that its customer has begun and not made
-// (https://docs.stripe.com/api/checkout/sessions/expire). Where it is not open any more, its payment counts.
+// expire expires a session, and with it the payment that the customer has begun and not finished
+// (https://docs.stripe.com/api/checkout/sessions/expire). If the session is not open any more, its payment decides the
+// outcome.
 func (c *Client) expire(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	var ended stripe.CheckoutSession
 	refused, err := c.post(ctx, sessionPath(cl.Container)+"/expire", onceKey(cl), cl.Permit, &stripe.CheckoutSessionExpireParams{}, &ended)
@@ -74,11 +75,11 @@ func (c *Client) expire(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	now, err := c.lookupSession(ctx, cl.Container)
-	now.Refused = err == nil && now.News != fsm.NewsFailed // an earlier call did it
+	now.Refused = err == nil && now.News != fsm.NewsFailed // an earlier call expired it
 	return now, err
 }
 
-// expirePayment ends the page of a payment. What it answers is how that payment stands then.
+// expirePayment expires the page of a payment, and returns the payment's state after that.
 func (c *Client) expirePayment(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	ended, err := c.expire(ctx, cl)
 	if err != nil || ended.ProviderPaymentID == cl.ProviderPaymentID {
@@ -89,7 +90,7 @@ func (c *Client) expirePayment(ctx context.Context, cl gateway.Cancel) (gateway.
 	return o, err
 }
 
-// canceledSession is a session that this account has ended.
+// canceledSession returns the outcome of a session that this account has expired.
 func canceledSession(s *stripe.CheckoutSession) gateway.Outcome {
 	o := sessionOutcome(s)
 	if o.News == fsm.NewsFailed {
@@ -98,8 +99,8 @@ func canceledSession(s *stripe.CheckoutSession) gateway.Outcome {
 	return o
 }
 
-// ofSession reports whether Stripe leaves the end of the payment to its session: it "can't directly cancel the
-// PaymentIntent for a Checkout Session" (https://docs.stripe.com/api/payment_intents/cancel).
+// ofSession reports whether only the session can end the payment: Stripe "can't directly cancel the PaymentIntent for a
+// Checkout Session" (https://docs.stripe.com/api/payment_intents/cancel).
 func ofSession(cl gateway.Cancel, o gateway.Outcome) bool {
 	open := o.News == fsm.NewsActionRequired || o.News == fsm.NewsSoftFailed
 	return o.Refused && open && strings.HasPrefix(cl.Container, sessionPrefix)

@@ -12,8 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider. A payment method may be new or stored: Stripe
-// accepts one that is attached to a customer only together with that customer
+// TokenKind implements gateway.Provider. A payment method may be new or stored. Stripe accepts a method that is attached
+// to a customer only together with that customer
 // (https://docs.stripe.com/api/payment_intents/create#create_payment_intent-customer).
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	switch kind, _, _ := strings.Cut(token, "_"); kind {
@@ -25,9 +25,8 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenEither
 }
 
-// CheckOwner implements gateway.Provider
-// (https://docs.stripe.com/api/payment_methods/retrieve). The customer is one of
-// Stripe's, cus_…; a bare customer names no payment method.
+// CheckOwner implements gateway.Provider (https://docs.stripe.com/api/payment_methods/retrieve). The customer is the id
+// of a Stripe customer (cus_…). The token must not be a customer's id, because that names no payment method.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	if strings.HasPrefix(token, "cus_") {
 		return gateway.ErrUnfit
@@ -42,8 +41,8 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	return nil
 }
 
-// withSaved adds what the stored payment method looks like: the payment has its id alone. Without it
-// the method can be charged all the same.
+// withSaved adds the description of the stored payment method, because the payment contains only the method's id. A
+// method without a description can still be charged.
 func (c *Client) withSaved(ctx context.Context, o gateway.Outcome, err error) (gateway.Outcome, error) {
 	if err != nil || o.Saved == nil {
 		return o, err
@@ -55,7 +54,7 @@ func (c *Client) withSaved(ctx context.Context, o gateway.Outcome, err error) (g
 	return o, nil
 }
 
-// saved is the method that a payment has stored with its customer, nil for none.
+// saved returns the method that a payment has stored with its customer, or nil.
 func saved(pi *stripe.PaymentIntent) *payment.SavedMethod {
 	if pi.SetupFutureUsage == "" || pi.Customer == nil || pi.PaymentMethod == nil || pi.PaymentMethod.ID == "" {
 		return nil
