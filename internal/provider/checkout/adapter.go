@@ -38,8 +38,8 @@ func of(s descriptor.Settings) *Client {
 	return c
 }
 
-// carries is the table of what a charge passes on. Checkout.com's own page gathers what 3-D Secure
-// needs of the browser.
+// carries returns the table of the members that a charge passes on. Checkout.com's own page collects the browser data
+// for 3-D Secure.
 func carries() []descriptor.Carried {
 	fresh := "with a token (`tok_…`)"
 	return []descriptor.Carried{
@@ -57,8 +57,8 @@ func carries() []descriptor.Carried {
 	}
 }
 
-// dashboard is the address that Checkout.com's support gives for a payment that its search does not find (https://support.checkout.com);
-// that of its sandbox is not documented.
+// dashboard returns the address that Checkout.com's support gives for a payment that the search does not find
+// (https://support.checkout.com). The sandbox's address is not documented.
 func dashboard() descriptor.Dashboard {
 	return descriptor.Dashboard{
 		Live: "https://dashboard.checkout.com/payments/all-payments/payment/{id}",

@@ -18,23 +18,22 @@ import (
 )
 
 const (
-	// actedLater is how long after its request a payment may be captured or refunded and is still read.
-	// No limit is documented: half a year is ours, as that of the card schemes for refunds.
+	// actedLater is our limit for the time between a payment's request and a capture or refund that the books still
+	// read. Checkout.com documents no limit; half a year is the card schemes' limit for refunds.
 	actedLater = 181 * 24 * time.Hour
-	// searchPage keeps a page of payments with their actions below what a response may have.
+	// searchPage keeps a page of payments with their actions below the size limit of a response.
 	searchPage = 100
 )
 
 var errCircle = errors.New("a page of the list leads to itself")
 
-// Entries implements gateway.Books by the search of payments, a beta, which has their actions
-// (https://www.checkout.com/docs/payments/manage-payments/search-and-filter-payments), and by the list of
-// disputes (https://api-reference.checkout.com/#operation/getDisputes). The search is by when a payment
-// was requested: those of the half year before the span are read as well.
+// Entries implements gateway.Books. It searches for payments with their actions, which is a beta
+// (https://www.checkout.com/docs/payments/manage-payments/search-and-filter-payments), and lists disputes
+// (https://api-reference.checkout.com/#operation/getDisputes). The search selects payments by the time of their request,
+// so Entries also reads the payments of the half year before the span.
 //
-// Captures are totals, dated by the last one. Fees and payouts are in the report that Statement reads:
-// the API has them by payment only
-// (https://www.checkout.com/docs/reporting/financial-actions-api).
+// Captures are totals, dated by the last capture. Fees and payouts are in the report that Statement reads. The API shows
+// them only payment by payment (https://www.checkout.com/docs/reporting/financial-actions-api).
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &call.Unread{}
 	if err := c.actedIn(ctx, in, unread, take); err != nil {
@@ -43,7 +42,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	return unread.After(c.disputedIn(ctx, in, unread, take))
 }
 
-// hit is a payment that was found, with its actions.
+// hit is a payment in a search result, with its actions.
 type hit struct {
 	paid
 
@@ -51,7 +50,7 @@ type hit struct {
 	Actions   []acted `json:"actions"`
 }
 
-// acted is an action with its status, which a search has in the place of "approved".
+// acted is an action with a status. A search returns the status in the place of "approved".
 type acted struct {
 	done
 
@@ -59,12 +58,13 @@ type acted struct {
 	ProcessedOn json.RawMessage `json:"processed_on"`
 }
 
-// carriedOut reports whether the action moved what it is of.
+// carriedOut reports whether the action was carried out.
 func (a acted) carriedOut() bool {
 	return a.Approved != nil && *a.Approved || strings.EqualFold(a.Status, "Approved")
 }
 
-// at is when an action was carried out. Only those that count are read: some others have no valid time.
+// at returns the time when the action was carried out. It is called only for actions that move money, because other
+// actions may have an invalid time.
 func (a acted) at() (at time.Time, err error) {
 	err = json.Unmarshal(a.ProcessedOn, &at)
 	return at.UTC(), err
@@ -97,18 +97,18 @@ func (c *Client) actedIn(ctx context.Context, in gateway.Span, unread *call.Unre
 		}
 		next, err := url.Parse(page.Links.Next.Href)
 		if err != nil || next.Path == "" {
-			return err //nolint:wrapcheck // a link that is none
+			return err //nolint:wrapcheck // an invalid link
 		}
 		to := next.EscapedPath() + "?" + next.RawQuery
 		if to == r.URL {
 			return errCircle
 		}
-		// Only what names the page is taken from the link: the key must not be sent to another address.
+		// Only the name of the page is taken from the link. The key must not be sent to another address.
 		r, query = call.Request{Method: http.MethodGet, URL: to}, nil
 	}
 }
 
-// read sends a question of which a refusal is an error.
+// read sends a read and returns a refusal as an error.
 func (c *Client) read(ctx context.Context, r call.Request, body, out any) error {
 	refused, err := c.api.Do(ctx, r, body, out)
 	if err == nil && refused != nil {
@@ -117,7 +117,7 @@ func (c *Client) read(ctx context.Context, r call.Request, body, out any) error 
 	return err
 }
 
-// within are the entries of a payment that are in a span. The amounts of a payment that has none are not read.
+// within returns the payment's entries in the span. If there are none, it does not parse the payment's amounts.
 func (h hit) within(in gateway.Span) ([]gateway.Entry, error) {
 	if h.ID == "" {
 		return nil, errNameless
@@ -136,7 +136,7 @@ func (h hit) within(in gateway.Span) ([]gateway.Entry, error) {
 	return slices.DeleteFunc(entries, func(e gateway.Entry) bool { return !in.Has(e.Movement.At) }), nil
 }
 
-// move is an action that moved money of a payment.
+// move is an action that moved a payment's money.
 type move struct {
 	acted
 
@@ -160,8 +160,8 @@ func (h hit) moves() (all []move, err error) {
 	return all, nil
 }
 
-// entries are what was captured of a payment, all in one, and its refunds and returns, by the ids of
-// their actions.
+// entries returns one entry for all captures of the payment, and an entry for each refund and each return, with the id
+// of its action.
 func (h hit) entries(moves []move) (all []gateway.Entry, err error) {
 	var captured gateway.Entry
 	for _, m := range moves {
@@ -200,7 +200,7 @@ func (h hit) entry(id string, kind payment.MovementKind) gateway.Entry {
 		Attempt string `json:"payment_attempt_id"`
 		Order   string `json:"order_id"`
 	}
-	_ = json.Unmarshal(h.Metadata, &said) // metadata of others may be of any form
+	_ = json.Unmarshal(h.Metadata, &said) // metadata of other payments may have any form
 	e := gateway.Entry{ID: id, Payment: h.ID, Order: payment.OrderID(said.Order), Movement: payment.Told{Kind: kind, ID: id}}
 	if ours := cmp.Or(said.Attempt, h.Reference); ours != "" {
 		e.References = []string{ours}

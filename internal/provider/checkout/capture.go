@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Capture implements gateway.Provider. The uncaptured rest is released.
+// Capture implements gateway.Provider. Checkout.com releases the uncaptured rest.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	sum, err := units(cp.Money)
 	if err != nil {
@@ -20,8 +20,8 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	})
 }
 
-// Cancel implements gateway.Provider: it voids an authorized payment. One that waits
-// for its customer can't be cancelled; it expires.
+// Cancel implements gateway.Provider. It voids an authorized payment. A payment that waits for its customer can't be
+// cancelled; it expires.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	if err := call.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
@@ -31,7 +31,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	})
 }
 
-// action is a request to change a payment.
+// action is a request that changes a payment.
 type action struct {
 	Amount    *int64            `json:"amount,omitempty"`
 	Type      string            `json:"capture_type,omitempty"`
@@ -39,13 +39,13 @@ type action struct {
 	Metadata  map[string]string `json:"metadata"`
 }
 
-// accepted is the response to an action, which is carried out later.
+// accepted is the response to an action. Checkout.com carries the action out later.
 type accepted struct {
 	ActionID string `json:"action_id"`
 }
 
-// command sends an action and looks up the payment. An accepted action that the payment
-// does not show yet is processing.
+// command sends an action and looks the payment up. If the payment does not show the accepted action yet, the outcome is
+// processing.
 func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body action) (gateway.Outcome, error) {
 	refused, err := c.act(ctx, id, verb, key, l, body, &accepted{})
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Pe
 	case refused != nil:
 		now.Refused = true
 		return now, err
-	case err != nil, now.News == fsm.NewsAuthorized: // it was accepted all the same
+	case err != nil, now.News == fsm.NewsAuthorized: // the action was accepted nevertheless
 		now = gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
 	}
 	return now, nil

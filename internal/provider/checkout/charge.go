@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// paymentRequest is as much of POST /payments as a charge needs
+// paymentRequest is the part of POST /payments that a charge needs
 // (https://api-reference.checkout.com/#operation/requestAPaymentOrPayout).
 type paymentRequest struct {
 	Source     source            `json:"source"`
@@ -28,8 +28,7 @@ type paymentRequest struct {
 	Items      []item            `json:"items,omitempty"`
 }
 
-// source is what is paid with. Store is sent with a token, of which Checkout.com would keep the card
-// unless it is false.
+// source is the payment method. Store is sent with a token: Checkout.com stores the card unless Store is false.
 type source struct {
 	Type    string   `json:"type"`
 	Token   string   `json:"token,omitempty"`
@@ -38,9 +37,8 @@ type source struct {
 	Billing *address `json:"billing_address,omitempty"`
 }
 
-// Charge implements gateway.Provider. A token is one of the browser's (tok_…) or a
-// stored instrument (src_…). A return URL turns on 3-D Secure wherever the card's bank
-// takes part; without one it is off. A decline is final.
+// Charge implements gateway.Provider. A token is a token of the browser (tok_…) or a stored instrument (src_…). A return
+// URL turns on 3-D Secure if the card's bank takes part; without a return URL, 3-D Secure is off. A decline is final.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -86,8 +84,8 @@ func (c *Client) request(ch gateway.Charge) (paymentRequest, error) {
 	return p, nil
 }
 
-// saves is the mark of a payment of which the instrument was to be stored: every answer shows an instrument,
-// also that of a stored one.
+// saves marks a payment that is to store its instrument. The mark is necessary, because every answer shows an
+// instrument, even an instrument that was stored before.
 const saves = "save_payment_method"
 
 func marks(ch gateway.Charge) map[string]string {

@@ -1,7 +1,6 @@
-// Package checkout calls Checkout.com's API (https://api-reference.checkout.com): a
-// payment is made in one call with a token, and captured, voided and refunded by
-// actions that are accepted first and carried out later. After each of them the payment
-// is looked up.
+// Package checkout calls Checkout.com's API (https://api-reference.checkout.com). One call with a token creates a
+// payment. Actions capture, void and refund it. Checkout.com accepts an action first and carries it out later, so the
+// adapter looks the payment up after each action.
 package checkout
 
 import (
@@ -24,7 +23,7 @@ const (
 	// sandboxKey is the prefix of the sandbox's secret keys
 	// (https://www.checkout.com/docs/developer-resources/api/manage-api-keys).
 	sandboxKey = "sk_sbox_"
-	// findLag is ours: the page of the list, a beta, documents no delay
+	// findLag is our estimate. The page of the list, a beta, documents no delay
 	// (https://www.checkout.com/docs/payments/manage-payments/get-a-list-of-payments).
 	findLag = time.Minute
 )
@@ -33,15 +32,15 @@ const (
 type Client struct {
 	call.OneStep
 
-	// Channel is the processing channel of the payments; empty for the account's default one
+	// Channel is the processing channel of the payments; empty for the account's default channel
 	// (https://api-reference.checkout.com/#operation/requestAPaymentOrPayout).
 	Channel string
 
 	api *httpjson.API[*refusal]
 }
 
-// New returns the client of the account of a secret key; base replaces Checkout.com's
-// own address, which for a key of the sandbox is the sandbox's.
+// New returns the client of the account that owns the secret key. The key selects the live or the sandbox address, and
+// the base replaces either.
 func New(base, key string, client *http.Client) *Client {
 	own := liveBase
 	if strings.HasPrefix(key, sandboxKey) {
@@ -54,16 +53,14 @@ func New(base, key string, client *http.Client) *Client {
 	}}
 }
 
-// Capabilities implements gateway.Provider:
-// https://www.checkout.com/docs/payments/manage-payments (capture all or a part,
-// void before the capture, refund in any number of parts, list by reference). A refund
-// is accepted first, and how soon it is among the payment's actions is not documented.
+// Capabilities implements gateway.Provider. https://www.checkout.com/docs/payments/manage-payments describes full and
+// partial captures, voids before the capture, any number of partial refunds, and a list by reference. Checkout.com
+// accepts a refund first, and does not document how soon the refund is among the payment's actions.
 //
-// It declares no keys: "if the original request returns a 4xx or 5xx response code, no
-// idempotent result is saved and the payment is reattempted"
-// (https://www.checkout.com/docs/payments/manage-payments/idempotency). A charge that
-// succeeded with a 502 would be made a second time: so it is sent again only once its
-// payment was not found in the list, and once.
+// The adapter declares no keys: "if the original request returns a 4xx or 5xx response code, no idempotent result is
+// saved and the payment is reattempted" (https://www.checkout.com/docs/payments/manage-payments/idempotency). A resend
+// of a charge that succeeded with a 502 would create a second payment. So a charge is sent again only after the list did
+// not contain its payment, and only once.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: 0, Find: true, FindLag: findLag, FindConsistent: false, FindFirst: true,
@@ -72,26 +69,24 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// refusal is a definitive error of Checkout.com. Some responses have no body: then
-// Codes is empty.
+// refusal is a definitive error of Checkout.com. Some responses have no body, and Codes is then empty.
 type refusal struct {
 	Status int      `json:"-"`
 	Type   string   `json:"error_type"`
 	Codes  []string `json:"error_codes"`
 }
 
-// ask sends a read of which any response is an answer.
+// ask sends a read and accepts any response.
 func (c *Client) ask(ctx context.Context, path string) (call.Answer, error) {
 	return call.Do(ctx, c.api.HTTP, call.Request{Method: http.MethodGet, URL: c.api.Base + path, Header: c.api.Header()})
 }
 
 func keyed(key string) http.Header { return http.Header{"Cko-Idempotency-Key": {key}} }
 
-// readRefusal accepts the format of Checkout.com's errors, and an empty body only with
-// the request id that all its responses have. Any other response may come from a proxy:
-// it refuses nothing.
+// readRefusal accepts the format of Checkout.com's errors. It accepts an empty body only with the request id that all
+// responses of Checkout.com have. Any other response may come from a proxy, so it is not a refusal.
 //
-// 409 and 429 are about another call with the same key, or transient, as 5xx are
+// 409 and 429 concern another call with the same key, or are transient like 5xx
 // (https://www.checkout.com/docs/developer-resources/codes/http-status-codes).
 func readRefusal(a call.Answer) (*refusal, error) {
 	switch a.Status {
@@ -107,7 +102,7 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return &said, nil
 }
 
-// code returns the first error code, else the type or the status text.
+// code returns the first error code, or the type, or the name of the HTTP status.
 func (r *refusal) code() string {
 	if len(r.Codes) > 0 {
 		return r.Codes[0]

@@ -8,8 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// providerData are the members of POST /payments that provider_data may have. metadata has the
-// marks by which payments are found; capture_on would change when the money is taken.
+// providerData returns the members of POST /payments that provider_data may contain. metadata is not allowed, because
+// its marks identify the payment. capture_on is not allowed, because it would change when the money is taken.
 func providerData() []string {
 	return []string{
 		"3ds", "amount_allocations", "authorization_type", "billing_descriptor", "description", "marketplace", "previous_payment_id", "processing",
@@ -17,8 +17,8 @@ func providerData() []string {
 	}
 }
 
-// extend adds provider_data to a request: to 3ds and billing_descriptor what is not theirs to leave
-// out.
+// extend adds provider_data to a request. It completes 3ds and billing_descriptor with the members that provider_data
+// must not remove.
 func extend(p paymentRequest, d gateway.Details) (map[string]json.RawMessage, error) {
 	body, err := call.Extend(p, d, providerData())
 	if err != nil {
@@ -35,7 +35,7 @@ func extend(p paymentRequest, d gateway.Details) (map[string]json.RawMessage, er
 	return body, err
 }
 
-// with is an object with further members.
+// with returns an object with further members.
 func with(raw json.RawMessage, members map[string]any) (json.RawMessage, error) {
 	object := map[string]any{}
 	if len(raw) > 0 {

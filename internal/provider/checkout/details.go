@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// customerPrefix is that of the ids of Checkout.com's customers.
+// customerPrefix is the prefix of the ids of Checkout.com's customers.
 const customerPrefix = "cus_"
 
 type customer struct {
@@ -35,8 +35,8 @@ func sourceOf(d gateway.Details) source {
 	return source{Type: "token", Token: d.Token, Store: &d.Save, Billing: addressOf(d.Customer.Billing)}
 }
 
-// customerOf is the owner of a stored instrument, or of one that is to be stored; any other customer
-// has no id at Checkout.com.
+// customerOf returns the owner of an instrument that is stored or is to be stored. Any other customer has no id at
+// Checkout.com.
 func customerOf(d gateway.Details) *customer {
 	switch {
 	case d.Stored:

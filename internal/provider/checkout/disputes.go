@@ -14,10 +14,10 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// disputePage is the maximum of the list.
+// disputePage is the maximum page size of the list.
 const disputePage = 250
 
-// dispute is one in the list of disputes (https://api-reference.checkout.com/#operation/getDisputes).
+// dispute is a dispute in the list of disputes (https://api-reference.checkout.com/#operation/getDisputes).
 type dispute struct {
 	ID         string    `json:"id"`
 	Status     string    `json:"status"`
@@ -32,8 +32,8 @@ type dispute struct {
 	LastUpdate time.Time `json:"last_update"`
 }
 
-// disputedIn reads the disputes that were last changed after a span began: those that were received in
-// it, or won, and those that have the money after a later change.
+// disputedIn reads the disputes that last changed after the span's begin: disputes that were received or won in the
+// span, and disputes that hold the money after a later change.
 func (c *Client) disputedIn(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
 	query := url.Values{"from": {in.From.UTC().Format(time.RFC3339)}, "limit": {strconv.Itoa(disputePage)}}
 	for skip := 0; ; {
@@ -62,7 +62,7 @@ func (c *Client) disputedIn(ctx context.Context, in gateway.Span, unread *call.U
 	}
 }
 
-// within are what the dispute took in a span, and what it returned.
+// within returns the dispute's chargeback and its reversal, as far as they are in the span.
 func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
 	stands, took := d.stands()
 	has := took && !stands.returned && !in.Has(d.ReceivedOn) && in.Has(d.LastUpdate)
@@ -84,7 +84,7 @@ func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
 	if d.Reference != "" {
 		e.References = []string{d.Reference}
 	}
-	if has { // again, perhaps: the entry is that of the dispute
+	if has { // the dispute may have taken the money again: the entry is the dispute's
 		e.Movement.At = d.LastUpdate.UTC()
 	}
 	if took || has {

@@ -14,8 +14,8 @@ type item struct {
 	Reference string `json:"reference,omitempty"`
 }
 
-// itemsOf are the lines of a charge; none where one of them is below 0, which Checkout.com has no
-// place for.
+// itemsOf returns the items of a charge. It returns none if a line is negative, because Checkout.com does not accept
+// negative items.
 func itemsOf(ch gateway.Charge) []item {
 	var all []item
 	for _, l := range ch.Lines {

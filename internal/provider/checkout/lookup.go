@@ -13,8 +13,8 @@ import (
 
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 
-// Lookup implements gateway.Provider. Only its actions contain why a payment was
-// declined, and its refunds. A hosted page and a payment link are looked up for their payment.
+// Lookup implements gateway.Provider. Only the payment's actions contain the reason of a decline and the refunds. For a
+// hosted page or a payment link, it looks up the payment in it.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	switch {
 	case page(id) != "":
@@ -30,7 +30,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	return o, err
 }
 
-// standing is how a payment stands, without what happened after its capture: all that a command needs.
+// standing returns the state of a payment without refunds and disputes. A command needs no more.
 func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, paid, error) {
 	var found paid
 	if err := c.api.Get(ctx, paymentPath(id), nil, &found); err != nil {
@@ -45,8 +45,8 @@ func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, paid
 	return o, found, err
 }
 
-// Find implements gateway.Provider. Only the id is taken from the list. Of several payments the one that has come furthest is
-// returned.
+// Find implements gateway.Provider. It takes only ids from the list. If there are several payments, it returns the most
+// advanced payment.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	var list struct {
 		Data []struct {

@@ -14,13 +14,13 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/checkout"
 )
 
-// digits are those of https://www.checkout.com/docs/resources/calculating-the-amount:
-// CLP is divided by 100 there, like all currencies that the page does not list.
+// digits are the decimals in https://www.checkout.com/docs/resources/calculating-the-amount. CLP is divided by 100, like
+// all currencies that the page does not list.
 var digits = call.Digits{"CLP": 2} //nolint:gochecknoglobals // a table
 
 var errThirdDecimal = errors.New("checkout.com takes no third decimal but 0")
 
-// units is money in Checkout.com's digits. Of three decimals the last one must be 0
+// units returns the amount in Checkout.com's units. The last of three decimals must be 0
 // (https://www.checkout.com/docs/resources/calculating-the-amount).
 func units(m payment.Money) (int64, error) {
 	n, err := digits.Units(m)
@@ -30,7 +30,7 @@ func units(m payment.Money) (int64, error) {
 	return n, err
 }
 
-// paid is a payment, in the response to its request and in its details.
+// paid is a payment in the response to its request or in its details.
 type paid struct {
 	ID           string `json:"id"`
 	Status       string `json:"status"`
@@ -58,16 +58,17 @@ type paid struct {
 	} `json:"_links"`
 }
 
-// session is the payment session that the payment was made in, which Checkout.com names among its metadata.
+// session returns the payment session that contains the payment. Checkout.com names it in the metadata.
 func (p paid) session() string {
 	var said struct {
 		ID string `json:"cko_payment_session_id"`
 	}
-	_ = json.Unmarshal(p.Metadata, &said) // metadata of another form have none
+	_ = json.Unmarshal(p.Metadata, &said) // metadata of another form contain no session
 	return said.ID
 }
 
-// live is whether the payment is of the live API, by its own address; nil for one that is not Checkout.com's.
+// live reports whether the payment belongs to the live API, judged by the payment's own address. It returns nil if the
+// address is not Checkout.com's.
 func (p paid) live() *bool {
 	to, err := url.Parse(p.Links.Self.Href)
 	if err != nil || !strings.HasSuffix("."+to.Hostname(), ".checkout.com") {
@@ -76,7 +77,7 @@ func (p paid) live() *bool {
 	return new(!strings.HasSuffix("."+to.Hostname(), ".sandbox.checkout.com"))
 }
 
-// instrument is what a payment was made with. ID is empty where none is stored.
+// instrument is the payment method of a payment. ID is empty if it is not stored.
 type instrument struct {
 	Type   string `json:"type"`
 	ID     string `json:"id"`
@@ -121,14 +122,14 @@ func outcome(p paid) (gateway.Outcome, error) {
 	return o, err
 }
 
-// refunded reports whether any of a payment was refunded.
+// refunded reports whether the payment was refunded, fully or partially.
 func (p paid) refunded() bool {
 	return p.Status == "Refunded" || p.Status == "Partially Refunded" || p.Balances != nil && p.Balances.Refunded > 0
 }
 
-// waits reports whether a pending payment waits for its customer. The details don't
-// repeat the address; but a card is authorized at once, so that a pending one is in 3-D
-// Secure, unless it was downgraded.
+// waits reports whether a pending payment waits for its customer. The payment's details do not repeat the page's
+// address. But Checkout.com authorizes a card at once, so a pending card payment is in 3-D Secure, unless 3-D Secure was
+// downgraded.
 func (p paid) waits() bool {
 	switch {
 	case p.Links.Redirect.Href != "":
@@ -146,8 +147,8 @@ func (p paid) authorized() (*payment.Money, error) {
 	return digits.Money(p.Amount, p.Currency)
 }
 
-// captured returns nil where a part may have been captured and the payment does not
-// show which.
+// captured returns the captured amount. It returns nil if the payment may be captured in part and does not show the
+// amount.
 func (p paid) captured() (*payment.Money, error) {
 	switch {
 	case p.Balances != nil:

@@ -34,8 +34,8 @@ func (c *Client) withMoved(ctx context.Context, o *gateway.Outcome, of paid) err
 	return c.withDisputes(ctx, o)
 }
 
-// withDisputes adds what the payment's disputes took and returned, of which the payment itself shows nothing. A key that may not
-// list them, which takes the scope "disputes" or "disputes:view", gets the payment all the same.
+// withDisputes adds the payment's disputes and their money movements. The payment itself does not show them. The list
+// requires the scope "disputes" or "disputes:view". A key without this scope gets the payment without disputes.
 func (c *Client) withDisputes(ctx context.Context, o *gateway.Outcome) error {
 	a, err := c.ask(ctx, "/disputes?"+url.Values{"payment_id": {o.ProviderPaymentID}, "limit": {"250"}}.Encode())
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *Client) withDisputes(ctx context.Context, o *gateway.Outcome) error {
 	return nil
 }
 
-// unlisted returns nil for a response that forbids the list.
+// unlisted returns nil if the response forbids the list.
 func unlisted(a call.Answer) error {
 	refused, err := readRefusal(a)
 	switch {
@@ -76,16 +76,17 @@ func unlisted(a call.Answer) error {
 	return fmt.Errorf("list disputes: checkout.com answers %d %s", a.Status, refused.code())
 }
 
-// standing is what a status of a dispute that has taken the money means.
+// standing is the meaning of a dispute's status.
 type standing struct {
 	state    fsm.DisputeState
 	returned bool
 }
 
-// standings are the statuses of the list, which mean what the webhooks of these names mean: a dispute takes the money when
-// evidence is required, until it is won or cancelled (https://www.checkout.com/docs/dashboard/disputes). One that is
-// "resolved", since the payment was refunded before and not by its rules, has "no further financial implications"
-// (https://www.checkout.com/docs/risk-management/disputes/disputes-api): it is left out, as its webhook is.
+// standings maps the statuses of the list to the meaning of the webhooks with the same names. A dispute takes the money
+// when evidence is required, until the dispute is won or cancelled (https://www.checkout.com/docs/dashboard/disputes). A
+// dispute is "resolved" if the payment was refunded before, unless the dispute's own rules refunded it. It then has "no
+// further financial implications" (https://www.checkout.com/docs/risk-management/disputes/disputes-api), so the lookup
+// omits it, as the webhook reader does.
 var standings = map[string]standing{ //nolint:gochecknoglobals // a table
 	"evidence_required":        {fsm.DisputeOpen, false},
 	"evidence_under_review":    {fsm.DisputeUnderReview, false},
@@ -99,7 +100,7 @@ var standings = map[string]standing{ //nolint:gochecknoglobals // a table
 	"accepted":                 {fsm.DisputeAccepted, false},
 }
 
-// stands is what the dispute's status means; false for one that took nothing.
+// stands returns the meaning of the dispute's status. It returns false if the dispute took no money.
 func (d dispute) stands() (standing, bool) {
 	if strings.EqualFold(d.Status, "resolved") && d.Resolved == "rapid_dispute_resolution" {
 		return standing{state: fsm.DisputeAccepted}, true
@@ -108,8 +109,8 @@ func (d dispute) stands() (standing, bool) {
 	return stands, took
 }
 
-// add adds a dispute and what it has of the merchant's money now: its movements have no ids, in webhooks neither, and
-// the amount is the dispute's.
+// add adds a dispute and the money that it currently holds. Its movements have no ids, as in webhooks. The amount is the
+// dispute's amount.
 func (d dispute) add(o *gateway.Outcome) error {
 	stands, known := d.stands()
 	if !known {

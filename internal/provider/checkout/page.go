@@ -10,14 +10,15 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// pages are the containers that can be looked up, by how their ids begin: hosted payment pages and payment links
-// (https://api-reference.checkout.com/#operation/getHostedPaymentsPageDetails, …/#operation/getPaymentLinkDetails).
+// pages maps the id prefixes of the containers that can be looked up to their addresses: hosted payment pages and
+// payment links (https://api-reference.checkout.com/#operation/getHostedPaymentsPageDetails,
+// …/#operation/getPaymentLinkDetails).
 var pages = map[string]string{"hpp_": "/hosted-payments/", "pl_": "/payment-links/"} //nolint:gochecknoglobals // a table
 
-// sessionPrefix begins the ids of payment sessions, which the API does not show.
+// sessionPrefix is the prefix of the ids of payment sessions. The API does not show sessions.
 const sessionPrefix = "ps_"
 
-// page returns the address of a container, empty for the id of a payment.
+// page returns the address of a container, or "" for the id of a payment.
 func page(id string) string {
 	for prefix, path := range pages {
 		if strings.HasPrefix(id, prefix) {
@@ -27,7 +28,7 @@ func page(id string) string {
 	return ""
 }
 
-// lookupPage is how the payment of a page stands, or the page where it has none yet.
+// lookupPage returns the state of a page's payment, or of the page if it has no payment yet.
 func (c *Client) lookupPage(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found struct {
 		ID        string `json:"id"`

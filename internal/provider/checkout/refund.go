@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Refund implements gateway.Provider. There is no field for a reason: ours is not sent.
+// Refund implements gateway.Provider. Checkout.com has no field for a reason.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	sum, err := units(r.Money)
 	if err != nil {
@@ -34,12 +34,12 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		Refund: r.Refund, ProviderRefundID: got.ActionID, ProviderPaymentID: r.ProviderPaymentID,
 	})
 	if err != nil {
-		return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: got.ActionID}, nil //nolint:nilerr // it was accepted
+		return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: got.ActionID}, nil //nolint:nilerr // the refund was accepted
 	}
 	return now, nil
 }
 
-// LookupRefund implements gateway.Provider: a refund is an action of its payment.
+// LookupRefund implements gateway.Provider. A refund is an action of its payment.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderPaymentID == "" {
 		return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
@@ -70,7 +70,7 @@ type done struct {
 	Reference    string `json:"reference"`
 }
 
-// actions returns those of a payment, the latest first. They contain no currency.
+// actions returns the actions of a payment, the latest first. They contain no currency.
 func (c *Client) actions(ctx context.Context, id string) ([]done, error) {
 	a, err := c.ask(ctx, paymentPath(id)+"/actions")
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *Client) actions(ctx context.Context, id string) ([]done, error) {
 	return all, nil
 }
 
-// declineCode returns the latest authorization's.
+// declineCode returns the response code of the latest authorization.
 func declineCode(all []done) string {
 	for _, done := range all {
 		if done.Type == "Authorization" {

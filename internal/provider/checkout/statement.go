@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/table"
 )
 
-// The columns of the report that are read.
+// These are the columns of the report that Statement reads.
 const (
 	columnAction    = "Action ID"
 	columnPayment   = "Payment ID"
@@ -25,35 +25,34 @@ const (
 	columnOurs      = "Reference"
 )
 
-// breakdowns are the lines of an action that have its own amount; the others are of its fees, or of no
-// payment, and are left out
-// (https://www.checkout.com/docs/funds-management/reconcile-with-checkout-com/breakdown-types). What a
-// chargeback is named by there is not documented: it is read where that is a dispute.
+// breakdowns are the lines that contain an action's own amount. The other lines contain fees or concern no payment, and
+// are omitted (https://www.checkout.com/docs/funds-management/reconcile-with-checkout-com/breakdown-types). Checkout.com
+// does not document the id of a chargeback in the report. A chargeback is read only if the id is that of a dispute.
 var breakdowns = map[string]payment.MovementKind{ //nolint:gochecknoglobals // a table
 	"capture": payment.MovementCapture, "refund": payment.MovementRefund, "partial refund": payment.MovementRefund, "chargeback": payment.MovementChargeback,
 }
 
 var errNoAction = errors.New("no Action ID, or no Payment ID")
 
-// Statement implements gateway.Statement by the report of financial actions, by payout or by dates
+// Statement implements gateway.Statement. It reads the report of financial actions, by payout or by dates
 // (https://www.checkout.com/docs/funds-management/retrieve-financial-reports/settlement-reports/financial-actions-by-payout-id-report).
-// As in webhooks a capture is a total of its payment, and a refund is named by its action. The fees of
-// an action are lines of their own, in fractions of a minor unit: they are left out.
+// As in webhooks, a capture is a total of its payment, and a refund has the id of its action. The fees of an action are
+// separate lines, in fractions of a minor unit, and are omitted.
 func Statement(file io.Reader, take func(gateway.Entry) error) error {
 	need := []string{columnAction, columnPayment, columnBreakdown, columnCurrency, columnAmount}
 	return table.Read(file, need, line, take)
 }
 
-// line reads a line of the report; it returns nil for one that moved no money of a payment.
+// line reads a line of the report. It returns nil for a line that moved no payment's money.
 func line(r table.Row) (*gateway.Entry, error) {
 	kind, id := breakdowns[strings.ToLower(r.Text(columnBreakdown))], r.Text(columnAction)
 	switch {
 	case kind == "", kind == payment.MovementChargeback && !strings.HasPrefix(id, "dsp_"):
-		return nil, nil //nolint:nilnil // it is left out
+		return nil, nil //nolint:nilnil // an omitted line
 	case id == "" || r.Text(columnPayment) == "":
 		return nil, errNoAction
 	}
-	// What is taken from the balance is below 0.
+	// An amount that is taken from the balance is negative.
 	money, err := call.ReadDecimal(strings.TrimPrefix(r.Text(columnAmount), "-"), r.Text(columnCurrency))
 	if err != nil {
 		return nil, err
@@ -74,7 +73,7 @@ func line(r table.Row) (*gateway.Entry, error) {
 	return &e, nil
 }
 
-// processed is a time in UTC, zero for one of another form.
+// processed returns a time in UTC, or the zero time if the text has another form.
 func processed(text string) time.Time {
 	with, err := time.Parse(time.RFC3339, text)
 	without, err2 := time.Parse("2006-01-02T15:04:05", text)

@@ -11,8 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider: an instrument, or a customer with a default
-// one.
+// TokenKind implements gateway.Provider. An instrument is stored, and so is a customer with a default instrument.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	switch kind, _, _ := strings.Cut(token, "_"); kind {
 	case "src", "cus":
@@ -21,9 +20,9 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenSingleUse
 }
 
-// CheckOwner implements gateway.Provider
-// (https://api-reference.checkout.com/#operation/getInstrumentDetails). The customer is
-// one of Checkout.com's, cus_…; a bare customer names no instrument.
+// CheckOwner implements gateway.Provider (https://api-reference.checkout.com/#operation/getInstrumentDetails). The
+// customer is the id of a Checkout.com customer (cus_…). The token must not be a customer's id, because that names no
+// instrument.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	if !strings.HasPrefix(token, "src_") {
 		return gateway.ErrUnfit
@@ -44,7 +43,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	return nil
 }
 
-// saved is the instrument that was stored with a payment, nil for none.
+// saved returns the instrument that was stored with the payment, or nil.
 func (p paid) saved() *payment.SavedMethod {
 	var marks map[string]any
 	if json.Unmarshal(p.Metadata, &marks) != nil || marks[saves] != "true" || p.Source.ID == "" {

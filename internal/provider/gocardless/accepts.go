@@ -9,9 +9,10 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// The members of GoCardless's own requests that provider_data may have: of a payment by a mandate, of the payment of a
-// billing request, and of the billing request itself (PaymentCreateParams and BillingRequestCreateParams of its Go client).
-// Metadata and links are not among them: by those payments are found, and customers told apart.
+// mandateData, payData and requestData return the members of GoCardless's own requests that provider_data may contain:
+// of a payment by a mandate, of a billing request's payment, and of the billing request itself (PaymentCreateParams and
+// BillingRequestCreateParams of its Go client). Metadata and links are not allowed, because they identify payments and
+// customers.
 func mandateData() []string {
 	return []string{"app_fee", "charge_date", "faster_ach", "reference", "retry_if_possible"}
 }
@@ -37,7 +38,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	}
 	n.Data(ch.Details, slices.Concat(payData(), requestData())...)
 	n.If(!isPage(ch.Token), "payment_method.token", "must be a mandate (MD…), redirect or one of "+strings.Join(schemes(), ", "))
-	// BillingRequestPaymentRequest.Currency in GoCardless's .NET client.
+	// The source is BillingRequestPaymentRequest.Currency in GoCardless's .NET client.
 	n.If(!slices.Contains([]payment.Currency{"EUR", "GBP"}, ch.Money.Currency), "amount", "must be in EUR or GBP without a mandate")
 	n.If(ch.Save && ch.Customer.Reference == "", "customer.reference", "is needed to store a mandate for the customer")
 	return n.Err()

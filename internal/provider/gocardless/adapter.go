@@ -27,7 +27,7 @@ func Adapter() descriptor.Adapter {
 
 func of(s descriptor.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
 
-// carries is the table of what a charge passes on.
+// carries returns the table of the members that a charge passes on.
 func carries() []descriptor.Carried {
 	const page, shown = "without a mandate", "without a mandate; GoCardless's page shows it, and the customer may change it"
 	const person = "billing_request_flows.prefilled_customer."
@@ -45,7 +45,7 @@ func carries() []descriptor.Carried {
 	}
 }
 
-// dashboard is the address that GoCardless's plugin of WooCommerce links (get_transaction_url_format,
+// dashboard returns the address that GoCardless's WooCommerce plugin uses for a payment (get_transaction_url_format,
 // https://github.com/gocardless/woocommerce-gateway-gocardless).
 func dashboard() descriptor.Dashboard {
 	return descriptor.Dashboard{

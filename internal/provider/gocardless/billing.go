@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// The metadata keys of our ids. customerName, of a mandate, is that of the customer's reference.
+// These are the metadata keys of our ids. customerName is the key of the customer's reference in a mandate's metadata.
 const (
 	attemptName  = "payment_attempt_id"
 	orderName    = "order_id"
@@ -37,9 +37,9 @@ type billing struct {
 	} `json:"resources"`
 }
 
-// outcome maps a billing request that has made no payment by its status (the enumeration of BillingRequest in
-// GoCardless's .NET client, Resources/BillingRequest.cs): its customer has to authorise it until it is fulfilled. An
-// unrecognized status is processing.
+// outcome maps a billing request without a payment by its status (the enumeration of BillingRequest in GoCardless's .NET
+// client, Resources/BillingRequest.cs). The customer must authorise it until it is fulfilled. An unrecognized status is
+// processing.
 func (b billing) outcome() gateway.Outcome {
 	o := gateway.Outcome{Container: b.ID, References: b.references(), News: fsm.NewsProcessing}
 	switch b.Status {
@@ -51,7 +51,7 @@ func (b billing) outcome() gateway.Outcome {
 	return o
 }
 
-// references are our id of the attempt and the billing request's own.
+// references returns our id of the attempt and the billing request's own id.
 func (b billing) references() []string {
 	if ours := b.Metadata[attemptName]; ours != "" {
 		return []string{ours, b.ID}
@@ -59,7 +59,7 @@ func (b billing) references() []string {
 	return []string{b.ID}
 }
 
-// saved is the mandate that the billing request has made beside its payment, nil for none.
+// saved returns the mandate that the billing request has created besides its payment, or nil.
 func (b billing) saved() *payment.SavedMethod {
 	if b.Links.Mandate == "" {
 		return nil

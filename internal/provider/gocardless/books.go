@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// payout is GoCardless's view of one
+// payout is GoCardless's view of a payout
 // (https://developer.gocardless.com/api-reference/#core-endpoints-payouts).
 type payout struct {
 	ID        string    `json:"id"`
@@ -23,9 +23,8 @@ type payout struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// item is a part of a payout
-// (https://developer.gocardless.com/api-reference/#core-endpoints-payout-items). Its amount is in minor
-// units with one decimal place, below 0 where it was taken.
+// item is an item of a payout (https://developer.gocardless.com/api-reference/#core-endpoints-payout-items). Its amount
+// is in minor units with one decimal place, and negative if it was taken from the payout.
 type item struct {
 	Type   string `json:"type"`
 	Amount string `json:"amount"`
@@ -35,7 +34,7 @@ type item struct {
 	} `json:"links"`
 }
 
-// moved are the types of items that move the money of a payment.
+// moved are the types of items that move a payment's money.
 var moved = map[string]payment.MovementKind{ //nolint:gochecknoglobals // a table
 	"payment_paid_out":      payment.MovementCapture,
 	"payment_failed":        payment.MovementCaptureReversal,
@@ -44,14 +43,14 @@ var moved = map[string]payment.MovementKind{ //nolint:gochecknoglobals // a tabl
 	"refund_funds_returned": payment.MovementRefundReversal,
 }
 
-// Entries implements gateway.Books by the payouts that were created in a span and their items: money is
-// in the books once it was paid out, which is when its entry is dated. Items are kept for six months, a
-// request for older ones is an error.
+// Entries implements gateway.Books. It reads the payouts that were created in the span, and their items. Money is in the
+// books after its payout, and its entry has the payout's date. GoCardless stores items for six months; a request for
+// older items is an error.
 //
-// As in webhooks, a refund is named and all else is a total of its payment. The fee of an entry is that
-// of its payment in the same payout, taxes included. One that was given back is below 0; one in a
-// fraction of a minor unit is left out, with the net amount; so are all of a payout of which an item can't be
-// read, since that may be a fee.
+// As in webhooks, a refund has its own id, and any other movement is a total of its payment. The fee of an entry is the
+// fee of its payment in the same payout, including taxes. A returned fee is negative. A fee with a fraction of a minor
+// unit is omitted, together with the net amount. If an item of a payout can't be read, all fees and net amounts of the
+// payout are omitted, because that item may be a fee.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &call.Unread{}
 	return unread.After(each(ctx, c, "payouts", created(in), func(raw json.RawMessage) error {
@@ -61,7 +60,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	}))
 }
 
-// within is the payout itself if it is in a span.
+// within returns the payout itself if it is in the span.
 func (p payout) within(in gateway.Span) ([]payout, error) {
 	switch {
 	case p.ID == "" || p.CreatedAt.IsZero():
@@ -72,8 +71,8 @@ func (p payout) within(in gateway.Span) ([]payout, error) {
 	return []payout{p}, nil
 }
 
-// paidOut passes the entries of one payout. All of its items are read first: a fee may stand before or after
-// the payment that it is of.
+// paidOut passes the entries of one payout. It first reads all items, because a fee may come before or after its
+// payment.
 func (c *Client) paidOut(ctx context.Context, p payout, unread *call.Unread, take func(gateway.Entry) error) error {
 	var entries []gateway.Entry
 	fees, before := fees{}, unread.Count()
@@ -100,10 +99,11 @@ func (c *Client) paidOut(ctx context.Context, p payout, unread *call.Unread, tak
 	return nil
 }
 
-// fees are those of a payout by payment, in tenths of a minor unit.
+// fees are a payout's fees by payment, in tenths of a minor unit.
 type fees map[string]int64
 
-// of takes the fee of an entry's payment out: of two entries of a payment in one payout the first has it.
+// of removes the fee of the entry's payment and adds it to the entry. If a payment has two entries in one payout, the
+// first entry gets the fee.
 func (f fees) of(e *gateway.Entry) {
 	tenths, kept := f[e.Payment]
 	delete(f, e.Payment)
@@ -118,7 +118,7 @@ func (f fees) of(e *gateway.Entry) {
 	e.Net.Minor -= e.Fee.Minor
 }
 
-// entries are what the item moved of a payment; what it is a fee of is added to fees.
+// entries returns the movement of the item. If the item is a fee, it is added to fees.
 func (i item) entries(p payout, fees fees) ([]gateway.Entry, error) {
 	tenths, err := i.tenths()
 	if i.Type == "" {
@@ -164,12 +164,12 @@ func (i item) entry(p payout, tenths int64) (gateway.Entry, error) {
 	return e, nil
 }
 
-// tenths reads an amount, which has at most one decimal place.
+// tenths parses an amount with at most one decimal place.
 func (i item) tenths() (int64, error) {
 	whole, fraction, _ := strings.Cut(i.Amount, ".")
 	if len(fraction) > 1 {
 		return 0, errFraction
 	}
 	n, err := strconv.ParseInt(whole+(fraction + "0")[:1], 10, 64)
-	return n, err //nolint:wrapcheck // the text that is no number is in it
+	return n, err //nolint:wrapcheck // the error quotes the invalid number
 }

@@ -10,15 +10,16 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Capture implements gateway.Provider: nothing is held at GoCardless.
+// Capture implements gateway.Provider. GoCardless has no holds.
 func (c *Client) Capture(context.Context, gateway.Capture) (gateway.Outcome, error) {
 	return gateway.Outcome{}, gateway.ErrUnsupported
 }
 
-// Cancel implements gateway.Provider. A billing request is cancelled until it has made a payment, which ends its pages
-// (https://developer.gocardless.com/api-reference/#billing-requests-cancel-a-billing-request); a payment until it is
-// submitted to the bank (https://developer.gocardless.com/api-reference/#payments-cancel-a-payment). Each is looked up
-// before and after: a cancel that comes again finds it cancelled.
+// Cancel implements gateway.Provider. A billing request can be cancelled until it has created a payment. The cancel
+// closes its pages (https://developer.gocardless.com/api-reference/#billing-requests-cancel-a-billing-request). A
+// payment can be cancelled until it is submitted to the bank
+// (https://developer.gocardless.com/api-reference/#payments-cancel-a-payment). Cancel looks the object up before and
+// after the command, so a repeated cancel finds it cancelled.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	if cl.ProviderPaymentID != "" || cl.Container == "" {
 		p, err := c.debit(ctx, cl.ProviderPaymentID, &cl.Permit)
@@ -53,7 +54,7 @@ func (c *Client) cancelDebit(ctx context.Context, cl gateway.Cancel, p debit) (g
 	return c.act(ctx, cl, "payments", p.ID)
 }
 
-// act sends the cancel of an object. What a refusal is about the lookup after it shows.
+// act sends the cancel of an object. The lookup afterwards shows whether GoCardless refused it.
 func (c *Client) act(ctx context.Context, cl gateway.Cancel, collection, id string) (gateway.Outcome, error) {
 	path := "/" + collection + "/" + url.PathEscape(id) + "/actions/cancel"
 	header := http.Header{"Idempotency-Key": {cl.IdempotencyKey}}
@@ -63,7 +64,8 @@ func (c *Client) act(ctx context.Context, cl gateway.Cancel, collection, id stri
 	return c.stands(ctx, cl)
 }
 
-// stands is how a payment, or a billing request, stands after a cancel, refused unless it is over.
+// stands returns the state of a payment or a billing request after a cancel. Refused is set unless the object has
+// failed.
 func (c *Client) stands(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	now, err := c.Lookup(ctx, cmp.Or(cl.ProviderPaymentID, cl.Container))
 	now.Refused = err == nil && now.News != fsm.NewsFailed

@@ -13,16 +13,16 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// page is the token of a payment that its customer authorises on GoCardless's page, by the scheme of its currency. The
-// name of one of schemes is a token of the same with that scheme.
+// page is the token of a payment that its customer authorises on GoCardless's page, with the default scheme of the
+// currency. A scheme's name is a token for the page with this scheme.
 const page = "redirect"
 
-// schemes are those of payment requests (BillingRequestPaymentRequest.Scheme in GoCardless's .NET client).
+// schemes returns the schemes of payment requests (BillingRequestPaymentRequest.Scheme in GoCardless's .NET client).
 func schemes() []string {
 	return []string{"faster_payments", "sepa_credit_transfer", "sepa_instant_credit_transfer"}
 }
 
-// collection makes a payment by a mandate (https://developer.gocardless.com/api-reference/#payments-create-a-payment).
+// collection creates a payment by a mandate (https://developer.gocardless.com/api-reference/#payments-create-a-payment).
 type collection struct {
 	Amount      int64             `json:"amount"`
 	Currency    string            `json:"currency"`
@@ -38,8 +38,8 @@ type links struct {
 	Payment        string `json:"payment,omitempty"`
 }
 
-// Charge implements gateway.Provider. A mandate is charged without its customer; the payment is submitted to the bank later
-// and confirmed after days. Without one a billing request is made, and a page for it.
+// Charge implements gateway.Provider. It charges a mandate without the customer; the payment is submitted to the bank
+// later and confirmed after days. Without a mandate it creates a billing request and a page for it.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	kind := c.TokenKind(ch.Token)
 	if err := ch.Fits(kind); err != nil {
@@ -79,10 +79,10 @@ func (c *Client) collect(ctx context.Context, ch gateway.Charge, amount int64) (
 	return outcome(made.Payment)
 }
 
-// errOther is returned for an object that a key has made for another attempt.
+// errOther is returned if the key has created an object for another attempt.
 var errOther = errors.New("the answer is about another attempt")
 
-// another reports whether metadata are those of another attempt.
+// another reports whether the metadata name another attempt.
 func another(metadata map[string]string, ch gateway.Charge) bool {
 	of := metadata[attemptName]
 	return of != "" && of != ch.Attempt.String()
@@ -92,16 +92,17 @@ func refusedCharge(r *refusal) gateway.Outcome {
 	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.code())}
 }
 
-// described is what GoCardless shows to the payer.
+// described returns the text that GoCardless shows to the payer.
 func described(ch gateway.Charge) string { return cmp.Or(ch.StatementDescriptor, string(ch.Order)) }
 
-// marks are read by the webhooks' adapter. GoCardless keeps three keys at most; those of a payment request are stored on its
-// payment (the adapter of payfanout).
+// marks returns the metadata that the webhook reader uses. GoCardless stores at most three keys. It copies those of a
+// payment request to the payment (the adapter of payfanout).
 func marks(ch gateway.Charge) map[string]string {
 	return map[string]string{attemptName: ch.Attempt.String(), orderName: string(ch.Order)}
 }
 
-// asked makes a billing request (https://developer.gocardless.com/api-reference/#billing-requests-create-a-billing-request).
+// asked creates a billing request
+// (https://developer.gocardless.com/api-reference/#billing-requests-create-a-billing-request).
 type asked struct {
 	Payment  any               `json:"payment_request"`
 	Mandate  *mandateAsked     `json:"mandate_request,omitempty"`
@@ -122,13 +123,14 @@ type mandateAsked struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// request makes a billing request and a page for it. The billing request names one payment, which is executed when it is
-// fulfilled, as each page does at its end (links, fulfil and auto_fulfil of GoCardless's own clients); that there is no
-// second one, however many pages there were, is from a public client, as is that pages are not deduplicated by a key
-// (packages/adapter-gocardless-server/src/adapter.ts of github.com/donapulse/payfanout, which was run against the
-// sandbox). By direct debit instead of the bank it is paid with fallback_enabled alone, and is the same request then
-// (https://developer.gocardless.com/billing-requests/retain-customers-with-fallbacks). Without a page nothing can be paid: a billing request
-// of which the page was refused is to be cancelled.
+// request creates a billing request and a page for it. The billing request has one payment, which GoCardless executes
+// when the request is fulfilled. Each page fulfils it at the end (links, fulfil and auto_fulfil of GoCardless's own
+// clients). Two facts are from a public client that was run against the sandbox
+// (packages/adapter-gocardless-server/src/adapter.ts of github.com/donapulse/payfanout). A billing request never has a
+// second payment, however many pages it has, and a key does not deduplicate pages. Only with fallback_enabled can the
+// customer pay by direct debit in the place of the bank, and the billing request stays the same
+// (https://developer.gocardless.com/billing-requests/retain-customers-with-fallbacks). Without a page nothing can be
+// paid, so a billing request whose page was refused must be cancelled.
 func (c *Client) request(ctx context.Context, ch gateway.Charge, amount int64) (gateway.Outcome, error) {
 	body, err := c.requestOf(ch, amount)
 	if err != nil {
@@ -175,7 +177,8 @@ func (c *Client) requestOf(ch gateway.Charge, amount int64) (any, error) {
 	return call.Extend(r, ch.Details, requestData())
 }
 
-// flow makes a page (https://developer.gocardless.com/api-reference/#billing-request-flows-create-a-billing-request-flow).
+// flow creates a page
+// (https://developer.gocardless.com/api-reference/#billing-request-flows-create-a-billing-request-flow).
 type flow struct {
 	RedirectURI string  `json:"redirect_uri,omitempty"`
 	ExitURI     string  `json:"exit_uri,omitempty"`
@@ -184,8 +187,8 @@ type flow struct {
 	Links       links   `json:"links"`
 }
 
-// withPage adds the address of a new page. An error after which there may be none leaves the charge open: the same key
-// finds the billing request again.
+// withPage adds the address of a new page. An error that may leave the billing request without a page keeps the charge's
+// outcome unknown. The same key then finds the billing request again.
 func (c *Client) withPage(ctx context.Context, ch gateway.Charge, o gateway.Outcome) (gateway.Outcome, error) {
 	var made struct {
 		Flow struct {
@@ -199,7 +202,7 @@ func (c *Client) withPage(ctx context.Context, ch gateway.Charge, o gateway.Outc
 	refused, err := c.api.Post(ctx, "/billing_request_flows", nil, ch.Permit, body, &made)
 	switch {
 	case err != nil:
-		// The billing request was sent: the error must not be one of ErrNotSent.
+		// The billing request was sent, so the error must not wrap ErrNotSent.
 		return gateway.Outcome{}, fmt.Errorf("page of %s: %s", o.Container, err.Error())
 	case refused != nil:
 		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("provider_rejected", refused.code())

@@ -1,10 +1,11 @@
-// Package gocardless calls GoCardless (https://developer.gocardless.com/api-reference/): a payment is collected by a mandate
-// (MD…), or begun as a billing request (BRQ…), which its customer authorises on GoCardless's page and of which GoCardless then
-// makes the payment (PM…).
+// Package gocardless calls GoCardless (https://developer.gocardless.com/api-reference/). A payment (PM…) is collected by
+// a mandate (MD…), or begins as a billing request (BRQ…). The customer authorises a billing request on GoCardless's
+// page, and GoCardless then creates the payment.
 //
-// What creates carries an idempotency key: one that was used is answered 409 with the id of what it has made
-// (https://gocardless.com/blog/idempotency-keys), which is read and is the result. For how long keys are kept is not
-// published. A refund is also looked for in its payment's list before it is sent. A cancel moves no money.
+// Requests that create an object carry an idempotency key. If the key was used before, GoCardless answers 409 with the
+// id of the object that it created (https://gocardless.com/blog/idempotency-keys). The adapter reads this object and
+// returns it as the result. GoCardless does not publish how long keys live. A refund is also searched for in its
+// payment's list before it is sent. A cancel moves no money.
 package gocardless
 
 import (
@@ -34,13 +35,13 @@ type Client struct {
 const (
 	address = "https://api.gocardless.com"
 	sandbox = "https://api-sandbox.gocardless.com"
-	// version is that of the API, which every request names
+	// version is the API version that every request names
 	// (https://developer.gocardless.com/api-reference/#making-requests-versions).
 	version = "2015-07-06"
 )
 
-// New returns the client of an access token; lookups need one that reads, all else one that writes. One that begins
-// with sandbox_ calls the sandbox; base replaces either address.
+// New returns the client of an access token. Lookups need a token with read access, and all commands a token with write
+// access. A token with the prefix sandbox_ calls the sandbox. The base replaces either address.
 func New(base, key string, client *http.Client) *Client {
 	if base == "" && strings.HasPrefix(key, "sandbox_") {
 		base = sandbox
@@ -54,14 +55,14 @@ func New(base, key string, client *http.Client) *Client {
 	}}
 }
 
-// keyLife is what is counted on: no time is published.
+// keyLife is our estimate. GoCardless publishes no time.
 const keyLife = 50 * time.Minute
 
-// requestPrefix is that of the ids of billing requests.
+// requestPrefix is the prefix of the ids of billing requests.
 const requestPrefix = "BRQ"
 
 // Capabilities implements gateway.Provider. The lists of payments and of billing requests have no filter by metadata.
-// Nothing is held and captured later. A billing request is a container, and makes one payment.
+// GoCardless has no holds. A billing request is a container with one payment.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true, RefundAlone: true,
@@ -69,12 +70,12 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// get reads an object, which GoCardless wraps in its collection's name.
+// get reads an object. GoCardless wraps the object in the name of its collection.
 func (c *Client) get(ctx context.Context, collection, id string, l *gateway.Permit, out any) error {
 	return c.api.Get(ctx, "/"+collection+"/"+url.PathEscape(id), l, out)
 }
 
-// create makes an object of a collection, or reads the one that the key has made before.
+// create creates an object of a collection, or reads the object that the key created before.
 func (c *Client) create(ctx context.Context, collection, key string, l gateway.Permit, body, out any) (*refusal, error) {
 	refused, err := c.api.Post(ctx, "/"+collection, http.Header{"Idempotency-Key": {key}}, l, map[string]any{collection: body}, out)
 	if err != nil || refused == nil || !refused.has(reasonConflict) {
@@ -92,16 +93,16 @@ func (c *Client) create(ctx context.Context, collection, key string, l gateway.P
 
 var (
 	errNameless = errors.New("the answer names no object")
-	// errMade is returned for what a key has made and what can't be read: as a missing object it would be taken for
-	// one that was never made.
+	// errMade is returned if the object that the key created can't be read. If it counted as missing, it would look as
+	// if it was never created.
 	errMade = errors.New("what the key has made is not there")
 )
 
-// reasonConflict is that of a key that was used.
+// reasonConflict is the reason for a used key.
 const reasonConflict = "idempotent_creation_conflict"
 
-// refusal is GoCardless's error object (https://developer.gocardless.com/api-reference/#api-usage-errors). Its messages
-// are left out: they may quote the request.
+// refusal is GoCardless's error object (https://developer.gocardless.com/api-reference/#api-usage-errors). It omits the
+// messages, which may quote the request.
 type refusal struct {
 	Type   string `json:"type"`
 	Code   int    `json:"code"`
@@ -109,13 +110,13 @@ type refusal struct {
 		Reason string `json:"reason"`
 		Field  string `json:"field"`
 		Links  struct {
-			// ConflictingResourceID is of a key that was used (ErrorLinks of GoCardless's Go client, gc.go).
+			// ConflictingResourceID is set for a used key (ErrorLinks of GoCardless's Go client, gc.go).
 			ConflictingResourceID string `json:"conflicting_resource_id"`
 		} `json:"links"`
 	} `json:"errors"`
 }
 
-// code returns the most specific part: the reason, the field that is wrong, or the sort of error.
+// code returns the most specific part: the reason, the wrong field, or the type of the error.
 func (r *refusal) code() string {
 	for _, one := range r.Errors {
 		if text := cmp.Or(one.Reason, one.Field); text != "" {
@@ -134,7 +135,7 @@ func (r *refusal) has(reason string) bool {
 	return false
 }
 
-// conflicting is the id of what the request's key has made; empty if it is not in the error.
+// conflicting returns the id of the object that the request's key created, or "" if the error does not contain it.
 func (r *refusal) conflicting() string {
 	for _, one := range r.Errors {
 		if id := one.Links.ConflictingResourceID; id != "" {
@@ -150,8 +151,8 @@ func (r *refusal) Error() string { return fmt.Sprintf("gocardless says %d %s", r
 // Missing implements httpjson.Refusal.
 func (r *refusal) Missing() bool { return r.Code == http.StatusNotFound }
 
-// readRefusal returns a definitive error as a refusal, and any other as an error. A response that is not in
-// GoCardless's format may come from a proxy: it states nothing of a payment.
+// readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
+// GoCardless's format may come from a proxy, so it is no statement about a payment.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said struct {
 		Error refusal `json:"error"`
@@ -165,7 +166,7 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return &said.Error, nil
 }
 
-// definitive are the statuses of errors about the request as such; 429 and 5xx are transient.
+// definitive returns the statuses of errors that refuse the request. 429 and 5xx are transient.
 func definitive() []int {
 	return []int{
 		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity,

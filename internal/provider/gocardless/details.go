@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// person is what the page shows of the customer, who may change it (BillingRequestFlowCreateParamsPrefilledCustomer of
-// GoCardless's Go client).
+// person prefills the customer's data on the page. The customer may change it
+// (BillingRequestFlowCreateParamsPrefilledCustomer of GoCardless's Go client).
 type person struct {
 	GivenName  string `json:"given_name,omitempty"`
 	FamilyName string `json:"family_name,omitempty"`
@@ -21,7 +21,8 @@ type person struct {
 	Country    string `json:"country_code,omitempty"`
 }
 
-// prefilled splits the customer's name at its last blank; a name without one is left out. It is nil for nothing.
+// prefilled splits the customer's name at its last space, and omits a name without a space. It returns nil if there is
+// no data.
 func prefilled(c gateway.Customer) *person {
 	p := person{Email: c.Email}
 	name := strings.TrimSpace(c.Name)
@@ -37,8 +38,8 @@ func prefilled(c gateway.Customer) *person {
 	return &p
 }
 
-// languageOf is a language of GoCardless's customers (BillingRequestResourcesCustomer.Language in its .NET client);
-// empty for any other.
+// languageOf returns a language that GoCardless supports (BillingRequestResourcesCustomer.Language in its .NET client),
+// or "".
 func languageOf(tag string) string {
 	first, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	if slices.Contains([]string{"en", "fr", "de", "pt", "es", "it", "nl", "da", "nb", "sl", "sv"}, first) {

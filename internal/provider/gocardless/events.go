@@ -11,9 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Events implements gateway.EventLog
-// (https://developer.gocardless.com/api-reference/#events-list-events). A webhook is a batch of events
-// as they are in the list: each is passed as a batch of its own.
+// Events implements gateway.EventLog (https://developer.gocardless.com/api-reference/#events-list-events). A webhook is
+// a batch of events in the list's format. Events passes each event as a batch of one.
 func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
 	unread := &call.Unread{}
 	return unread.After(each(ctx, c, "events", created(in), func(raw json.RawMessage) error {

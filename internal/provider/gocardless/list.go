@@ -9,12 +9,11 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// pageSize is the maximum of GoCardless's lists.
+// pageSize is the maximum page size of GoCardless's lists.
 const pageSize = "500"
 
 // each passes the items of a list to take, page by page
-// (https://developer.gocardless.com/api-reference/#api-usage-cursor-pagination), until that returns an
-// error.
+// (https://developer.gocardless.com/api-reference/#api-usage-cursor-pagination), until take returns an error.
 func each(ctx context.Context, c *Client, collection string, query url.Values, take func(json.RawMessage) error) error {
 	query.Set("limit", pageSize)
 	for {
@@ -46,10 +45,11 @@ func each(ctx context.Context, c *Client, collection string, query url.Values, t
 	}
 }
 
-// milliseconds is how precise times are at GoCardless.
+// milliseconds is the time format of GoCardless.
 const milliseconds = "2006-01-02T15:04:05.000Z"
 
-// created are the parameters of a list for what was created within a span, or a little before or after.
+// created returns the list parameters for objects that were created in a span. The list may also contain objects shortly
+// before or after it.
 func created(in gateway.Span) url.Values {
 	return url.Values{
 		"created_at[gte]": {in.From.UTC().Format(milliseconds)},

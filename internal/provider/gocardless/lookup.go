@@ -12,10 +12,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements gateway.Provider
-// (https://developer.gocardless.com/api-reference/#payments-get-a-single-payment). A billing request is looked up with the
-// payment that it has made. The refunds of a payment are listed apart, once it has an amount that
-// was refunded.
+// Lookup implements gateway.Provider (https://developer.gocardless.com/api-reference/#payments-get-a-single-payment). It
+// looks up a billing request together with its payment. A payment with a refunded amount takes another request, for the
+// list of its refunds.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if isRequest(id) {
 		b, err := c.billing(ctx, id, nil)
@@ -57,7 +56,7 @@ func (c *Client) billing(ctx context.Context, id string, l *gateway.Permit) (bil
 	return found.Request, err
 }
 
-// made is the payment of a billing request. One that is linked and missing is no proof of anything.
+// made returns the payment of a billing request. If the linked payment is missing, that proves nothing.
 func (c *Client) made(ctx context.Context, b billing) (debit, error) {
 	p, err := c.debit(ctx, b.Links.Payment, nil)
 	if errors.Is(err, gateway.ErrNoSuchPayment) {
@@ -66,7 +65,7 @@ func (c *Client) made(ctx context.Context, b billing) (debit, error) {
 	return p, err
 }
 
-// requested is the outcome of a billing request, of whose payment if it has made one.
+// requested returns the outcome of a billing request, or of its payment if it has one.
 func (c *Client) requested(ctx context.Context, b billing) (gateway.Outcome, error) {
 	if b.Links.Payment == "" {
 		return b.outcome(), nil
@@ -80,7 +79,7 @@ func (c *Client) requested(ctx context.Context, b billing) (gateway.Outcome, err
 	return o, err
 }
 
-// collected is the outcome of a payment with its refunds.
+// collected returns the outcome of a payment with its refunds.
 func (c *Client) collected(ctx context.Context, p debit) (gateway.Outcome, error) {
 	o, err := outcome(p)
 	if err != nil || o.News != fsm.NewsSucceeded || p.AmountRefunded == 0 {
@@ -90,7 +89,7 @@ func (c *Client) collected(ctx context.Context, p debit) (gateway.Outcome, error
 	return o, err
 }
 
-// refunds are all of a payment (https://developer.gocardless.com/api-reference/#refunds-list-refunds).
+// refunds returns all refunds of a payment (https://developer.gocardless.com/api-reference/#refunds-list-refunds).
 func (c *Client) refunds(ctx context.Context, of string) (all []gateway.RefundOutcome, err error) {
 	err = each(ctx, c, "refunds", url.Values{"payment": {of}}, func(raw json.RawMessage) error {
 		var r refund
@@ -102,14 +101,15 @@ func (c *Client) refunds(ctx context.Context, of string) (all []gateway.RefundOu
 		return err
 	})
 	if errors.Is(err, gateway.ErrNoSuchPayment) {
-		return nil, errNameless // a list that is not there is none
+		return nil, errNameless // a missing list is not an empty list
 	}
 	return all, err
 }
 
 // LookupRefund implements gateway.Provider
-// (https://developer.gocardless.com/api-reference/#refunds-get-a-single-refund). One without an id is looked for in the list
-// of its payment, by our id in its metadata. A refund of another payment than the one that is named is not found.
+// (https://developer.gocardless.com/api-reference/#refunds-get-a-single-refund). It searches for a refund without an id
+// in its payment's list, by our id in the metadata. It does not find a refund that belongs to another payment than the
+// named payment.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID == "" {
 		return c.findRefund(ctx, r)
@@ -134,7 +134,7 @@ func (c *Client) findRefund(ctx context.Context, r gateway.RefundRef) (gateway.R
 	p, err := c.refunded(ctx, r.ProviderPaymentID, nil)
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment):
-		return gateway.RefundOutcome{}, gateway.ErrNotTold // no evidence about its refunds
+		return gateway.RefundOutcome{}, gateway.ErrNotTold // no evidence about the refunds
 	case err != nil:
 		return gateway.RefundOutcome{}, err
 	}
@@ -150,7 +150,7 @@ func (c *Client) findRefund(ctx context.Context, r gateway.RefundRef) (gateway.R
 	return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 }
 
-// refunded is the payment that a refund is of.
+// refunded returns the payment of a refund.
 func (c *Client) refunded(ctx context.Context, id string, l *gateway.Permit) (debit, error) {
 	p, err := c.debit(ctx, id, l)
 	if err == nil && p.ID == "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// digits are those of ISO 4217: amounts are in the lowest denomination of the currency.
+// digits are the decimals of ISO 4217. Amounts are in the lowest denomination of the currency.
 var digits = call.Digits{} //nolint:gochecknoglobals // a table
 
 // debit is GoCardless's view of a payment
@@ -22,9 +22,9 @@ type debit struct {
 	RetryIfPossible bool              `json:"retry_if_possible"`
 }
 
-// outcome maps a payment by its status. A debit that was submitted can't be given up: it goes on. A
-// chargeback takes all of a payment; once it is cancelled, no status tells that there was one. A failure
-// may come after the confirmation; that of a payment which GoCardless may collect again is not final.
+// outcome maps a payment by its status. A submitted debit can't be stopped, so it is processing. A chargeback takes the
+// whole payment. If the chargeback is cancelled, no status shows it any more. A failure may come after the confirmation.
+// The failure is not final if GoCardless may collect the payment again.
 func outcome(p debit) (gateway.Outcome, error) {
 	if p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
@@ -50,7 +50,7 @@ func outcome(p debit) (gateway.Outcome, error) {
 	return o, err
 }
 
-// taken reads a payment that was collected, and the chargeback that has taken it back.
+// taken sets the amount of a collected payment, and its chargeback.
 func (p debit) taken(o *gateway.Outcome) error {
 	o.News = fsm.NewsSucceeded
 	var err error
@@ -63,7 +63,7 @@ func (p debit) taken(o *gateway.Outcome) error {
 	return nil
 }
 
-// refund is GoCardless's view of one
+// refund is GoCardless's view of a refund
 // (https://developer.gocardless.com/api-reference/#core-endpoints-refunds).
 type refund struct {
 	ID       string            `json:"id"`

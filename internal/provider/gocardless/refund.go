@@ -9,8 +9,9 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// refundRequest makes a refund (https://developer.gocardless.com/api-reference/#refunds-create-a-refund). Total is the sum of
-// all refunds of the payment with this one; another one is refused, which keeps two from being made beside each other.
+// refundRequest creates a refund (https://developer.gocardless.com/api-reference/#refunds-create-a-refund). Total is the
+// sum of all refunds of the payment, including this refund. GoCardless refuses another sum, which prevents two
+// concurrent refunds.
 type refundRequest struct {
 	Amount   int64             `json:"amount"`
 	Total    int64             `json:"total_amount_confirmation"`
@@ -18,14 +19,14 @@ type refundRequest struct {
 	Links    links             `json:"links"`
 }
 
-// reasonTotal is that of a total that is no longer the payment's.
+// reasonTotal is the reason for a total that is not the payment's current total.
 const reasonTotal = "total_amount_confirmation_invalid"
 
 var errTotal = errors.New("the payment has had another refund since it was read")
 
-// Refund implements gateway.Provider. The payment and its refunds are read first: the total comes from there, and a refund
-// with our id is the one that an earlier call has made, whatever became of its answer. Refunds are switched on by
-// GoCardless for each account, and refused with 403 until then (the adapter of payfanout); our reason is not sent.
+// Refund implements gateway.Provider. It first reads the payment and its refunds, to calculate the total. A refund with
+// our id was created by an earlier call, and Refund returns it. GoCardless enables refunds for each account, and answers
+// 403 until then (the adapter of payfanout). Refund does not send our reason.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	amount, err := digits.Units(r.Money)
 	if err != nil {
@@ -53,7 +54,8 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	})
 }
 
-// sendRefund sends a refund. A total that has changed meanwhile leaves it open: nothing was made, and the key is unused.
+// sendRefund sends a refund. If the total has changed since the lookup, the outcome is unknown: no refund was created
+// and the key is unused.
 func (c *Client) sendRefund(ctx context.Context, r gateway.RefundCall, body refundRequest) (gateway.RefundOutcome, error) {
 	var made struct {
 		Refund refund `json:"refunds"`

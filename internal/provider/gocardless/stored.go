@@ -10,12 +10,12 @@ import (
 
 var (
 	mandateForm = regexp.MustCompile(`^MD[A-Za-z0-9]+$`)
-	// customerForm is that of the ids of GoCardless's customers, such as CU0000CSEVM5FQ: a digit sets them apart from ids of the
-	// shop's that begin with the same letters.
+	// customerForm is the form of the ids of GoCardless's customers, such as CU0000CSEVM5FQ. The digit distinguishes
+	// them from the shop's ids that begin with the same letters.
 	customerForm = regexp.MustCompile(`^CU[0-9][A-Z0-9]*$`)
 )
 
-// TokenKind implements gateway.Provider: a mandate is stored, all else leads to a page.
+// TokenKind implements gateway.Provider. A mandate is stored. Any other token leads to a page.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if mandateForm.MatchString(token) {
 		return gateway.TokenStored
@@ -24,8 +24,8 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 }
 
 // CheckOwner implements gateway.Provider
-// (https://developer.gocardless.com/api-reference/#mandates-get-a-single-mandate): a mandate belongs to a customer of
-// GoCardless (CU…), or to the reference in its metadata, which save_payment_method has put there.
+// (https://developer.gocardless.com/api-reference/#mandates-get-a-single-mandate). A mandate belongs to a GoCardless
+// customer (CU…), or to the reference that save_payment_method stored in its metadata.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	var found struct {
 		Mandate struct {

@@ -35,12 +35,12 @@ func of(s descriptor.Settings) *Client {
 	return New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Client, s.Now)
 }
 
-// payees are what the configuration names the account by.
+// payees returns the configured names of the account.
 func payees(params map[string]string) []string {
 	return slices.DeleteFunc([]string{params["merchant_id"], params["payee_email"]}, func(id string) bool { return id == "" })
 }
 
-// carries is the table of what a charge passes on.
+// carries returns the table of the members that a charge passes on.
 func carries() []descriptor.Carried {
 	wallet := "of the wallet (`paypal`)"
 	return []descriptor.Carried{
@@ -59,7 +59,7 @@ func carries() []descriptor.Carried {
 	}
 }
 
-// dashboard is the address that PayPal's plugin of WooCommerce links, by the id of the capture (TransactionUrlProvider,
+// dashboard returns the address that PayPal's WooCommerce plugin uses for a capture's id (TransactionUrlProvider,
 // https://github.com/woocommerce/woocommerce-paypal-payments).
 func dashboard() descriptor.Dashboard {
 	return descriptor.Dashboard{

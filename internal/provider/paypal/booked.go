@@ -27,9 +27,9 @@ type detail struct {
 	} `json:"transaction_info"`
 }
 
-// entries are the entry of a transaction that is done, reversed since or not, by its event code
-// (https://developer.paypal.com/docs/transaction-search/transaction-event-codes/). A capture is named as the
-// lookup of its order names it.
+// entries returns the entry of a completed transaction, even if it was reversed later. The event code decides the kind
+// (https://developer.paypal.com/docs/transaction-search/transaction-event-codes/). A capture has the same name as in the
+// lookup of its order.
 func (d detail) entries() ([]gateway.Entry, error) {
 	t := d.Info
 	if t.Status != "S" && t.Status != "V" {
@@ -65,7 +65,7 @@ func (d detail) entries() ([]gateway.Entry, error) {
 	return []gateway.Entry{e}, nil
 }
 
-// payment is the capture, as webhooks name the payment: what is taken back of it refers to it.
+// payment returns the capture's id, which webhooks use as the payment's id. A refund or a reversal refers to it.
 func (d detail) payment(kind payment.MovementKind) string {
 	switch {
 	case kind == payment.MovementCapture:
@@ -76,10 +76,10 @@ func (d detail) payment(kind payment.MovementKind) string {
 	return ""
 }
 
-// movementBy is what a code means for the balance's gain or loss: T00.. a payment, received; T1107 a "payment
-// refund, initiated by merchant"; T1106 a "payment reversal, initiated by PayPal", T1201 a "chargeback", T1202
-// its reversal and T1208 its cancellation. No transaction names the case of a dispute, nor does the webhook of
-// a reversal: the movement has no id. A hold (T1110, T1111) takes nothing yet.
+// movementBy maps an event code and the sign of the balance change. T00.. is a received payment. T1107 is a "payment
+// refund, initiated by merchant". T1106 is a "payment reversal, initiated by PayPal", T1201 a "chargeback", T1202 its
+// reversal and T1208 its cancellation. Neither a transaction nor the webhook of a reversal names a dispute's case, so
+// the movement has no id. A hold (T1110, T1111) takes no money yet.
 func movementBy(code string, gain int64) payment.Told {
 	var kind payment.MovementKind
 	switch {
@@ -96,7 +96,7 @@ func movementBy(code string, gain int64) payment.Told {
 	return payment.Told{Kind: kind}
 }
 
-// addFee adds the fee, which PayPal has as a loss of the balance; without one nothing was kept of the gross.
+// addFee adds the fee, which PayPal reports as a negative amount. Without a fee, the net amount is the gross amount.
 func (d detail) addFee(e *gateway.Entry) error {
 	if d.Info.Fee == nil {
 		return nil
@@ -114,7 +114,7 @@ func (d detail) addFee(e *gateway.Entry) error {
 	return nil
 }
 
-// signed reads an amount of a report, which may be negative and begin with its decimal point.
+// signed parses an amount of a report. The amount may be negative and may begin with its decimal point.
 func signed(a *amount) (*payment.Money, error) {
 	if a == nil {
 		return nil, errNameless

@@ -17,15 +17,15 @@ const (
 	transactionsPath = "/v1/reporting/transactions"
 	// searchable is "the maximum supported range" of one search.
 	searchable = 31 * 24 * time.Hour
-	// booksLag is how long "it takes [...] for executed transactions to appear", at most.
+	// booksLag is the longest time that "it takes [...] for executed transactions to appear".
 	booksLag = 3 * time.Hour
 )
 
-// Entries implements gateway.Books by the search of transactions
-// (https://developer.paypal.com/docs/api/transaction-search/v1/), of the last three years. The app must have the
-// permission "Transaction search", which may take nine hours to be effective
-// (https://developer.paypal.com/docs/transaction-search/). A span that is not all listed yet is an error, once
-// what is listed was passed. No transaction names its payout.
+// Entries implements gateway.Books. It searches the transactions of the last three years
+// (https://developer.paypal.com/docs/api/transaction-search/v1/). The app needs the permission "Transaction search",
+// which may take nine hours to become effective (https://developer.paypal.com/docs/transaction-search/). If a span is
+// not completely listed yet, Entries passes the listed transactions and then returns an error. No transaction names its
+// payout.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &call.Unread{}
 	for _, part := range in.Seconds().Split(searchable) {
@@ -40,7 +40,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 type searchPage struct {
 	Details []json.RawMessage `json:"transaction_details"`
 	Pages   int               `json:"total_pages"`
-	// Refreshed is until when transactions are listed.
+	// Refreshed is the time up to which transactions are listed.
 	Refreshed string `json:"last_refreshed_datetime"`
 }
 
@@ -48,7 +48,7 @@ type searchPage struct {
 // (https://developer.paypal.com/api/transaction-search/v1/errors/resultset_too_large).
 const tooLarge = "RESULTSET_TOO_LARGE"
 
-// transactions passes those of a span, or of its halves if they are too many.
+// transactions passes the transactions of a span. If there are too many, it reads the span's halves.
 func (c *Client) transactions(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
 	page, err := c.search(ctx, in, 1)
 	var refused *refusal
@@ -96,7 +96,7 @@ func (p searchPage) early(in gateway.Span) error {
 	return nil
 }
 
-// date reads a time of a report. Its offset has no colon in PayPal's examples.
+// date parses a time of a report. The offset in PayPal's examples has no colon.
 func date(text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

@@ -16,10 +16,9 @@ type captureRequest struct {
 	FinalCapture bool   `json:"final_capture"`
 }
 
-// Capture implements gateway.Provider. The uncaptured rest is released
-// (https://developer.paypal.com/docs/api/payments/v2/#authorizations_capture). PayPal
-// would capture up to 115 % of the authorized amount: we don't. A declined capture is a
-// result, not an error.
+// Capture implements gateway.Provider. PayPal releases the uncaptured rest
+// (https://developer.paypal.com/docs/api/payments/v2/#authorizations_capture). PayPal would capture up to 115 % of the
+// authorized amount, but we never capture more than 100 %. A declined capture is a result, not an error.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	sum, err := amountOf(cp.Money)
 	if err != nil {
@@ -48,14 +47,14 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	return c.asItStands(ctx, cp.ProviderPaymentID, cp.Container)
 }
 
-// finishLife is how long PayPal may process a request to finish an order after its
-// caller stopped waiting. It documents no time; its own calls end within a minute.
+// finishLife is our limit for the time that PayPal may process a request to finish an order after the caller stopped
+// waiting. PayPal documents no time; its own calls end within a minute.
 const finishLife = 5 * time.Minute
 
-// Cancel implements gateway.Provider. A hold is voided
-// (https://developer.paypal.com/docs/api/payments/v2/#authorizations_void). PayPal has
-// no call to cancel an unfinished order, which needs none: without a request of ours it
-// captures nothing. An approved one may be about to be finished by an earlier request.
+// Cancel implements gateway.Provider. It voids a hold
+// (https://developer.paypal.com/docs/api/payments/v2/#authorizations_void). PayPal has no call that cancels an
+// unfinished order. Such an order needs none, because it captures nothing without a request of ours. But an earlier
+// request may still be finishing an approved order.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	found, err := c.find(ctx, cl.ProviderPaymentID, cl.Container, &cl.Permit)
 	if err != nil {
@@ -84,7 +83,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return c.asItStands(ctx, cl.ProviderPaymentID, cl.Container)
 }
 
-// canceled is a payment that was canceled, or an order that has none.
+// canceled returns the outcome of a canceled payment, or of an order without a payment.
 func (o order) canceled(p made) gateway.Outcome {
 	return gateway.Outcome{
 		News: fsm.NewsFailed, ProviderPaymentID: p.id, Container: o.ID, Payee: cmp.Or(p.payee, o.payee()),
@@ -92,7 +91,7 @@ func (o order) canceled(p made) gateway.Outcome {
 	}
 }
 
-// asItStands looks up the payment after a refused command: its state counts.
+// asItStands looks the payment up after a refused command, and returns its state.
 func (c *Client) asItStands(ctx context.Context, id, container string) (gateway.Outcome, error) {
 	found, err := c.find(ctx, id, container, nil)
 	if err != nil {
@@ -101,7 +100,7 @@ func (c *Client) asItStands(ctx context.Context, id, container string) (gateway.
 	return refusedAs(found, id)
 }
 
-// refusedAs is asItStands for a command that need not be sent.
+// refusedAs is asItStands for a command that is not sent.
 func refusedAs(o order, id string) (gateway.Outcome, error) {
 	now, err := outcomeNamed(o, id)
 	now.Refused = true

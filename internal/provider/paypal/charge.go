@@ -22,7 +22,7 @@ type orderRequest struct {
 type unitRequest struct {
 	unitData
 
-	// CustomID is the attempt, read by the webhooks' adapter.
+	// CustomID is the attempt's id. The webhook reader uses it.
 	CustomID   string        `json:"custom_id"`
 	Amount     amountRequest `json:"amount"`
 	Descriptor string        `json:"soft_descriptor,omitempty"`
@@ -61,11 +61,9 @@ type experienceContext struct {
 	UserAction string `json:"user_action,omitempty"`
 }
 
-// Charge implements gateway.Provider. The token selects the method: "paypal" for the
-// wallet, which the customer approves on PayPal's page; "paypal:ID" or "card:ID" for a
-// method in PayPal's vault, charged at once
-// (https://developer.paypal.com/docs/checkout/save-payment-methods/). Anything else is
-// not sent.
+// Charge implements gateway.Provider. The token selects the method. "paypal" is the wallet; the customer approves the
+// payment on PayPal's page. "paypal:ID" or "card:ID" is a method in PayPal's vault, which is charged at once
+// (https://developer.paypal.com/docs/checkout/save-payment-methods/). A charge with another token is not sent.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -111,7 +109,7 @@ func requestOf(ch gateway.Charge) (orderRequest, error) {
 	}, nil
 }
 
-// readToken reads paypal, paypal:ID or card:ID.
+// readToken parses the token: paypal, paypal:ID or card:ID.
 func readToken(token string) (kind, id string, err error) {
 	kind, id, vaulted := strings.Cut(token, ":")
 	if kind != "paypal" && (kind != "card" || !vaulted) || vaulted && id == "" {

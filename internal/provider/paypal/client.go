@@ -1,9 +1,8 @@
-// Package paypal calls PayPal's Orders and Payments APIs, version 2
-// (https://developer.paypal.com/docs/api/orders/v2/, …/payments/v2/): a payment is an
-// order, which then contains an authorization, a capture and refunds.
+// Package paypal calls PayPal's Orders and Payments APIs, version 2 (https://developer.paypal.com/docs/api/orders/v2/,
+// …/payments/v2/). A payment is an order that contains an authorization, a capture and refunds.
 //
-// An order that its customer has approved on PayPal's page captures nothing by itself:
-// it is Approved, and finished by a second call.
+// When the customer has approved an order on PayPal's page, PayPal captures nothing by itself. The order is Approved,
+// and a second call finishes it.
 package paypal
 
 import (
@@ -28,32 +27,30 @@ type Client struct {
 	orders known
 }
 
-// address is the live one; the sandbox's is https://api-m.sandbox.paypal.com
+// address is the live address. The sandbox's address is https://api-m.sandbox.paypal.com
 // (https://developer.paypal.com/api/rest/requests/#api-requests).
 const address = "https://api-m.paypal.com"
 
-// New returns the client of the app with this id and secret; base replaces PayPal's own
-// address, and now is the clock for the expiry of access tokens.
+// New returns the client of the app with this id and secret. The base replaces PayPal's own address. The clock now
+// decides when access tokens expire.
 func New(base, id, secret string, client *http.Client, now func() time.Time) *Client {
 	base = strings.TrimRight(cmp.Or(base, address), "/")
 	c := &Client{tokens: call.NewTokens(base+"/v1/oauth2/token", id, secret, "", client, now)}
-	// A response stored under the key comes with 200, a new one with 201; a void may have none.
+	// A response that is stored under the key has status 200, a new response 201. A void may have an empty response
+	// (204).
 	c.api = &httpjson.API[*refusal]{
 		Name: "PayPal", Base: base, HTTP: client, Done: []int{http.StatusOK, http.StatusCreated, http.StatusNoContent}, Read: readRefusal, Send: c.send,
 	}
 	return c
 }
 
-// keyLife is PayPal's for orders less an hour: "The server stores keys for 6
-// hours" (https://developer.paypal.com/docs/api/orders/v2/#orders_create). Those
-// of captures and refunds live for 45 days.
+// keyLife is PayPal's key life for orders minus one hour: "The server stores keys for 6 hours"
+// (https://developer.paypal.com/docs/api/orders/v2/#orders_create). The keys of captures and refunds live for 45 days.
 const keyLife = 5 * time.Hour
 
-// Capabilities implements gateway.Provider:
-// https://developer.paypal.com/docs/api/payments/v2/ (capture all or a part, void the
-// uncaptured, refund any number of parts). PayPal has no lookup by our reference, and
-// the lookup of a refund in its order needs no key; that the order shows a new one at
-// once is not documented.
+// Capabilities implements gateway.Provider. https://developer.paypal.com/docs/api/payments/v2/ describes full and
+// partial captures, voids of uncaptured holds, and any number of partial refunds. PayPal has no lookup by our reference.
+// A lookup finds a refund in its order without a key. PayPal does not document that an order shows a new refund at once.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Complete: true,
@@ -62,20 +59,19 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// get reads an object by its id; the first read of a command has the command's permit.
+// get reads an object by its id. The first read of a command carries the command's permit.
 func (c *Client) get(ctx context.Context, path, id string, l *gateway.Permit, out any) error {
 	return c.api.Get(ctx, path+"/"+url.PathEscape(id), l, out)
 }
 
-// keyed are the headers of a command that has the whole object as its response.
+// keyed returns the headers of a command. PayPal then responds with the whole object.
 func keyed(key string) http.Header {
 	return http.Header{"Prefer": {"return=representation"}, "PayPal-Request-Id": {key}}
 }
 
-// send adds the access token. PayPal checks the token before the request, so that a
-// request with a rejected token is sent again with a new one, once
-// (https://developer.paypal.com/api/rest/authentication/). A 401 that is not PayPal's
-// is no evidence about the request.
+// send adds the access token. PayPal checks the token before the request. So a request with a rejected token is sent
+// again once, with a new token (https://developer.paypal.com/api/rest/authentication/). A 401 that does not come from
+// PayPal is no evidence about the request.
 func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answer, error) {
 	for again := false; ; again = true {
 		token, err := c.tokens.Token(ctx)

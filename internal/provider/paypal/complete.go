@@ -10,10 +10,10 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Complete implements gateway.Provider: it captures or authorizes an order that its customer has
-// approved (https://developer.paypal.com/docs/api/orders/v2/#orders_capture). PayPal has the approval:
-// nothing of the details is sent. A decline is final here, although PayPal would take another method for
-// the order; one that is not approved waits on.
+// Complete implements gateway.Provider. It captures or authorizes an order that its customer has approved
+// (https://developer.paypal.com/docs/api/orders/v2/#orders_capture). PayPal stores the approval, so Complete sends no
+// details. A decline is final, although PayPal would accept another method for the order. An order that is not approved
+// continues to wait.
 func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.Outcome, error) {
 	in := cmp.Or(ch.Container, ch.ProviderPaymentID)
 	if in == "" {

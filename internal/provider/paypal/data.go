@@ -6,15 +6,15 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// unitData are the members of a purchase unit that provider_data may have. payee is none of them:
-// another one would get the money.
+// unitData is the members of a purchase unit that provider_data may contain. payee is not allowed, because another payee
+// would get the money.
 type unitData struct {
 	Description  json.RawMessage `json:"description,omitempty"`
 	Instruction  json.RawMessage `json:"payment_instruction,omitempty"`
 	Supplemented json.RawMessage `json:"supplementary_data,omitempty"`
 }
 
-// pageData are those of an experience_context.
+// pageData is the allowed members of an experience_context.
 type pageData struct {
 	Brand      json.RawMessage `json:"brand_name,omitempty"`
 	Landing    json.RawMessage `json:"landing_page,omitempty"`

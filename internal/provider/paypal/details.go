@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// shipping is where the order is sent to.
+// shipping is the recipient and the address of the delivery.
 type shipping struct {
 	Name    *fullName `json:"name,omitempty"`
 	Address *postal   `json:"address,omitempty"`
@@ -23,7 +23,7 @@ type name struct {
 	Surname   string `json:"surname,omitempty"`
 }
 
-// postal is an address: the areas are the state and the city.
+// postal is an address. The admin areas are the state and the city.
 type postal struct {
 	Line1   string `json:"address_line_1,omitempty"`
 	Line2   string `json:"address_line_2,omitempty"`
@@ -33,7 +33,7 @@ type postal struct {
 	Country string `json:"country_code"`
 }
 
-// attributes have the method kept in PayPal's vault for a customer, by the merchant's id
+// attributes request that PayPal's vault stores the method for a customer, under the merchant's id of the customer
 // (https://developer.paypal.com/docs/checkout/save-payment-methods/).
 type attributes struct {
 	Customer vaultCustomer `json:"customer"`
@@ -49,13 +49,13 @@ type vault struct {
 	Usage string `json:"usage_type"`
 }
 
-// customerID is the form of a merchant's id of a customer in the vault.
+// customerID is the form of a merchant's customer id in the vault.
 var customerID = regexp.MustCompile(`^[0-9a-zA-Z_.^*$@#-]{1,64}$`)
 
-// locale is the form of a language tag at PayPal.
+// locale is the form of PayPal's language tags.
 var locale = regexp.MustCompile(`^[a-z]{2}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?$`)
 
-// wallet adds what PayPal takes of the customer of a wallet that is not in its vault.
+// wallet adds the customer's data for a wallet that is not in the vault.
 func (s *sourceRequest) wallet(d gateway.Details) {
 	s.Email, s.Address = d.Customer.Email, addressOf(d.Customer.Billing)
 	if given, last, _ := cutLast(d.Customer.Name); last != "" {
@@ -66,7 +66,7 @@ func (s *sourceRequest) wallet(d gateway.Details) {
 	}
 }
 
-// show adds how PayPal's page is shown.
+// show sets how PayPal's page looks.
 func (e *experienceContext) show(d gateway.Details) {
 	e.UserAction, e.pageData = "PAY_NOW", pageDataOf(d)
 	if locale.MatchString(d.Customer.Locale) {
@@ -74,7 +74,7 @@ func (e *experienceContext) show(d gateway.Details) {
 	}
 }
 
-// credential shows the card's bank whether the customer is present.
+// credential tells the card's bank whether the customer is present.
 func credential(d gateway.Details) *storedCredential {
 	if d.Unattended {
 		return &storedCredential{PaymentInitiator: "MERCHANT", PaymentType: "UNSCHEDULED", Usage: "SUBSEQUENT"}
@@ -101,7 +101,7 @@ func addressOf(a *gateway.Address) *postal {
 	return &postal{Line1: a.Line1, Line2: a.Line2, State: a.State, City: a.City, Postal: a.PostalCode, Country: a.Country}
 }
 
-// cutLast splits a name at its last blank.
+// cutLast splits a name at its last space.
 func cutLast(full string) (given, last string, found bool) {
 	full = strings.TrimSpace(full)
 	i := strings.LastIndex(full, " ")
@@ -111,7 +111,7 @@ func cutLast(full string) (given, last string, found bool) {
 	return strings.TrimSpace(full[:i]), full[i+1:], true
 }
 
-// sources are the methods that paid an order, by their kinds.
+// sources are the methods that paid an order, by kind.
 type sources map[string]struct {
 	Email      string `json:"email_address"`
 	Brand      string `json:"brand"`
@@ -125,7 +125,7 @@ type sources map[string]struct {
 	} `json:"attributes"`
 }
 
-// saved is the method that the vault has, nil for none: one that is only approved may follow.
+// saved returns the vaulted method, or nil. A method that is only approved may be vaulted later.
 func (s sources) saved() *payment.SavedMethod {
 	for _, kind := range []string{"paypal", "card"} {
 		if v := s[kind].Attributes.Vault; v.ID != "" && (v.Status == "VAULTED" || v.Status == "CREATED" || v.Status == "") {

@@ -16,9 +16,8 @@ const eventsPath = "/v1/notifications/webhooks-events"
 
 var errCircle = errors.New("the next page is the same")
 
-// Events implements gateway.EventLog
-// (https://developer.paypal.com/docs/api/webhooks/v1/#webhooks-events_list): those of the app. How long they are
-// kept is not documented.
+// Events implements gateway.EventLog (https://developer.paypal.com/docs/api/webhooks/v1/#webhooks-events_list). It lists
+// the app's events. PayPal does not document how long it stores them.
 func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
 	unread, whole := &call.Unread{}, in.Seconds()
 	query := url.Values{"start_time": {whole.From.Format(time.RFC3339)}, "end_time": {whole.To.Format(time.RFC3339)}, "page_size": {"25"}}.Encode()
@@ -52,8 +51,8 @@ func (c *Client) eventPage(ctx context.Context, query string) (page eventPage, e
 	return page, err
 }
 
-// next is the query of the next page, empty on the last one. The address of the link is not used: only the
-// configured one is sent the access token.
+// next returns the query of the next page, or "" on the last page. It ignores the address in the link, because the
+// access token must go to the configured address only.
 func (p eventPage) next(now string) (string, error) {
 	for _, l := range p.Links {
 		if l.Rel != "next" {

@@ -7,8 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// item is one thing that is bought. Its price has its taxes in it: what PayPal adds up is then the
-// payment's amount.
+// item is a purchased item. Its price includes its taxes, so the sum that PayPal calculates equals the payment's amount.
 type item struct {
 	Name       string `json:"name"`
 	UnitAmount amount `json:"unit_amount"`
@@ -17,25 +16,25 @@ type item struct {
 	Category   string `json:"category,omitempty"`
 }
 
-// breakdown is what an order's amount is the sum of.
+// breakdown is the parts of an order's amount.
 type breakdown struct {
 	Items    *amount `json:"item_total,omitempty"`
 	Shipping *amount `json:"shipping,omitempty"`
 	Discount *amount `json:"discount,omitempty"`
 }
 
-// sums are the parts of a breakdown, in minor units.
+// sums are the parts of an amount, in minor units.
 type sums struct{ items, shipping, discount int64 }
 
-// maxText is the length of a name and a number of an item at PayPal, in characters.
+// maxText is PayPal's limit for an item's name and number, in characters.
 const maxText = 127
 
 var categories = map[gateway.LineType]string{ //nolint:gochecknoglobals // a table
 	gateway.LinePhysical: "PHYSICAL_GOODS", gateway.LineDigital: "DIGITAL_GOODS", gateway.LineService: "DIGITAL_GOODS",
 }
 
-// itemsOf are the lines of a charge, those of shipping and discounts as sums. It returns none if PayPal
-// has no digits for an amount, or if nothing is bought.
+// itemsOf returns the items of a charge, and shipping and discounts as sums. It returns nothing if PayPal's digits can't
+// express an amount, or if there are no items.
 func itemsOf(ch gateway.Charge) ([]item, *breakdown) {
 	var all []item
 	var sum sums

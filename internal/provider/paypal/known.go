@@ -2,17 +2,17 @@ package paypal
 
 import "sync"
 
-// maxKnown bounds what is remembered; past it all is forgotten.
+// maxKnown limits the number of remembered orders. When it is reached, all are forgotten.
 const maxKnown = 10_000
 
-// known are the orders of payments that PayPal has shown. What a payment was made in never changes, so that it may be
-// forgotten, and is never wrong. Its zero value is ready.
+// known remembers the order of each payment that PayPal has shown. A payment's order never changes, so an entry is never
+// wrong and may be forgotten. The zero value is ready to use.
 type known struct {
 	mu     sync.Mutex
 	orders map[string]string
 }
 
-// of returns the order of a payment, empty if it has not been seen.
+// of returns the order of a payment, or "" if the payment was not seen.
 func (k *known) of(payment string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -16,9 +16,10 @@ const (
 	refundsPath        = "/v2/payments/refunds"
 )
 
-// Lookup implements gateway.Provider. An order contains its refunds, and nothing of disputes. Their list is "a summary set of details"
-// (https://developer.paypal.com/docs/api/customer-disputes/v1/#disputes_list), which lacks how one ended, and with that whether it
-// took the money: they are left to webhooks and to the books.
+// Lookup implements gateway.Provider. An order contains its refunds, but no disputes. The list of disputes has "a
+// summary set of details" (https://developer.paypal.com/docs/api/customer-disputes/v1/#disputes_list). It does not
+// contain a dispute's result, so it does not show whether the dispute took the money. Webhooks and the books report
+// disputes instead.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	found, err := c.find(ctx, id, "", nil)
 	if err != nil {
@@ -32,8 +33,9 @@ func (c *Client) Find(context.Context, payment.AttemptID) (gateway.Outcome, erro
 	return gateway.Outcome{}, gateway.ErrUnsupported
 }
 
-// find returns the order of a payment, which is read by its own id where the client has it: the ids of orders, authorizations and
-// captures look alike. PayPal does not keep an order for as long as its captures can be refunded.
+// find returns the order of a payment. If the client knows the order's id, find reads the order by it, because the ids
+// of orders, authorizations and captures look alike. PayPal deletes an order earlier than the refund period of its
+// captures ends.
 func (c *Client) find(ctx context.Context, id, container string, l *gateway.Permit) (order, error) {
 	in := cmp.Or(container, c.orders.of(id), id)
 	if in == "" {
@@ -82,8 +84,8 @@ func (c *Client) movement(ctx context.Context, path, id string, l *gateway.Permi
 	return found, err
 }
 
-// around returns the order of a capture or an authorization, or, without one, the part
-// alone as an order.
+// around returns the order of a capture or an authorization. If PayPal has deleted the order, it returns an order that
+// contains only this part.
 func (c *Client) around(ctx context.Context, part movement, alone payments, l *gateway.Permit) (order, error) {
 	if id := part.SupplementaryData.RelatedIDs.OrderID; id != "" {
 		if found, err := c.order(ctx, id, l); !errors.Is(err, gateway.ErrNoSuchPayment) {

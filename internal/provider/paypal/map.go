@@ -15,7 +15,7 @@ import (
 
 var errNameless = errors.New("the answer names no object")
 
-// outcome maps an order by the payment in it that has come furthest, and without one by its own status
+// outcome maps an order by its most advanced payment. An order without a payment is mapped by its own status
 // (https://developer.paypal.com/docs/api/orders/v2/#orders_get).
 func outcome(o order) (gateway.Outcome, error) {
 	if o.Status == "" && len(o.made()) == 0 || o.ID == "" && o.Status != "" {
@@ -37,7 +37,7 @@ func outcome(o order) (gateway.Outcome, error) {
 	return out, nil
 }
 
-// outcomeNamed is the outcome of one payment of an order, or of the order, by their ids.
+// outcomeNamed returns the outcome of the payment with this id in the order, or of the order.
 func outcomeNamed(o order, id string) (gateway.Outcome, error) {
 	p, ok := o.named(id)
 	if !ok {
@@ -46,8 +46,7 @@ func outcomeNamed(o order, id string) (gateway.Outcome, error) {
 	return o.outcomeOf(p)
 }
 
-// outcomeOf maps a payment by its parts: captures come before the authorization. An unrecognized status
-// is processing.
+// outcomeOf maps a payment by its parts. Captures decide before the authorization. An unrecognized status is processing.
 func (o order) outcomeOf(p made) (gateway.Outcome, error) {
 	if p.id == "" {
 		return gateway.Outcome{}, errNameless
@@ -68,7 +67,7 @@ func (o order) outcomeOf(p made) (gateway.Outcome, error) {
 	return out, err
 }
 
-// refunded are the refunds of the payment's captures, each of which the order contains
+// refunded returns the refunds of the payment's captures. The order contains all of them
 // (https://developer.paypal.com/docs/api/orders/v2/#orders_get, "payments.refunds").
 func (p made) refunded() (all []gateway.RefundOutcome, err error) {
 	for _, r := range p.refunds {
@@ -81,8 +80,8 @@ func (p made) refunded() (all []gateway.RefundOutcome, err error) {
 	return all, nil
 }
 
-// references returns the other ids of a payment in webhooks: those of its captures, our own, which finds an order with an
-// unrecorded id, and the order's.
+// references returns the payment's other ids in webhooks: the ids of its captures, our own id, and the order's id. Our
+// own id finds an order whose id is not recorded.
 func (o order) references(p made) []string {
 	var names []string
 	add := func(name string) {
@@ -98,7 +97,7 @@ func (o order) references(p made) []string {
 	return names
 }
 
-// mark is the first unit's custom_id.
+// mark returns the custom_id of the first unit that has one.
 func (o order) mark() string {
 	for _, u := range o.PurchaseUnits {
 		if u.CustomID != "" {
@@ -108,7 +107,7 @@ func (o order) mark() string {
 	return ""
 }
 
-// payee is the merchant that an order pays; empty for several.
+// payee returns the merchant that the order pays. Several merchants are joined by commas.
 func (o order) payee() string {
 	var all []string
 	for _, u := range o.PurchaseUnits {
@@ -119,9 +118,9 @@ func (o order) payee() string {
 	return strings.Join(all, ",")
 }
 
-// captured sums up the captures, and names each: PayPal does not keep an order for as long as its captures can
-// be refunded. A declined capture of an authorization can be retried:
-// a soft decline. That of an order is final.
+// captured sums up the captures and names each of them, because PayPal deletes an order earlier than the refund period
+// of its captures ends. A declined capture of an authorization can be retried, so it is a soft decline. A declined
+// capture of an order is final.
 func (p made) captured(out *gateway.Outcome) error {
 	for _, m := range p.taken() {
 		if m.Status == "PENDING" {
@@ -171,16 +170,15 @@ func (m movement) authorized(out *gateway.Outcome) error {
 	return err
 }
 
-// expired reports whether an authorization had expired.
+// expired reports whether the authorization was expired at its last update.
 func (m movement) expired() bool {
 	end, err := time.Parse(time.RFC3339, m.ExpirationTime)
 	at, failed := time.Parse(time.RFC3339, m.UpdateTime)
 	return err == nil && failed == nil && !at.Before(end)
 }
 
-// waiting maps an order without a capture or an authorization. An approved one must be
-// finished within the time that its customer had to approve it: PayPal does not act on
-// it.
+// waiting maps an order without a capture or an authorization. An approved order must be finished before the approval
+// expires; PayPal does not finish it by itself.
 func (o order) waiting(out *gateway.Outcome) {
 	switch o.Status {
 	case "APPROVED":
@@ -192,7 +190,7 @@ func (o order) waiting(out *gateway.Outcome) {
 	}
 }
 
-// page returns the address where the customer approves.
+// page returns the address of the page on which the customer approves.
 func (o order) page() string {
 	for _, rel := range []string{"payer-action", "approve"} {
 		for _, link := range o.Links {
@@ -204,7 +202,7 @@ func (o order) page() string {
 	return ""
 }
 
-// failure prefers the code of the card processor to PayPal's.
+// failure prefers the card processor's code to PayPal's reason.
 func (m movement) failure() *payment.Failure {
 	return payment.NewFailure(hooks.FailureCode(m.ProcessorResponse.ResponseCode, m.StatusDetails.Reason))
 }

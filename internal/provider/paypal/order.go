@@ -20,7 +20,7 @@ type order struct {
 	Status        string `json:"status"`
 	PurchaseUnits []unit `json:"purchase_units"`
 	Links         []link `json:"links"`
-	// Source is how it was paid.
+	// Source is the method that paid the order.
 	Source sources `json:"payment_source"`
 }
 
@@ -41,7 +41,7 @@ type payments struct {
 	Refunds        []refund   `json:"refunds"`
 }
 
-// payee is the merchant that is paid.
+// payee is the merchant that receives the money.
 type payee struct {
 	MerchantID string `json:"merchant_id"`
 	Email      string `json:"email_address"`
@@ -84,8 +84,8 @@ type refund struct {
 	} `json:"status_details"`
 }
 
-// made is a payment in an order: an authorization, with what was captured of it, or a capture without one. Each has the id
-// of its first part.
+// made is a payment in an order: an authorization with its captures, or a capture without an authorization. Its id is
+// the id of its first part.
 type made struct {
 	id       string
 	held     *movement
@@ -93,7 +93,7 @@ type made struct {
 	refunds  []refund
 	payee    string
 	mark     string
-	// order is how its order stands.
+	// order is the status of its order.
 	order string
 }
 
@@ -138,12 +138,12 @@ func (u unit) made() []made {
 	return all
 }
 
-// authorization returns the authorization that a capture was made from.
+// authorization returns the id of the capture's authorization.
 func (m movement) authorization() string {
 	return cmp.Or(up(m.Links, "authorizations"), m.SupplementaryData.RelatedIDs.AuthorizationID)
 }
 
-// up returns the id of what an object was made from, if it is one of those.
+// up returns the id of the parent object, if the parent is in this collection.
 func up(links []link, collection string) string {
 	for _, l := range links {
 		if parent, id := path.Split(l.Href); l.Rel == "up" && path.Base(parent) == collection {
@@ -153,12 +153,13 @@ func up(links []link, collection string) string {
 	return ""
 }
 
-// names reports whether an id is the payment's, or that of a capture of it.
+// names reports whether the id is that of the payment or of one of its captures.
 func (p made) names(id string) bool {
 	return id != "" && (p.id == id || slices.ContainsFunc(p.captures, func(m movement) bool { return m.ID == id }))
 }
 
-// named returns the payment in the order that has this id, or a capture with it. The order's own id names its only payment.
+// named returns the payment of the order that has this id, or that has a capture with this id. The order's own id names
+// its only payment.
 func (o order) named(id string) (made, bool) {
 	all := o.made()
 	i := slices.IndexFunc(all, func(p made) bool { return p.names(id) })
@@ -171,7 +172,7 @@ func (o order) named(id string) (made, bool) {
 	return made{}, false
 }
 
-// taken returns the captures that are completed or pending, refunded ones included.
+// taken returns the completed and the pending captures, including refunded captures.
 func (p made) taken() []movement {
 	var all []movement
 	for _, m := range p.captures {
@@ -183,7 +184,7 @@ func (p made) taken() []movement {
 	return all
 }
 
-// unfinished reports whether money was neither captured nor authorized.
+// unfinished reports whether the order has no capture and no authorization yet.
 func (o order) unfinished() bool {
 	switch o.Status {
 	case "CREATED", "SAVED", "APPROVED", "PAYER_ACTION_REQUIRED":
@@ -192,7 +193,7 @@ func (o order) unfinished() bool {
 	return false
 }
 
-// with returns the payment after a capture, which it may contain already.
+// with returns the payment with this capture added or replaced.
 func (p made) with(taken movement) made {
 	p.captures = slices.Clone(p.captures)
 	for i, m := range p.captures {
@@ -205,7 +206,7 @@ func (p made) with(taken movement) made {
 	return p
 }
 
-// less reports whether the amount is lower.
+// less reports whether the amount is lower than the other, or in another currency.
 func (m movement) less(than payment.Money) bool {
 	sum, err := m.Amount.money()
 	return err == nil && (sum.Currency != than.Currency || sum.Minor < than.Minor)
@@ -217,11 +218,11 @@ type amount struct {
 	Value        string `json:"value"`
 }
 
-// whole are the currencies that PayPal takes without a fraction, though they have one
+// whole are currencies that PayPal accepts without a fraction, although they have one
 // (https://developer.paypal.com/api/rest/reference/currency-codes/).
 var whole = map[payment.Currency]bool{"HUF": true, "TWD": true} //nolint:gochecknoglobals // a table
 
-// amountOf formats money for PayPal. Money that it can't format is not sent.
+// amountOf formats money for PayPal, or returns an error if PayPal can't express the amount.
 func amountOf(m payment.Money) (amount, error) {
 	value, err := call.Decimal(m)
 	if err != nil {

@@ -15,9 +15,8 @@ type refundRequest struct {
 	CustomID string `json:"custom_id"`
 }
 
-// Refund implements gateway.Provider
-// (https://developer.paypal.com/docs/api/payments/v2/#captures_refund). Our reason is
-// not sent: PayPal shows it to the customer.
+// Refund implements gateway.Provider (https://developer.paypal.com/docs/api/payments/v2/#captures_refund). It does not
+// send our reason, because PayPal shows it to the customer.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	sum, err := amountOf(r.Money)
 	if err != nil {
@@ -42,8 +41,8 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return gateway.RefusedRefund(refused.code()), nil
 }
 
-// refundable is the payment, and the last capture of it, nil where it has none. PayPal does not state the
-// payment of an authorization once it has forgotten the order.
+// refundable returns the payment and its last capture, or nil if it has no capture. When PayPal has deleted the order,
+// it does not state an authorization's captures.
 func (c *Client) refundable(ctx context.Context, r gateway.RefundCall) (made, *movement, error) {
 	found, err := c.find(ctx, r.ProviderPaymentID, r.Container, &r.Permit)
 	if err != nil {
@@ -60,8 +59,9 @@ func (c *Client) refundable(ctx context.Context, r gateway.RefundCall) (made, *m
 	return of, nil, nil
 }
 
-// paymentOf returns the payment of a refund, and ErrNoSuchPayment for a refund of another one than was named: a
-// webhook, which only a checksum covers, may have named both. A capture may be part of a payment that was authorized first.
+// paymentOf returns the payment of a refund. It returns ErrNoSuchPayment if the refund belongs to another payment than
+// the named payment. A webhook may have named both, and only a checksum protects it. A capture may be part of a payment
+// that was authorized first.
 func (c *Client) paymentOf(ctx context.Context, r refund, ref gateway.RefundRef) (string, error) {
 	of, id := r.capture(), ref.ProviderPaymentID
 	switch {
@@ -85,9 +85,8 @@ func (c *Client) paymentOf(ctx context.Context, r refund, ref gateway.RefundRef)
 // capture returns the id of the refunded capture.
 func (r refund) capture() string { return up(r.Links, "captures") }
 
-// LookupRefund implements gateway.Provider. A refund without an id is searched in its
-// order (https://developer.paypal.com/docs/api/orders/v2/#orders_get,
-// "payments.refunds").
+// LookupRefund implements gateway.Provider. It searches for a refund without an id in the order
+// (https://developer.paypal.com/docs/api/orders/v2/#orders_get, "payments.refunds").
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID != "" {
 		var found refund

@@ -9,9 +9,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// refusal is PayPal's error object
-// (https://developer.paypal.com/api/rest/responses/#handle-errors). Its description is
-// left out: it may quote the request.
+// refusal is PayPal's error object (https://developer.paypal.com/api/rest/responses/#handle-errors). It omits the
+// description, which may quote the request.
 type refusal struct {
 	status  int
 	Name    string `json:"name"`
@@ -29,7 +28,7 @@ func (r *refusal) code() string {
 	return r.Name
 }
 
-// is reports whether a code is its name or its issue.
+// is reports whether the code is the error's name or issue.
 func (r *refusal) is(code string) bool { return r.Name == code || r.code() == code }
 
 // Error implements error.
@@ -37,8 +36,8 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("paypal says %d %s, debug id %s", r.status, r.code(), r.DebugID)
 }
 
-// readRefusal returns a definitive error as a refusal, and any other as an error. A
-// response that is not in PayPal's format may come from a proxy: it refuses nothing.
+// readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
+// PayPal's format may come from a proxy, so it is not a refusal.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Name == "" {
@@ -62,8 +61,8 @@ func tokenRefused(a call.Answer) bool {
 	return a.Status == http.StatusUnauthorized && json.Unmarshal(a.Body, &said) == nil && said.Error == "invalid_token"
 }
 
-// definitive reports whether an error is about the request as such. 409 and requests in
-// progress are about another call, 429 and 5xx are transient.
+// definitive reports whether the error refuses this request. Status 409 and errors about a request in progress concern
+// another call. 429 and 5xx are transient.
 func (r *refusal) definitive() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
@@ -82,14 +81,13 @@ func (r *refusal) Missing() bool {
 	return r.status == http.StatusNotFound && r.Name == "RESOURCE_NOT_FOUND"
 }
 
-// turnedAway reports whether PayPal rejected the app's credentials or permissions. An
-// earlier call may have succeeded.
+// turnedAway reports whether PayPal rejected the app's credentials or permissions. An earlier call may have succeeded.
 func (r *refusal) turnedAway() bool {
 	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden
 }
 
-// early reports whether the customer had not approved the order yet, although that may have come
-// meanwhile, or must act again.
+// early reports whether the order was not approved yet, or the customer must act again. The customer may have approved
+// the order since.
 func (r *refusal) early(approved bool) bool {
 	return r.code() == "ORDER_NOT_APPROVED" || r.code() == "PAYER_ACTION_REQUIRED" && !approved
 }
@@ -101,8 +99,7 @@ func (r *refusal) failure() *payment.Failure {
 	return payment.NewFailure(declines[r.code()], r.code())
 }
 
-// declines maps the issues of a payment method to our codes; any other is
-// provider_rejected
+// declines maps the issues of a payment method to our codes. Any other issue is provider_rejected
 // (https://developer.paypal.com/api/rest/reference/orders/v2/errors/).
 var declines = map[string]string{ //nolint:gochecknoglobals // a table
 	"INSTRUMENT_DECLINED":                     "card_declined",

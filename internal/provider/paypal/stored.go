@@ -10,7 +10,7 @@ import (
 
 const vaultPath = "/v3/vault/payment-tokens"
 
-// TokenKind implements gateway.Provider: a method in PayPal's vault has an id.
+// TokenKind implements gateway.Provider. The token of a method in PayPal's vault contains an id.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if strings.Contains(token, ":") {
 		return gateway.TokenStored
@@ -18,9 +18,8 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenSingleUse
 }
 
-// CheckOwner implements gateway.Provider
-// (https://developer.paypal.com/docs/api/payment-tokens/v3/#payment-tokens_get). The
-// customer is the vault's customer id, or the merchant's.
+// CheckOwner implements gateway.Provider (https://developer.paypal.com/docs/api/payment-tokens/v3/#payment-tokens_get).
+// The customer is the vault's customer id, or the merchant's customer id.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	kind, id, _ := strings.Cut(token, ":")
 	if id == "" || kind != "paypal" && kind != "card" {

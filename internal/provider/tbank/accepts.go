@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// maxCustomer and maxEmail are in bytes, maxItems in lines.
+	// maxCustomer and maxEmail are in bytes. maxItems is a number of lines.
 	maxCustomer, maxEmail, maxItems = 36, 64, 100
 )
 
-// allowed are the members of the bank's own request that provider_data may have.
+// allowed returns the members of the bank's own request that provider_data may contain.
 func allowed() []string { return []string{"Description", "Descriptor", "OperationInitiatorType"} }
 
 // Accepts implements gateway.Provider.
@@ -44,7 +44,7 @@ func (c *Client) acceptsReceipt(n *call.Needs, ch gateway.Charge) {
 	}
 }
 
-// accepts adds what the bank has no word for in a line's format.
+// accepts adds the values for which the bank has no word in the format of the line.
 func accepts(n *call.Needs, member string, r gateway.LineReceipt, newer bool) {
 	const none = "has no word at T-Bank"
 	n.If(rates[r.VATCode] == "", member+"vat_code", none)

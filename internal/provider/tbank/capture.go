@@ -8,8 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Capture implements gateway.Provider ("Confirm"). The uncaptured rest is released. The
-// response does not contain the captured amount: it is the requested one.
+// Capture implements gateway.Provider ("Confirm"). The bank releases the uncaptured rest. The response does not contain
+// the captured amount, so the outcome has the requested amount.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	if err := c.sells(cp.Money); err != nil {
 		return gateway.Outcome{}, err
@@ -26,9 +26,9 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	return c.outcome(a)
 }
 
-// Cancel implements gateway.Provider. The bank's Cancel cancels an unpaid payment and
-// refunds a paid one: so the payment is looked up first. If it is paid between the two,
-// the money is given back: the payment has failed then, and what it took and gave back are its movements.
+// Cancel implements gateway.Provider. The bank's Cancel cancels an unpaid payment and refunds a paid payment, so Cancel
+// first looks the payment up. If the customer pays between the two calls, the bank refunds the money. The payment then
+// has failed, and its movements are the capture and the refund.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	id := cl.ProviderPaymentID
 	now, err := c.command(ctx, "GetState", request{PaymentID: id}, cl.Permit)
@@ -65,8 +65,8 @@ func (c *Client) giveUp(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return o, err
 }
 
-// stands looks up a payment after a refused command. Refused is not set if the payment
-// has the wanted state or is about to: an earlier call did it.
+// stands looks up a payment after a refused command. Refused is not set if the payment has the wanted state or is about
+// to have it, because an earlier call then succeeded.
 func (c *Client) stands(ctx context.Context, id string, a answer, wanted fsm.News) (gateway.Outcome, error) {
 	switch {
 	case a.missing():
@@ -83,7 +83,7 @@ func (c *Client) stands(ctx context.Context, id string, a answer, wanted fsm.New
 	return o, err
 }
 
-// underWay maps the statuses of a command in progress to its result.
+// underWay maps the status of a command in progress to the command's result.
 var underWay = map[string]fsm.News{ //nolint:gochecknoglobals // a table
 	"CONFIRMING": fsm.NewsSucceeded, "CONFIRM_CHECKING": fsm.NewsSucceeded, "REVERSING": fsm.NewsFailed,
 }

@@ -12,13 +12,11 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// page is the token of a payment on the bank's page, by any method. Any other token is
-// the RebillId of a saved card.
+// page is the token of a payment with any method on the bank's page. Any other token is the RebillId of a saved card.
 const page = "redirect"
 
-// Charge implements gateway.Provider. It begins the payment and then charges the saved
-// card, if there is one
-// (https://www.tbank.ru/kassa/dev/payments/#tag/Rekurrentnyj-platezh).
+// Charge implements gateway.Provider. It begins the payment, and then charges the saved card if the token is a saved
+// card (https://www.tbank.ru/kassa/dev/payments/#tag/Rekurrentnyj-platezh).
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -31,7 +29,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case err != nil:
 		return gateway.Outcome{}, err
 	case !begun.Success:
-		// A payment that was not begun can't be paid: any error is final.
+		// A payment that was not begun can't be paid, so any error is final.
 		return refused("", begun), nil
 	case ch.Token == page && begun.PaymentURL == "":
 		return gateway.Outcome{}, errNameless
@@ -57,11 +55,11 @@ func (c *Client) beginning(ch gateway.Charge) request {
 	return r
 }
 
-// saves reports whether the bank is to save the card, for the customer's CustomerKey.
+// saves reports whether the bank must save the card for the customer's CustomerKey.
 func saves(d gateway.Details) bool { return d.Save && d.Token == page }
 
-// Those who initiate a payment: the customer, without saving a card, saving one and with a saved one; and
-// the merchant with a saved one, by no schedule or by that of instalments
+// These are the initiators of a payment. The customer pays without saving a card, saves a card, or uses a saved card.
+// The merchant uses a saved card without a schedule, or by the schedule of instalments
 // (https://www.tbank.ru/kassa/dev/payments/#section/Peredacha-priznaka-iniciatora-operacii).
 const (
 	byCustomer, saving, byCustomerSaved = "0", "1", "2"
@@ -82,14 +80,14 @@ func initiator(d gateway.Details) string {
 	return byMerchant
 }
 
-// named is the initiator that provider_data names.
+// named returns the initiator in provider_data.
 func named(d gateway.Details) string {
 	var text string
-	_ = json.Unmarshal(d.ProviderData["OperationInitiatorType"], &text) // none is none
+	_ = json.Unmarshal(d.ProviderData["OperationInitiatorType"], &text) // "" if the member is missing
 	return text
 }
 
-// language is one of the two of the bank's page; empty for any other.
+// language returns the language of the bank's page, ru or en. It is empty for any other language.
 func language(tag string) string {
 	first, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	if first == "ru" || first == "en" {
@@ -107,8 +105,8 @@ func (c *Client) waits(begun answer) (gateway.Outcome, error) {
 	return o, err
 }
 
-// rebill charges a saved card. A refused or declined payment was begun all the same,
-// but could be retried only on its page, the address of which is not published.
+// rebill charges a saved card. A refused or declined payment exists at the bank, but it could be retried only on its
+// page, and the page's address is not published.
 func (c *Client) rebill(ctx context.Context, id string, ch gateway.Charge) (gateway.Outcome, error) {
 	if id == "" {
 		return gateway.Outcome{}, errNameless
@@ -116,7 +114,7 @@ func (c *Client) rebill(ctx context.Context, id string, ch gateway.Charge) (gate
 	a, err := c.command(ctx, "Charge", request{PaymentID: id, RebillID: ch.Token, IP: ch.Customer.IP}, ch.Permit)
 	switch {
 	case errors.Is(err, gateway.ErrNotSent):
-		// Begun, and not charged: it is to be cancelled.
+		// The payment was begun and not charged, so it must be cancelled.
 		return gateway.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: id, Failure: payment.NewFailure("not_started", "")}, nil
 	case err != nil:
 		return gateway.Outcome{}, err
@@ -140,8 +138,7 @@ func refused(id string, a answer) gateway.Outcome {
 
 var errCurrency = errors.New("not the terminal's currency")
 
-// sells returns an error unless the money has the terminal's currency: a request names
-// none.
+// sells returns an error unless the money has the terminal's currency, because a request names no currency.
 func (c *Client) sells(m payment.Money) error {
 	if m.Currency != c.currency {
 		return fmt.Errorf("%w: %s: %w", gateway.ErrUnfit, m.Currency, errCurrency)

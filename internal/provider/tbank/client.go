@@ -1,10 +1,8 @@
-// Package tbank calls T-Bank's acquiring API, formerly Tinkoff
-// (https://www.tbank.ru/kassa/dev/payments/): a payment is begun by Init and then paid
-// by the customer on the bank's page, or by Charge with a saved card.
+// Package tbank calls T-Bank's acquiring API, formerly Tinkoff (https://www.tbank.ru/kassa/dev/payments/). Init begins a
+// payment. The customer then pays it on the bank's page, or Charge pays it with a saved card.
 //
-// Nothing is idempotent but the refund of a card: so nothing is sent twice, and a lost
-// call is looked up by our reference. No payment has a second step: 3-D Secure is done on
-// the bank's page.
+// Only the refund of a card is idempotent. So no other command is sent twice, and a call without an answer is looked up
+// by our reference. No payment has a second step, because the bank's page performs 3-D Secure.
 package tbank
 
 import (
@@ -28,7 +26,7 @@ import (
 type Client struct {
 	call.OneStep
 
-	// Taxation is the shop's tax system, without which no receipt can be sent
+	// Taxation is the shop's tax system. Receipts can't be sent without it
 	// (https://www.tbank.ru/kassa/dev/payments/#tag/Standartnyj-platezh, "Receipt").
 	Taxation string
 
@@ -38,14 +36,14 @@ type Client struct {
 	http           *http.Client
 }
 
-// address is the API's; its version is in the path.
+// address is the API's address. The path contains the version.
 const address = "https://securepay.tinkoff.ru"
 
-// New returns the client of a terminal by its key and password; base replaces the
-// bank's own address. Currency is the terminal's, RUB if empty: neither requests nor
-// responses contain one. Without a password it returns webhooks.ErrConfig.
+// New returns the client of a terminal, given its key and password. The base replaces the bank's own address. The
+// currency is the terminal's currency, RUB if empty, because requests and responses contain no currency. New returns
+// webhooks.ErrConfig if the password is empty.
 func New(base, terminal, password, currency string, client *http.Client) (*Client, error) {
-	// Requests bear the same Token as notifications.
+	// Requests have the same Token as notifications.
 	signer, err := hooks.New(webhooks.Config{Secrets: []string{password}})
 	if err != nil {
 		return nil, err
@@ -56,11 +54,10 @@ func New(base, terminal, password, currency string, client *http.Client) (*Clien
 	}, nil
 }
 
-// Capabilities implements gateway.Provider: https://www.tbank.ru/kassa/dev/payments/,
-// "Init" and "Charge" (no idempotency key), "CheckOrder" (payments by our reference;
-// unlike a search index it has no documented lag), "Confirm" (once, all or a part),
-// "Cancel" (holds, and refunds in any number of parts). No call names a refund; that
-// there was none follows from the payment's own state.
+// Capabilities implements gateway.Provider. https://www.tbank.ru/kassa/dev/payments/ describes "Init" and "Charge" (no
+// idempotency key), "CheckOrder" (payments by our reference; no documented lag, unlike a search index), "Confirm" (once,
+// all or a part), and "Cancel" (holds, and any number of partial refunds). No call finds a refund by a name. The
+// payment's own state shows whether there was no refund.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		Find: true, FindConsistent: true, BrowserMarks: true,
@@ -84,7 +81,8 @@ type request struct {
 	SuccessURL        string `json:"SuccessURL,omitempty"`
 	FailURL           string `json:"FailURL,omitempty"`
 	ExternalRequestID string `json:"ExternalRequestId,omitempty"`
-	// Description, which the customer reads on the page, and Descriptor are the bank's own (provider_data).
+	// Description and Descriptor are the bank's own members (provider_data). The customer reads the Description on the
+	// page.
 	Description json.RawMessage `json:"Description,omitempty"`
 	Descriptor  json.RawMessage `json:"Descriptor,omitempty"`
 	// Objects are not signed.
@@ -92,7 +90,7 @@ type request struct {
 	Receipt *receipt    `json:"Receipt,omitempty"`
 }
 
-// additional is what the bank takes beside a payment's own members.
+// additional is the further data of a payment.
 type additional struct {
 	Email     string `json:"Email,omitempty"`
 	Phone     string `json:"Phone,omitempty"`
@@ -117,8 +115,8 @@ type answer struct {
 	} `json:"Payments"`
 }
 
-// text is a member that is a string in one response and a number in another; an id has
-// more digits than a float64 keeps.
+// text is a member that is a string in one response and a number in another. Ids have more digits than a float64 can
+// hold.
 type text string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -138,7 +136,7 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 
 var errNameless = errors.New("the answer names no payment")
 
-// command sends what may move money. The permit is spent when its first byte goes out.
+// command sends a command. The permit is used up when the first byte is sent.
 func (c *Client) command(ctx context.Context, method string, r request, l gateway.Permit) (answer, error) {
 	return c.post(ctx, method, r, call.Request{Permit: &l})
 }
@@ -149,8 +147,7 @@ func (c *Client) question(ctx context.Context, method string, r request) (answer
 
 func questioning() call.Request { return call.Request{Question: true} }
 
-// post returns a response of the bank: a success, or an error with a code. Both come
-// with 200.
+// post returns a response of the bank: a success, or an error with a code. Both have HTTP status 200.
 func (c *Client) post(ctx context.Context, method string, r request, as call.Request) (answer, error) {
 	got, err := c.answered(ctx, method, r, as)
 	if err != nil {
@@ -186,12 +183,12 @@ func (c *Client) answered(ctx context.Context, method string, r request, as call
 	return got, err
 }
 
-// The text of the bank's error is left out: it is for display.
+// said returns the error. It omits the bank's text, which is for display.
 func (a answer) said() error { return fmt.Errorf("T-Bank says error %s", a.ErrorCode) }
 
-// definitive reports whether an error is about the request as such, by the numbers of
-// https://www.tbank.ru/kassa/dev/payments/ "Коды ошибок": states and rights, fields,
-// limits of the shop, refunds. Any other may be a failure of the bank's.
+// definitive reports whether the error refuses this request. It uses the numbers in
+// https://www.tbank.ru/kassa/dev/payments/ "Коды ошибок": states and rights, fields, limits of the shop, refunds. Any
+// other error may be a failure of the bank.
 func (a answer) definitive() bool {
 	code, err := strconv.Atoi(string(a.ErrorCode))
 	switch {

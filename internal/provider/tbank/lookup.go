@@ -19,7 +19,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	return c.outcome(a)
 }
 
-// state looks up a payment. A declined one may come as an error with its status.
+// state looks up a payment. The bank may report a declined payment as an error with a status.
 func (c *Client) state(ctx context.Context, id string) (answer, error) {
 	a, err := c.question(ctx, "GetState", request{PaymentID: id})
 	switch {
@@ -33,11 +33,10 @@ func (c *Client) state(ctx context.Context, id string) (answer, error) {
 	return a, nil
 }
 
-// Find implements gateway.Provider ("CheckOrder"): our reference is the bank's OrderId,
-// which may have several payments. The one that went furthest counts. A search means
-// that the response to Init was lost, and with it the address of the payment's page: a
-// payment that is still new is to be cancelled, and one that failed can't be retried,
-// unless the shop began it.
+// Find implements gateway.Provider ("CheckOrder"). Our reference is the bank's OrderId. An OrderId may have several
+// payments, and the most advanced payment decides. A search means that the response to Init was lost, and with it the
+// address of the payment's page. So a payment that is still new must be cancelled, and a failed payment can't be
+// retried, unless the shop began the payment.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	a, err := c.question(ctx, "CheckOrder", request{OrderID: id.String()})
 	switch {
@@ -76,12 +75,10 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	return o, err
 }
 
-// errListed is returned for a listed payment that can't be looked up: as a missing one
-// it would fail the attempt.
+// errListed is returned if a listed payment can't be looked up. If it counted as missing, the attempt would fail.
 var errListed = errors.New("the bank lists a payment and does not know it")
 
-// rank returns how near a payment is to captured money. One in 3-D Secure is nearer
-// than one on the page.
+// rank returns how near a payment is to captured money. A payment in 3-D Secure is nearer than a payment on the page.
 func rank(status string) int {
 	near := 2 * slices.Index([]fsm.News{
 		fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded,

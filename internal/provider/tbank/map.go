@@ -16,7 +16,7 @@ func (c *Client) outcome(a answer) (gateway.Outcome, error) {
 		return gateway.Outcome{}, errNameless
 	}
 	o := gateway.Outcome{ProviderPaymentID: string(a.PaymentID), Payee: a.TerminalKey, News: standing(a.Status)}
-	if strings.HasSuffix(a.TerminalKey, "DEMO") { // any other terminal may be one of the test host
+	if strings.HasSuffix(a.TerminalKey, "DEMO") { // other terminals may belong to the test host too
 		o.Live = new(false)
 	}
 	switch a.Status {
@@ -24,12 +24,12 @@ func (c *Client) outcome(a answer) (gateway.Outcome, error) {
 		o.Money = c.money(a.Amount)
 	}
 	if a.Status == "REFUNDED" {
-		// That all of it was refunded shows; of a part the amount is not documented, and no refund has an id.
+		// The state shows a full refund. For a partial refund the bank documents no amount, and no refund has an id.
 		o.Refunds = []gateway.RefundOutcome{{News: fsm.NewsSucceeded, Whole: true}}
 	}
 	if o.News == fsm.NewsFailed || o.News == fsm.NewsSoftFailed {
 		o.Failure = payment.NewFailure(hooks.FailureCode(a.Status, string(a.ErrorCode)))
-		o.PageOpen = o.News == fsm.NewsSoftFailed // of one try on the bank's page; REJECTED is the end
+		o.PageOpen = o.News == fsm.NewsSoftFailed // one failed try on the bank's page; REJECTED is final
 	}
 	return o, nil
 }
@@ -42,9 +42,9 @@ func (c *Client) money(minor *int64) *payment.Money {
 	return &payment.Money{Minor: *minor, Currency: c.currency}
 }
 
-// standing maps a status as package webhooks does, except for what waits on the bank's page: that
-// has another time limit than processing at the bank. Refunded money was captured; the amount does
-// not show how much of it is left. An unrecognized status is processing.
+// standing maps a status as package webhooks does, except for a payment that waits on the bank's page. That payment has
+// another time limit than processing at the bank. Refunded money was captured before; the amount does not show how much
+// is left. An unrecognized status is processing.
 func standing(status string) fsm.News {
 	switch status {
 	case "NEW", "FORM_SHOWED", "3DS_CHECKING":

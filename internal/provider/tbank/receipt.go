@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// receipt is what a fiscal receipt shows, in the format 1.05 or, if its lines have a measure, 1.2.
+// receipt is a fiscal receipt. Its format is 1.05, or 1.2 if its lines have a measure.
 type receipt struct {
 	Format   string        `json:"FfdVersion"`
 	Email    string        `json:"Email,omitempty"`
@@ -17,7 +17,7 @@ type receipt struct {
 	Items    []receiptItem `json:"Items"`
 }
 
-// receiptItem is a line; its amounts are in kopecks.
+// receiptItem is a line. Its amounts are in kopecks.
 type receiptItem struct {
 	Name          string      `json:"Name"`
 	Price         int64       `json:"Price"`
@@ -29,12 +29,12 @@ type receiptItem struct {
 	Measure       string      `json:"MeasurementUnit,omitempty"`
 }
 
-// maxName is the length of a line's name, in characters.
+// maxName is the maximum length of a line's name, in characters.
 const maxName = 128
 
 const formatOld, formatNew = "1.05", "1.2"
 
-// receiptOf is the receipt as the bank has it; nil without one.
+// receiptOf returns the receipt in the bank's format, or nil without a receipt.
 func (c *Client) receiptOf(r *gateway.Receipt) *receipt {
 	if r == nil {
 		return nil
@@ -55,7 +55,7 @@ func itemOf(l gateway.Line) receiptItem {
 	return item
 }
 
-// format is that of lines: the newer one has a measure in each.
+// format returns the format of the lines. Only the newer format has a measure.
 func format(lines []gateway.Line) string {
 	for i := range lines {
 		if on := lines[i].Receipt; on != nil && on.Measure != "" {
@@ -65,9 +65,9 @@ func format(lines []gateway.Line) string {
 	return formatOld
 }
 
-// receiptOfRefund is the receipt of a refund: none for the whole payment, of which the bank makes it
-// itself ("Cancel", Receipt). What is left may be the whole payment or the rest of one: that shows in the
-// payment's state.
+// receiptOfRefund returns the receipt of a refund. It returns nil for the refund of the whole payment, because the bank
+// creates that receipt itself ("Cancel", Receipt). If the refund is all that is left, the payment's state shows whether
+// that is the whole payment or a rest.
 func (c *Client) receiptOfRefund(ctx context.Context, r gateway.RefundCall) (*receipt, error) {
 	if r.Receipt != nil && r.Money.Minor == r.Left.Minor {
 		now, err := c.command(ctx, "GetState", request{PaymentID: r.ProviderPaymentID}, r.Permit)
@@ -77,7 +77,7 @@ func (c *Client) receiptOfRefund(ctx context.Context, r gateway.RefundCall) (*re
 		case now.Status == "":
 			return nil, now.said()
 		case now.Status == "CONFIRMED":
-			return nil, nil //nolint:nilnil // no receipt is no error
+			return nil, nil //nolint:nilnil // a refund without a receipt
 		}
 	}
 	return c.receiptOf(r.Receipt), nil

@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Refund implements gateway.Provider ("Cancel" of a confirmed payment). A refund has no
-// id but the one that we assign, which the bank stores for cards and not for SBP.
+// Refund implements gateway.Provider ("Cancel" of a confirmed payment). A refund has only the id that we assign. The
+// bank stores this id for cards, but not for SBP.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	if err := c.sells(r.Money); err != nil {
 		return gateway.RefundOutcome{}, err
@@ -34,7 +34,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	case a.Success:
 		o := c.paidBack(a, r.IdempotencyKey)
 		if o.News == fsm.NewsProcessing && a.OriginalAmount != nil && *a.OriginalAmount != r.Left.Minor {
-			// There was another refund, which the payment's state will show as well.
+			// The payment has another refund, which its state shows as well.
 			o.ProviderRefundID = ""
 		}
 		return o, nil
@@ -53,8 +53,7 @@ func (c *Client) paidBack(a answer, key string) gateway.RefundOutcome {
 	return o
 }
 
-// refundNews maps the status of a payment with a requested refund. A released hold
-// counts as refunded.
+// refundNews maps the status of a payment with a requested refund. A released hold counts as refunded.
 func refundNews(status string) fsm.News {
 	switch status {
 	case "REFUNDED", "PARTIAL_REFUNDED", "REVERSED", "PARTIAL_REVERSED":
@@ -65,14 +64,13 @@ func refundNews(status string) fsm.News {
 
 var errNoLookup = fmt.Errorf("%w: T-Bank can't be asked for a refund, and the payment leaves it open", gateway.ErrNotTold)
 
-// refundShows is how long after a refund its payment may not show it yet: the bank
-// documents no time, and executes some refunds later.
+// refundShows is our limit for the time until a payment shows its refund. The bank documents no time, and executes some
+// refunds later.
 const refundShows = 10 * time.Minute
 
-// LookupRefund implements gateway.Provider as far as the payment's own state is
-// unambiguous: everything was refunded, a part was, a refund is pending, or nothing
-// was. The bank has no call that names a refund, see Capabilities; a refunded part has
-// neither a documented amount nor an id.
+// LookupRefund implements gateway.Provider as far as the payment's own state is unambiguous: everything was refunded, a
+// part was refunded, a refund is pending, or nothing was refunded. The bank has no call that finds a refund, see
+// Capabilities. A partial refund has neither a documented amount nor an id.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	a, err := c.state(ctx, r.ProviderPaymentID)
 	switch {
@@ -99,8 +97,8 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return o, nil
 }
 
-// mayBe reports whether the payment's amount is consistent with this refund. Whether it
-// is the paid, the remaining or the refunded amount is not documented.
+// mayBe reports whether the payment's amount is consistent with this refund. The bank does not document whether it is
+// the paid, the remaining or the refunded amount.
 func mayBe(amount *int64, r gateway.RefundRef) bool {
 	return amount == nil || *amount >= r.Taken.Minor || *amount == r.Taken.Minor-r.Money.Minor || *amount == r.Money.Minor
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/table"
 )
 
-// The columns of a registry, those of the API's names as the API has them
+// These are the columns of a registry. Columns with the names of API members have the API's values
 // (https://www.tbank.ru/kassa/dev/payments/).
 const (
 	columnPayment    = "PaymentId"
@@ -31,19 +31,19 @@ var (
 	errNoRefund  = errors.New("a refund without ExternalRequestId: the bank names it by that alone")
 )
 
-// Statement implements gateway.Statement by a registry of operations. The format of the bank's own,
-// which it sends by mail and has in its account, is not documented: what is read is a table with the
-// columns PaymentId, Status (that of the payment after the operation) and Amount (of the operation, in
-// major units), into which an export is to be brought. It may have OrderId, Currency (else RUB), Date
-// (RFC 3339), Commission (in the same currency), Registry (the registry, or the order of payment, by which the
-// money is handed over) and, which a refund needs, ExternalRequestId.
+// Statement implements gateway.Statement. It reads a registry of operations. The bank sends its own registry by mail and
+// offers it in its account, but does not document the format. So Statement reads a table, and an export must be
+// converted to it. The required columns are PaymentId, Status (the payment's status after the operation) and Amount (of
+// the operation, in major units). The optional columns are OrderId, Currency (default: RUB), Date (RFC 3339), Commission
+// (in the same currency) and Registry (the registry, or the payment order, that pays the money out). A refund also needs
+// ExternalRequestId.
 //
-// Operations of other statuses are left out: nothing was captured or refunded by them.
+// Operations with other statuses are omitted, because they captured and refunded no money.
 func Statement(file io.Reader, take func(gateway.Entry) error) error {
 	return table.Read(file, []string{columnPayment, columnStatus, columnAmount}, line, take)
 }
 
-// line reads an operation; it returns nil for one of which nothing is recorded.
+// line reads an operation. It returns nil for an operation without an entry.
 func line(r table.Row) (*gateway.Entry, error) {
 	told, err := movement(r)
 	if told == nil || err != nil {
@@ -67,8 +67,8 @@ func line(r table.Row) (*gateway.Entry, error) {
 	return &e, nil
 }
 
-// movement is what an operation moved, as lookups and webhooks name it: a capture is a total of its
-// payment, a refund has the id that was given to it.
+// movement returns the money movement of an operation, named as in lookups and webhooks. A capture is a total of its
+// payment. A refund has the id that we assigned.
 func movement(r table.Row) (*payment.Told, error) {
 	told := payment.Told{Kind: payment.MovementCapture}
 	switch r.Text(columnStatus) {
@@ -79,7 +79,7 @@ func movement(r table.Row) (*payment.Told, error) {
 			return nil, errNoRefund
 		}
 	default:
-		return nil, nil //nolint:nilnil // it is left out
+		return nil, nil //nolint:nilnil // an omitted operation
 	}
 	money, err := r.Amount(columnAmount, cmp.Or(r.Text(columnCurrency), "RUB"))
 	switch {
@@ -93,5 +93,5 @@ func movement(r table.Row) (*payment.Told, error) {
 		told.At, err = time.Parse(time.RFC3339, date)
 	}
 	told.At = told.At.UTC()
-	return &told, err //nolint:wrapcheck // the text that is no time is in it
+	return &told, err //nolint:wrapcheck // the error quotes the invalid time
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider: every token but page is the RebillId of a
-// saved card.
+// TokenKind implements gateway.Provider. Every token except page is the RebillId of a saved card.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if token == page {
 		return gateway.TokenSingleUse
@@ -24,9 +23,8 @@ type card struct {
 	Status   string `json:"Status"`
 }
 
-// CheckOwner implements gateway.Provider
-// (https://www.tbank.ru/kassa/dev/payments/#tag/Metody-raboty-s-kartami): the customer
-// is the CustomerKey of the list of cards.
+// CheckOwner implements gateway.Provider (https://www.tbank.ru/kassa/dev/payments/#tag/Metody-raboty-s-kartami). The
+// customer is the CustomerKey in the request for the list of cards.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	got, err := c.answered(ctx, "GetCardList", request{CustomerKey: customer}, questioning())
 	if err != nil {
@@ -34,7 +32,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	}
 	var cards []card
 	if json.Unmarshal(got.Body, &cards) != nil {
-		// An error comes as an object. 7 means that there is no such customer.
+		// An error is an object. Error 7 means that the customer does not exist.
 		var a answer
 		if err := got.Read(&a); err != nil {
 			return err

@@ -1,21 +1,22 @@
 package tbank
 
-// A line's receipt in the bank's words (https://www.tbank.ru/kassa/dev/payments/, "Receipt"), tags of 54-FZ.
+// These tables map a line's receipt (tags of 54-FZ) to the bank's words (https://www.tbank.ru/kassa/dev/payments/,
+// "Receipt").
 //
 //nolint:gochecknoglobals // tables
 var (
-	// rates are the tax rates by their codes (tag 1199). The last two came with 2026, after the description
-	// that the tests check requests with.
+	// rates maps the codes of tax rates (tag 1199). The last two exist since 2026. The API description that the tests
+	// use is older.
 	rates = map[int]string{
 		1: "none", 2: "vat0", 3: "vat10", 4: "vat20", 5: "vat110", 6: "vat120", 7: "vat5", 8: "vat7", 9: "vat105", 10: "vat107", 11: "vat22", 12: "vat122",
 	}
-	// methods are the modes of payment (tag 1214).
+	// methods maps the modes of payment (tag 1214).
 	methods = map[string]string{
 		"": full, full: full, "full_prepayment": "full_prepayment", "partial_prepayment": "prepayment", "advance": "advance",
 		"partial_payment": "partial_payment", "credit": "credit", "credit_payment": "credit_payment",
 	}
-	// objects are the subjects of payment (tag 1212); from the property right on they are of format 1.2 only,
-	// composite is of 1.05 only.
+	// objects maps the subjects of payment (tag 1212). Those from the property right on exist in format 1.2 only;
+	// composite exists in format 1.05 only.
 	objects = map[string]string{
 		"": goods, goods: goods, "excise": "excise", "job": "job", "service": "service", "gambling_bet": "gambling_bet",
 		"gambling_prize": "gambling_prize", "lottery": "lottery", "lottery_prize": "lottery_prize", "intellectual_activity": "intellectual_activity",
@@ -29,12 +30,12 @@ var (
 		"non_marked_excise": "excisable_goods_without_marking_code", "marked_excise": "excisable_goods_with_marking_code",
 		"non_marked": "goods_without_marking_code", "marked": "goods_with_marking_code",
 	}
-	// old are the objects of both formats.
+	// old are the objects that exist in both formats.
 	old = map[string]bool{
 		"": true, goods: true, "excise": true, "job": true, "service": true, "gambling_bet": true, "gambling_prize": true, "lottery": true,
 		"lottery_prize": true, "intellectual_activity": true, "payment": true, "agent_commission": true, "another": true,
 	}
-	// units are words in Russian (tag 2108), which the customer reads.
+	// units maps measures to Russian words (tag 2108) that the customer reads.
 	units = map[string]string{
 		"": "", "piece": "шт", "gram": "г", "kilogram": "кг", "ton": "т", "centimeter": "см", "decimeter": "дм", "meter": "м",
 		"square_centimeter": "кв. см", "square_decimeter": "кв. дм", "square_meter": "кв. м", "milliliter": "мл", "liter": "л", "cubic_meter": "куб. м",
