@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// allowed are the members of CloudPayments' own request that provider_data may have.
+// allowed returns the members of CloudPayments' own request that provider_data may contain.
 func allowed() []string { return []string{"Description", "PaymentScheduled"} }
 
 // Accepts implements gateway.Provider.
@@ -29,7 +29,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	return n.Err()
 }
 
-// accepts adds what CloudPayments' cash registers have no number for.
+// accepts adds the values for which CloudPayments' cash registers have no number.
 func accepts(n *call.Needs, member string, r *gateway.LineReceipt) {
 	if r == nil {
 		return

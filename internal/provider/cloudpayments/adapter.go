@@ -37,12 +37,12 @@ func of(s descriptor.Settings) *Client {
 	return New(s.BaseURL, s.Params["public_id"], s.Params["webhook_secret"], s.Client)
 }
 
-// maxTaxation is the last of the tax systems, which are numbered from 0.
+// maxTaxation is the highest number of a tax system. The numbers begin with 0.
 const maxTaxation = 5
 
 func taxation(text string) (*int, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // none is configured
+		return nil, nil //nolint:nilnil // no tax system is configured
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > maxTaxation {

@@ -12,11 +12,11 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// capturedLater is how long after it was made a transaction may be captured. No limit is documented
-// that holds for all banks: a month is ours.
+// capturedLater is our limit for the time between a transaction's creation and its capture. CloudPayments documents no
+// limit that holds for all banks.
 const capturedLater = 31 * 24 * time.Hour
 
-// listRequest is of a list of transactions by when they were made, in pages counted from 1.
+// listRequest requests a list of transactions by their creation time, in pages that are numbered from 1.
 type listRequest struct {
 	From       string   `json:"CreatedDateGte"`
 	To         string   `json:"CreatedDateLte"`
@@ -25,8 +25,7 @@ type listRequest struct {
 	Statuses   []string `json:"Statuses"`
 }
 
-// booked is a transaction with its dates, which are in the time zone of the request, and with what
-// CloudPayments keeps and hands over of it.
+// booked is a transaction with its dates, its fee and its net amount. The dates are in the request's time zone.
 type booked struct {
 	transaction
 
@@ -39,20 +38,18 @@ type booked struct {
 	PayoutAmount    json.Number `json:"PayoutAmount"`
 }
 
-// The types of a transaction (https://developers.cloudpayments.ru/#tipy-operatsiy). A payout to a
-// card is none of a payment.
+// These are types of a transaction (https://developers.cloudpayments.ru/#tipy-operatsiy). A payout to a card belongs to
+// no payment.
 const (
 	typePayment = "0"
 	typeRefund  = "1"
 )
 
-// Entries implements gateway.Books by the list of transactions of a period
-// (https://developers.cloudpayments.ru/#vygruzka-spiska-tranzaktsiy-za-proizvolnyy-period). Its filter
-// is by when a transaction was made, so that those of the time before, which may have been captured in
-// the span, are read as well. A capture is
-// a total of its payment, the transaction, as in webhooks; a refund is a transaction of its own. The fee and the
-// net amount of a refund are left out, since the list does not document their sign; a payout has a date
-// and no id.
+// Entries implements gateway.Books. It reads the list of transactions of a period
+// (https://developers.cloudpayments.ru/#vygruzka-spiska-tranzaktsiy-za-proizvolnyy-period). The list has a filter by the
+// transaction's creation. Entries also reads earlier transactions, because they may have been captured in the span. As
+// in webhooks, a capture is a total of its payment, which is the transaction. A refund is a separate transaction. Its
+// fee and net amount are omitted, because the list does not document their sign. A payout has a date and no id.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	r := listRequest{
 		From: in.From.Add(-capturedLater).UTC().Format(time.RFC3339), To: in.To.UTC().Format(time.RFC3339),
@@ -73,7 +70,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	}
 }
 
-// page returns one page of the list, which after the last one is empty.
+// page returns one page of the list. The page after the last one is empty.
 func (c *Client) page(ctx context.Context, r listRequest) (all []json.RawMessage, err error) {
 	a, err := c.question(ctx, "/v2/payments/list", r)
 	switch {
@@ -87,11 +84,11 @@ func (c *Client) page(ctx context.Context, r listRequest) (all []json.RawMessage
 	return all, nil
 }
 
-// entries is what the transaction captured or refunded in a span.
+// entries returns the transaction's capture or refund, if it is in the span.
 func (b booked) entries(in gateway.Span) ([]gateway.Entry, error) {
 	e, err := b.named()
 	if err == nil && e.ID != "" {
-		// A refund is not confirmed.
+		// A refund has no ConfirmDate.
 		e.Movement.At, err = time.Parse("2006-01-02T15:04:05", cmp.Or(b.ConfirmDate, b.CreatedDate))
 	}
 	if err != nil {
@@ -108,7 +105,8 @@ func (b booked) entries(in gateway.Span) ([]gateway.Entry, error) {
 	return []gateway.Entry{e}, nil
 }
 
-// named is the entry of the transaction without its time and money; empty if it captured and refunded nothing.
+// named returns the transaction's entry without time and money. It is empty if the transaction is no capture and no
+// refund.
 func (b booked) named() (gateway.Entry, error) {
 	switch b.Status {
 	case "":
@@ -137,8 +135,7 @@ func (b booked) named() (gateway.Entry, error) {
 	return e, nil
 }
 
-// kept returns the fee and the net amount of a payment, nil where they are not stated (yet): until then
-// the fee is 0.
+// kept returns the fee and the net amount of a payment. They are nil until they are stated; the fee is 0 before that.
 func (b booked) kept() (fee, net *payment.Money) {
 	currency := cmp.Or(b.PaymentCurrency, b.Currency)
 	if net = stated(b.PayoutAmount, currency); net == nil && b.TotalFee == "0" {
@@ -147,7 +144,7 @@ func (b booked) kept() (fee, net *payment.Money) {
 	return stated(b.TotalFee, currency), net
 }
 
-// stated returns nil for an amount that is not there, or has no whole number of minor units.
+// stated returns nil if the amount is missing or is not a whole number of minor units.
 func stated(amount json.Number, currency string) *payment.Money {
 	m, err := call.ReadDecimal(string(amount), currency)
 	if err != nil {

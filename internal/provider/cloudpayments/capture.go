@@ -18,9 +18,9 @@ type amountRequest struct {
 	Data          data        `json:"JsonData,omitempty"`
 }
 
-// Capture implements gateway.Provider
-// (https://developers.cloudpayments.ru/#podtverzhdenie-oplaty). The uncaptured rest is
-// released. The response does not contain the captured amount: it is the requested one.
+// Capture implements gateway.Provider (https://developers.cloudpayments.ru/#podtverzhdenie-oplaty). CloudPayments
+// releases the uncaptured rest. The response does not contain the captured amount, so the outcome has the requested
+// amount.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	amount, err := call.Decimal(cp.Money)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	}
 	request := amountRequest{TransactionID: id, Amount: json.Number(amount)}
 	if cp.Receipt != nil {
-		// Read by the webhooks' adapter, as that of the charge.
+		// The webhook reader uses this data, as it does the charge's data.
 		if request.Data, err = c.dataOf(map[string]string{"payment_attempt_id": cp.Attempt.String()}, cp.Receipt, cp.Money); err != nil {
 			return gateway.Outcome{}, err
 		}
@@ -59,8 +59,8 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return c.void(ctx, id, cl)
 }
 
-// void releases the hold of a transaction. A transaction in 3-D Secure can only be waited for: it is over when nothing was
-// sent for long that would end its 3-D Secure, and with it take the money.
+// void releases the hold of a transaction. A transaction in 3-D Secure can't be voided. It counts as cancelled when for
+// a long time no request was sent that completes its 3-D Secure and takes the money.
 func (c *Client) void(ctx context.Context, id json.Number, cl gateway.Cancel) (gateway.Outcome, error) {
 	a, err := c.command(ctx, "/payments/void", cl.IdempotencyKey, cl.Permit, transactionRequest{id})
 	switch {
@@ -84,16 +84,14 @@ type orderRequest struct {
 	ID string `json:"Id"`
 }
 
-// proofLife is how long a customer may still be in 3-D Secure after the cancel was
-// requested. CloudPayments documents no time; the protocol's own is ten minutes.
+// proofLife is our limit for the time that a customer may still be in 3-D Secure after the cancel request. CloudPayments
+// documents no time; the protocol's own limit is ten minutes.
 const proofLife = 10 * time.Minute
 
-// close cancels an order
-// (https://developers.cloudpayments.ru/#otmena-sozdannogo-scheta), so that its page
-// accepts no further payment, and then looks up the last payment made there. A payment
-// that holds or has taken money, or may yet, is the outcome: the page is not ended by
-// it. A pending one can't be stopped, only waited for; before a last, declined one there
-// may be one without a lookup.
+// close cancels an order (https://developers.cloudpayments.ru/#otmena-sozdannogo-scheta), so that its page accepts no
+// further payment. It then looks up the last payment on the page. If that payment holds or has taken money, or may still
+// do so, it is the outcome, and the page has not failed. A pending payment can't be stopped. If the last payment was
+// declined, an earlier payment may exist that no lookup shows.
 func (c *Client) close(ctx context.Context, page container, cl gateway.Cancel) (gateway.Outcome, error) {
 	a, err := c.command(ctx, "/orders/cancel", cl.IdempotencyKey, cl.Permit, orderRequest{page.order})
 	if err != nil {
@@ -124,8 +122,8 @@ func (c *Client) close(ctx context.Context, page container, cl gateway.Cancel) (
 	return now, nil
 }
 
-// closed is the outcome of a page after the failure of its last payment: the end of the page, with that reason, once no
-// other payment can be under way there. After the release of a hold no other try follows.
+// closed returns the outcome of a page whose last payment failed: the page has failed with the same reason, once no
+// other payment on it can be under way. After a released hold, no other try follows.
 func (n container) closed(last gateway.Outcome, over bool) gateway.Outcome {
 	now := n.unpaid()
 	now.News, now.Failure, now.PageOpen = fsm.NewsFailed, last.Failure, false
@@ -135,9 +133,9 @@ func (n container) closed(last gateway.Outcome, over bool) gateway.Outcome {
 	return now
 }
 
-// release voids the hold that was found on a page, which ends the page.
+// release voids a hold that was found on a page, which ends the page.
 func (c *Client) release(ctx context.Context, page container, held transaction, cl gateway.Cancel) (gateway.Outcome, error) {
-	// The order's request has used the key itself.
+	// The order's cancel has used the key itself.
 	cl.IdempotencyKey += "-" + string(held.TransactionID)
 	now, err := c.void(ctx, held.TransactionID, cl)
 	if err != nil || now.News != fsm.NewsFailed {
@@ -147,14 +145,14 @@ func (c *Client) release(ctx context.Context, page container, held transaction, 
 	return canceled(page.unpaid()), nil
 }
 
-// canceled is the end of a payment, or of a page.
+// canceled returns the outcome of a cancelled payment or page.
 func canceled(o gateway.Outcome) gateway.Outcome {
 	o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
 	return o
 }
 
-// stands looks up a transaction after a refused command. Refused is not set if the
-// transaction has the wanted state: an earlier call did it.
+// stands looks up a transaction after a refused command. Refused is not set if the transaction has the wanted state,
+// because an earlier call then succeeded.
 func (c *Client) stands(ctx context.Context, id json.Number, wanted fsm.News) (gateway.Outcome, error) {
 	t, err := c.transaction(ctx, "/payments/get", transactionRequest{id})
 	if err != nil {

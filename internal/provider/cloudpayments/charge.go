@@ -15,10 +15,9 @@ import (
 // page is the token of a payment on CloudPayments' page.
 const page = "redirect"
 
-// chargeRequest charges a token
-// (https://developers.cloudpayments.ru/#oplata-po-tokenu-rekarring) or a cryptogram
-// (https://developers.cloudpayments.ru/#oplata-po-kriptogramme), and with its last members makes an
-// order (https://developers.cloudpayments.ru/#sozdanie-scheta-dlya-otpravki-po-pochte).
+// chargeRequest charges a token (https://developers.cloudpayments.ru/#oplata-po-tokenu-rekarring) or a cryptogram
+// (https://developers.cloudpayments.ru/#oplata-po-kriptogramme). With its last members it creates an order
+// (https://developers.cloudpayments.ru/#sozdanie-scheta-dlya-otpravki-po-pochte).
 type chargeRequest struct {
 	Amount           json.Number     `json:"Amount"`
 	Currency         string          `json:"Currency"`
@@ -44,7 +43,7 @@ type chargeRequest struct {
 	FailRedirectURL     string `json:"FailRedirectUrl,omitempty"`
 }
 
-// payer is what CloudPayments takes of an address.
+// payer is the part of an address that CloudPayments accepts.
 type payer struct {
 	Address  string `json:"Address,omitempty"`
 	City     string `json:"City,omitempty"`
@@ -53,11 +52,11 @@ type payer struct {
 	Postcode string `json:"Postcode,omitempty"`
 }
 
-// The initiators of a payment by a token: the shop, without its customer, or the customer.
+// These are the initiators of a payment by a token: the shop without its customer, or the customer.
 const byShop, byCustomer = 0, 1
 
-// Charge implements gateway.Provider. A card's token belongs to an AccountId: that is
-// the customer's reference. A cryptogram's payment may have a second step; see Complete.
+// Charge implements gateway.Provider. A card's token belongs to an AccountId, which is the customer's reference. The
+// payment of a cryptogram may have a second step; see Complete.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -96,7 +95,7 @@ func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
 	if err != nil {
 		return chargeRequest{}, err
 	}
-	// Read by the webhooks' adapter.
+	// The webhook reader uses this data.
 	d, err := c.dataOf(map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)}, gateway.ReceiptOf(ch.Details), ch.Money)
 	return chargeRequest{
 		Amount: json.Number(amount), Currency: string(ch.Money.Currency), InvoiceID: ch.Attempt.String(), AccountID: ch.Customer.Reference,
@@ -104,7 +103,7 @@ func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
 	}, err
 }
 
-// token charges a saved card. Without its customer the payment is scheduled or not.
+// token charges a saved card. A payment without the customer is marked as scheduled or unscheduled.
 func (r *chargeRequest) token(ch gateway.Charge) {
 	r.Token, r.IP, r.TrInitiatorCode = ch.Token, ch.Customer.IP, new(byCustomer)
 	if ch.Unattended {
@@ -115,7 +114,7 @@ func (r *chargeRequest) token(ch gateway.Charge) {
 	}
 }
 
-// cryptogram charges a card that was encrypted in the browser.
+// cryptogram charges a card that the browser has encrypted.
 func (r *chargeRequest) cryptogram(ch gateway.Charge) {
 	r.Cryptogram, r.IP, r.Name, r.SaveCard = ch.Token, ch.Customer.IP, ch.Customer.Name, ch.Save
 	r.CultureName = culture(ch.Customer.Locale)
@@ -126,13 +125,13 @@ func (r *chargeRequest) cryptogram(ch gateway.Charge) {
 	}
 }
 
-// culture is one of the languages of CloudPayments; empty for any other.
+// culture returns one of CloudPayments' languages, or "".
 func culture(tag string) string {
 	language, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	return map[string]string{"ru": "ru-RU", "en": "en-US"}[language]
 }
 
-// order creates a page, the container of the payments that its customer makes there.
+// order creates a page. The page is the container of the payments that the customer makes on it.
 func (c *Client) order(ctx context.Context, ch gateway.Charge, r chargeRequest) (gateway.Outcome, error) {
 	if r.Description == nil {
 		r.Description, _ = json.Marshal(string(ch.Order)) //nolint:errchkjson // a text always marshals

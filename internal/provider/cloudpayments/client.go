@@ -1,8 +1,7 @@
-// Package cloudpayments calls CloudPayments' API
-// (https://developers.cloudpayments.ru/#api): a payment is a transaction with the token
-// of a saved card or with the cryptogram of a new one, which may have a second step, or an
-// order, the container of any number of transactions that the customer makes on
-// CloudPayments' page. Each transaction takes money by itself, so each is a payment.
+// Package cloudpayments calls CloudPayments' API (https://developers.cloudpayments.ru/#api). A payment is a transaction.
+// It charges the token of a saved card, or the cryptogram of a new card, which may have a second step. Or the customer
+// makes it on CloudPayments' page. The page is an order, the container of any number of transactions. Each transaction
+// takes money by itself, so each transaction is a payment.
 package cloudpayments
 
 import (
@@ -23,7 +22,7 @@ import (
 
 // Client is one site at CloudPayments. It implements gateway.Provider.
 type Client struct {
-	// Taxation is the shop's tax system, which receipts name; nil: none
+	// Taxation is the shop's tax system in receipts; nil: no tax system
 	// (https://developers.cloudkassir.ru/#sistemy-nalogooblozheniya).
 	Taxation *int
 
@@ -33,21 +32,19 @@ type Client struct {
 
 const address = "https://api.cloudpayments.ru"
 
-// New returns the client of the site with this public id and API secret; base
-// replaces CloudPayments' own address.
+// New returns the client of the site with this public id and API secret. The base replaces CloudPayments' own address.
 func New(base, publicID, secret string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), id: publicID, secret: secret, http: client}
 }
 
-// keyLife is CloudPayments' less ten minutes: a result "is kept for 1 hour"
+// keyLife is CloudPayments' key life minus ten minutes: a result "is kept for 1 hour"
 // (https://developers.cloudpayments.ru/#idempotentnost-api).
 const keyLife = 50 * time.Minute
 
-// Capabilities implements gateway.Provider: https://developers.cloudpayments.ru/#api,
-// "Подтверждение оплаты" (once, all or a part), "Отмена оплаты", "Возврат денег" (any
-// number of parts), "Проверка статуса платежа" (the last transaction by our reference,
-// meant for lost responses; no lag is documented). A refund is looked up by its number,
-// and without it only as the last operation.
+// Capabilities implements gateway.Provider. https://developers.cloudpayments.ru/#api describes "Подтверждение оплаты"
+// (once, all or a part), "Отмена оплаты", "Возврат денег" (any number of parts) and "Проверка статуса платежа" (the last
+// transaction with our reference, for lost responses; no lag is documented). A refund is looked up by its number.
+// Without a number, it is found only as the last operation.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: true, BrowserMarks: true, Complete: true,
@@ -55,8 +52,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// answer is the response of every method. Model is nil where there is none: then a
-// failure means that the request was invalid.
+// answer is the response of every method. If Model is nil, a failure means that the request was invalid.
 type answer struct {
 	Success   bool            `json:"Success"`
 	Message   string          `json:"Message"`
@@ -64,7 +60,7 @@ type answer struct {
 	Model     json.RawMessage `json:"Model"`
 }
 
-// code returns a refusal's code, which most don't have.
+// code returns the code of a refusal. Most refusals have none.
 func (a answer) code() string {
 	if a.ErrorCode == nil {
 		return ""
@@ -77,7 +73,7 @@ var (
 	errNoID     = errors.New("not an id of CloudPayments'")
 )
 
-// command sends what may move money. The permit is spent when its first byte goes out.
+// command sends a command. The permit is used up when the first byte is sent.
 func (c *Client) command(ctx context.Context, path, key string, l gateway.Permit, body any) (answer, error) {
 	return c.post(ctx, path, body, call.Request{Permit: &l, Header: http.Header{"X-Request-ID": {key}}})
 }
@@ -86,8 +82,7 @@ func (c *Client) question(ctx context.Context, path string, body any) (answer, e
 	return c.post(ctx, path, body, call.Request{Question: true, Header: http.Header{}})
 }
 
-// post returns a response of CloudPayments. A refused request comes with 200; 401 is
-// the only other definitive status.
+// post returns a response of CloudPayments. A refused request has status 200; 401 is the only other definitive status.
 func (c *Client) post(ctx context.Context, path string, body any, r call.Request) (answer, error) {
 	as := http.Request{Header: r.Header}
 	as.SetBasicAuth(c.id, c.secret)
@@ -117,5 +112,5 @@ func (c *Client) post(ctx context.Context, path string, body any, r call.Request
 // missing reports whether CloudPayments has no such transaction.
 func (a answer) missing() bool { return !a.Success && a.Model == nil && a.Message == "Not found" }
 
-// The refusal's text is left out: it is for display.
+// said returns the error. It omits the refusal's text, which is for display.
 func (a answer) said() error { return fmt.Errorf("CloudPayments refuses to tell %s", a.code()) }

@@ -20,8 +20,7 @@ type proof struct {
 	AcsURL        string      `json:"AcsUrl"`
 }
 
-// begun reads the answer to a charge: a transaction, or the form that takes its customer to the bank
-// and back.
+// begun reads the answer to a charge: a transaction, or the form that sends the customer to the bank and back.
 func begun(a answer, back string) (gateway.Outcome, error) {
 	var p proof
 	if a.Success || json.Unmarshal(a.Model, &p) != nil || p.PaReq == "" || p.AcsURL == "" {
@@ -36,7 +35,7 @@ func begun(a answer, back string) (gateway.Outcome, error) {
 	}}, nil
 }
 
-// returned is what the bank's form brings back: MD is the transaction.
+// returned is the result of the bank's form. MD is the transaction's number.
 type returned struct {
 	MD    json.Number `json:"MD"`
 	PaRes string      `json:"PaRes"`
@@ -60,9 +59,9 @@ type proofRequest struct {
 	PaRes         string      `json:"PaRes"`
 }
 
-// Complete implements gateway.Provider: it ends 3-D Secure, and with it the charge
-// (https://developers.cloudpayments.ru/#obrabotka-3-d-secure), with what the bank posted to the return
-// address: MD and PaRes. The proof of another payment's transaction is not sent.
+// Complete implements gateway.Provider. It completes 3-D Secure and the charge
+// (https://developers.cloudpayments.ru/#obrabotka-3-d-secure) with the bank's POST to the return address: MD and PaRes.
+// It does not send the proof of another payment's transaction.
 func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
 	var r returned
 	id, err := r.read(cp)
@@ -79,8 +78,8 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 	return read(a)
 }
 
-// unproven looks up the transaction after a refusal, which is one of this call only: an earlier one may
-// have ended it.
+// unproven looks the transaction up after a refusal. The refusal concerns this call only, because an earlier call may
+// have completed the transaction.
 func (c *Client) unproven(ctx context.Context, id json.Number, a answer) (gateway.Outcome, error) {
 	t, err := c.transaction(ctx, "/payments/get", transactionRequest{id})
 	if err != nil {

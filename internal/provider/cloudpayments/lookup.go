@@ -18,9 +18,9 @@ type invoiceRequest struct {
 	InvoiceID string `json:"InvoiceId"`
 }
 
-// Lookup implements gateway.Provider
-// (https://developers.cloudpayments.ru/#prosmotr-tranzaktsii). Of the payments on a page CloudPayments
-// returns the last; without any the page waits for its customer, at the address that it was created with.
+// Lookup implements gateway.Provider (https://developers.cloudpayments.ru/#prosmotr-tranzaktsii). For a page,
+// CloudPayments returns only the last payment. A page without a payment waits for its customer, at the address that it
+// was created with.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if page, ok := parseContainer(id); ok {
 		return c.lookupPage(ctx, page)
@@ -52,7 +52,7 @@ func (n container) unpaid() gateway.Outcome {
 	return gateway.Outcome{News: fsm.NewsActionRequired, Container: n.String(), References: []string{n.String(), n.order}}
 }
 
-// outcome returns the outcome of a transaction on the page. After a declined one the customer may make another.
+// outcome returns the outcome of a transaction on the page. After a decline, the customer may make another transaction.
 func (n container) outcome(t transaction) (gateway.Outcome, error) {
 	o, err := t.outcome()
 	o.PageOpen = t.Status == statusDeclined
@@ -60,11 +60,9 @@ func (n container) outcome(t transaction) (gateway.Outcome, error) {
 	return o, err
 }
 
-// Find implements gateway.Provider
-// (https://developers.cloudpayments.ru/#proverka-statusa-platezha): our reference is
-// the InvoiceId, which the widget takes from the browser. Only the older of the two
-// methods is limited to payments. A declined payment may be one of the widget, where the
-// customer may try again.
+// Find implements gateway.Provider (https://developers.cloudpayments.ru/#proverka-statusa-platezha). Our reference is
+// the InvoiceId, which the widget takes from the browser. Find uses the older of two methods, because only that method
+// is limited to payments. A declined payment may come from the widget, where the customer may try again.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	t, err := c.transaction(ctx, "/payments/find", invoiceRequest{id.String()})
 	if err != nil {
@@ -75,7 +73,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	return o, err
 }
 
-// A lookup of a declined transaction is a failure with the transaction.
+// ask sends a read. A lookup of a declined transaction is a failure that contains the transaction.
 func (c *Client) ask(ctx context.Context, path string, body any) (answer, error) {
 	a, err := c.question(ctx, path, body)
 	switch {

@@ -22,7 +22,7 @@ type transaction struct {
 	Status        string          `json:"Status"`
 	ReasonCode    json.Number     `json:"ReasonCode"`
 	JSONData      json.RawMessage `json:"JsonData"`
-	// The card, and its token if CloudPayments keeps it for the account.
+	// The card. Token is set if CloudPayments has saved the card for the account.
 	AccountID    string `json:"AccountId"`
 	Token        string `json:"Token"`
 	CardType     string `json:"CardType"`
@@ -41,11 +41,11 @@ func parse(a answer) (transaction, error) {
 	return t, nil
 }
 
-// statusDeclined is of one transaction; on the page, and in the script, the payer may make another
-// (https://developers.cloudpayments.ru/#fail).
+// statusDeclined is the status of one declined transaction. On the page and in the script, the payer may make another
+// transaction (https://developers.cloudpayments.ru/#fail).
 const statusDeclined = "Declined"
 
-// live is nil where the response does not state the mode.
+// live returns nil if the response does not state the mode.
 func (t transaction) live() *bool {
 	switch string(t.TestMode) {
 	case "true":
@@ -68,7 +68,7 @@ func (t transaction) reason() string {
 	return string(t.ReasonCode)
 }
 
-// data returns the shop's own texts: JSON in a string.
+// data returns the shop's own texts, which are JSON in a string.
 func (t transaction) data() map[string]string {
 	var text string
 	if json.Unmarshal(t.JSONData, &text) != nil {
@@ -93,9 +93,8 @@ func read(a answer) (gateway.Outcome, error) {
 	return t.outcome()
 }
 
-// outcome maps a transaction by its status
-// (https://developers.cloudpayments.ru/#statusy-operatsiy). A declined one is final: a
-// retry is a new transaction. An unrecognized status is processing.
+// outcome maps a transaction by its status (https://developers.cloudpayments.ru/#statusy-operatsiy). A decline is final:
+// a retry is a new transaction. An unrecognized status is processing.
 func (t transaction) outcome() (o gateway.Outcome, err error) {
 	o = gateway.Outcome{ProviderPaymentID: string(t.TransactionID), Payee: t.PublicID, Live: t.live(), News: fsm.NewsProcessing}
 	switch t.Status {

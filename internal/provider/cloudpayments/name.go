@@ -8,8 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// container names an order and its page: "<order>:<invoice>". The order's id cancels it; its transactions are only found by
-// the invoice, which is our reference.
+// container names an order and its page: "<order>:<invoice>". The order's id cancels the page. Only the invoice, our
+// reference, finds the page's transactions.
 type container struct{ order, invoice string }
 
 // String returns the form that parseContainer parses.

@@ -9,10 +9,10 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// data is the shop's own data of a transaction, which may have a receipt in it.
+// data is the shop's own data of a transaction. It may contain a receipt.
 type data map[string]any
 
-// dataOf returns texts and, if there is one, the receipt of money.
+// dataOf returns the texts and the receipt, if there is one.
 func (c *Client) dataOf(texts map[string]string, r *gateway.Receipt, m payment.Money) (data, error) {
 	d := data{}
 	for name, text := range texts {
@@ -26,7 +26,7 @@ func (c *Client) dataOf(texts map[string]string, r *gateway.Receipt, m payment.M
 	return d, err
 }
 
-// receipt is what a fiscal receipt shows
+// receipt is a fiscal receipt
 // (https://developers.cloudpayments.ru/#format-peredachi-dannyh-dlya-onlayn-cheka).
 type receipt struct {
 	Items    []receiptItem `json:"Items"`
@@ -36,12 +36,12 @@ type receipt struct {
 	Amounts  amounts       `json:"amounts"`
 }
 
-// amounts say how it was paid.
+// amounts are the paid amounts by kind of payment.
 type amounts struct {
 	Electronic json.Number `json:"electronic"`
 }
 
-// receiptItem is a line. VAT is null for none.
+// receiptItem is a line. VAT is null if there is no tax.
 type receiptItem struct {
 	Label    string      `json:"label"`
 	Price    json.Number `json:"price"`
@@ -53,7 +53,7 @@ type receiptItem struct {
 	Unit     string      `json:"measurementUnit,omitempty"`
 }
 
-// maxLabel is the length of a line's name, in characters; quantityDigits are the decimals of a quantity.
+// maxLabel is the maximum length of a line's name, in characters. quantityDigits are the decimals of a quantity.
 const maxLabel, quantityDigits = 128, 2
 
 func (c *Client) receiptOf(r *gateway.Receipt, m payment.Money) (*receipt, error) {

@@ -12,15 +12,14 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Refund implements gateway.Provider
-// (https://developers.cloudpayments.ru/#vozvrat-deneg). The response contains only the
-// refund's number: the refunded amount is the requested one.
+// Refund implements gateway.Provider (https://developers.cloudpayments.ru/#vozvrat-deneg). The response contains only
+// the refund's number, so the outcome has the requested amount.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	amount, err := call.Decimal(r.Money)
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	// Read by the webhooks' adapter.
+	// The webhook reader uses this data.
 	d, err := c.dataOf(map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()}, r.Receipt, r.Money)
 	if err != nil {
 		return gateway.RefundOutcome{}, err
@@ -44,9 +43,9 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 
 var errNoLookup = fmt.Errorf("%w: CloudPayments only tells of the last operation of a payment, and that is not this refund", gateway.ErrNotTold)
 
-// LookupRefund implements gateway.Provider: a refund is a transaction of its own.
-// Without its number it is found if it was the last operation of its payment
-// (https://developers.cloudpayments.ru/#proverka-statusa-platezha, the newer method).
+// LookupRefund implements gateway.Provider. A refund is a separate transaction. A refund without a number is found if it
+// was the last operation of its payment (https://developers.cloudpayments.ru/#proverka-statusa-platezha, the newer
+// method).
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID != "" {
 		id, err := transactionOf(r.ProviderRefundID)
@@ -76,7 +75,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return readRefund(a)
 }
 
-// last returns the last operation of a payment, or of those on a page.
+// last returns the last operation of a payment, or of the payments on a page.
 func (c *Client) last(ctx context.Context, r gateway.RefundRef) (answer, error) {
 	if page, ok := parseContainer(r.Container); ok {
 		return c.ask(ctx, "/v2/payments/find", invoiceRequest{page.invoice})

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider: every token but page and a cryptogram is a stored card.
+// TokenKind implements gateway.Provider. Every token except page and a cryptogram is a stored card.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if token == page || isCryptogram(token) {
 		return gateway.TokenSingleUse
@@ -16,19 +16,19 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenStored
 }
 
-// maxToken is the length of the longest tokens of cards, which are hexadecimal; a cryptogram, of the
-// browser's script or of a wallet, holds an encrypted card and has hundreds of characters. What were
-// taken for the other would be refused.
+// maxToken is the length of the longest card tokens, which are hexadecimal. A cryptogram comes from the browser's script
+// or from a wallet. It contains an encrypted card and has hundreds of characters. CloudPayments would refuse one sent as
+// the other.
 const maxToken = 100
 
 func isCryptogram(token string) bool { return len(token) > maxToken }
 
-// CheckOwner implements gateway.Provider. CloudPayments has no lookup of a token; a
-// charge names its AccountId, and another customer's token is refused
-// (https://developers.cloudpayments.ru/#oplata-po-tokenu-rekarring).
+// CheckOwner implements gateway.Provider. CloudPayments can't look up a token. A charge names the token's AccountId, and
+// CloudPayments refuses another customer's token (https://developers.cloudpayments.ru/#oplata-po-tokenu-rekarring).
 func (c *Client) CheckOwner(context.Context, string, string) error { return nil }
 
-// saved is the card that CloudPayments keeps for the customer; nil for none. Expires is MM/YY there.
+// saved returns the card that CloudPayments has saved for the customer, or nil. CloudPayments writes the expiry as
+// MM/YY.
 func (t transaction) saved() *payment.SavedMethod {
 	if t.Token == "" || t.AccountID == "" {
 		return nil

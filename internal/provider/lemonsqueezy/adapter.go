@@ -1,10 +1,10 @@
-// Package lemonsqueezy calls Lemon Squeezy (https://docs.lemonsqueezy.com/api), a merchant of record: a checkout is made of
-// a variant with a price of its own, and its customer pays it on Lemon Squeezy's page, which makes an order.
+// Package lemonsqueezy calls Lemon Squeezy (https://docs.lemonsqueezy.com/api), a merchant of record. A checkout is a
+// variant with its own price. The customer pays it on Lemon Squeezy's page, which creates an order.
 //
-// A charge is never made twice: it is sent once, and a checkout takes no money before its customer pays it. The API has
-// no way from a checkout to its orders, nor from an order to our mark: that a checkout was paid is in webhooks alone,
-// which name the order and carry the mark of the checkout. The checkout is the container; each order is a
-// payment, by which money is looked up and refunded.
+// A charge is never made twice. It is sent once, and a checkout takes no money before its customer pays it. The API
+// can't find a checkout's orders or the attempt of an order. Only webhooks report that a checkout was paid: they name
+// the order and contain the checkout's mark. The checkout is the container. Each order is a payment, and lookups and
+// refunds use the order's id.
 package lemonsqueezy
 
 import (
@@ -46,7 +46,7 @@ func Adapter() descriptor.Adapter {
 
 var digits = regexp.MustCompile(`^[0-9]{1,18}$`)
 
-// of is the client of an account. It wraps webhooks.ErrConfig for ids that are no numbers, and a time that is none.
+// of returns the client of an account. It wraps webhooks.ErrConfig if an id is not a number or a time is invalid.
 func of(s descriptor.Settings) (*Client, error) {
 	store := Store{
 		ID: s.Params["store_id"], Variant: s.Params["variant_id"], Currency: payment.Currency(s.Params["store_currency"]),

@@ -16,19 +16,20 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// refundedLater bounds how long after it was made an order is looked at for a refund. It is ours: a seller may refund at
-// any time, Lemon Squeezy itself within 60 days (https://docs.lemonsqueezy.com/help/payments/refunds-chargebacks).
+// refundedLater is our limit for the time between an order's creation and a refund that the books still read. A seller
+// may refund at any time, and Lemon Squeezy itself within 60 days
+// (https://docs.lemonsqueezy.com/help/payments/refunds-chargebacks).
 const refundedLater = 120 * 24 * time.Hour
 
-// Entries implements gateway.Books by the list of the store's orders
-// (https://docs.lemonsqueezy.com/api/orders/list-all-orders), the newest first: it has no filter by time, and pages by
-// number, so that an order made meanwhile shifts others to the next page, where they are passed again. Orders of the other
-// mode than the key's payments are left out.
+// Entries implements gateway.Books. It reads the list of the store's orders
+// (https://docs.lemonsqueezy.com/api/orders/list-all-orders), the newest first. The list has no filter by time. Its
+// pages are numbered, so a new order shifts other orders to the next page, where they are passed again. Orders of the
+// other mode than the account's mode are omitted.
 //
-// An order bears no mark of ours: it is named as its webhook names it, and one of which no webhook came is in no attempt. A
-// refund has no name; of each order all that was refunded is one entry, dated by when all was refunded, or else by when the
-// order was last changed. A chargeback is a refund, in most cases, and no fee and no payout is shown. Renewals of
-// subscriptions make no orders.
+// An order has no mark of ours. It is named as in its webhook. An order without a webhook belongs to no attempt. A
+// refund has no id. All refunds of an order are one entry, dated by the full refund, or else by the order's last change.
+// A chargeback is a refund in most cases. The list shows no fee and no payout. Renewals of subscriptions create no
+// orders.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &call.Unread{}
 	query := url.Values{"filter[store_id]": {c.store.ID}, "page[size]": {pageOf100}}
@@ -66,13 +67,13 @@ type listedOrder struct {
 	RefundedAt time.Time `json:"refunded_at"`
 }
 
-// has reports whether anything of the order may have happened in a span.
+// has reports whether a change of the order may be in the span.
 func (o listedOrder) has(in gateway.Span) bool {
 	return slices.ContainsFunc([]time.Time{o.CreatedAt, o.UpdatedAt, o.RefundedAt}, in.Has)
 }
 
-// entries are the capture of an order that was paid, named by the order as its webhook names it, and what was refunded of
-// it in all. One of nothing captured nothing.
+// entries returns the capture of a paid order, named by the order as in its webhook, and the total of its refunds. An
+// order of zero has no capture.
 func (c *Client) entries(o object[listedOrder], in gateway.Span) ([]gateway.Entry, error) {
 	a := o.Attributes
 	switch {

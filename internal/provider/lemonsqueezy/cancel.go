@@ -9,9 +9,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Cancel implements gateway.Provider. Nothing cancels a checkout
-// (https://docs.lemonsqueezy.com/api/checkouts has no such operation): it is given up without a command, and can be
-// opened until it expires. What is paid then is a late success. An order is what its status shows.
+// Cancel implements gateway.Provider. A checkout can't be cancelled (https://docs.lemonsqueezy.com/api/checkouts has no
+// such operation). It counts as cancelled without a command, and the customer can open it until it expires. A later
+// payment is a late success. For an order, Cancel returns the order's state.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	o, err := c.standing(ctx, cmp.Or(cl.ProviderPaymentID, cl.Container), &cl.Permit)
 	switch {

@@ -14,10 +14,10 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// page is the token of a pay: Lemon Squeezy's page.
+// page is the token of a charge on Lemon Squeezy's page.
 const page = "redirect"
 
-// attemptMember is the member of the custom data that webhooks read.
+// attemptMember is the member of the custom data that the webhook reader uses.
 const attemptMember = "payment_attempt_id"
 
 // document is a JSON:API document of one object.
@@ -45,8 +45,8 @@ func to(kind, id string) (l link) {
 }
 
 // request has the attributes of POST /v1/checkouts that a charge needs
-// (https://docs.lemonsqueezy.com/api/checkouts/create-checkout). Only the one variant can be bought, and no code for a
-// discount be entered: either would change the amount. The preview shows the store's currency.
+// (https://docs.lemonsqueezy.com/api/checkouts/create-checkout). The customer can buy only the one variant and can't
+// enter a discount code, because either would change the amount. The preview shows the store's currency.
 type request struct {
 	CustomPrice int64           `json:"custom_price"`
 	Product     productOptions  `json:"product_options"`
@@ -79,7 +79,7 @@ type billingAddress struct {
 	Zip     string `json:"zip,omitempty"`
 }
 
-// maxName is ours: Lemon Squeezy documents no length.
+// maxName is our limit. Lemon Squeezy documents none.
 const maxName = 200
 
 func (c *Client) requestOf(ch gateway.Charge) document[request] {
@@ -101,8 +101,8 @@ func (c *Client) requestOf(ch gateway.Charge) document[request] {
 	}}
 }
 
-// Charge implements gateway.Provider: it makes the checkout, which its customer then pays on Lemon Squeezy's page. One that
-// turns out to be in another currency is refused here: its link is not given out.
+// Charge implements gateway.Provider. It creates the checkout, and the customer pays it on Lemon Squeezy's page. If the
+// checkout has another currency than the charge, Charge refuses it and does not return its link.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := c.unfit(ch); err != nil {
 		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
@@ -131,8 +131,8 @@ var (
 	errCurrency = errors.New("not the store's currency, or one without cents")
 )
 
-// unfit is why a charge is never sent. Prices are in cents; what that means for a currency without cents is not
-// documented, so that none is charged.
+// unfit returns the reason why a charge is never sent. Prices are in cents. Lemon Squeezy does not document the unit for
+// a currency without cents, so such a currency is not charged.
 func (c *Client) unfit(ch gateway.Charge) error {
 	amount, err := call.Decimal(ch.Money)
 	_, cents, _ := strings.Cut(amount, ".")
@@ -157,7 +157,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	return n.Err()
 }
 
-// TokenKind implements gateway.Provider: any other token might be that of a method that is kept.
+// TokenKind implements gateway.Provider. Any other token may belong to a stored method.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if token == page {
 		return gateway.TokenSingleUse
@@ -165,7 +165,7 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenStored
 }
 
-// CheckOwner implements gateway.Provider: no stored method is charged.
+// CheckOwner implements gateway.Provider. The adapter charges no stored payment methods.
 func (c *Client) CheckOwner(context.Context, string, string) error { return gateway.ErrUnsupported }
 
 // Capture implements gateway.Provider.

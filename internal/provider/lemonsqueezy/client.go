@@ -16,14 +16,14 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/httpjson"
 )
 
-// Store is where a charge makes its checkouts: a variant of a product, of which each checkout replaces the price.
+// Store is the place for checkouts: a variant of a product. Each checkout replaces the variant's price.
 type Store struct {
 	ID, Variant string
-	// Currency is that of the store: a price has none of its own.
+	// Currency is the store's currency. A price has no currency of its own.
 	Currency payment.Currency
 	// Test makes checkouts in test mode.
 	Test bool
-	// LinkLife is how long a checkout can be opened; 0 is an hour.
+	// LinkLife is the time during which a customer can open a checkout; 0 is an hour.
 	LinkLife time.Duration
 }
 
@@ -38,14 +38,14 @@ type Client struct {
 
 const (
 	address = "https://api.lemonsqueezy.com"
-	// media is that of every request (https://docs.lemonsqueezy.com/api/getting-started/requests).
+	// media is the media type of every request (https://docs.lemonsqueezy.com/api/getting-started/requests).
 	media = "application/vnd.api+json"
-	// findLag is ours: how soon a list shows a checkout, or an order, is not documented
+	// findLag is our estimate. Lemon Squeezy does not document how soon a list shows a checkout or an order
 	// (https://docs.lemonsqueezy.com/api/checkouts/list-all-checkouts).
 	findLag = time.Minute
 )
 
-// New returns the client of an API key, which is one of test mode or of live mode; base replaces the address.
+// New returns the client of an API key. A key belongs to test mode or to live mode. The base replaces the address.
 func New(base, key string, store Store, client *http.Client, now func() time.Time) *Client {
 	store.LinkLife = cmp.Or(store.LinkLife, time.Hour)
 	return &Client{store: store, now: now, api: &httpjson.API[*refusal]{
@@ -60,7 +60,7 @@ func New(base, key string, store Store, client *http.Client, now func() time.Tim
 	}}
 }
 
-// send sends JSON under the media type of JSON:API.
+// send sends JSON with the media type of JSON:API.
 func send(ctx context.Context, client *http.Client, r call.Request, body any) (a call.Answer, err error) {
 	if body != nil {
 		if r.Body, err = json.Marshal(body); err != nil {
@@ -70,13 +70,13 @@ func send(ctx context.Context, client *http.Client, r call.Request, body any) (a
 	return call.Do(ctx, client, r)
 }
 
-// Capabilities implements gateway.Provider: the operations of checkouts and orders below https://docs.lemonsqueezy.com/api.
-// Money is taken at once; nothing is held.
+// Capabilities implements gateway.Provider. It describes the operations of checkouts and orders below
+// https://docs.lemonsqueezy.com/api. A payment is captured at once; Lemon Squeezy has no holds.
 //
-// There are no idempotency keys, so nothing is sent twice. A checkout takes no money before its customer pays it: of two
-// that were made for one attempt that one counts of which the link was given out, and after a lost answer none was. So
-// that a list does not show it is as good as a proof. Each order that a customer makes by a link is a payment, and the
-// checkout its container. Only checkouts that an API key has made are found.
+// Lemon Squeezy has no idempotency keys, so nothing is sent twice. A checkout takes no money before its customer pays
+// it. If one attempt has two checkouts, only the customer's link matters, and after a lost answer no link was passed on.
+// So a checkout that a list does not show counts as not created. Each order that a customer creates by a link is a
+// payment, and the checkout is its container. Find finds only checkouts that an API key created.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		Find: true, FindLag: findLag, FindConsistent: true, Cancel: true, Refund: true, PartialRefund: true,
@@ -84,7 +84,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 }
 
 // refusal is an error object of JSON:API (https://docs.lemonsqueezy.com/api/getting-started/errors; the form is that of
-// lemonsqueezy.js, src/internal/fetch/types.ts). Its detail is left out, as it may quote the request.
+// lemonsqueezy.js, src/internal/fetch/types.ts). It omits the detail, which may quote the request.
 type refusal struct {
 	status int
 	Code   string `json:"code"`
@@ -102,11 +102,11 @@ func (r *refusal) Error() string {
 // Missing implements httpjson.Refusal.
 func (r *refusal) Missing() bool { return r.status == http.StatusNotFound }
 
-// code is what there is of a code: most errors have a title, and the member that is wrong.
+// code returns the code if there is one. Most errors have only a title and the wrong member.
 func (r *refusal) code() string { return cmp.Or(r.Code, r.Source.Pointer, r.Title) }
 
-// readRefusal returns a definitive error as a refusal. 429 and 5xx are transient, and a response of another form may come
-// from a proxy: none refuses anything.
+// readRefusal returns a definitive error as a refusal. 429 and 5xx are transient, and a response in another format may
+// come from a proxy, so they are not refusals.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var got struct {
 		Errors []*refusal `json:"errors"`

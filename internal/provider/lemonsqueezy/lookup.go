@@ -15,16 +15,16 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements gateway.Provider: of an order (https://docs.lemonsqueezy.com/api/orders/retrieve-order), or of a
-// checkout, the container, which shows no order (https://docs.lemonsqueezy.com/api/checkouts/retrieve-checkout).
+// Lookup implements gateway.Provider. It looks up an order (https://docs.lemonsqueezy.com/api/orders/retrieve-order) or
+// a checkout, the container. A checkout shows no order (https://docs.lemonsqueezy.com/api/checkouts/retrieve-checkout).
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	return c.standing(ctx, id, nil)
 }
 
-// invoicePrefix begins the ids of payments that subscriptions have made, which are not looked up.
+// invoicePrefix is the prefix of the ids of subscription payments. They can't be looked up.
 const invoicePrefix = "subscription-invoices/"
 
-// standing looks a payment up; the first lookup of a command has the command's permit.
+// standing looks up a payment. The first lookup of a command carries the command's permit.
 func (c *Client) standing(ctx context.Context, id string, l *gateway.Permit) (gateway.Outcome, error) {
 	if orderForm.MatchString(id) {
 		found, err := c.order(ctx, id, l)
@@ -58,16 +58,16 @@ func (c *Client) order(ctx context.Context, id string, l *gateway.Permit) (objec
 const (
 	// clocks bounds the difference between our clock and Lemon Squeezy's.
 	clocks = 2 * time.Minute
-	// pages bounds how many pages of 100 checkouts, the maximum, are searched for one.
+	// pages limits the number of pages that one search reads. A page has at most 100 checkouts.
 	pages     = 20
 	pageOf100 = "100"
 )
 
 // Find implements gateway.Provider. The list of checkouts has no filter by custom data
-// (https://docs.lemonsqueezy.com/api/checkouts/list-all-checkouts): those of the variant are searched, the newest first,
-// back to when the attempt was made, a time that its id contains. The checkout of a payment that was begun elsewhere by
-// the link of a product is in no list. A checkout that is there twice, because the list moved on between two pages, is
-// one.
+// (https://docs.lemonsqueezy.com/api/checkouts/list-all-checkouts). Find searches the variant's checkouts, the newest
+// first, back to the attempt's creation. The attempt's id contains its creation time. No list contains the checkout of a
+// payment that was begun elsewhere by a product's link. If the list moves between two pages, the same checkout may
+// appear twice; it counts once.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	query := url.Values{"filter[store_id]": {c.store.ID}, "filter[variant_id]": {c.store.Variant}, "page[size]": {pageOf100}}
 	made := madeAt(id)
@@ -92,7 +92,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	return gateway.Outcome{}, fmt.Errorf("%w: more than %d pages", gateway.ErrNotTold, pages)
 }
 
-// madeAt is when an attempt was made, at the earliest; the zero time if its id does not show it.
+// madeAt returns the earliest possible creation time of an attempt, or the zero time if its id does not contain a time.
 func madeAt(id payment.AttemptID) time.Time {
 	if uuid.UUID(id).Version() != 7 {
 		return time.Time{}
@@ -100,9 +100,8 @@ func madeAt(id payment.AttemptID) time.Time {
 	return time.Unix(uuid.UUID(id).Time().UnixTime()).Add(-clocks)
 }
 
-// pageOf reads one page of a list, and the number of the last one
-// (https://docs.lemonsqueezy.com/api/getting-started/requests, "Pagination"). A list that is not there is no list
-// without an object.
+// pageOf reads one page of a list, and the number of the last page
+// (https://docs.lemonsqueezy.com/api/getting-started/requests, "Pagination"). A missing list is not an empty list.
 func pageOf[T any](ctx context.Context, c *Client, path string, query url.Values) (listed []T, last int, err error) {
 	var got struct {
 		Data []T `json:"data"`

@@ -11,47 +11,47 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// The types of objects that are called.
+// These are the types of objects that the adapter reads.
 const checkouts, orders = "checkouts", "orders"
 
-// checkoutForm and orderForm are the forms of ids, as the samples of Lemon Squeezy's documentation have them.
+// checkoutForm and orderForm are the forms of ids in the samples of Lemon Squeezy's documentation.
 var (
 	checkoutForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 	orderForm    = regexp.MustCompile(`^[0-9]{1,18}$`)
 )
 
-// checkout has attributes of a checkout (https://docs.lemonsqueezy.com/api/checkouts/the-checkout-object). None shows
-// whether it was paid.
+// checkout has attributes of a checkout (https://docs.lemonsqueezy.com/api/checkouts/the-checkout-object). No attribute
+// shows whether it was paid.
 type checkout struct {
 	Data struct {
-		// Custom is an empty list for no members (lemonsqueezy.js, src/checkouts/types.ts).
+		// Custom is an empty list if it has no members (lemonsqueezy.js, src/checkouts/types.ts).
 		Custom json.RawMessage `json:"custom"`
 	} `json:"checkout_data"`
-	// Preview is an object where one was requested.
+	// Preview is an object if it was requested.
 	Preview   json.RawMessage `json:"preview"`
 	CreatedAt time.Time       `json:"created_at"`
 	URL       string          `json:"url"`
 }
 
-// attempt is our id of the attempt, empty for none.
+// attempt returns our id of the attempt, or "".
 func (c checkout) attempt() string {
 	var members map[string]any
-	_ = json.Unmarshal(c.Data.Custom, &members) // what is no object has no members
+	_ = json.Unmarshal(c.Data.Custom, &members) // a value that is not an object has no members
 	text, _ := members[attemptMember].(string)
 	return text
 }
 
-// currency is that of the preview, empty without one.
+// currency returns the preview's currency, or "" without a preview.
 func (c checkout) currency() string {
 	var shown struct {
 		Currency string `json:"currency"`
 	}
-	_ = json.Unmarshal(c.Preview, &shown) // what is no object has none
+	_ = json.Unmarshal(c.Preview, &shown) // a value that is not an object has no currency
 	return shown.Currency
 }
 
-// outcomeOf is the outcome of a checkout: it waits for its customer, whatever has become of it, since nothing but an
-// order's webhook shows that it was paid.
+// outcomeOf maps a checkout. It always waits for its customer, because only the webhook of an order shows that the
+// checkout was paid.
 func outcomeOf(o object[checkout]) (gateway.Outcome, error) {
 	if o.Type != checkouts || !checkoutForm.MatchString(o.ID) || o.Attributes.URL == "" {
 		return gateway.Outcome{}, errNoObject
@@ -78,7 +78,7 @@ func (o order) money(units int64) (*payment.Money, error) {
 	return call.Digits{}.Money(units, o.Currency)
 }
 
-// left is what was not refunded.
+// left returns the amount that is not refunded.
 func (o order) left() int64 { return *o.Total - o.RefundedAmount }
 
 // valid reports whether an object is an order with an amount.
@@ -86,8 +86,8 @@ func valid(o object[order]) bool {
 	return o.Type == orders && orderForm.MatchString(o.ID) && o.Attributes.Status != "" && o.Attributes.Total != nil
 }
 
-// outcome maps an order by its status, as its webhooks are read. A failed one leaves its page open. An unrecognised
-// status is processing. Refunds have no names: only that all was refunded counts.
+// outcome maps an order by its status, as the webhook reader does. The page of a failed order stays open. An
+// unrecognised status is processing. Refunds have no ids, so only a full refund counts.
 func outcome(o object[order]) (gateway.Outcome, error) {
 	if !valid(o) {
 		return gateway.Outcome{}, errNoObject

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// refunded has the attribute of POST /v1/orders/:id/refund (https://docs.lemonsqueezy.com/api/orders/issue-refund).
+// refunded is the attributes of POST /v1/orders/:id/refund (https://docs.lemonsqueezy.com/api/orders/issue-refund).
 type refunded struct {
 	Amount int64 `json:"amount"`
 }
@@ -22,9 +22,9 @@ var (
 	errOther   = errors.New("the order is in another currency")
 )
 
-// Refund implements gateway.Provider. A refund has neither an id nor a place for ours: it is named by our id here, and the
-// order only shows how much was refunded in all. The order is looked up first, and nothing is sent where that is more than
-// is recorded: what was refunded may be this very refund, of which the answer was lost.
+// Refund implements gateway.Provider. A refund has no id at Lemon Squeezy and no field for our id, so the outcome names
+// it by our id. An order shows only its total refunded amount. Refund first looks the order up, and sends nothing if
+// more is refunded than we have recorded: this refund may have succeeded with a lost answer.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	before, err := c.paid(ctx, r.ProviderPaymentID, &r.Permit)
 	switch {
@@ -55,12 +55,12 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return o, nil
 }
 
-// named is a refund that was made, by our id.
+// named returns the outcome of a successful refund with our id.
 func named(id payment.RefundID) gateway.RefundOutcome {
 	return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: id.String(), Reference: id.String()}
 }
 
-// paid is the order that a refund is of.
+// paid looks up the order of a refund.
 func (c *Client) paid(ctx context.Context, id string, l *gateway.Permit) (object[order], error) {
 	if !orderForm.MatchString(id) {
 		return object[order]{}, fmt.Errorf("%w: %w", gateway.ErrNotTold, errNoOrder)
@@ -68,9 +68,9 @@ func (c *Client) paid(ctx context.Context, id string, l *gateway.Permit) (object
 	return c.order(ctx, id, l)
 }
 
-// LookupRefund implements gateway.Provider as far as its order is unambiguous: all was refunded, or nothing was, or as
-// much as this refund at least. A refund can't be looked up by itself, see Capabilities; how soon an order shows one is
-// not documented, so that "nothing" is no proof.
+// LookupRefund implements gateway.Provider as far as the order is unambiguous: everything was refunded, nothing was
+// refunded, or at least this refund's amount was. A refund itself can't be looked up, see Capabilities. Lemon Squeezy
+// does not document how soon an order shows a refund, so "nothing" is no proof.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	found, err := c.paid(ctx, r.ProviderPaymentID, nil)
 	switch {

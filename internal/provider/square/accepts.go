@@ -8,12 +8,13 @@ import (
 )
 
 const (
-	// maxDescriptor and maxEmail are in characters, the digits of a telephone number without the plus.
+	// maxDescriptor and maxEmail are in characters. minDigits and maxDigits limit the digits of a telephone number,
+	// without the plus sign.
 	maxDescriptor, maxEmail = 20, 255
 	minDigits, maxDigits    = 9, 16
 )
 
-// allowed are the members of Square's own request that provider_data may have.
+// allowed returns the members of Square's own request that provider_data may contain.
 func allowed() []string { return []string{"team_member_id", "verification_token"} }
 
 // Accepts implements gateway.Provider.

@@ -30,7 +30,7 @@ func Adapter() descriptor.Adapter {
 	}
 }
 
-// payees are the seller, by whom events name who is paid, and the location, by which payments do.
+// payees returns the seller and the location. Events name the payee by the seller, and payments name it by the location.
 func payees(params map[string]string) []string {
 	if params["merchant_id"] == "" {
 		return nil
@@ -55,7 +55,7 @@ func carried() []descriptor.Carried {
 	}
 }
 
-// dashboard is the address that the export of transactions of Square's dashboard has in its column Details.
+// dashboard returns the address in the column Details of the dashboard's transaction export.
 func dashboard() descriptor.Dashboard {
 	return descriptor.Dashboard{
 		Live: "https://squareup.com/dashboard/sales/transactions/{id}",

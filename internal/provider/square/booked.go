@@ -11,17 +11,17 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/square"
 )
 
-// fees are those of a payment or of a refund: negative ones are returned
-// (https://developer.squareup.com/reference/square/objects/ProcessingFee). Square adds them some time later.
+// fees are the fees of a payment or a refund. A negative fee was returned
+// (https://developer.squareup.com/reference/square/objects/ProcessingFee). Square adds fees some time later.
 type fees struct {
 	Processing []struct {
 		Amount money `json:"amount_money"`
 	} `json:"processing_fee"`
-	// App is what the application's developer takes, or gives for a refund.
+	// App is the fee of the application's developer. For a refund, it is the amount that the developer returns.
 	App *money `json:"app_fee_money"`
 }
 
-// add adds to an entry the fee, and the net of what was paid.
+// add adds the fee and the net amount to an entry.
 func (f fees) add(e *gateway.Entry, paid payment.Money, sign int64) {
 	if len(f.Processing) == 0 {
 		return
@@ -53,8 +53,8 @@ type bookedPayment struct {
 	} `json:"card_details"`
 }
 
-// entries are the capture, if there is one: a total, as the payment's lookup has it. What was paid in cash, or
-// elsewhere, is none of Square's money.
+// entries returns the payment's capture, if there is one. The amount is the payment's total, as in a lookup. Cash and
+// external payments have no entry, because Square does not hold that money.
 func (p bookedPayment) entries() ([]gateway.Entry, error) {
 	if p.Status != "COMPLETED" || p.SourceType == "CASH" || p.SourceType == "EXTERNAL" {
 		return nil, nil
@@ -89,7 +89,7 @@ type bookedRefund struct {
 	OrderID   string `json:"order_id"`
 }
 
-// entries are the refund, once it is completed; none for one that is of no payment.
+// entries returns the refund once it is completed. A refund without a payment has no entry.
 func (r bookedRefund) entries() ([]gateway.Entry, error) {
 	if r.Status != "COMPLETED" || r.PaymentID == "" {
 		return nil, nil
@@ -124,8 +124,8 @@ type dispute struct {
 	} `json:"disputed_payment"`
 }
 
-// entries are what the dispute took, and, won, what came back: two entries of one id, so that the second has
-// another.
+// entries returns the dispute's chargeback and, if the dispute is won, its reversal. Both have the dispute's id, so the
+// second entry gets another id.
 func (d dispute) entries() ([]gateway.Entry, error) {
 	kind := hooks.DisputeKind(d.State)
 	if !kind.IsMovement() {

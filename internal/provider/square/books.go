@@ -10,11 +10,11 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Entries implements gateway.Books by the payments and refunds that were created in the span, those that were
-// changed in it (a capture that was delayed, a fee that came later), and the disputes that were either
-// (https://developer.squareup.com/reference/square/payments-api/list-payments,
-// …/refunds-api/list-payment-refunds, …/disputes-api/list-disputes). The list of disputes has no time: all are
-// read. None of them names a payout.
+// Entries implements gateway.Books. It reads the payments and refunds that were created in the span, the payments and
+// refunds that were changed in it (a delayed capture, a later fee), and the disputes that were created or changed in it
+// (https://developer.squareup.com/reference/square/payments-api/list-payments, …/refunds-api/list-payment-refunds,
+// …/disputes-api/list-disputes). The list of disputes has no filter by time, so all disputes are read. None of these
+// objects names a payout.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread, whole := &call.Unread{}, in.Seconds()
 	all := func(dates) bool { return true }
@@ -51,7 +51,7 @@ func changed(in gateway.Span) url.Values {
 	}
 }
 
-// booked is what has entries.
+// booked is an object with entries.
 type booked interface {
 	dated() dates
 	entries() ([]gateway.Entry, error)
@@ -64,7 +64,7 @@ type dates struct {
 
 func (d dates) dated() dates { return d }
 
-// passing passes the entries of an item whose dates are to be kept.
+// passing returns a function that passes an item's entries if keep accepts the item's dates.
 func passing[T booked](unread *call.Unread, keep func(dates) bool, take func(gateway.Entry) error) func(json.RawMessage) error {
 	return func(item json.RawMessage) error {
 		return call.Pass(unread, item, func(one T) ([]gateway.Entry, error) {

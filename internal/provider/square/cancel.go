@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Cancel implements gateway.Provider. A payment without an id, of which the answer was lost, is cancelled by
-// the key of its charge.
+// Cancel implements gateway.Provider. If the charge's answer was lost, the payment has no id, and Cancel cancels it by
+// the charge's key.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	if err := call.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
@@ -25,8 +25,8 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return c.move(ctx, cl.ProviderPaymentID, "cancel", cl.Permit, func(o gateway.Outcome) bool { return o.News == fsm.NewsFailed })
 }
 
-// lostCharge is how long a charge may be under way that was sent before a cancel by its key: it would make
-// the payment after that. Square documents no time.
+// lostCharge is our limit for the time that an earlier charge may still be under way. Such a charge would create the
+// payment after the cancel by key. Square documents no time.
 const lostCharge = 2 * time.Minute
 
 type keyRequest struct {
@@ -35,10 +35,10 @@ type keyRequest struct {
 
 var errByKey = errors.New("a payment that is not known was not cancelled by its key")
 
-// cancelByKey cancels the payment that the attempt's charge made, if it made one
-// (https://developer.squareup.com/reference/square/payments-api/cancel-payment-by-idempotency-key): after a
-// success there is none, unless the charge still is under way. A refusal may be one of a completed payment,
-// and leaves it open; that a completed one is refused is not documented.
+// cancelByKey cancels the payment that the attempt's charge created, if it created one
+// (https://developer.squareup.com/reference/square/payments-api/cancel-payment-by-idempotency-key). After a success
+// there is no payment, unless the charge is still under way. A refusal may mean that the payment is completed, so the
+// outcome is unknown. Square does not document that it refuses a completed payment.
 func (c *Client) cancelByKey(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	charge := payment.Operation{AttemptID: cl.Attempt, Kind: payment.OperationCharge}
 	_, refused, err := c.command(ctx, http.MethodPost, "/v2/payments/cancel", cl.Permit, keyRequest{charge.Key()})

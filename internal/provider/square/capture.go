@@ -15,10 +15,9 @@ type updateRequest struct {
 	} `json:"payment"`
 }
 
-// Capture implements gateway.Provider. It captures the payment's amount. A partial
-// capture lowers that first, which can be repeated with the same key until the payment
-// is completed. A full capture after that raises it again, which Square allows for some
-// payments and refuses for others
+// Capture implements gateway.Provider. It captures the payment's amount. For a partial capture, it first lowers that
+// amount. This call can be repeated with the same key until the payment is completed. For a full capture after that, it
+// raises the amount again, which Square allows for some payments and refuses for others
 // (https://developer.squareup.com/docs/payments-api/update-payments).
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	met := func(o gateway.Outcome) bool {
@@ -39,8 +38,8 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	return c.move(ctx, cp.ProviderPaymentID, "complete", cp.Permit, met)
 }
 
-// fits reports whether a payment has the amount to be captured. For a part there is no
-// lookup: setting the amount costs no more.
+// fits reports whether the payment already has the amount to capture. For a partial capture it makes no lookup, because
+// setting the amount costs no more.
 func (c *Client) fits(ctx context.Context, cp gateway.Capture) (bool, error) {
 	if !cp.Whole {
 		return false, nil
@@ -49,8 +48,8 @@ func (c *Client) fits(ctx context.Context, cp gateway.Capture) (bool, error) {
 	return err == nil && now.Payment != nil && now.Payment.Amount != nil && *now.Payment.Amount == moneyOf(cp.Money), err
 }
 
-// move completes or cancels a payment. Square takes no key for either: a repeated
-// command is refused, and counts as done if the payment has the wanted state (met).
+// move completes or cancels a payment. Square takes no key for either command. It refuses a repeated command, which
+// counts as done if the payment has the wanted state (met).
 func (c *Client) move(ctx context.Context, id, verb string, l gateway.Permit, met func(gateway.Outcome) bool) (gateway.Outcome, error) {
 	got, refused, err := c.command(ctx, http.MethodPost, paymentPath(id)+"/"+verb, l, struct{}{})
 	if err != nil || refused != nil {
@@ -59,7 +58,7 @@ func (c *Client) move(ctx context.Context, id, verb string, l gateway.Permit, me
 	return c.outcome(got.Payment)
 }
 
-// refused looks up the payment after a refused command.
+// refused looks the payment up after a refused command.
 func (c *Client) refused(ctx context.Context, id string, r *refusal, err error, met func(gateway.Outcome) bool) (gateway.Outcome, error) {
 	switch {
 	case err != nil:

@@ -13,7 +13,7 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/square"
 )
 
-// paymentRequest is as much of CreatePayment as a charge needs
+// paymentRequest is the part of CreatePayment that a charge needs
 // (https://developer.squareup.com/reference/square/payments-api/create-payment).
 type paymentRequest struct {
 	SourceID       string `json:"source_id"`
@@ -31,12 +31,13 @@ type paymentRequest struct {
 	Shipping   *address         `json:"shipping_address,omitempty"`
 	Descriptor string           `json:"statement_description_identifier,omitempty"`
 	Customer   *customerDetails `json:"customer_details,omitempty"`
-	// Verification shows Square that the buyer was verified; it and Member are Square's own (provider_data).
+	// Verification shows Square that the buyer was verified. Verification and Member are Square's own members
+	// (provider_data).
 	Verification json.RawMessage `json:"verification_token,omitempty"`
 	Member       json.RawMessage `json:"team_member_id,omitempty"`
 }
 
-// address is Square's form of one
+// address is Square's form of an address
 // (https://developer.squareup.com/docs/build-basics/common-data-types/working-with-addresses).
 type address struct {
 	Line1      string `json:"address_line_1,omitempty"`
@@ -54,8 +55,7 @@ func addressOf(a *gateway.Address) *address {
 	return &address{Line1: a.Line1, Line2: a.Line2, City: a.City, State: a.State, PostalCode: a.PostalCode, Country: a.Country}
 }
 
-// customerDetails say whether the customer charges a card on file, or the seller without the customer. No
-// seller keys a card in here.
+// customerDetails state whether the customer or the seller charges a card on file. The seller never keys in a card here.
 type customerDetails struct {
 	Initiated bool `json:"customer_initiated"`
 	KeyedIn   bool `json:"seller_keyed_in"`
@@ -63,10 +63,9 @@ type customerDetails struct {
 
 var errNoMoney = errors.New("a source that only records money which somebody else took")
 
-// Charge implements gateway.Provider. A token is one of Square's own libraries
-// (cnon:…), with which the customer has confirmed the payment already, or a card on
-// file (ccof:…), which Square accepts only with its customer: nothing redirects. A
-// decline is final.
+// Charge implements gateway.Provider. A token comes from Square's own libraries (cnon:…), and the customer has already
+// confirmed the payment. Or it is a card on file (ccof:…), which Square accepts only together with its customer. No
+// payment redirects. A decline is final.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -97,14 +96,14 @@ func (c *Client) requestOf(ch gateway.Charge) paymentRequest {
 	return r
 }
 
-// spent are codes of a token that can't be used any more, perhaps because an earlier
-// call used it: they are no card decline.
+// spent are the codes for a token that can't be used any more, possibly because an earlier call used it. They are not
+// card declines.
 var spent = map[string]bool{ //nolint:gochecknoglobals // a table
 	"CARD_TOKEN_USED": true, "CARD_TOKEN_EXPIRED": true, "SOURCE_USED": true, "SOURCE_EXPIRED": true,
 }
 
-// outcome returns the outcome of a refused charge: the card was declined, or the
-// request was refused as such. A failed payment has an id.
+// outcome returns the outcome of a refused charge: the card was declined, or the request was refused. A failed payment
+// has an id.
 func (r *refusal) outcome() gateway.Outcome {
 	o := gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.Code)}
 	if r.Category == "PAYMENT_METHOD_ERROR" && !spent[r.Code] {

@@ -1,7 +1,6 @@
-// Package square calls Square's Payments API
-// (https://developer.squareup.com/reference/square/payments-api): a payment is made in
-// one call with a token, and the response contains its result. No payment has a second
-// step: the buyer is verified before, in the browser.
+// Package square calls Square's Payments API (https://developer.squareup.com/reference/square/payments-api). One call
+// with a token creates a payment, and the response contains its result. No payment has a second step, because the
+// browser verifies the buyer before the charge.
 package square
 
 import (
@@ -21,9 +20,8 @@ import (
 const (
 	liveBase = "https://connect.squareup.com"
 	version  = "2025-08-20"
-	// keyLife is ours: Square documents that its keys make a retry after a lost
-	// connection safe, but not how long it stores them
-	// (https://developer.squareup.com/docs/build-basics/common-api-patterns/idempotency).
+	// keyLife is our estimate. Square documents that its keys make a retry after a lost connection safe, but not how
+	// long it stores them (https://developer.squareup.com/docs/build-basics/common-api-patterns/idempotency).
 	keyLife = time.Hour
 )
 
@@ -31,7 +29,7 @@ const (
 type Client struct {
 	call.OneStep
 
-	// Location is where the seller takes the payments; empty for the seller's main location
+	// Location is the location of the payments; empty for the seller's main location
 	// (https://developer.squareup.com/reference/square/payments-api/create-payment).
 	Location string
 
@@ -39,18 +37,17 @@ type Client struct {
 	http        *http.Client
 }
 
-// New returns the client of the seller of an access token; base replaces Square's own
-// address, which is the live one: a token does not show whether it is for the sandbox.
+// New returns the client of the seller who owns the access token. The base replaces Square's live address. A token does
+// not show whether it belongs to the sandbox.
 func New(base, token string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(cmp.Or(base, liveBase), "/"), token: token, http: client}
 }
 
-// Capabilities implements gateway.Provider:
-// https://developer.squareup.com/docs/payments-api/take-payments/card-payments/delayed-capture
-// (complete or cancel an approved payment; a part, by lowering the amount first),
-// …/refund-payments (any number of parts). The list of payments has new ones after
-// "several seconds". That a payment names a new refund at once is not documented; the list of all refunds
-// may lack it for "several seconds"
+// Capabilities implements gateway.Provider.
+// https://developer.squareup.com/docs/payments-api/take-payments/card-payments/delayed-capture describes completing or
+// cancelling an approved payment, and a partial capture by lowering the amount first. …/refund-payments describes any
+// number of partial refunds. The list of payments contains a new payment after "several seconds". Square does not
+// document that a payment names a new refund at once. The list of all refunds may lack it for "several seconds"
 // (https://developer.squareup.com/reference/square/refunds-api/list-payment-refunds).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
@@ -82,7 +79,7 @@ type apiErr struct {
 type refusal struct {
 	apiErr
 	status int
-	// payment is the failed payment, if one was made.
+	// payment is the failed payment, if Square created one.
 	payment *paid
 }
 
@@ -96,7 +93,7 @@ func (c *Client) command(ctx context.Context, method, path string, l gateway.Per
 	return read(a)
 }
 
-// get sends a read; the first read of a command has the command's permit.
+// get sends a read. The first read of a command carries the command's permit.
 func (c *Client) get(ctx context.Context, path string, l *gateway.Permit) (answer, error) {
 	a, err := call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: c.base + path, Header: c.header(), Permit: l})
 	if err != nil {
@@ -116,8 +113,8 @@ func (c *Client) header() http.Header {
 	return http.Header{"Authorization": {"Bearer " + c.token}, "Square-Version": {version}}
 }
 
-// read returns a definitive error as a refusal. A response not in Square's format may
-// come from a proxy: it is an error.
+// read returns a definitive error as a refusal. A response that is not in Square's format may come from a proxy, so it
+// is an error.
 func read(a call.Answer) (answer, *refusal, error) {
 	var got answer
 	if err := a.Read(&got); err != nil {
@@ -136,12 +133,11 @@ func read(a call.Answer) (answer, *refusal, error) {
 	return got, &refused, nil
 }
 
-// codeReused is about another call with the same key.
+// codeReused is an error about another call with the same key.
 const codeReused = "IDEMPOTENCY_KEY_REUSED"
 
-// definitive reports whether an error is about the request as such. 409 and 429 are
-// about another call or transient, and so are Square's own errors, whatever their
-// status.
+// definitive reports whether the error refuses this request. 409 and 429 concern another call or are transient. Square's
+// internal errors are transient as well, regardless of their status.
 func (r *refusal) definitive() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
@@ -166,8 +162,7 @@ func (r *refusal) missing() bool {
 	return r != nil && r.status == http.StatusNotFound && r.Code == "NOT_FOUND"
 }
 
-// turnedAway reports whether Square rejected the access token. An earlier call may have
-// succeeded.
+// turnedAway reports whether Square rejected the access token. An earlier call may have succeeded.
 func (r *refusal) turnedAway() bool { return r.Category == "AUTHENTICATION_ERROR" }
 
 func (r *refusal) err() error {

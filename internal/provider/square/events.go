@@ -32,9 +32,8 @@ type timeRange struct {
 	EndAt   string `json:"end_at"`
 }
 
-// Events implements gateway.EventLog
-// (https://developer.squareup.com/reference/square/events-api/search-events): those of the last 28 days, and of
-// the time since the application has its events searchable, which they are not by default
+// Events implements gateway.EventLog (https://developer.squareup.com/reference/square/events-api/search-events). Square
+// stores the events of the last 28 days, and only since the application enabled the search, which is disabled by default
 // (https://developer.squareup.com/reference/square/events-api/enable-events).
 func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
 	unread, whole := &call.Unread{}, in.Seconds()

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// listing is a page of one of Square's lists, of which the others are nil.
+// listing is a page of one of Square's lists. The members of the other lists are nil.
 type listing struct {
 	Payments []json.RawMessage `json:"payments"`
 	Refunds  []json.RawMessage `json:"refunds"`
@@ -30,8 +30,7 @@ func (l listing) items() []json.RawMessage {
 }
 
 // list passes the items of a list to one, page by page
-// (https://developer.squareup.com/docs/build-basics/common-api-patterns/pagination). What it returns an error
-// for ends the list.
+// (https://developer.squareup.com/docs/build-basics/common-api-patterns/pagination). It ends if one returns an error.
 func (c *Client) list(ctx context.Context, path string, query url.Values, one func(json.RawMessage) error) error {
 	return c.pages(path, func(cursor string) (listing, error) {
 		if cursor != "" {
@@ -58,8 +57,8 @@ func (c *Client) pages(path string, page func(cursor string) (listing, error), o
 	}
 }
 
-// page reads one. Square leaves an empty list out. So that another's answer is not taken for one, it must have
-// the version that "the response always returns"
+// page reads one page. Square omits an empty list from its response. To detect a response that does not come from
+// Square, page requires the version header that "the response always returns"
 // (https://developer.squareup.com/docs/build-basics/versioning-overview).
 func (c *Client) page(ctx context.Context, r call.Request, body any) (got listing, err error) {
 	a, err := call.DoJSON(ctx, c.http, r, body)

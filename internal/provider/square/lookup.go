@@ -17,10 +17,11 @@ import (
 
 func paymentPath(id string) string { return "/v2/payments/" + url.PathEscape(id) }
 
-// Lookup implements gateway.Provider. A payment has the ids of its refunds, each of which is then looked up: the list of
-// refunds has no filter by payment (https://developer.squareup.com/reference/square/refunds-api/list-payment-refunds), and
-// neither has that of disputes, of which a payment shows nothing. What is no payment is looked up as an order: the ids look
-// alike.
+// Lookup implements gateway.Provider. A payment contains the ids of its refunds, and Lookup looks up each refund. The
+// list of refunds has no filter by payment
+// (https://developer.squareup.com/reference/square/refunds-api/list-payment-refunds). The list of disputes has none
+// either, and a payment does not show its disputes. If there is no payment with the id, Lookup looks up an order,
+// because the ids look alike.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	got, err := c.get(ctx, paymentPath(id), nil)
 	switch {
@@ -55,16 +56,16 @@ func (c *Client) moved(ctx context.Context, p *paid) (gateway.Outcome, error) {
 const (
 	// clocks bounds the difference between our clock and Square's.
 	clocks = 2 * time.Minute
-	// findLag is more than the "several seconds" after which a new payment is in the list
+	// findLag is longer than the "several seconds" after which the list contains a new payment
 	// (https://developer.squareup.com/reference/square/payments-api/list-payments).
 	findLag = 30 * time.Second
-	// pageSize is the maximum of the list.
+	// pageSize is the maximum page size of the list.
 	pageSize = "100"
 )
 
-// Find implements gateway.Provider. Square's list has no filter by reference: the payments of the location
-// since the attempt was made, a time that its id contains, are searched, oldest first. One that was begun
-// elsewhere may be made any time later. Of several on a page the one that has come furthest is returned.
+// Find implements gateway.Provider. Square's list has no filter by reference. Find searches the location's payments
+// since the attempt's creation, oldest first. The attempt's id contains its creation time. A payment that was begun
+// elsewhere may be created much later. If several payments on a page match, Find returns the most advanced payment.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	query := url.Values{"sort_order": {"ASC"}, "limit": {pageSize}}
 	if c.Location != "" {
@@ -79,7 +80,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 		if err != nil {
 			return gateway.Outcome{}, unknown(err)
 		}
-		if page.Payments == nil { // Square leaves an empty list out, and so does any other answer
+		if page.Payments == nil { // Square omits an empty list, but so does a response of a proxy
 			return gateway.Outcome{}, errNameless
 		}
 		if found, err := c.furthest(ctx, page.Payments, id); err != nil || found.ProviderPaymentID != "" {
@@ -92,7 +93,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	}
 }
 
-// furthest is the payment of a page that bears our reference, and has come furthest; none without one.
+// furthest returns the most advanced payment of a page with our reference, or no payment.
 func (c *Client) furthest(ctx context.Context, page []paid, id payment.AttemptID) (found gateway.Outcome, err error) {
 	for i := range page {
 		if page[i].ReferenceID != id.String() {

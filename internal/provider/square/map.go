@@ -11,7 +11,7 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/square"
 )
 
-// digits are those of ISO 4217
+// digits are the decimals of ISO 4217
 // (https://developer.squareup.com/docs/build-basics/common-data-types/working-with-monetary-amounts).
 var digits call.Digits //nolint:gochecknoglobals // a table
 
@@ -29,9 +29,9 @@ type paid struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"`
 	OrderID string `json:"order_id"`
-	// LocationID is where it was paid to.
+	// LocationID is the location that received the payment.
 	LocationID string `json:"location_id"`
-	// ReferenceID is the attempt.
+	// ReferenceID is the attempt's id.
 	ReferenceID string   `json:"reference_id"`
 	Amount      *money   `json:"amount_money"`
 	Approved    *money   `json:"approved_money"`
@@ -42,8 +42,7 @@ type paid struct {
 	} `json:"card_details"`
 }
 
-// references returns the other id of a payment in webhooks: Square creates an order for
-// each.
+// references returns the payment's other id in webhooks: the order that Square creates for each payment.
 func (p *paid) references() []string {
 	if p.OrderID == "" {
 		return nil
@@ -76,7 +75,8 @@ func outcome(p *paid) (gateway.Outcome, error) {
 	return o, err
 }
 
-// outcome is as the function; it states the location that was paid where the account is one location of its seller's.
+// outcome maps a payment like the function outcome. It adds the location as the payee if the account is one location of
+// its seller.
 func (c *Client) outcome(p *paid) (gateway.Outcome, error) {
 	o, err := outcome(p)
 	if err == nil && c.Location != "" {
@@ -110,7 +110,7 @@ func refundOutcome(r *refund) (gateway.RefundOutcome, error) {
 
 var errGone = errors.New("the provider names a refund that it does not know")
 
-// unknown replaces gateway.ErrNoSuchPayment where it does not mean "there is none".
+// unknown replaces gateway.ErrNoSuchPayment by an error that does not mean "there is no payment".
 func unknown(err error) error {
 	if errors.Is(err, gateway.ErrNoSuchPayment) {
 		return errGone

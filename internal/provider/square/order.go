@@ -12,8 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// order is an Order (https://developer.squareup.com/reference/square/objects/Order): a container of payments, that of a
-// payment link for one.
+// order is an Order (https://developer.squareup.com/reference/square/objects/Order): a container of payments, such as
+// the order of a payment link.
 type order struct {
 	ID      string `json:"id"`
 	State   string `json:"state"`
@@ -22,7 +22,7 @@ type order struct {
 	} `json:"tenders"`
 }
 
-// lookupOrder is how the payment of an order stands that has come furthest, or the order where it has none
+// lookupOrder returns the state of the most advanced payment of an order, or of the order if it has no payment
 // (https://developer.squareup.com/reference/square/orders-api/retrieve-order, which needs the permission ORDERS_READ).
 func (c *Client) lookupOrder(ctx context.Context, id string) (gateway.Outcome, error) {
 	a, err := call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: c.base + "/v2/orders/" + url.PathEscape(id), Header: c.header()})

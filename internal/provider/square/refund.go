@@ -44,8 +44,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 // maxReason is the maximum length of a reason, in characters.
 const maxReason = 192
 
-// LookupRefund implements gateway.Provider. A refund without a recorded id is searched
-// among those of its payment.
+// LookupRefund implements gateway.Provider. It searches for a refund without a recorded id among the payment's refunds.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID != "" {
 		found, err := c.refund(ctx, r.ProviderRefundID)

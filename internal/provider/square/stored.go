@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider: a card on file.
+// TokenKind implements gateway.Provider. A card on file is a stored method.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if strings.HasPrefix(token, "ccof:") {
 		return gateway.TokenStored
@@ -22,9 +22,8 @@ type card struct {
 	CustomerID string `json:"customer_id"`
 }
 
-// CheckOwner implements gateway.Provider
-// (https://developer.squareup.com/reference/square/cards-api/retrieve-card). The
-// customer is one of Square's.
+// CheckOwner implements gateway.Provider (https://developer.squareup.com/reference/square/cards-api/retrieve-card). The
+// customer is the id of a Square customer.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	found, err := c.get(ctx, "/v2/cards/"+url.PathEscape(token), nil)
 	switch {

@@ -6,15 +6,15 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// The values of the account's key lists.
+// These are the values of the account's key lists.
 const (
 	listEvents  = "events"
 	listBalance = "balance"
 	listBoth    = "both"
 )
 
-// Adapter describes the adapter to the configuration. An account without base_url and api_key only takes webhooks. Its money counts as
-// real unless it is at this machine: a loopback address is refused in live.
+// Adapter describes the adapter to the configuration. An account without base_url and api_key only receives webhooks.
+// The account's money counts as real unless the address is a loopback address, which is refused in live mode.
 func Adapter() descriptor.Adapter {
 	api, lists := descriptor.APIKey(), webhooks.Key{
 		Name: "lists", OneOf: []string{listEvents, listBalance, listBoth}, Optional: true,
@@ -43,13 +43,13 @@ func Adapter() descriptor.Adapter {
 			if s.Params["lists"] == listBalance || s.Params["lists"] == listBoth {
 				return of(s), nil
 			}
-			return nil, nil //nolint:nilnil // this account's provider has none
+			return nil, nil //nolint:nilnil // this account's provider has no such list
 		},
 		Events: func(s descriptor.Settings) (gateway.EventLog, error) {
 			if s.Params["lists"] == listEvents || s.Params["lists"] == listBoth {
 				return of(s), nil
 			}
-			return nil, nil //nolint:nilnil // this account's provider has none
+			return nil, nil //nolint:nilnil // this account's provider has no such list
 		},
 	}
 }

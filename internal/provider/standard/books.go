@@ -15,7 +15,7 @@ import (
 
 var (
 	errNoList = errors.New("the provider's answer has no page of a list")
-	// errLacking is that of a list which the account has by its configuration.
+	// errLacking is returned if the provider lacks a list that the account's configuration names.
 	errLacking = errors.New("the provider does not have this list: the account's lists must name only those that it has")
 )
 
@@ -43,7 +43,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	return pages(ctx, c, "/v1/balance", in, func(e entry, _ json.RawMessage) ([]gateway.Entry, error) { return e.booked() }, take)
 }
 
-// booked is the entry, if it can be counted.
+// booked returns the entry, or an error if it can't be counted.
 func (e entry) booked() ([]gateway.Entry, error) {
 	told, err := e.movement()
 	if err != nil {
@@ -56,8 +56,8 @@ func (e entry) booked() ([]gateway.Entry, error) {
 	}}, nil
 }
 
-// movement names what was moved as lookups and webhooks do, so that it counts once: a charge is captured once, which they
-// report as a total; a refund has its id, and what a dispute moved that of its entry.
+// movement names the movement as lookups and webhooks do, so that the same money counts once. A charge has one capture,
+// which they report as a total. A refund has its own id. A dispute's movement has the id of its entry.
 func (e entry) movement() (payment.Told, error) {
 	kind, err := movementKind(e.Kind)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.
 	return pages(ctx, c, "/v1/events", in, listed.passed, take)
 }
 
-// listed is what the list's time of an event is read from.
+// listed is the part of an event that contains its time.
 type listed struct {
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
@@ -100,7 +100,7 @@ func (e listed) passed(body json.RawMessage) ([]gateway.ListedEvent, error) {
 	return []gateway.ListedEvent{{Body: body, At: e.Created}}, nil
 }
 
-// pages reads a list to its end.
+// pages reads all pages of a list.
 func pages[T, E any](
 	ctx context.Context, c *Client, path string, in gateway.Span, read func(T, json.RawMessage) ([]E, error), take func(E) error,
 ) error {

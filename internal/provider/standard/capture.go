@@ -21,7 +21,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return c.command(ctx, cl.ProviderPaymentID, "cancel", cl.IdempotencyKey, cl.Permit, struct{}{})
 }
 
-// command sends a command. After a refusal the charge is looked up: its state counts.
+// command sends a command. After a refusal it looks the charge up and returns the charge's state.
 func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body any) (gateway.Outcome, error) {
 	var moved Charge
 	refused, err := c.api.Post(ctx, "/v1/charges/"+url.PathEscape(id)+"/"+verb, keyed(key), l, body, &moved)

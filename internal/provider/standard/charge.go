@@ -38,8 +38,9 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	return o, err
 }
 
-// Complete implements gateway.Provider: what the page or script returned is sent as it is. A charge that is refused for not being pending any
-// more is looked up: its customer may have paid it in the meantime.
+// Complete implements gateway.Provider. It sends the result of the page or the script unchanged. If the provider refuses
+// because the charge is not pending any more, Complete looks the charge up: its customer may have paid it in the
+// meantime.
 func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
 	details := bytes.TrimSpace(cp.Details)
 	if !bytes.HasPrefix(details, []byte("{")) || !json.Valid(details) {
@@ -52,7 +53,7 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 	return o, err
 }
 
-// send makes a call that takes or holds money. A refusal is returned beside the outcome that it is.
+// send makes a call that captures or authorizes money. For a refusal it returns both the outcome and the refusal.
 func (c *Client) send(ctx context.Context, path, key string, l gateway.Permit, body any) (gateway.Outcome, *RefusalError, error) {
 	var made Charge
 	refused, err := c.api.Post(ctx, path, keyed(key), l, body, &made)
@@ -66,7 +67,8 @@ func (c *Client) send(ctx context.Context, path, key string, l gateway.Permit, b
 	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, refused, nil
 }
 
-// Lookup implements gateway.Provider: by the id of a container the contract has the charge in it that has come furthest.
+// Lookup implements gateway.Provider. For a container's id, the contract returns the most advanced charge in the
+// container.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found Charge
 	if err := c.api.Get(ctx, "/v1/charges/"+url.PathEscape(id), nil, &found); err != nil {
@@ -86,8 +88,8 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 
 var errOthers = errors.New("the provider lists several objects for one reference, or one of another reference")
 
-// only is the one object that a list has by a reference. Only an empty list shows that there is none: a response without one, or a
-// provider without the list, shows nothing.
+// only returns the one object in a list with this reference. Only an empty list shows that there is no such object. A
+// response without a list, or a provider that lacks the list, shows nothing.
 func only[T any](ctx context.Context, c *Client, path, reference string, of func(T) string) (one T, err error) {
 	var list struct {
 		Items []T `json:"items"`

@@ -1,11 +1,12 @@
-// Package standard calls any provider that implements the contract of docs/reference/standard-provider.md: a shop's own, a local one, the sandbox.
-// api/standard-provider.yaml describes the contract; the tests hold each request of this adapter, and each response of the sandbox,
-// against it.
+// Package standard calls any provider that implements the contract of docs/reference/standard-provider.md: a shop's own
+// provider, a local provider, or the sandbox. api/standard-provider.yaml describes the contract. The tests check each
+// request of this adapter and each response of the sandbox against it.
 //
-// No command is carried out twice: each has an Idempotency-Key, which the contract has the provider keep for a day at least and answer as
-// it did the first time. A charge whose answer was lost is sent again with its key within the resend window, and after that looked up by
-// its reference, the attempt's id, and a refund by its own: both lookups are consistent by the contract. What no status of the contract
-// is counts as under way.
+// No command is carried out twice. Each command has an Idempotency-Key. By the contract, the provider stores the key for
+// at least a day, and answers a repeated command as the first time. A charge whose answer was lost is sent again with
+// its key within the resend window. After that it is looked up by its reference, the attempt's id. A refund is looked up
+// by its own reference. By the contract, both lookups are consistent. A status outside the contract counts as
+// processing.
 package standard
 
 import (
@@ -21,15 +22,16 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/httpjson"
 )
 
-// keyLife is an hour less than the day for which the contract has keys kept: what is sent last must get there in time.
+// keyLife is an hour shorter than the contract's key life of a day, so that the last resend arrives in time.
 const keyLife = 23 * time.Hour
 
-// Client is one account at a provider of the contract. It implements gateway.Provider, gateway.Books and gateway.EventLog.
+// Client is one account at a provider of the contract. It implements gateway.Provider, gateway.Books and
+// gateway.EventLog.
 type Client struct {
 	api *httpjson.API[*RefusalError]
 }
 
-// New returns the client of the provider at a base address. Without an API key its calls bear none.
+// New returns the client of the provider at a base address. If the API key is empty, calls have no Authorization header.
 func New(base, key string, client *http.Client) *Client {
 	return &Client{&httpjson.API[*RefusalError]{
 		Name: "the provider", Base: strings.TrimRight(base, "/"), HTTP: client, Done: []int{http.StatusOK, http.StatusCreated}, Read: readRefusal,
@@ -42,8 +44,8 @@ func New(base, key string, client *http.Client) *Client {
 	}}
 }
 
-// Capabilities implements gateway.Provider by what the contract requires of every provider. What one does not offer it refuses as not_supported when it
-// is called for: no capability is fetched.
+// Capabilities implements gateway.Provider. They are the contract's requirements for every provider. A provider refuses
+// an operation that it does not offer as not_supported. No capability is read from the provider.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: true,
@@ -52,12 +54,12 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// RefusalError is a definitive error of the provider: nothing was done.
+// RefusalError is a definitive error of the provider: it did not carry out the request.
 type RefusalError struct {
 	Status  int    `json:"-"`
 	Code    string `json:"code"`
 	Message string `json:"message,omitempty"`
-	// ChargeStatus is set where the charge, and not the request, is the reason.
+	// ChargeStatus is set if the charge's status is the reason, and not the request.
 	ChargeStatus string `json:"charge_status,omitempty"`
 }
 
@@ -71,11 +73,12 @@ func (r *RefusalError) Missing() bool {
 
 func keyed(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
 
-// errKeyInUse is a conflict that is about the key: what became of the call that has it is not in this response.
+// errKeyInUse is returned for a conflict about the key. The response does not contain the outcome of the other call with
+// this key.
 var errKeyInUse = errors.New("another call to the provider has this idempotency key")
 
-// readRefusal reads a 4xx, except those that mean "later", those about the key of another call, and a 404 that does not have the contract's
-// code: that may be of an address that the provider does not have.
+// readRefusal reads a 4xx as a refusal, with three exceptions: statuses that mean "later", conflicts about another
+// call's key, and a 404 without the contract's code. Such a 404 may mean that the provider does not have the address.
 func readRefusal(a call.Answer) (*RefusalError, error) {
 	if later(a.Status) {
 		return nil, fmt.Errorf("the provider answers %d", a.Status)

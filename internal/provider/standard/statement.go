@@ -16,8 +16,8 @@ var (
 	errMoney    = errors.New("the provider's answer has an amount below 1 or a currency that is not three upper-case letters")
 )
 
-// outcome returns an error for a response without an id, or with money of another form: how the payment stands is then
-// unknown. A status that the contract does not have is under way.
+// outcome maps a charge. It returns an error for a response without an id or with invalid money, because the state is
+// then unknown. A status outside the contract is processing.
 func outcome(c Charge) (gateway.Outcome, error) {
 	if c.ID == "" {
 		return gateway.Outcome{}, errNameless
@@ -55,7 +55,7 @@ func outcome(c Charge) (gateway.Outcome, error) {
 	return withLater(o, c)
 }
 
-// live is nil where the provider does not state the mode.
+// live returns nil if the provider does not state the mode.
 func live(test *bool) *bool {
 	if test == nil {
 		return nil
@@ -63,7 +63,8 @@ func live(test *bool) *bool {
 	return new(!*test)
 }
 
-// action is nil for one that is not of the contract: a shop's page leads its customer to whatever address is in it.
+// action returns nil for an action outside the contract, because a shop's page sends its customer to the address in the
+// action.
 func action(n *payment.NextAction) *payment.NextAction {
 	if n == nil {
 		return nil
@@ -95,7 +96,7 @@ func isCurrency(code string) bool {
 	return len(code) == 3
 }
 
-// withLater adds what happened after the payment: its refunds and disputes.
+// withLater adds the charge's refunds and disputes.
 func withLater(o gateway.Outcome, c Charge) (gateway.Outcome, error) {
 	for _, r := range c.Refunds {
 		refunded, err := refundOutcome(r)
@@ -113,7 +114,7 @@ func withLater(o gateway.Outcome, c Charge) (gateway.Outcome, error) {
 		if err != nil {
 			return gateway.Outcome{}, err
 		}
-		// Of a status that is not of the contract only the movements count.
+		// If the status is outside the contract, only the movements count.
 		if slices.Contains(fsm.DisputeStates(), fsm.DisputeState(d.Status)) {
 			o.Disputes = append(o.Disputes, payment.DisputeTold{
 				ProviderID: d.ID, Status: fsm.DisputeState(d.Status), Reason: d.Reason, Money: disputed, DueBy: d.DueBy, At: d.Updated,
@@ -130,7 +131,8 @@ func withLater(o gateway.Outcome, c Charge) (gateway.Outcome, error) {
 	return o, nil
 }
 
-// movement is what a dispute has moved. One without an id would be taken for the total of its kind, and a negative amount would add to it.
+// movement returns a dispute's movement. A movement without an id would count as the total of its kind, and a negative
+// amount would add to that total.
 func (m DisputeMovement) movement(of Dispute) (payment.Told, error) {
 	kind, err := movementKind(m.Kind)
 	switch {
@@ -167,7 +169,7 @@ func failure(code *string) *payment.Failure {
 	return payment.NewFailure(*code, *code)
 }
 
-// refundOutcome is that of a refund; a status that the contract does not have is under way.
+// refundOutcome maps a refund. A status outside the contract is processing.
 func refundOutcome(r Refund) (gateway.RefundOutcome, error) {
 	if r.ID == "" {
 		return gateway.RefundOutcome{}, errNameless

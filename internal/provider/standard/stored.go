@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider: by the contract a stored payment method is a card_… .
+// TokenKind implements gateway.Provider. By the contract, the token of a stored payment method begins with card_.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if strings.HasPrefix(token, "card_") {
 		return gateway.TokenStored

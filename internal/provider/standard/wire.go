@@ -10,7 +10,7 @@ import (
 
 // ChargeRequest is the body of the call that begins a charge.
 type ChargeRequest struct {
-	// Reference is the attempt's id, by which the charge is found again.
+	// Reference is the attempt's id. It finds the charge again.
 	Reference  string           `json:"reference"`
 	OrderID    string           `json:"order_id,omitempty"`
 	Amount     int64            `json:"amount"`
@@ -43,7 +43,7 @@ type RefundRequest struct {
 	Reference string `json:"reference"`
 }
 
-// The statuses of a charge.
+// These are the statuses of a charge.
 const (
 	Pending    = "pending"
 	Authorized = "authorized"
@@ -58,18 +58,18 @@ type Charge struct {
 	Reference string `json:"reference"`
 	Status    string `json:"status"`
 	Amount    int64  `json:"amount"`
-	// AmountCaptured is nil where it was left out: all of the amount, once the charge has succeeded.
+	// AmountCaptured is nil if the provider omits it. A succeeded charge is then captured in full.
 	AmountCaptured *int64  `json:"amount_captured"`
 	Currency       string  `json:"currency"`
 	FailureCode    *string `json:"failure_code"`
-	// ContainerID is the page, session or order in which the charge was made, Payee the account that is paid; empty where the
-	// provider has none. Test is whether no real money is meant, nil where it is left out.
+	// ContainerID is the page, session or order of the charge, and Payee is the account that receives the money. Both
+	// are empty if the provider has none. Test is set if the payment moves no real money; nil if the provider omits it.
 	ContainerID string               `json:"container_id,omitzero"`
 	Payee       string               `json:"payee,omitzero"`
 	Test        *bool                `json:"test,omitzero"`
 	NextAction  *payment.NextAction  `json:"next_action"`
 	Saved       *payment.SavedMethod `json:"saved_payment_method"`
-	// Refunds and Disputes are there in lookups.
+	// Refunds and Disputes are set in lookups.
 	Refunds  []Refund  `json:"refunds"`
 	Disputes []Dispute `json:"disputes"`
 }
@@ -84,7 +84,8 @@ type Refund struct {
 	FailureCode *string `json:"failure_code,omitempty"`
 }
 
-// Dispute is a dispute as the provider shows it. Each movement is named by its entry of the provider's books, as in webhooks.
+// Dispute is a dispute as the provider shows it. Each movement has the id of its entry in the provider's books, as in
+// webhooks.
 type Dispute struct {
 	ID        string            `json:"id"`
 	Status    string            `json:"status"`
@@ -96,7 +97,7 @@ type Dispute struct {
 	Movements []DisputeMovement `json:"movements"`
 }
 
-// DisputeMovement is what a dispute has moved, in its currency.
+// DisputeMovement is a money movement of a dispute, in the dispute's currency.
 type DisputeMovement struct {
 	EntryID string    `json:"entry_id"`
 	Kind    string    `json:"kind"`

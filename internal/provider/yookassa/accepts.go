@@ -11,7 +11,7 @@ import (
 // maxCustomer is the maximum length of merchant_customer_id.
 const maxCustomer = 200
 
-// allowed are the members of YooKassa's own request that provider_data may have.
+// allowed returns the members of YooKassa's own request that provider_data may contain.
 func allowed() []string { return []string{"airline", "description", "statements"} }
 
 // Accepts implements gateway.Provider.
@@ -31,7 +31,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	return n.Err()
 }
 
-// accepts adds what YooKassa has no word for.
+// accepts adds the values for which YooKassa has no word.
 func accepts(n *call.Needs, member string, r *gateway.LineReceipt) {
 	if r == nil {
 		return
@@ -42,7 +42,8 @@ func accepts(n *call.Needs, member string, r *gateway.LineReceipt) {
 	n.If(r.Measure != "" && !slices.Contains(measures, r.Measure), member+"measure", "is none of YooKassa's")
 }
 
-// The values of a line's receipt (https://yookassa.ru/developers/payment-acceptance/receipts/54fz/parameters-values).
+// These are the values of a line's receipt
+// (https://yookassa.ru/developers/payment-acceptance/receipts/54fz/parameters-values).
 //
 //nolint:gochecknoglobals // tables
 var (

@@ -35,7 +35,7 @@ func of(s descriptor.Settings) *Client {
 	return New(s.BaseURL, s.Params["shop_id"], s.Params["api_key"], s.Client)
 }
 
-// maxTaxSystem is the last of the tax systems, which are numbered from 1.
+// maxTaxSystem is the highest number of a tax system. The numbers begin with 1.
 const maxTaxSystem = 6
 
 func taxSystem(text string) (int, error) {

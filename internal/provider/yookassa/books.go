@@ -14,12 +14,12 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Entries implements gateway.Books by the lists of payments, by the time of their capture, and of
-// refunds (https://yookassa.ru/developers/api#get_payments_list, #get_refunds_list); both end after
-// three years. The net amount of a capture is its income_amount, the fee what is left of its amount.
+// Entries implements gateway.Books. It lists payments by the time of their capture, and refunds
+// (https://yookassa.ru/developers/api#get_payments_list, #get_refunds_list). Both lists go back three years. The net
+// amount of a capture is its income_amount, and the fee is the rest of its amount.
 //
-// A refund has no date but that of its creation: one that is under way is left out, and is found by
-// reading the same span again. Payouts have no id in the API, disputes are not in it.
+// A refund has only the date of its creation. Entries omits a pending refund; a later read of the same span finds it.
+// The API has no ids of payouts and no disputes.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &call.Unread{}
 	err := each(ctx, c, "/payments", bounds("captured_at", in), passing(unread, func(p listedPayment) ([]gateway.Entry, error) { return p.entries(in) }, take))
@@ -29,17 +29,17 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	return unread.After(each(ctx, c, "/refunds", bounds("created_at", in), passing(unread, func(r listedRefund) ([]gateway.Entry, error) { return r.entries(in) }, take)))
 }
 
-// passing passes the entries of one item of a list.
+// passing returns a function that passes the entries of one list item.
 func passing[T any](unread *call.Unread, read func(T) ([]gateway.Entry, error), take func(gateway.Entry) error) func(json.RawMessage) (bool, error) {
 	return func(item json.RawMessage) (bool, error) { return true, call.Pass(unread, item, read, take) }
 }
 
 var errDateless = errors.New("it has no date")
 
-// milliseconds is how precise times are at YooKassa.
+// milliseconds is YooKassa's time format.
 const milliseconds = "2006-01-02T15:04:05.000Z"
 
-// bounds are the parameters of a list for what it has within a span, or a little more.
+// bounds returns the list parameters for the objects in a span. The list may also contain objects shortly after it.
 func bounds(field string, in gateway.Span) url.Values {
 	return url.Values{
 		"status":       {"succeeded"},
@@ -76,8 +76,7 @@ func (p listedPayment) entries(in gateway.Span) ([]gateway.Entry, error) {
 	return []gateway.Entry{e}, nil
 }
 
-// income splits a captured amount into what YooKassa keeps and what it hands over; both are nil where
-// that is not stated.
+// income splits a captured amount into YooKassa's fee and the net amount. Both are nil if the net amount is not stated.
 func income(captured payment.Money, handed *amount) (fee, net *payment.Money, err error) {
 	if handed == nil {
 		return nil, nil, nil

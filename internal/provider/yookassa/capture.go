@@ -13,8 +13,8 @@ type captureRequest struct {
 	Receipt *receipt `json:"receipt,omitempty"`
 }
 
-// Capture implements gateway.Provider. The uncaptured rest is released
-// (https://yookassa.ru/developers/api#capture_payment).
+// Capture implements gateway.Provider (https://yookassa.ru/developers/api#capture_payment). YooKassa releases the
+// uncaptured rest.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	value, err := call.Decimal(cp.Money)
 	if err != nil {
@@ -28,9 +28,8 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	return c.command(ctx, cp.ProviderPaymentID, "capture", cp.IdempotencyKey, cp.Permit, body)
 }
 
-// Cancel implements gateway.Provider. YooKassa cancels only holds
-// (https://yookassa.ru/developers/api#cancel_payment); a payment that its customer has
-// not confirmed it refuses to cancel, and lets it expire.
+// Cancel implements gateway.Provider. YooKassa cancels only holds (https://yookassa.ru/developers/api#cancel_payment).
+// It refuses to cancel a payment that the customer has not confirmed, and lets it expire.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	if err := call.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
@@ -38,7 +37,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return c.command(ctx, cl.ProviderPaymentID, "cancel", cl.IdempotencyKey, cl.Permit, struct{}{})
 }
 
-// command sends a command. After a refusal the payment is looked up: its state counts.
+// command sends a command. After a refusal it looks the payment up and returns the payment's state.
 func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body any) (gateway.Outcome, error) {
 	var moved object
 	refused, err := c.api.Post(ctx, paymentPath(id)+"/"+verb, keyed(key), l, body, &moved)

@@ -24,8 +24,8 @@ type chargeRequest struct {
 	IP                string            `json:"client_ip,omitempty"`
 	Receipt           *receipt          `json:"receipt,omitempty"`
 	Metadata          map[string]string `json:"metadata"`
-	// Description, which the customer reads on the page, Airline and Statements are YooKassa's own
-	// (provider_data).
+	// Description, Airline and Statements are YooKassa's own members (provider_data). The customer reads the Description
+	// on the page.
 	Description json.RawMessage `json:"description,omitempty"`
 	Airline     json.RawMessage `json:"airline,omitempty"`
 	Statements  json.RawMessage `json:"statements,omitempty"`
@@ -36,8 +36,7 @@ type methodData struct {
 	Phone string `json:"phone,omitempty"`
 }
 
-// Charge implements gateway.Provider. A declined payment is cancelled at YooKassa for
-// good.
+// Charge implements gateway.Provider. A decline is final: YooKassa cancels the payment.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -66,7 +65,7 @@ func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
 	r := chargeRequest{
 		Amount: amount{value, string(ch.Money.Currency)}, Capture: ch.Capture == payment.CaptureAutomatic,
 		Customer: ch.Customer.Reference, IP: ch.Customer.IP, Receipt: on,
-		// Read by the webhooks' adapter.
+		// The webhook reader uses the metadata.
 		Metadata:    map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 		Description: ch.ProviderData["description"], Airline: ch.ProviderData["airline"], Statements: ch.ProviderData["statements"],
 	}
@@ -77,9 +76,9 @@ func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
 	return r, err
 }
 
-// pay sets the method, by the form of the token: one that the customer completes at YooKassa, or none,
-// so that it is chosen there; a saved method, which needs no confirmation; or else a single-use token
-// (https://yookassa.ru/developers/payment-acceptance/getting-started/selecting-integration-scenario).
+// pay sets the payment method by the form of the token. It is a method that the customer completes at YooKassa, or no
+// method, so that the customer chooses one there. It may also be a saved method, which needs no confirmation, or a
+// single-use token (https://yookassa.ru/developers/payment-acceptance/getting-started/selecting-integration-scenario).
 func (r *chargeRequest) pay(d gateway.Details) {
 	switch {
 	case ways[d.Token] || codes[d.Token]:
@@ -91,7 +90,7 @@ func (r *chargeRequest) pay(d gateway.Details) {
 	}
 }
 
-// mobile is paid from the balance of a telephone number, sber confirmed by a message to one.
+// mobile pays from the balance of a telephone number. sber is confirmed by a message to a telephone number.
 const mobile, sber = "mobile_balance", "sberbank"
 
 // codes are the methods that a customer completes at YooKassa
@@ -101,8 +100,8 @@ var codes = map[string]bool{ //nolint:gochecknoglobals // a table
 	"sber_bnpl": true, "alfa_pay": true,
 }
 
-// code is the method that a pay names, by its token or beside one for the way to confirm; empty if
-// it leaves the choice to the customer.
+// code returns the method that the charge names, in its token or in its method type. It is empty if the customer chooses
+// the method.
 func code(d gateway.Details) string {
 	switch {
 	case codes[d.Token]:
@@ -113,7 +112,8 @@ func code(d gateway.Details) string {
 	return ""
 }
 
-// methodOf is a method with the customer's telephone number where it goes by that; nil for a choice.
+// methodOf returns the method, with the customer's telephone number if the method needs it. It returns nil if the
+// customer chooses the method.
 func methodOf(d gateway.Details) *methodData {
 	m := &methodData{Type: code(d)}
 	switch {
@@ -125,12 +125,12 @@ func methodOf(d gateway.Details) *methodData {
 	return m
 }
 
-// byPhone reports whether the payment can't be made without the customer's telephone number.
+// byPhone reports whether the payment requires the customer's telephone number.
 func byPhone(d gateway.Details) bool {
 	return code(d) == mobile || code(d) == sber && confirms(d) == typeExternal
 }
 
-// digits is a telephone number without the plus, as YooKassa has it.
+// digits returns a telephone number without the plus sign, as YooKassa expects it.
 func digits(phone string) string { return strings.TrimPrefix(phone, "+") }
 
 // idLength is the length of YooKassa's ids, which look like UUIDs.

@@ -1,8 +1,8 @@
-// Package yookassa calls YooKassa's API (https://yookassa.ru/developers/api): a payment
-// is a payment object, which waits for its customer or is paid at once.
+// Package yookassa calls YooKassa's API (https://yookassa.ru/developers/api). A payment is a payment object that waits
+// for its customer or is paid at once.
 //
-// No payment has a second step: what the customer confirms, on the page, in the widget or in an app, goes
-// to YooKassa itself.
+// No payment has a second step. The customer confirms it on the page, in the widget or in an app, and the confirmation
+// goes directly to YooKassa.
 package yookassa
 
 import (
@@ -23,7 +23,7 @@ import (
 type Client struct {
 	call.OneStep
 
-	// TaxSystem is the shop's tax system (tag 1055 of 54-FZ), which receipts name; 0: none
+	// TaxSystem is the shop's tax system (tag 1055 of 54-FZ) in receipts; 0: no tax system
 	// (https://yookassa.ru/developers/payment-acceptance/receipts/54fz/other-services/parameters-values#tax-systems).
 	TaxSystem int
 
@@ -31,30 +31,28 @@ type Client struct {
 	api       *httpjson.API[*refusal]
 }
 
-// address is the API's; its version is in the path
+// address is the API's address. The path contains the version
 // (https://yookassa.ru/developers/using-api/interaction-format).
 const address = "https://api.yookassa.ru"
 
-// New returns the client of the shop with this id and secret key; base replaces
-// YooKassa's own address.
+// New returns the client of the shop with this id and secret key. The base replaces YooKassa's own address.
 func New(base, shop, key string, client *http.Client) *Client {
 	c := &Client{shop: shop, key: key}
-	// A success is 200 and nothing else (https://yookassa.ru/developers/using-api/response-handling/http-codes).
+	// Every success has status 200 (https://yookassa.ru/developers/using-api/response-handling/http-codes).
 	c.api = &httpjson.API[*refusal]{
 		Name: "YooKassa", Base: strings.TrimRight(cmp.Or(base, address), "/") + "/v3", HTTP: client, Header: c.header, Read: readRefusal,
 	}
 	return c
 }
 
-// keyLife is YooKassa's less an hour: a key counts "for 24 hours after the first
-// request, after that a repeated one is processed as a new one"
-// (https://yookassa.ru/developers/using-api/interaction-format#idempotence).
+// keyLife is YooKassa's key life minus one hour: a key counts "for 24 hours after the first request, after that a
+// repeated one is processed as a new one" (https://yookassa.ru/developers/using-api/interaction-format#idempotence).
 const keyLife = 23 * time.Hour
 
-// Capabilities implements gateway.Provider: https://yookassa.ru/developers/api,
-// "Payments" (capture once, all or a part; cancel only a hold) and "Refunds" (any
-// number of parts). A payment is found by its metadata in the list of those made about
-// the same time; that this list, or the one of refunds, never lags is not documented.
+// Capabilities implements gateway.Provider. https://yookassa.ru/developers/api describes "Payments" (one capture, full
+// or partial; cancel only of a hold) and "Refunds" (any number of parts). A payment is found by its metadata in the list
+// of payments that were created at about the same time. YooKassa does not document that the lists of payments and
+// refunds never lag.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: false,
@@ -71,9 +69,8 @@ func (c *Client) header() http.Header {
 
 func keyed(key string) http.Header { return http.Header{"Idempotence-Key": {key}} }
 
-// refusal is YooKassa's error object
-// (https://yookassa.ru/developers/using-api/response-handling/response-format). Its
-// description is left out: it may quote the request.
+// refusal is YooKassa's error object (https://yookassa.ru/developers/using-api/response-handling/response-format). It
+// omits the description, which may quote the request.
 type refusal struct {
 	status    int
 	Type      string `json:"type"`
@@ -82,13 +79,13 @@ type refusal struct {
 	Parameter string `json:"parameter"`
 }
 
-// Error contains the refusal's id, for YooKassa's support.
+// Error implements error. It contains the refusal's id for YooKassa's support.
 func (r *refusal) Error() string {
 	return fmt.Sprintf("yookassa says %d %s %s, error %s", r.status, r.Code, r.Parameter, r.ID)
 }
 
-// readRefusal returns a definitive error as a refusal, and any other as an error. A
-// response that is not in YooKassa's format may come from a proxy: it refuses nothing.
+// readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
+// YooKassa's format may come from a proxy, so it is not a refusal.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var r refusal
 	if err := json.Unmarshal(a.Body, &r); err != nil || r.Type != "error" || r.Code == "" {
@@ -101,9 +98,8 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return &r, nil
 }
 
-// definitive reports whether an error is about the request as such. One about the
-// idempotency key is about another request with it ("Idempotence key duplicated"), 429
-// and 500 are transient.
+// definitive reports whether the error refuses this request. An error about the idempotency key concerns another request
+// with the same key ("Idempotence key duplicated"). 429 and 500 are transient.
 func (r *refusal) definitive() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:

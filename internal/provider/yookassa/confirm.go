@@ -8,33 +8,33 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// The ways to confirm a payment, and the tokens that choose one; without a method of the pay's
-// (payment_method.type) the customer chooses it there
+// These are the ways to confirm a payment, and also the tokens that choose them. If the charge has no method
+// (payment_method.type), the customer chooses one during the confirmation
 // (https://yookassa.ru/developers/payment-acceptance/getting-started/payment-process#user-confirmation).
 const (
 	typeRedirect = "redirect"
 	// typeEmbedded is YooKassa's widget on the shop's page.
 	typeEmbedded = "embedded"
 	typeQR       = "qr"
-	// typeExternal is in an app or by a message, without the shop.
+	// typeExternal is a confirmation in an app or by a message, without the shop.
 	typeExternal = "external"
-	// typeApp is by a link to an app.
+	// typeApp is a confirmation by a link to an app.
 	typeApp = "mobile_application"
 )
 
-// confirmation requests one way to confirm a payment.
+// confirmation is a request for one way to confirm a payment.
 type confirmation struct {
 	Type      string `json:"type"`
 	ReturnURL string `json:"return_url,omitempty"`
 	Locale    string `json:"locale,omitempty"`
 }
 
-// ways are the tokens that name how the customer confirms, not what is charged.
+// ways are the tokens that name the way of the confirmation and not the payment method.
 var ways = map[string]bool{ //nolint:gochecknoglobals // a table
 	typeRedirect: true, typeEmbedded: true, typeQR: true, typeExternal: true, typeApp: true,
 }
 
-// confirms is the way to confirm that a pay's token chooses; redirect if it chooses none.
+// confirms returns the way of the confirmation that the token chooses, or redirect.
 func confirms(d gateway.Details) string {
 	if ways[d.Token] {
 		return d.Token
@@ -42,10 +42,11 @@ func confirms(d gateway.Details) string {
 	return typeRedirect
 }
 
-// returns reports whether the customer comes back from this way to confirm, so that it needs an address.
+// returns reports whether the customer returns to the shop after this way of confirmation, so that a return address is
+// required.
 func returns(way string) bool { return way == typeRedirect || way == typeApp }
 
-// confirmationOf is nil for a way that needs an address to come back to, without one.
+// confirmationOf returns nil if the way requires a return address and the charge has none.
 func confirmationOf(d gateway.Details) *confirmation {
 	c := &confirmation{Type: confirms(d), Locale: locale(d.Customer.Locale)}
 	switch {
@@ -57,13 +58,13 @@ func confirmationOf(d gateway.Details) *confirmation {
 	return c
 }
 
-// locale is one of the two that YooKassa has; empty for any other.
+// locale returns one of YooKassa's two locales, or "".
 func locale(tag string) string {
 	language, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	return map[string]string{"ru": "ru_RU", "en": "en_US"}[language]
 }
 
-// waiting is how an open payment is to be confirmed.
+// waiting describes how an open payment must be confirmed.
 type waiting struct {
 	Type  string `json:"type"`
 	URL   string `json:"confirmation_url"`
@@ -71,7 +72,7 @@ type waiting struct {
 	Data  string `json:"confirmation_data"`
 }
 
-// action is what the customer must do; nil if the response has nothing.
+// action returns the customer's next action, or nil if the response has none.
 func (w waiting) action() *payment.NextAction {
 	switch {
 	case w.URL != "":

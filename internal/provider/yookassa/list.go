@@ -7,17 +7,17 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// pageSize is the maximum of YooKassa's lists.
+// pageSize is the maximum page size of YooKassa's lists.
 const pageSize = "100"
 
-// list is one page. Items is nil if there is no list.
+// list is one page of a list. Items is nil if the response has no list.
 type list[T any] struct {
 	Items      []T    `json:"items"`
 	NextCursor string `json:"next_cursor"`
 }
 
-// each passes the objects of a list to take, page by page
-// (https://yookassa.ru/developers/using-api/lists), until that returns false or an error.
+// each passes the objects of a list to take, page by page (https://yookassa.ru/developers/using-api/lists), until take
+// returns false or an error.
 func each[T any](ctx context.Context, c *Client, path string, query url.Values, take func(T) (more bool, err error)) error {
 	query.Set("limit", pageSize)
 	for {
@@ -40,8 +40,7 @@ func each[T any](ctx context.Context, c *Client, path string, query url.Values, 
 	}
 }
 
-// search goes through a list until an object fits; it returns gateway.ErrNoSuchPayment at
-// the end.
+// search returns the first object of a list that fits. It returns gateway.ErrNoSuchPayment if no object fits.
 func search[T any](ctx context.Context, c *Client, path string, query url.Values, fits func(T) bool) (*T, error) {
 	var found *T
 	err := each(ctx, c, path, query, func(one T) (bool, error) {

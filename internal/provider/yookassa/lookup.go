@@ -13,7 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements gateway.Provider. The refunds of a payment are listed apart, once it has an amount that was refunded.
+// Lookup implements gateway.Provider. The refunds of a payment with a refunded amount take another request, for their
+// list.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if strings.HasPrefix(id, invoicePrefix) {
 		return c.lookupInvoice(ctx, id)
@@ -30,10 +31,11 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	return o, err
 }
 
-// invoicePrefix is that of the ids of invoices. No charge makes one: the shop does, by its own call or in its account.
+// invoicePrefix is the prefix of the ids of invoices. No charge creates an invoice: the shop creates it by its own call
+// or in its account.
 const invoicePrefix = "in-"
 
-// lookupInvoice looks up the payment of an invoice; one without any waits for its customer
+// lookupInvoice looks up the payment of an invoice. An invoice without a payment waits for its customer
 // (https://yookassa.ru/developers/api#get_invoice).
 func (c *Client) lookupInvoice(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found struct {
@@ -54,7 +56,7 @@ func (c *Client) lookupInvoice(ctx context.Context, id string) (gateway.Outcome,
 	return c.Lookup(ctx, found.Payment.ID)
 }
 
-// standing is how a payment stands, without its refunds: all that a command needs.
+// standing returns the state of a payment without its refunds. A command needs no more.
 func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, object, error) {
 	var found object
 	if err := c.api.Get(ctx, paymentPath(id), nil, &found); err != nil {
@@ -67,14 +69,14 @@ func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, obje
 const (
 	// clocks bounds the difference between our clock and YooKassa's.
 	clocks = 2 * time.Minute
-	// lastCharge is how long after its attempt a payment can have been made: the resend
-	// window, and then the length of a lease.
+	// lastCharge is the longest time between an attempt's creation and its payment's: the resend window and then the
+	// length of a lease.
 	lastCharge = 15 * time.Minute
 )
 
-// Find implements gateway.Provider. YooKassa has no filter by metadata: the payments of
-// the minutes after the attempt was created, a time that its id contains, are searched
-// (https://yookassa.ru/developers/api#get_payments_list).
+// Find implements gateway.Provider. YooKassa has no filter by metadata. Find searches the payments of the minutes after
+// the attempt's creation (https://yookassa.ru/developers/api#get_payments_list). The attempt's id contains its creation
+// time.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	query := url.Values{}
 	if uuid.UUID(id).Version() == 7 {

@@ -15,9 +15,8 @@ type amount struct {
 
 func (a amount) money() (*payment.Money, error) { return call.ReadDecimal(a.Value, a.Currency) }
 
-// object is YooKassa's view of a payment
-// (https://yookassa.ru/developers/api#payment_object). Its amount is the held or,
-// later, the captured one.
+// object is YooKassa's view of a payment (https://yookassa.ru/developers/api#payment_object). Its amount is the held
+// amount, and after the capture the captured amount.
 type object struct {
 	ID                  string            `json:"id"`
 	Status              string            `json:"status"`
@@ -25,7 +24,7 @@ type object struct {
 	Recipient           recipient         `json:"recipient"`
 	Invoice             invoice           `json:"invoice_details"`
 	Amount              amount            `json:"amount"`
-	Refunded            *amount           `json:"refunded_amount"` // where there are successful refunds
+	Refunded            *amount           `json:"refunded_amount"` // set if there are successful refunds
 	Metadata            map[string]string `json:"metadata"`
 	Confirmation        waiting           `json:"confirmation"`
 	Method              method            `json:"payment_method"`
@@ -36,7 +35,7 @@ type recipient struct {
 	AccountID string `json:"account_id"`
 }
 
-// invoice is that in which a payment was made, a container; empty for a payment without.
+// invoice is the invoice of a payment, a container. It is empty for a payment without an invoice.
 type invoice struct {
 	ID string `json:"id"`
 }
@@ -79,7 +78,7 @@ func outcome(p object) (gateway.Outcome, error) {
 	return o, err
 }
 
-// refund is YooKassa's view of one (https://yookassa.ru/developers/api#refund_object).
+// refund is YooKassa's view of a refund (https://yookassa.ru/developers/api#refund_object).
 type refund struct {
 	ID                  string            `json:"id"`
 	PaymentID           string            `json:"payment_id"`

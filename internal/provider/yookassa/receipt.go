@@ -8,9 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// receipt is what a fiscal receipt shows
-// (https://yookassa.ru/developers/payment-acceptance/receipts/54fz/yoomoney/basics), of a payment, of a
-// capture or of a refund.
+// receipt is the fiscal receipt of a payment, a capture or a refund
+// (https://yookassa.ru/developers/payment-acceptance/receipts/54fz/yoomoney/basics).
 type receipt struct {
 	Customer  receiptCustomer `json:"customer"`
 	Items     []receiptItem   `json:"items"`
@@ -23,7 +22,7 @@ type receiptCustomer struct {
 	Phone string `json:"phone,omitempty"`
 }
 
-// receiptItem is a line; its amount is the price of one.
+// receiptItem is a line. Its amount is the price of one piece.
 type receiptItem struct {
 	Description    string      `json:"description"`
 	Quantity       json.Number `json:"quantity"`
@@ -37,14 +36,14 @@ type receiptItem struct {
 const (
 	// maxDescription and maxName are in characters.
 	maxDescription, maxName = 128, 256
-	// maxVATCode is the last of the tax rates, which are numbered from 1.
+	// maxVATCode is the highest number of a tax rate. The numbers begin with 1.
 	maxVATCode = 12
 )
 
-// receiptOf is the receipt as YooKassa has it; nil without one.
+// receiptOf returns the receipt in YooKassa's format, or nil without a receipt.
 func (c *Client) receiptOf(r *gateway.Receipt, currency payment.Currency) (*receipt, error) {
 	if r == nil {
-		return nil, nil //nolint:nilnil // no receipt is no error
+		return nil, nil //nolint:nilnil // a charge without a receipt
 	}
 	on := &receipt{TaxSystem: c.TaxSystem, Customer: receiptCustomer{
 		Name: call.Short(r.Customer.Name, maxName), Email: r.Customer.Email, Phone: digits(r.Customer.Phone),

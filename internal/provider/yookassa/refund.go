@@ -16,9 +16,8 @@ type refundRequest struct {
 	Metadata  map[string]string `json:"metadata"`
 }
 
-// Refund implements gateway.Provider
-// (https://yookassa.ru/developers/api#create_refund). Our reason is not sent: the
-// customer may read it at YooKassa.
+// Refund implements gateway.Provider (https://yookassa.ru/developers/api#create_refund). It does not send our reason,
+// because the customer may read it at YooKassa.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	value, err := call.Decimal(r.Money)
 	if err != nil {
@@ -42,7 +41,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return gateway.RefusedRefund(refused.Code), nil
 }
 
-// LookupRefund implements gateway.Provider. A refund of another payment is not found.
+// LookupRefund implements gateway.Provider. It does not find a refund of another payment.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID == "" {
 		return c.findRefund(ctx, r)
@@ -58,8 +57,8 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return o, err
 }
 
-// eachRefund passes the refunds of a payment (https://yookassa.ru/developers/api#get_refunds_list) until take returns false or
-// an error. That a list is not there is nothing about the payment.
+// eachRefund passes the refunds of a payment (https://yookassa.ru/developers/api#get_refunds_list) until take returns
+// false or an error. A missing list is no statement about the payment.
 func (c *Client) eachRefund(ctx context.Context, of string, take func(refund) (bool, error)) error {
 	err := each(ctx, c, "/refunds", url.Values{"payment_id": {of}}, take)
 	if errors.Is(err, gateway.ErrNoSuchPayment) {

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider: the ids of saved methods look like UUIDs.
+// TokenKind implements gateway.Provider. The ids of saved methods look like UUIDs.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if isID(token) {
 		return gateway.TokenStored
@@ -20,10 +20,9 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 
 func isID(token string) bool { return uuid.Validate(token) == nil && len(token) == idLength }
 
-// CheckOwner implements gateway.Provider. A saved method has the id of the payment that
-// saved it
-// (https://yookassa.ru/developers/payment-acceptance/scenario-extensions/recurring-payments/save-payment-method/save-during-payment),
-// which has its customer as merchant_customer_id. A method without one has no owner.
+// CheckOwner implements gateway.Provider. A saved method has the id of the payment that saved it
+// (https://yookassa.ru/developers/payment-acceptance/scenario-extensions/recurring-payments/save-payment-method/save-during-payment).
+// That payment's merchant_customer_id is the owner. A method without it has no owner.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	var by struct {
 		Customer string `json:"merchant_customer_id"`
@@ -42,7 +41,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	return nil
 }
 
-// method is how a payment was paid
+// method is the payment method of a payment
 // (https://yookassa.ru/developers/payment-acceptance/scenario-extensions/recurring-payments/save-payment-method/save-during-payment).
 type method struct {
 	Type  string `json:"type"`
@@ -56,7 +55,7 @@ type method struct {
 	} `json:"card"`
 }
 
-// saved is the method if YooKassa keeps it; nil if not.
+// saved returns the method if YooKassa has saved it, otherwise nil.
 func (m method) saved() *payment.SavedMethod {
 	if !m.Saved || m.ID == "" {
 		return nil
