@@ -12,10 +12,10 @@ import (
 
 // Kind combines the descriptors of a provider's webhooks and of its adapter.
 type Kind struct {
-	// Webhooks are the keys that verify a webhook, Calls those that calls need (none: no calls).
+	// Webhooks are the keys that verify a webhook. Calls are the keys that calls need; none if the kind has no calls.
 	Webhooks, Calls []string
 	Optional        []string
-	// Keys are those that only some kinds have.
+	// Keys are the keys that only some kinds have.
 	Keys    []webhooks.Key
 	About   webhooks.About
 	Adapter descriptor.Adapter

@@ -1,7 +1,7 @@
 // Package provider creates the client of an account at a payment provider.
 //
-// An adapter is a package below this one: it calls one provider's API, implements gateway.Provider and describes itself
-// (its Adapter). Adding one takes such a package and one line here.
+// An adapter is a package below this package. It calls one provider's API, implements gateway.Provider and describes
+// itself in its Adapter. A new adapter requires such a package and one line here.
 package provider
 
 import (
@@ -71,12 +71,13 @@ func New(kind string, s descriptor.Settings) (gateway.Provider, error) {
 	return adapter.New(s)
 }
 
-// Records are what a provider keeps of an account besides its payments; each is nil where a kind has none.
+// Records are a provider's records of an account besides its payments. A field is nil if the kind has no such record.
 type Records struct {
 	Books     gateway.Books
 	Events    gateway.EventLog
 	Statement gateway.Statement
-	// Lag is how long the books may lack a new entry: a span that ends less long ago may be incomplete.
+	// Lag is the time during which the books may lack a new entry. A span that ended less than this time ago may be
+	// incomplete.
 	Lag time.Duration
 	// Unmarked and BrowserMarked are those of the adapter.
 	Unmarked, BrowserMarked bool

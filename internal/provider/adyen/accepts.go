@@ -13,7 +13,7 @@ import (
 
 var statement = regexp.MustCompile(`^[a-zA-Z0-9 .,'_?+*/-]*$`)
 
-// maxReturnURL is the length of a return_url at Adyen.
+// maxReturnURL is Adyen's limit for the length of a return_url.
 const maxReturnURL = 1024
 
 // Accepts implements gateway.Provider.
@@ -32,7 +32,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	return n.Err()
 }
 
-// acceptsMethod checks the payment method, and what its type requires.
+// acceptsMethod checks the payment method and the requirements of its type.
 func acceptsMethod(n *call.Needs, ch gateway.Charge) {
 	if !strings.HasPrefix(ch.Token, "{") {
 		needsLines(n, ch, ch.MethodType)

@@ -11,8 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// waits reports whether the customer must act. A pending payment waits for that where it has an
-// action.
+// waits reports whether the customer must act. A pending payment waits for its customer only if it has an action.
 func (p paymentResponse) waits() bool {
 	switch p.ResultCode {
 	case "RedirectShopper", "IdentifyShopper", "ChallengeShopper", "PresentToShopper":
@@ -23,8 +22,8 @@ func (p paymentResponse) waits() bool {
 	return false
 }
 
-// waiting is an offer that waits for its customer. What they make of it is a payment, whose pspReference may be another;
-// an OFFER_CLOSED has that of the offer.
+// waiting returns the outcome of an offer that waits for its customer. The resulting payment may have another
+// pspReference. An OFFER_CLOSED has the offer's pspReference.
 func (p paymentResponse) waiting() gateway.Outcome {
 	o := gateway.Outcome{News: fsm.NewsActionRequired, NextAction: nextAction(p.Action), Container: p.PSPReference}
 	if p.PSPReference != "" {
@@ -33,7 +32,7 @@ func (p paymentResponse) waiting() gateway.Outcome {
 	return o
 }
 
-// action is as much of one as is needed to show it.
+// action is the part of an action that is needed to show it.
 type action struct {
 	Type      string          `json:"type"`
 	URL       string          `json:"url"`
@@ -42,8 +41,8 @@ type action struct {
 	ExpiresAt string          `json:"expiresAt"`
 }
 
-// nextAction is how the customer goes on: by a page, by a voucher or a code, else by Adyen's own
-// script, which takes the action as it is: the data are {"action": …}. It is nil for none.
+// nextAction returns the customer's next action: a page, a voucher or a code, or Adyen's own script. The script takes
+// the action unchanged, so the data are {"action": …}. nextAction returns nil if there is no action.
 func nextAction(raw json.RawMessage) *payment.NextAction {
 	var a action
 	if len(raw) == 0 || json.Unmarshal(raw, &a) != nil || a.Type == "" {
@@ -65,7 +64,7 @@ func nextAction(raw json.RawMessage) *payment.NextAction {
 	return next
 }
 
-// expiry reads a time that may lack its zone; zero if it is none.
+// expiry parses a time that may lack its time zone. It returns the zero time for invalid text.
 func expiry(text string) time.Time {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
 		if at, err := time.Parse(layout, text); err == nil {

@@ -27,7 +27,7 @@ func Adapter() descriptor.Adapter {
 	}
 }
 
-// carries is the table of what a charge passes on.
+// carries returns the table of the members that a charge passes on.
 func carries() []descriptor.Carried {
 	return []descriptor.Carried{
 		{Member: "payment_method.type", As: "paymentMethod.type", When: "of a stored payment method; else the token has it"},
@@ -48,7 +48,8 @@ func carries() []descriptor.Carried {
 	}
 }
 
-// dashboard is the address that Adyen's plugin of Magento links (getPspReferenceSearchUrl, https://github.com/Adyen/adyen-magento2).
+// dashboard returns the address that Adyen's Magento plugin uses for a payment (getPspReferenceSearchUrl,
+// https://github.com/Adyen/adyen-magento2).
 func dashboard() descriptor.Dashboard {
 	return descriptor.Dashboard{
 		Live: "https://ca-live.adyen.com/ca/ca/accounts/showTx.shtml?pspReference={id}&txType=Payment",

@@ -13,15 +13,15 @@ import (
 type modification struct {
 	MerchantAccount string `json:"merchantAccount"`
 	Reference       string `json:"reference"`
-	// Payment is our reference of a payment that has no pspReference yet.
+	// Payment is our reference. It names a payment that has no pspReference yet.
 	Payment      string  `json:"paymentReference,omitempty"`
 	Amount       *amount `json:"amount,omitempty"`
 	PSPReference string  `json:"pspReference,omitempty"`
 	Status       string  `json:"status,omitempty"`
 }
 
-// Capture implements gateway.Provider. The uncaptured rest is released, unless several
-// partial captures are enabled for the account.
+// Capture implements gateway.Provider. Adyen releases the uncaptured rest, unless the account allows several partial
+// captures.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	units, err := digits.Units(cp.Money)
 	if err != nil {
@@ -32,9 +32,8 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	})
 }
 
-// Cancel implements gateway.Provider. A payment without a pspReference, of a customer that never came
-// back from the bank's page, is cancelled by our reference
-// (https://docs.adyen.com/api-explorer/Checkout/72/post/cancels).
+// Cancel implements gateway.Provider. If the customer never returned from the bank's page, the payment has no
+// pspReference. Cancel then cancels it by our reference (https://docs.adyen.com/api-explorer/Checkout/72/post/cancels).
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	body := modification{MerchantAccount: c.merchant, Reference: cl.Attempt.String()}
 	if cl.ProviderPaymentID != "" {
@@ -49,14 +48,13 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return o, err
 }
 
-// command requests a modification of a payment. The response, a refusal included, does
-// not contain the payment's state, only that it exists.
+// command requests a modification of a payment. The response, even a refusal, does not contain the payment's state.
 func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body modification) (gateway.Outcome, error) {
 	_, refused, err := c.modify(ctx, id, verb, key, l, body)
 	return c.received(id, refused, err)
 }
 
-// received is the outcome of a request to modify a payment.
+// received returns the outcome of a request to modify a payment.
 func (c *Client) received(id string, refused *refusal, err error) (gateway.Outcome, error) {
 	switch {
 	case err != nil:
@@ -75,7 +73,7 @@ func (c *Client) modify(ctx context.Context, id, verb, key string, l gateway.Per
 	return c.receive(ctx, "/payments/"+url.PathEscape(id)+"/"+verb, key, l, body)
 }
 
-// receive sends a request that Adyen only receives.
+// receive sends a request that Adyen only acknowledges.
 func (c *Client) receive(ctx context.Context, path, key string, l gateway.Permit, body modification) (modification, *refusal, error) {
 	var got modification
 	refused, err := c.post(ctx, path, key, l, body, http.StatusCreated, &got)

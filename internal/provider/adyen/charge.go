@@ -20,7 +20,7 @@ type amount struct {
 	Currency string `json:"currency"`
 }
 
-// paymentRequest is as much of POST /payments as a charge needs
+// paymentRequest is the part of POST /payments that a charge needs
 // (https://docs.adyen.com/api-explorer/Checkout/72/post/payments).
 type paymentRequest struct {
 	shopper
@@ -43,11 +43,11 @@ var (
 	errCardNumber   = errors.New("a payment method with a card's number or code in the clear is not passed on")
 )
 
-// Charge implements gateway.Provider. A token is the id of a payment method that was
-// stored for the customer (the shopperReference), or a payment method as Adyen's
-// components create it: a JSON object. The latter needs no customer, and is sent
-// without one if the reference is too short for Adyen. A refusal is final.
+// Charge implements gateway.Provider. A token is the id of a payment method that was stored for the customer (the
+// shopperReference), or a payment method from Adyen's components, which is a JSON object. Such an object needs no
+// customer. If the reference is too short for Adyen, the object is sent without a customer. A refusal is final.
 //
+// A charge with another capture mode than the account's mode is not sent; see [Account].
 // A charge with another capture mode than the account's is not sent; see [Account].
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
@@ -94,8 +94,8 @@ func (c *Client) paymentRequest(ch gateway.Charge) (paymentRequest, error) {
 	return p, p.pay(ch.Details)
 }
 
-// pay sets the method. A stored method is used as a one-off payment with the shopper
-// present (https://docs.adyen.com/online-payments/tokenization/create-and-use-tokens).
+// pay sets the method. A stored method is used for a one-off payment while the shopper is present
+// (https://docs.adyen.com/online-payments/tokenization/create-and-use-tokens).
 func (p *paymentRequest) pay(d gateway.Details) error {
 	if (d.Save || !strings.HasPrefix(d.Token, "{")) && p.shopper.Reference == "" {
 		return errShopper
@@ -119,7 +119,7 @@ func (p *paymentRequest) pay(d gateway.Details) error {
 	return nil
 }
 
-// readMethod reads a component's payment method and returns its type.
+// readMethod parses a component's payment method and returns its type.
 func readMethod(token string) (kind string, err error) {
 	var method map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(token), &method); err != nil {
@@ -131,6 +131,6 @@ func readMethod(token string) (kind string, err error) {
 			return "", errCardNumber
 		}
 	}
-	_ = json.Unmarshal(method["type"], &kind) // Adyen refuses one without
+	_ = json.Unmarshal(method["type"], &kind) // Adyen refuses a method without a type
 	return kind, nil
 }

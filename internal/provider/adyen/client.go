@@ -1,10 +1,8 @@
-// Package adyen calls Adyen's Checkout API
-// (https://docs.adyen.com/api-explorer/Checkout/72/overview): a payment is made in one
-// call with a stored payment method, or one that Adyen's components create.
+// Package adyen calls Adyen's Checkout API (https://docs.adyen.com/api-explorer/Checkout/72/overview). One call creates
+// a payment with a stored payment method, or with a method from Adyen's components.
 //
-// Adyen has no lookup of a payment. Its response to a capture, a cancellation or a
-// refund only acknowledges the request; the result comes with the webhooks CAPTURE,
-// CANCELLATION and REFUND.
+// Adyen can't look up a payment. Its response to a capture, a cancellation or a refund only acknowledges the request.
+// The webhooks CAPTURE, CANCELLATION and REFUND report the result.
 package adyen
 
 import (
@@ -22,12 +20,11 @@ import (
 )
 
 const (
-	// testBase is Adyen's test address. The live one has a prefix of the company, so
-	// that it must be configured
+	// testBase is Adyen's test address. The live address has a company prefix, so it must be configured
 	// (https://docs.adyen.com/development-resources/live-endpoints).
 	testBase = "https://checkout-test.adyen.com"
 	version  = "/v72"
-	// keyLife is Adyen's "minimum period of 7 days" less an hour
+	// keyLife is Adyen's "minimum period of 7 days" minus one hour
 	// (https://docs.adyen.com/development-resources/api-idempotency).
 	keyLife = 7*24*time.Hour - time.Hour
 )
@@ -44,11 +41,10 @@ type Client struct {
 type Account struct {
 	// Base replaces Adyen's test address, up to the version.
 	Base string
-	// Key is the API key, Merchant the merchant account's name.
+	// Key is the API key. Merchant is the name of the merchant account.
 	Key, Merchant string
-	// Capture is "automatic" if payments are captured at once; else they wait for a
-	// capture. It must match the account's webhooks, because an AUTHORISATION does not
-	// contain the capture mode: so each account has only one.
+	// Capture is "automatic" if Adyen captures payments at once; otherwise they wait for a capture. It must match the
+	// account's webhooks, because an AUTHORISATION does not contain the capture mode. So each account has only one mode.
 	Capture string
 }
 
@@ -60,9 +56,8 @@ func New(a Account, client *http.Client) *Client {
 	}
 }
 
-// Capabilities implements gateway.Provider:
-// https://docs.adyen.com/online-payments/capture (all or a part, once by
-// default), …/cancel, …/refund (any number of parts).
+// Capabilities implements gateway.Provider. https://docs.adyen.com/online-payments/capture describes full and partial
+// captures (one capture by default), …/cancel cancellations, and …/refund any number of partial refunds.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Blind: true, Complete: true, CancelByReference: true,
@@ -78,7 +73,7 @@ type refusal struct {
 	Type   string `json:"errorType"`
 }
 
-// post sends a command; want is its success status.
+// post sends a command. want is the status of a success.
 func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, body any, want int, out any) (*refusal, error) {
 	a, err := call.DoJSON(ctx, c.http, call.Request{
 		Method: http.MethodPost, URL: c.base + path, Permit: &l, Header: http.Header{"X-Api-Key": {c.key}, "Idempotency-Key": {key}},
@@ -94,8 +89,8 @@ func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, b
 	return nil, a.Read(out)
 }
 
-// readRefusal returns a definitive error as a refusal, and any other as an error. A
-// response that is not in Adyen's format may come from a proxy: it refuses nothing.
+// readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
+// Adyen's format may come from a proxy, so it is not a refusal.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said refusal
 	if err := a.Read(&said); err != nil || said.Code == "" {
@@ -108,9 +103,9 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return &said, nil
 }
 
-// Error codes that are about another call with the same key, or transient
-// (https://docs.adyen.com/development-resources/api-idempotency): "required resource
-// temporarily unavailable" and "request already processed or in progress".
+// codeUnavailable and codeInProgress concern another call with the same key, or are transient
+// (https://docs.adyen.com/development-resources/api-idempotency): "required resource temporarily unavailable" and
+// "request already processed or in progress".
 const (
 	codeUnavailable = "703"
 	codeInProgress  = "704"
@@ -119,8 +114,8 @@ const (
 	codeNoPayment = "167"
 )
 
-// definitive reports whether an error is about the request as such. Adyen marks
-// retryable errors with the header transient-error.
+// definitive reports whether the error refuses this request. Adyen marks retryable errors with the header
+// transient-error.
 func definitive(r refusal, h http.Header) bool {
 	switch r.Status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity:
@@ -129,8 +124,7 @@ func definitive(r refusal, h http.Header) bool {
 	return false
 }
 
-// turnedAway reports whether Adyen rejected the API key or its permissions. An earlier
-// call may have succeeded.
+// turnedAway reports whether Adyen rejected the API key or its permissions. An earlier call may have succeeded.
 func (r refusal) turnedAway() bool {
 	return r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden
 }

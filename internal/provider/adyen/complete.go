@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// detailsRequest is POST /payments/details
+// detailsRequest is the body of POST /payments/details
 // (https://docs.adyen.com/api-explorer/Checkout/72/post/payments/details).
 type detailsRequest struct {
 	Details     json.RawMessage `json:"details"`
@@ -24,9 +24,9 @@ var (
 	errAnotherOrNot = errors.New("the answer does not name the payment")
 )
 
-// Complete implements gateway.Provider. The details are those of Adyen's component (its state.data,
-// or the details within), or the parameters of the return_url, such as redirectResult. They name
-// the payment: those of another one are refused.
+// Complete implements gateway.Provider. The details come from Adyen's component (its state.data, or the details in it),
+// or are the parameters of the return_url, such as redirectResult. They name the payment. Details of another payment are
+// refused.
 func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
 	body, err := detailsOf(cp.Details)
 	if err != nil {
@@ -51,12 +51,12 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 	return c.outcome(got)
 }
 
-// notCompleted is a call with details that were refused: the payment waits on.
+// notCompleted returns the outcome of a call whose details were refused. The payment continues to wait.
 func notCompleted(code string) gateway.Outcome {
 	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}
 }
 
-// detailsOf reads {details, paymentData}, or the details alone.
+// detailsOf parses {details, paymentData}, or the details alone.
 func detailsOf(raw json.RawMessage) (detailsRequest, error) {
 	var body struct {
 		Details     json.RawMessage `json:"details"`

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// providerData are the members of POST /payments that provider_data may have.
+// providerData returns the members of POST /payments that provider_data may contain.
 func providerData() []string {
 	return []string{
 		"accountInfo", "authenticationData", "channel", "checkoutAttemptId", "company", "dateOfBirth", "deliverAt", "deviceFingerprint", "installments",
@@ -16,8 +16,8 @@ func providerData() []string {
 	}
 }
 
-// acceptsData checks provider_data. An authentication alone would take no money and leave a payment
-// that never ends.
+// acceptsData checks provider_data. It refuses an authentication without a payment, which would take no money and leave
+// a payment that never ends.
 func acceptsData(n *call.Needs, d gateway.Details) {
 	n.Data(d, providerData()...)
 	var authentication struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// shopper is what Adyen takes of the customer and the browser.
+// shopper is the data of the customer and the browser that Adyen accepts.
 type shopper struct {
 	Reference string       `json:"shopperReference,omitempty"`
 	Email     string       `json:"shopperEmail,omitempty"`
@@ -32,7 +32,7 @@ type shopperName struct {
 	LastName  string `json:"lastName"`
 }
 
-// address is one of Adyen's, with all members that it requires.
+// address is an address at Adyen, with all members that Adyen requires.
 type address struct {
 	Street     string `json:"street"`
 	House      string `json:"houseNumberOrName"`
@@ -57,8 +57,7 @@ type browserInfo struct {
 // minShopper is the minimum length of a shopperReference, in characters.
 const minShopper = 3
 
-// shopperOf is what a charge carries of its customer. A reference that is too short for Adyen is left
-// out.
+// shopperOf returns the charge's data about its customer. It omits a reference that is too short for Adyen.
 func shopperOf(ch gateway.Charge) shopper {
 	c := ch.Customer
 	s := shopper{
@@ -79,7 +78,7 @@ func shopperOf(ch gateway.Charge) shopper {
 	return s
 }
 
-// nameOf splits a name at its last blank; nil if it has none, since Adyen requires both parts.
+// nameOf splits a name at its last space. It returns nil for a name without a space, because Adyen requires both parts.
 func nameOf(name string) *shopperName {
 	name = strings.TrimSpace(name)
 	i := strings.LastIndex(name, " ")
@@ -94,10 +93,11 @@ var (
 	houseFirst = regexp.MustCompile(`^(\d\S*)[ ,]+(\S.*)$`)
 )
 
-// maxState is the length of a state's code at Adyen.
+// maxState is Adyen's limit for the length of a state's code.
 const maxState = 3
 
-// addressOf splits the first line into street and number. Without a street or a city it is nil.
+// addressOf splits the first line into street and number. It returns nil for an address without a street, a city or a
+// country.
 func addressOf(a *gateway.Address) *address {
 	if a == nil || a.Line1 == "" || a.City == "" || a.Country == "" {
 		return nil
@@ -115,7 +115,7 @@ func addressOf(a *gateway.Address) *address {
 	return made
 }
 
-// browserOf is nil without the two members that mark a browser.
+// browserOf returns nil if the user agent or the accept header is missing.
 func browserOf(b *gateway.Browser) *browserInfo {
 	if b == nil || b.UserAgent == "" || b.AcceptHeader == "" {
 		return nil

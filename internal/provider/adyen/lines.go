@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// lineItem is a line; amounts are those of one item, the percentage in hundredths.
+// lineItem is a line. Its amounts are those of one piece, and its percentage is in hundredths.
 type lineItem struct {
 	ID           string `json:"id"`
 	Description  string `json:"description"`
@@ -22,7 +22,7 @@ type lineItem struct {
 	SKU          string `json:"sku,omitempty"`
 }
 
-// linesOf is nil if a line has an amount that Adyen has no digits for.
+// linesOf returns the lines, or nil if Adyen's digits can't express an amount.
 func linesOf(ch gateway.Charge) []lineItem {
 	var all []lineItem
 	for i, l := range ch.Lines {
@@ -44,7 +44,7 @@ func units(minor int64, currency payment.Currency) (int64, error) {
 	return digits.Units(payment.Money{Minor: minor, Currency: currency})
 }
 
-// wholes is a line's quantity, or 1 where its amount or its tax is not a multiple of it.
+// wholes returns the line's quantity. It returns 1 if the amount or the tax is not a multiple of the quantity.
 func wholes(l gateway.Line) int64 {
 	quantity, err := strconv.ParseInt(l.Quantity, 10, 64)
 	if err != nil || quantity < 1 || l.Amount%quantity != 0 || l.TaxAmount%quantity != 0 {
@@ -53,7 +53,7 @@ func wholes(l gateway.Line) int64 {
 	return quantity
 }
 
-// hundredths is a rate as Adyen has it: 0.19 is 1900.
+// hundredths returns a rate in Adyen's format: 0.19 is 1900.
 func hundredths(rate string) int64 {
 	whole, fraction, _ := strings.Cut(rate, ".")
 	n, err := strconv.ParseInt(whole+(fraction + "0000")[:4], 10, 64)
@@ -63,12 +63,12 @@ func hundredths(rate string) int64 {
 	return n
 }
 
-// later are the beginnings of the types that Adyen requires lines for.
+// later returns the prefixes of the types for which Adyen requires lines.
 func later() []string {
 	return []string{"klarna", "afterpay", "clearpay", "affirm", "facilypay_", "ratepay", "riverty"}
 }
 
-// needsLines refuses a method of the kind "buy now, pay later" without lines.
+// needsLines refuses a "buy now, pay later" method without lines.
 func needsLines(n *call.Needs, ch gateway.Charge, kind string) {
 	for _, begins := range later() {
 		n.If(strings.HasPrefix(kind, begins) && len(ch.Lines) == 0, "lines", "are required by Adyen for "+kind)

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements gateway.Provider: Adyen has no call that reads a payment
+// Lookup implements gateway.Provider. Adyen has no call that reads a payment
 // (https://docs.adyen.com/api-explorer/Checkout/72/overview), only webhooks.
 func (c *Client) Lookup(context.Context, string) (gateway.Outcome, error) {
 	return gateway.Outcome{}, gateway.ErrUnsupported

@@ -10,13 +10,13 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/adyen"
 )
 
-// digits are those of
-// https://docs.adyen.com/development-resources/currency-codes: CLP and ISK have
-// two there, CVE and IDR none.
+// digits are the decimals in https://docs.adyen.com/development-resources/currency-codes. CLP and ISK have two decimals
+// there, CVE and IDR none.
 var digits = call.Digits{"CLP": 2, "CVE": -2, "IDR": -2, "ISK": 2} //nolint:gochecknoglobals // a table
 
-// paymentResponse is the response to POST /payments, and to POST /payments/details. Where the customer must act, the
-// payment's pspReference is that of the AUTHORISATION that follows; an earlier one is of what is offered to them.
+// paymentResponse is the response to POST /payments and to POST /payments/details. If the customer must act, the
+// payment's pspReference is that of the AUTHORISATION that follows. The pspReference in this response then belongs to
+// the offer.
 type paymentResponse struct {
 	PSPReference      string                     `json:"pspReference"`
 	MerchantReference string                     `json:"merchantReference"`
@@ -32,8 +32,8 @@ type paymentResponse struct {
 }
 
 // outcome maps a payment by its result code
-// (https://docs.adyen.com/online-payments/build-your-integration/payment-result-codes).
-// An unrecognized code is processing.
+// (https://docs.adyen.com/online-payments/build-your-integration/payment-result-codes). An unrecognized code is
+// processing.
 func (c *Client) outcome(p paymentResponse) (gateway.Outcome, error) {
 	o := gateway.Outcome{ProviderPaymentID: p.PSPReference, News: fsm.NewsProcessing}
 	var err error

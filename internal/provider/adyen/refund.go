@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Refund implements gateway.Provider. The result comes with the webhook REFUND. Adyen
-// has an enumeration for reasons: ours is not sent.
+// Refund implements gateway.Provider. The webhook REFUND reports the result. Refund does not send our reason, because
+// Adyen has an enumeration of reasons.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	units, err := digits.Units(r.Money)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/adyen"
 )
 
-// The columns of the report that are read.
+// These are the columns of the report that Statement reads.
 const (
 	columnPSP          = "Psp Reference"
 	columnMerchant     = "Merchant Account"
@@ -30,30 +30,30 @@ const (
 	columnBatch        = "Batch Number"
 )
 
-// columnsNeeded are those without which a file is not this report.
+// columnsNeeded returns the columns that identify the report. A file without them is another report.
 func columnsNeeded() []string {
 	return []string{
 		columnPSP, columnType, columnModification, columnGross, columnGrossDebit, columnGrossCredit, columnNet, columnNetDebit, columnNetCredit,
 	}
 }
 
-// fees are the columns of what Adyen keeps: a commission, or its parts where interchange is passed on.
+// fees returns the columns of Adyen's fees: a commission, or its parts if Adyen passes interchange on.
 func fees() []string {
 	return []string{"Commission (NC)", "Markup (NC)", "Scheme Fees (NC)", "Interchange (NC)"}
 }
 
-// booked is what a line of a type is about: its kind, the event code by which webhooks name it, and
-// whether it adds to the balance.
+// booked describes the lines of one type: the kind of the movement, the event code that webhooks use for it, and whether
+// it adds to the balance.
 type booked struct {
 	kind   payment.MovementKind
 	code   string
 	credit bool
 }
 
-// types are those of lines about a payment
-// (https://docs.adyen.com/developers/reporting/settlement-detail-report/settlement-detail-report-structure);
-// SettledReversed, a capture that failed, is from memory. All others, of fees, payouts and corrections,
-// are left out.
+// types maps the types of lines about a payment
+// (https://docs.adyen.com/developers/reporting/settlement-detail-report/settlement-detail-report-structure).
+// SettledReversed, a failed capture, is quoted from memory. Lines of other types (fees, payouts and corrections) are
+// omitted.
 var types = map[string]booked{ //nolint:gochecknoglobals // a table
 	"Settled":            {payment.MovementCapture, "CAPTURE", true},
 	"SettledReversed":    {payment.MovementCaptureReversal, "CAPTURE_FAILED", false},
@@ -70,13 +70,12 @@ var (
 	errOpposite = errors.New("a debit in the place of a credit, or a credit in that of a debit")
 )
 
-// Statement implements gateway.Statement by the settlement details report
-// (https://docs.adyen.com/reporting/settlement-reconciliation/transaction-level/settlement-details-report),
-// which has what was paid out in a batch, with its fees. As in webhooks a capture is a total of its
-// payment, named by Psp Reference alone, and all else is named by its Modification Reference.
+// Statement implements gateway.Statement. It reads the settlement details report
+// (https://docs.adyen.com/reporting/settlement-reconciliation/transaction-level/settlement-details-report), which lists
+// the payments in a payout batch with their fees. As in webhooks, a capture is a total of its payment, named by Psp
+// Reference alone. Any other movement is named by its Modification Reference.
 //
-// Where all lines can be read, the net amounts of a batch with its payout (MerchantPayout) have to add
-// up to 0.
+// If all lines can be read, the net amounts of a batch and its payout (MerchantPayout) must add up to 0.
 func Statement(file io.Reader, take func(gateway.Entry) error) error {
 	sums := batches{}
 	if err := table.Read(file, columnsNeeded(), func(r table.Row) (*gateway.Entry, error) {
@@ -90,11 +89,11 @@ func Statement(file io.Reader, take func(gateway.Entry) error) error {
 	return sums.check()
 }
 
-// line reads a line of the report; it returns nil for one about no payment.
+// line reads a line of the report. It returns nil for a line that concerns no payment.
 func line(r table.Row) (*gateway.Entry, error) {
 	of, known := types[r.Text(columnType)]
 	if !known {
-		return nil, nil //nolint:nilnil // it is left out
+		return nil, nil //nolint:nilnil // an omitted line
 	}
 	psp, modification := r.Text(columnPSP), r.Text(columnModification)
 	if psp == "" || modification == "" {
@@ -109,7 +108,7 @@ func line(r table.Row) (*gateway.Entry, error) {
 	case err != nil && !errors.Is(err, errNoAmount):
 		return nil, err
 	case err != nil:
-		net = &payment.Money{Currency: payment.Currency(r.Text(columnNet))} // as much was kept
+		net = &payment.Money{Currency: payment.Currency(r.Text(columnNet))} // the fee equals the whole amount
 	}
 	if of.credit != (gross.Minor > 0) {
 		return nil, errOpposite
@@ -130,7 +129,7 @@ func line(r table.Row) (*gateway.Entry, error) {
 	return &e, nil
 }
 
-// balance returns a credit, or a debit below 0. A field of 0 is as an empty one.
+// balance returns a credit as a positive amount, or a debit as a negative amount. A field with 0 counts as empty.
 func balance(r table.Row, credit, debit, currency string) (*payment.Money, error) {
 	added, err := r.Amount(credit, currency)
 	if err != nil {
@@ -151,7 +150,7 @@ func balance(r table.Row, credit, debit, currency string) (*payment.Money, error
 
 func zero(m *payment.Money) bool { return m == nil || m.Minor == 0 }
 
-// fee adds up what Adyen keeps; nil where that is not stated in whole minor units.
+// fee adds up Adyen's fees. It returns nil if they are missing or are not whole minor units.
 func fee(r table.Row) *payment.Money {
 	var sum *payment.Money
 	for _, column := range fees() {
@@ -169,7 +168,8 @@ func fee(r table.Row) *payment.Money {
 	return sum
 }
 
-// created is the date of a line; zero where it has none, or one of a zone without one offset.
+// created returns the date of a line. It returns the zero time for a missing date or for a time zone without a fixed
+// offset.
 func created(r table.Row) time.Time {
 	zone := r.Text(columnZone)
 	offset, known := offsets[zone]
@@ -180,25 +180,25 @@ func created(r table.Row) time.Time {
 	return at.UTC()
 }
 
-// offsets are the hours of the short names of time zones that have one meaning.
+// offsets maps the unambiguous short names of time zones to their offsets in hours.
 var offsets = map[string]int{ //nolint:gochecknoglobals // a table
 	"UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MSK": 3, "SGT": 8, "HKT": 8, "JST": 9,
 	"AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13, "BRT": -3, "EST": -5, "EDT": -4, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
 }
 
-// batch is a merchant account's, in the currency that it is paid out in.
+// batch is a payout batch of a merchant account, in the currency of the payout.
 type batch struct{ merchant, number, currency string }
 
-// sum is what the lines of a batch add up to.
+// sum is the sum of a batch's lines.
 type sum struct {
 	net  int64
 	paid bool
 }
 
-// maxBatches bounds how many batches of a file are added up.
+// maxBatches limits the number of a file's batches that are added up.
 const maxBatches = 1000
 
-// batches are the sums of those in a file.
+// batches maps the batches of a file to their sums.
 type batches map[batch]*sum
 
 func (b batches) add(r table.Row) error {
@@ -223,7 +223,7 @@ func (b batches) add(r table.Row) error {
 	return nil
 }
 
-// check returns gateway.ErrTotals for the batches that were paid out and do not add up to 0.
+// check returns gateway.ErrTotals for each batch that was paid out and does not add up to 0.
 func (b batches) check() (err error) {
 	for of, s := range b {
 		if s.paid && s.net != 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// TokenKind implements gateway.Provider: the bare id of a stored payment method, or an
-// object of Adyen's components with one.
+// TokenKind implements gateway.Provider. A stored method is the bare id of a stored payment method, or an object of
+// Adyen's components that contains one.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if !strings.HasPrefix(token, "{") {
 		return gateway.TokenStored
@@ -39,10 +39,8 @@ type stored struct {
 	ID string `json:"id"`
 }
 
-// CheckOwner implements gateway.Provider
-// (https://docs.adyen.com/api-explorer/Checkout/72/get/storedPaymentMethods). The
-// customer is the shopperReference. An object is not accepted: a stored payment method
-// has an id.
+// CheckOwner implements gateway.Provider (https://docs.adyen.com/api-explorer/Checkout/72/get/storedPaymentMethods). The
+// customer is the shopperReference. CheckOwner refuses an object, because a stored payment method is named by its id.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	if strings.HasPrefix(token, "{") {
 		return gateway.ErrUnfit
@@ -71,9 +69,9 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	return nil
 }
 
-// saved is the payment method that was stored with a payment, nil for none
-// (https://docs.adyen.com/online-payments/tokenization/create-tokens): its id is among the
-// additional data, under a name that an account of long standing has otherwise.
+// saved returns the payment method that was stored with a payment, or nil
+// (https://docs.adyen.com/online-payments/tokenization/create-tokens). Its id is in the additional data. Old accounts
+// have another name for it.
 func (p paymentResponse) saved() *payment.SavedMethod {
 	id := cmp.Or(p.additional("tokenization.storedPaymentMethodId"), p.additional("recurring.recurringDetailReference"))
 	if id == "" {
@@ -83,13 +81,13 @@ func (p paymentResponse) saved() *payment.SavedMethod {
 	if last := p.additional("cardSummary"); last != "" {
 		m.Display += " •••• " + last
 	}
-	if month, year, ok := strings.Cut(p.additional("expiryDate"), "/"); ok { // 3/2030
+	if month, year, ok := strings.Cut(p.additional("expiryDate"), "/"); ok { // for example 3/2030
 		m.Expires = fmt.Sprintf("%s-%02s", year, month)
 	}
 	return m
 }
 
-// additional is a text of the additional data, empty if there is none.
+// additional returns a string in the additional data, or "".
 func (p paymentResponse) additional(name string) string {
 	var text string
 	if json.Unmarshal(p.AdditionalData[name], &text) != nil {

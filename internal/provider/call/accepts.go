@@ -9,17 +9,17 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Needs collects what a provider would refuse a charge for, by the members of a pay.
+// Needs collects the reasons why a provider would refuse a charge, by the charge's members.
 type Needs struct{ fields []payment.FieldError }
 
-// If adds a member that is missing or wrong, unless it fits.
+// If adds an error about a member if the member is wrong.
 func (n *Needs) If(wrong bool, member, message string) {
 	if wrong {
 		n.fields = append(n.fields, payment.FieldError{Field: member, Message: message})
 	}
 }
 
-// Data adds the members of provider_data that are none of those allowed.
+// Data adds an error for each member of provider_data that is not allowed.
 func (n *Needs) Data(d gateway.Details, allowed ...string) {
 	for _, name := range slices.Sorted(maps.Keys(d.ProviderData)) {
 		if !slices.Contains(allowed, name) {
@@ -37,7 +37,7 @@ func orNone(names []string) string {
 	return fmt.Sprint(names)
 }
 
-// Err is a payment.ValidationError with all that was found, nil for nothing.
+// Err returns a payment.ValidationError with all collected errors, or nil if there are none.
 func (n *Needs) Err() error {
 	if len(n.fields) == 0 {
 		return nil

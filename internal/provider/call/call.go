@@ -1,9 +1,8 @@
-// Package call sends one HTTP request to a provider and reports, on failure, whether
-// anything was sent.
+// Package call sends one HTTP request to a provider and reports, on failure, whether anything was sent.
 //
-// The permit is checked after the connection is established and before the request is
-// written: a process that was frozen before that sends nothing, not even a header. No
-// command is resent automatically, and no redirect is followed.
+// The permit is checked after the connection is established and before the request is written. So a process that was
+// frozen before that moment sends nothing, not even a header. No command is resent automatically, and no redirect is
+// followed.
 package call
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// maxAnswer bounds the body of a response, in bytes, unless its request has another bound.
+// maxAnswer limits the body of a response, in bytes, unless its request sets another limit.
 const maxAnswer = 1 << 20
 
 // Request is one request to a provider.
@@ -32,14 +31,13 @@ type Request struct {
 	// Permit is checked before anything is sent. A read needs none; the first read of a
 	// command carries the command's permit and is never sent without it.
 	Permit *gateway.Permit
-	// Question marks a request that changes nothing, whatever its method. A GET always
-	// is one.
+	// Question marks a request that changes nothing, even if its method is not GET. A GET is always such a request.
 	Question bool
-	// MaxAnswer bounds the body of the response, in bytes; 0 is 1 MiB. It is for lists of large objects.
+	// MaxAnswer limits the body of the response, in bytes; 0 is 1 MiB. Lists of large objects set it.
 	MaxAnswer int64
 }
 
-// Answer is the provider's response, whatever its status.
+// Answer is the provider's response with any status.
 type Answer struct {
 	Status int
 	Header http.Header

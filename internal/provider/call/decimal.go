@@ -22,9 +22,9 @@ func Decimal(m payment.Money) (string, error) {
 	return text, nil
 }
 
-// ReadDecimal parses the format of Decimal, also with fewer digits or more zeros.
-// Anything else, and a currency that ISO 4217 does not have, is an error and never
-// rounded. The error does not wrap webhooks.ErrPayload: this is no webhook.
+// ReadDecimal parses the format of Decimal, also with fewer digits or more zeros. It returns an error for any other
+// format and for a currency outside ISO 4217, and never rounds. The error does not wrap webhooks.ErrPayload, because the
+// text does not come from a webhook.
 func ReadDecimal(text, code string) (*payment.Money, error) {
 	m, err := webhooks.ParseDecimal(text, code)
 	if err != nil {

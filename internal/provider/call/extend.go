@@ -7,9 +7,9 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Extend adds the allowed members of provider_data to a request, in which they replace its own. The
-// others are left out: Accepts refuses them. The JSON is the same each time, as a resend under one
-// key must be.
+// Extend adds the allowed members of provider_data to a request, where they replace members of the same name. It omits
+// members that are not allowed; Accepts refuses them. The same arguments always give the same JSON, as a resend under
+// one key requires.
 func Extend(body any, d gateway.Details, allowed []string) (map[string]json.RawMessage, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {

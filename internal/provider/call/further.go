@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Further returns the outcome of the payment that has come further of two: money that was captured before money that is
-// held, what is under way before what waits, and what has failed last. Of two that have come equally far it is the first.
+// Further returns the more advanced outcome of two. The order is: captured money, held money, a payment under way, a
+// waiting payment, a failed payment. If both are equal, it returns the first outcome.
 func Further(a, b gateway.Outcome) gateway.Outcome {
 	if a.ProviderPaymentID+a.Container == "" || stage(b) > stage(a) {
 		return b

@@ -12,7 +12,7 @@ import (
 
 var errAgain = errors.New("a command is sent once")
 
-// gate allows a request on one connection, if its permit still holds.
+// gate allows a request on one connection, if its permit is still valid.
 type gate struct {
 	permit  *gateway.Permit
 	read    bool
@@ -21,8 +21,8 @@ type gate struct {
 	refused error
 }
 
-// pass is called with each connection that net/http chooses, a second time after a
-// reused one broke: net/http retries requests with an Idempotency-Key.
+// pass is called with each connection that net/http chooses. It is called a second time if a reused connection broke,
+// because net/http retries requests with an Idempotency-Key.
 func (g *gate) pass(c httptrace.GotConnInfo) {
 	switch {
 	case g.read:

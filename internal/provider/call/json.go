@@ -10,8 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// DoJSON is Do with a JSON body, or with none if body is nil. A body that can't be
-// marshaled is not sent.
+// DoJSON is Do with a JSON body, or with an empty body if body is nil. It sends nothing if the body can't be marshaled.
 func DoJSON(ctx context.Context, client *http.Client, r Request, body any) (Answer, error) {
 	if body == nil {
 		return Do(ctx, client, r)
@@ -27,8 +26,7 @@ func DoJSON(ctx context.Context, client *http.Client, r Request, body any) (Answ
 
 var errNotAnObject = errors.New("the provider's answer is not a JSON object")
 
-// Read decodes a response that is a JSON object. It returns an error for anything else,
-// null included.
+// Read decodes a response that is a JSON object. It returns an error for any other value, including null.
 func (a Answer) Read(out any) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(a.Body, &object); err != nil || object == nil {

@@ -10,15 +10,13 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Digits maps a currency to the number of digits that its amounts have at a provider
-// beyond those of ISO 4217 (CLP in hundredths: 2), negative for fewer. Other currencies
-// have those of ISO 4217. It is for providers with integer amounts.
+// Digits maps a currency to the number of decimals that a provider uses beyond those of ISO 4217 (CLP in hundredths: 2),
+// negative for fewer. Other currencies have the decimals of ISO 4217. It is for providers with integer amounts.
 type Digits map[payment.Currency]int
 
 var errDigits = errors.New("an amount that has no whole number in the other digits")
 
-// Units returns the amount in the provider's digits. The error for an amount with too
-// many digits wraps gateway.ErrUnfit.
+// Units returns the amount in the provider's units. The error for an amount with too many digits wraps gateway.ErrUnfit.
 func (d Digits) Units(m payment.Money) (int64, error) {
 	units, err := shift(m.Minor, d[m.Currency])
 	if err != nil {
@@ -27,8 +25,8 @@ func (d Digits) Units(m payment.Money) (int64, error) {
 	return units, nil
 }
 
-// Money converts the provider's amount to ISO minor units. It returns an error for a
-// negative or fractional amount: it never rounds.
+// Money converts the provider's amount to ISO minor units. It returns an error for a negative or fractional amount, and
+// never rounds.
 func (d Digits) Money(units int64, currency string) (*payment.Money, error) {
 	code := payment.Currency(strings.ToUpper(currency))
 	minor, err := shift(units, -d[code])

@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// OneStep is embedded by adapters of which no payment has a second step.
+// OneStep is embedded by adapters without a second step.
 type OneStep struct{}
 
 // Complete implements gateway.Provider.

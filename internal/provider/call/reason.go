@@ -8,8 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Reason returns the reason of a refund followed by the refund's id, of at most that many characters. It is for providers
-// at which a refund has no field for an id of ours.
+// Reason returns the reason of a refund followed by the refund's id, in at most this number of characters. It is for
+// providers whose refunds have no field for our id.
 func Reason(r gateway.RefundCall, most int) string {
 	id := r.Refund.String()
 	if r.Reason == "" {
@@ -18,7 +18,7 @@ func Reason(r gateway.RefundCall, most int) string {
 	return Short(r.Reason, most-len(id)-len(" ()")) + " (" + id + ")"
 }
 
-// Reference is the refund's id that Reason ended with, empty if it is none of ours.
+// Reference returns the refund's id at the end of a reason, or "" if the reason has no id of ours.
 func Reference(reason string) string {
 	reason = strings.TrimSuffix(reason, ")")
 	id := reason[max(0, len(reason)-len(uuid.UUID{}.String())):]

@@ -9,8 +9,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Receipt adds what keeps a pay's lines from being on a fiscal receipt (54-FZ), if any is to be: no
-// address to send it to, a line without the members of a receipt, or one that reduces the sum.
+// Receipt adds the reasons why the lines of a charge can't be on a fiscal receipt (54-FZ): no address for the receipt, a
+// line without the members of a receipt, or a negative line. It does nothing if no receipt is wanted.
 func (n *Needs) Receipt(d gateway.Details) {
 	if !gateway.HasReceipt(d.Lines) {
 		return
@@ -23,9 +23,9 @@ func (n *Needs) Receipt(d gateway.Details) {
 	}
 }
 
-// Priced returns a line's quantity and the price of one, in minor units, as a fiscal receipt has them:
-// their product is exactly the line's amount. A line of which it is not, after a discount or by
-// rounding, is one piece for its amount.
+// Priced returns the quantity and the unit price of a line in minor units, as a fiscal receipt requires: their product
+// is exactly the line's amount. If the product differs, because of a discount or of rounding, the line becomes one piece
+// with the whole amount.
 func Priced(l gateway.Line) (quantity json.Number, unit int64) {
 	q, ok := new(big.Rat).SetString(l.Quantity)
 	if !ok || q.Sign() <= 0 || new(big.Rat).Mul(q, new(big.Rat).SetInt64(l.UnitAmount)).Cmp(new(big.Rat).SetInt64(l.Amount)) != 0 {
@@ -38,7 +38,7 @@ func Priced(l gateway.Line) (quantity json.Number, unit int64) {
 // quantityDigits are the decimals of a quantity.
 const quantityDigits = 3
 
-// Short returns the first characters of a text.
+// Short returns the beginning of a text, up to this number of characters.
 func Short(text string, characters int) string {
 	all := []rune(text)
 	return string(all[:min(len(all), characters)])

@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Tokens caches the access token that all calls of an account share, by OAuth's client
-// credentials: it is fetched on first use and before it expires, once for all waiters. No
-// error contains it, or the secret.
+// Tokens caches an OAuth access token (client credentials) that all calls of an account share. The token is fetched on
+// first use and again before it expires, once for all waiters. No error contains the token or the secret.
 type Tokens struct {
 	url, id, secret string
 	form            url.Values
@@ -29,17 +28,16 @@ type Tokens struct {
 }
 
 const (
-	// tokenPatience bounds a fetch, which continues for the other waiters when its
-	// caller gives up.
+	// tokenPatience limits the time of a fetch. If its caller gives up, the fetch continues for the other waiters.
 	tokenPatience = 10 * time.Second
-	// tokenMargin is how long before its expiry a token is no longer used.
+	// tokenMargin is the time before its expiry at which a token is no longer used.
 	tokenMargin = time.Minute
 )
 
 var errNoToken = errors.New("the provider gives no access token")
 
-// NewTokens returns the tokens of a client's id and secret at an address; scope is left out
-// if it is empty, and now is the clock for their expiry.
+// NewTokens returns the tokens of a client's id and secret at an address. An empty scope is omitted. The clock now
+// decides when tokens expire.
 func NewTokens(address, id, secret, scope string, client *http.Client, now func() time.Time) *Tokens {
 	form := url.Values{"grant_type": {"client_credentials"}}
 	if scope != "" {
@@ -88,8 +86,8 @@ func (t *Tokens) Drop(token string) {
 	}
 }
 
-// fetch gets a token and caches it. Its error never wraps gateway.ErrNotSent, which
-// would be about the token's request and not about the call.
+// fetch gets a token and caches it. Its error never wraps gateway.ErrNotSent, because that error would concern the
+// token's request and not the call.
 func (t *Tokens) fetch(ctx context.Context) (string, error) {
 	as := http.Request{Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}}
 	as.SetBasicAuth(t.id, t.secret)

@@ -7,13 +7,14 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Unread counts the items of a list that can't be read, so that none of them hides the others.
+// Unread counts the unreadable items of a list, so that an unreadable item does not hide the others.
 type Unread struct {
 	count int
 	first error
 }
 
-// Err wraps gateway.ErrUnreadable and the first error; nil if all could be read.
+// Err returns an error that wraps gateway.ErrUnreadable and the first item's error. It returns nil if all items were
+// readable.
 func (u *Unread) Err() error {
 	if u.count == 0 {
 		return nil
@@ -21,17 +22,17 @@ func (u *Unread) Err() error {
 	return fmt.Errorf("%w: %d items, the first: %w", gateway.ErrUnreadable, u.count, u.first)
 }
 
-// Count is how many items could not be read.
+// Count returns the number of unreadable items.
 func (u *Unread) Count() int { return u.count }
 
-// Add counts an item that can't be read for a reason.
+// Add counts an unreadable item and keeps the first error.
 func (u *Unread) Add(err error) {
 	if u.count++; u.first == nil {
 		u.first = err
 	}
 }
 
-// After is the error of a list that ended with err: what stopped it, or else Err.
+// After returns the error of a list that ended with err: err itself, or Err if err is nil.
 func (u *Unread) After(err error) error {
 	if err != nil {
 		return err
@@ -39,8 +40,8 @@ func (u *Unread) After(err error) error {
 	return u.Err()
 }
 
-// Pass passes what an item of a list has to take, whose error it returns. An item that is no T, or of which
-// read returns an error, is counted as unread.
+// Pass reads an item of a list, passes the results to take, and returns take's error. It counts the item as unread if it
+// can't be decoded as T or read returns an error.
 func Pass[T, E any](u *Unread, item json.RawMessage, read func(T) ([]E, error), take func(E) error) error {
 	var object T
 	err := json.Unmarshal(item, &object)
@@ -51,7 +52,7 @@ func Pass[T, E any](u *Unread, item json.RawMessage, read func(T) ([]E, error), 
 	return Take(u, has, err, take)
 }
 
-// Take is Pass of what was read of an item that is no JSON, or of the error of reading it.
+// Take is Pass for an item that is not JSON: has and err are the results of reading the item.
 func Take[E any](u *Unread, has []E, err error, take func(E) error) error {
 	if err != nil {
 		u.Add(err)

@@ -84,9 +84,9 @@ type standing struct {
 
 // standings maps the statuses of the list to the meaning of the webhooks with the same names. A dispute takes the money
 // when evidence is required, until the dispute is won or cancelled (https://www.checkout.com/docs/dashboard/disputes). A
-// dispute is "resolved" if the payment was refunded before, unless the dispute's own rules refunded it. It then has "no
-// further financial implications" (https://www.checkout.com/docs/risk-management/disputes/disputes-api), so the lookup
-// omits it, as the webhook reader does.
+// dispute that is "resolved" because the payment was already refunded has "no further financial implications"
+// (https://www.checkout.com/docs/risk-management/disputes/disputes-api). The lookup omits it, as the webhook reader
+// does. A dispute that rapid dispute resolution has resolved takes the money, see stands.
 var standings = map[string]standing{ //nolint:gochecknoglobals // a table
 	"evidence_required":        {fsm.DisputeOpen, false},
 	"evidence_under_review":    {fsm.DisputeUnderReview, false},

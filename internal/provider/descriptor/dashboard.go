@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Dashboard is the form of the address of a payment in the provider's own dashboard. The zero Dashboard is of a provider whose form
-// has no source. The address is made of this form and an id: none is taken from what a provider sends.
+// Dashboard is the form of a payment's address in the provider's own dashboard. The zero Dashboard is for a provider
+// without a documented form. The address consists of this form and an id. It never comes from a provider's response.
 type Dashboard struct {
-	// Live and Test are https addresses with {id} for the id of the payment, and {NAME} for a key of the account; Test is empty
-	// where it has no source.
+	// Live and Test are https addresses. They contain {id} for the payment's id, and {NAME} for a key of the account.
+	// Test is empty if its address is not documented.
 	Live, Test string
-	// Form is that of the ids that have a page.
+	// Form is the form of the ids that have a page.
 	Form *regexp.Regexp
-	// OfCapture is set where the page is found by the id of the capture, not by that of the payment.
+	// OfCapture is set if the capture's id finds the page, and not the payment's id.
 	OfCapture bool
 }
 
-// Page returns the address of a payment's page; empty where there is none.
+// Page returns the address of a payment's page, or "" if there is none.
 func (a Adapter) Page(s Settings, payment, capture string) string {
 	address, id := a.Dashboard.Live, payment
 	if a.Tests(s) {
@@ -42,7 +42,7 @@ func (a Adapter) Page(s Settings, payment, capture string) string {
 	return address
 }
 
-// Tests reports whether an account is one for tests: by the form of its key, by its address, or by the provider's default.
+// Tests reports whether an account is for tests, by the form of its key, by its address, or by the provider's default.
 func (a Adapter) Tests(s Settings) bool {
 	if a.TestForm != nil && a.TestForm.MatchString(s.Params[a.TestKey]) {
 		return true

@@ -2,7 +2,7 @@ package descriptor
 
 import "github.com/paylatch/paylatch/webhooks"
 
-// MerchantID returns the key with the provider's id of the merchant. It is optional where calls don't need it.
+// MerchantID returns the key with the provider's id of the merchant. It is optional if calls don't need it.
 func MerchantID(optional bool) webhooks.Key {
 	return webhooks.Key{
 		Name: "merchant_id", Optional: optional,

@@ -1,6 +1,6 @@
 package descriptor
 
-// PayeesOf returns an Adapter's Payees: the values of these keys, those that are set.
+// PayeesOf returns the Payees of an Adapter: the non-empty values of these keys.
 func PayeesOf(keys ...string) func(params map[string]string) []string {
 	return func(params map[string]string) []string {
 		var ids []string

@@ -11,7 +11,7 @@ import (
 // code is the form of an instrument's code.
 var code = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
-// providerData are the members of a payment that provider_data may have.
+// providerData returns the members of a payment that provider_data may contain.
 func providerData() []string { return []string{"order_description"} }
 
 // Accepts implements gateway.Provider.

@@ -8,14 +8,14 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// part is a capture of less than was pre-authorised.
+// part is a capture of less than the pre-authorised amount.
 type part struct {
 	Amount int64  `json:"amount"`
 	Items  []item `json:"items"`
 }
 
-// Capture implements gateway.Provider (https://doc.gopay.com, "Pre-authorized payments"). The uncaptured rest is
-// released. GoPay allows parts on request.
+// Capture implements gateway.Provider (https://doc.gopay.com, "Pre-authorized payments"). GoPay releases the uncaptured
+// rest. GoPay enables partial captures on request.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	var body any
 	if !cp.Whole {
@@ -27,14 +27,14 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	}
 	now, err := c.stands(ctx, cp.ProviderPaymentID, refused, fsm.NewsSucceeded)
 	if refused == nil && now.News == fsm.NewsSucceeded {
-		// Whether the payment shows the captured amount or that of the order is not documented.
+		// GoPay does not document whether the payment shows the captured amount or the order's amount.
 		now.Money = &cp.Money
 	}
 	return now, err
 }
 
-// Cancel implements gateway.Provider (https://doc.gopay.com, "Void authorization"): it releases a hold. GoPay
-// refuses it of a payment that waits for its customer, which times out.
+// Cancel implements gateway.Provider (https://doc.gopay.com, "Void authorization"). It releases a hold. GoPay refuses it
+// for a payment that waits for its customer; such a payment times out.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	refused, err := c.command(ctx, cl.ProviderPaymentID, "void-authorization", url.Values{}, nil, cl.Permit)
 	if err != nil {
@@ -43,15 +43,16 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return c.stands(ctx, cl.ProviderPaymentID, refused, fsm.NewsFailed)
 }
 
-// stands looks up a payment after a command. What was accepted and does not show yet is processing. Refused is
-// not set if the payment has the wanted state: an earlier call did it.
+// stands looks a payment up after a command. If the command was accepted and the payment does not show the result yet,
+// the outcome is processing. Refused is not set if the payment has the wanted state, because an earlier call then
+// succeeded.
 func (c *Client) stands(ctx context.Context, id string, refused *refusal, wanted fsm.News) (gateway.Outcome, error) {
 	now, err := c.Lookup(ctx, id)
 	switch {
 	case refused != nil:
 		now.Refused = now.News != wanted
 		return now, err
-	case err != nil, now.News == fsm.NewsAuthorized: // it was accepted all the same
+	case err != nil, now.News == fsm.NewsAuthorized: // the command was accepted nevertheless
 		now = gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
 	}
 	return now, nil

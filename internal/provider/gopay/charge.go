@@ -10,8 +10,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// page is the token of a choice on GoPay's page. Digits are a saved card, and any other token the code of an
-// instrument, such as PAYMENT_CARD.
+// page is the token that offers all methods on GoPay's page. A token of digits is a saved card. Any other token is the
+// code of an instrument, such as PAYMENT_CARD.
 const page = "redirect"
 
 const paymentsPath = "/payments/payment"
@@ -41,7 +41,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case refused != nil:
 		return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
 	case ch.Stored && made.ID.String() == ch.Token:
-		return gateway.Outcome{}, errNameless // it is the payment that saved the card, and no new one
+		return gateway.Outcome{}, errNameless // this is the payment that saved the card, and not a new payment
 	case ch.Stored:
 		made.ParentID = json.Number(ch.Token)
 	}

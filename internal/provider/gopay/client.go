@@ -1,9 +1,9 @@
-// Package gopay calls GoPay's REST API (https://doc.gopay.com): a payment is created and then paid by its
-// customer on GoPay's page, or, with a saved card, created as a recurrence of the payment that saved it.
+// Package gopay calls GoPay's REST API (https://doc.gopay.com). A payment is created, and its customer pays it on
+// GoPay's page. A payment with a saved card is created as a recurrence of the payment that saved it.
 //
-// Nothing is idempotent, and no payment is found by our reference: so no charge and no refund is sent twice. A payment
-// whose answer was lost is named by GoPay's notice of it, which bears our mark once it is looked up. A capture or a void
-// that comes again is refused: each is for a payment that is pre-authorised.
+// GoPay has no idempotency and no search by our reference. So no charge and no refund is sent twice. If the answer to a
+// charge is lost, GoPay's notification names the payment, and a lookup of it shows our mark. GoPay refuses a repeated
+// capture or void, because both apply only to a pre-authorised payment.
 package gopay
 
 import (
@@ -27,7 +27,7 @@ import (
 type Client struct {
 	call.OneStep
 
-	// Notify is the address that GoPay notifies of each payment; without it only a lookup shows its state.
+	// Notify is the address that GoPay notifies of each payment. Without it, only a lookup shows a payment's state.
 	Notify string
 
 	goid   string
@@ -37,12 +37,12 @@ type Client struct {
 
 const (
 	address = "https://gate.gopay.cz"
-	// scope is that of a token for all calls (of the two that there are, the other only creates payments).
+	// scope is the scope of a token for all calls. GoPay's only other scope allows the creation of payments alone.
 	scope = "payment-all"
 )
 
-// New returns the client of the shop with this GoID; base replaces GoPay's own address, with
-// or without the /api at its end, and now is the clock for the expiry of access tokens.
+// New returns the client of the shop with this GoID. The base replaces GoPay's own address, with or without the /api at
+// its end. The clock now decides when access tokens expire.
 func New(base, id, secret, goid string, client *http.Client, now func() time.Time) *Client {
 	base = strings.TrimSuffix(strings.TrimRight(cmp.Or(base, address), "/"), "/api") + "/api"
 	c := &Client{goid: goid, tokens: call.NewTokens(base+"/oauth2/token", id, secret, scope, client, now)}
@@ -53,10 +53,10 @@ func New(base, id, secret, goid string, client *http.Client, now func() time.Tim
 	return c
 }
 
-// Capabilities implements gateway.Provider (https://doc.gopay.com: pre-authorised payments are captured, all
-// or a part, and voided; payments are refunded in any number of parts). What captures, voids and refunds is
-// accepted first and may be carried out later. A payment that waits for its customer can't be cancelled: it
-// times out. Refunds are listed by their payment, and bear no mark of ours.
+// Capabilities implements gateway.Provider. According to https://doc.gopay.com, pre-authorised payments can be captured
+// (all or a part) and voided, and payments can have any number of partial refunds. GoPay accepts captures, voids and
+// refunds first, and may carry them out later. A payment that waits for its customer can't be cancelled: it times out. A
+// payment's refunds can be listed, but they have no mark of ours.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		ShowsRefunds: true,
@@ -64,8 +64,8 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// send adds the access token. A request with a rejected token is sent again with a new one, once: a command
-// only if the rejection is GoPay's own, since that of somebody in between is no evidence about the request.
+// send adds the access token. A request with a rejected token is sent again once, with a new token. A command is sent
+// again only if GoPay itself rejected the token, because a proxy's rejection is no evidence about the request.
 func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answer, error) {
 	for again := false; ; again = true {
 		token, err := c.tokens.Token(ctx)
@@ -87,21 +87,21 @@ func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answe
 	}
 }
 
-// result is the response to what is done with a payment.
+// result is the response to a command about a payment.
 type result struct {
 	ID     json.Number `json:"id"`
 	Result string      `json:"result"`
 }
 
-// Results of a command.
+// These are the results of a command.
 const (
 	resultAccepted = "ACCEPTED"
 	resultFinished = "FINISHED"
 	resultFailed   = "FAILED"
 )
 
-// command does something with a payment: with a form, or a JSON body if there is one. It returns GoPay's
-// refusal, or nil.
+// command sends a command about a payment, with a form, or with a JSON body if there is one. It returns GoPay's refusal,
+// or nil.
 func (c *Client) command(ctx context.Context, id, verb string, form url.Values, body any, l gateway.Permit) (*refusal, error) {
 	r := call.Request{Method: http.MethodPost, URL: paymentPath(id) + "/" + verb, Permit: &l, Header: http.Header{}}
 	if body == nil {
@@ -118,7 +118,7 @@ func (c *Client) command(ctx context.Context, id, verb string, form url.Values, 
 	case done.Result != resultAccepted && done.Result != resultFinished:
 		return nil, errNameless
 	}
-	return nil, nil //nolint:nilnil // no refusal is no error
+	return nil, nil //nolint:nilnil // the command was not refused
 }
 
 func paymentPath(id string) string { return "/payments/payment/" + url.PathEscape(id) }

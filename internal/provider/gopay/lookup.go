@@ -10,8 +10,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Lookup implements gateway.Provider (https://doc.gopay.com, "Payment status" and "Payment
-// refunds"). The refunds of a payment are listed apart, once its state shows that there are any.
+// Lookup implements gateway.Provider (https://doc.gopay.com, "Payment status" and "Payment refunds"). If the payment's
+// state shows refunds, their list takes another request.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	found, err := c.find(ctx, id)
 	if err != nil {
@@ -25,7 +25,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	return o, err
 }
 
-// find reads a payment, of this shop.
+// find reads a payment and checks that it belongs to this shop.
 func (c *Client) find(ctx context.Context, id string) (object, error) {
 	var found object
 	if err := c.api.Get(ctx, paymentPath(id), nil, &found); err != nil {

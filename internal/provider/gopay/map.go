@@ -11,13 +11,13 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// digits are those of ISO 4217: amounts are in hundredths of the currencies that GoPay takes.
+// digits are the decimals of ISO 4217. Amounts are in hundredths of the currencies that GoPay accepts.
 var digits = call.Digits{} //nolint:gochecknoglobals // a table
 
 // object is GoPay's view of a payment.
 type object struct {
 	ID json.Number `json:"id"`
-	// ParentID is the payment of which this one is a recurrence.
+	// ParentID is the first payment of a recurrence.
 	ParentID    json.Number `json:"parent_id"`
 	OrderNumber string      `json:"order_number"`
 	State       string      `json:"state"`
@@ -40,7 +40,7 @@ type object struct {
 	AdditionalParams []param `json:"additional_params"`
 }
 
-// params are the values of a parameter that are not empty.
+// params returns the non-empty values of a parameter.
 func (p object) params(name string) (values []string) {
 	for _, one := range p.AdditionalParams {
 		if one.Name == name && one.Value != "" {
@@ -50,8 +50,8 @@ func (p object) params(name string) (values []string) {
 	return values
 }
 
-// references are the marks of ours that the payment bears: notifications prove nothing of whose
-// it is. The shop's own order number is none.
+// references returns our marks in the payment. A notification does not prove which attempt the payment belongs to. The
+// shop's own order number is not a mark.
 func (p object) references() []string {
 	names := p.params(attemptParam)
 	if _, ours := payment.OwnAttemptID(p.OrderNumber); ours {
@@ -62,7 +62,7 @@ func (p object) references() []string {
 
 func (p object) refunded() bool { return p.State == "REFUNDED" || p.State == "PARTIALLY_REFUNDED" }
 
-// owns returns gateway.ErrNoSuchPayment for a payment of another shop.
+// owns returns gateway.ErrNoSuchPayment if the payment belongs to another shop.
 func (c *Client) owns(p object) error {
 	if goid := p.Target.GoID.String(); goid != "" && goid != c.goid {
 		return fmt.Errorf("%w: the payment is of another shop", gateway.ErrNoSuchPayment)
@@ -70,8 +70,8 @@ func (c *Client) owns(p object) error {
 	return nil
 }
 
-// outcome maps a payment by its state. Until it is paid it waits for its customer, who may
-// choose another method; a recurrence waits for nobody. An unrecognized state is processing.
+// outcome maps a payment by its state. An unpaid payment waits for its customer, who may choose another method. A
+// recurrence does not wait for a customer. An unrecognized state is processing.
 func (c *Client) outcome(p object) (gateway.Outcome, error) {
 	if p.ID == "" || p.State == "" {
 		return gateway.Outcome{}, errNameless
@@ -97,7 +97,7 @@ func (c *Client) outcome(p object) (gateway.Outcome, error) {
 	return o, err
 }
 
-// refund is GoPay's view of one.
+// refund is GoPay's view of a refund.
 type refund struct {
 	ID       json.Number `json:"id"`
 	State    string      `json:"state"`
@@ -105,7 +105,7 @@ type refund struct {
 	Currency string      `json:"currency"`
 }
 
-// outcome is that of a refund of a payment in that currency.
+// outcome maps a refund of a payment in this currency.
 func (r refund) outcome(currency string) (gateway.RefundOutcome, error) {
 	if r.ID == "" || r.State == "" {
 		return gateway.RefundOutcome{}, errNameless

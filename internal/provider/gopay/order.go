@@ -11,8 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// order is a request for a payment; up to Params it is one for a recurrence
-// (https://doc.gopay.com, "Payment creation").
+// order is a request for a payment. Its members up to Params are a request for a recurrence (https://doc.gopay.com,
+// "Payment creation").
 type order struct {
 	Amount      int64   `json:"amount"`
 	Currency    string  `json:"currency"`
@@ -29,7 +29,7 @@ type order struct {
 	Language   string      `json:"lang,omitempty"`
 }
 
-// item is a line; its amount is that of all pieces.
+// item is a line. Its amount is the amount of all pieces.
 type item struct {
 	Type   string `json:"type"`
 	Name   string `json:"name"`
@@ -77,15 +77,15 @@ type callback struct {
 const (
 	// attemptParam, orderParam and customerParam are the names of our parameters of a payment.
 	attemptParam, orderParam, customerParam = "payment_attempt_id", "order_id", "customer_reference"
-	// card is the code of cards, the only instrument that can be saved.
+	// card is the code of cards. Only cards can be saved.
 	card = "PAYMENT_CARD"
-	// forever is the last day until which a card may be charged again.
+	// forever is the last day on which a saved card may be charged.
 	forever = "2099-12-30"
-	// maxNumber and maxDescription are in characters.
+	// maxNumber and maxDescription are numbers of characters.
 	maxNumber, maxDescription = 128, 256
 )
 
-// orderOf is what a payment and a recurrence have in common.
+// orderOf returns the members that a payment and a recurrence have in common.
 func orderOf(ch gateway.Charge) order {
 	return order{
 		Amount: ch.Money.Minor, Currency: string(ch.Money.Currency),
@@ -94,7 +94,7 @@ func orderOf(ch gateway.Charge) order {
 	}
 }
 
-// begins adds what a payment on GoPay's page has beside.
+// begins adds the further members of a payment on GoPay's page.
 func (c *Client) begins(o *order, ch gateway.Charge) {
 	o.Payer = &payer{Contact: contactOf(ch.Customer)}
 	o.Target = &target{Type: "ACCOUNT", GoID: c.goid}
@@ -112,7 +112,8 @@ func (c *Client) begins(o *order, ch gateway.Charge) {
 	}
 }
 
-// numberOf is our order's id as GoPay takes it, in letters and digits only. The whole is among the parameters.
+// numberOf returns our order's id in GoPay's format, with letters and digits only. The parameters contain the complete
+// id.
 func numberOf(id payment.OrderID) string {
 	kept := strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
@@ -123,7 +124,7 @@ func numberOf(id payment.OrderID) string {
 	return call.Short(cmp.Or(kept, "0"), maxNumber)
 }
 
-// itemsOf are the lines, or the order as one.
+// itemsOf returns the lines, or the order as one line.
 func itemsOf(ch gateway.Charge) []item {
 	if len(ch.Lines) == 0 {
 		return []item{{"ITEM", call.Short(string(ch.Order), maxDescription), ch.Money.Minor, 1}}
@@ -133,7 +134,7 @@ func itemsOf(ch gateway.Charge) []item {
 		l := &ch.Lines[i]
 		count, err := strconv.ParseInt(l.Quantity, 10, 64)
 		if err != nil {
-			count = 1 // GoPay has whole pieces
+			count = 1 // GoPay has only whole pieces
 		}
 		all[i] = item{itemType(l), call.Short(l.Description, maxDescription), l.Amount, count}
 	}
@@ -150,7 +151,7 @@ func itemType(l *gateway.Line) string {
 	return "ITEM"
 }
 
-// contactOf is the customer. Countries are left out: GoPay has other codes of them.
+// contactOf returns the customer's data. It omits the country, because GoPay uses other country codes.
 func contactOf(c gateway.Customer) contact {
 	to := contact{LastName: c.Name, Email: c.Email, Phone: c.Phone}
 	if i := strings.LastIndex(c.Name, " "); i > 0 {
@@ -162,7 +163,7 @@ func contactOf(c gateway.Customer) contact {
 	return to
 }
 
-// languages are those of GoPay's page (https://doc.gopay.com, "Language").
+// languages are the languages of GoPay's page (https://doc.gopay.com, "Language").
 //
 //nolint:gochecknoglobals // a table
 var languages = map[string]bool{
@@ -170,7 +171,7 @@ var languages = map[string]bool{
 	"ES": true, "UK": true, "ET": true, "LT": true, "LV": true, "SL": true, "PT": true,
 }
 
-// language is one of the page's; empty for any other.
+// language returns a language of GoPay's page, or "".
 func language(tag string) string {
 	first, _, _ := strings.Cut(strings.ToUpper(tag), "-")
 	if languages[first] {

@@ -14,9 +14,9 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Refund implements gateway.Provider (https://doc.gopay.com, "Refund of the payment"). The response names no
-// refund: it is the one of this amount that the payment's list has after the call and had not before. Where
-// that is none, or there are two, the refund stays without an id.
+// Refund implements gateway.Provider (https://doc.gopay.com, "Refund of the payment"). The response contains no refund
+// id. So Refund lists the payment's refunds before and after the call, and takes the id of the new refund with this
+// amount. If there is no such refund, or there are two, the outcome has no id.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	id, currency := r.ProviderPaymentID, string(r.Money.Currency)
 	before, err := c.refunds(ctx, id, currency, &r.Permit)
@@ -31,7 +31,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		return gateway.RefusedRefund(refused.code()), nil
 	}
 	made := gateway.RefundOutcome{News: fsm.NewsProcessing, Money: &r.Money}
-	after, _ := c.refunds(ctx, id, currency, nil) // it was accepted all the same
+	after, _ := c.refunds(ctx, id, currency, nil) // the refund was accepted nevertheless
 	added := slices.DeleteFunc(after, func(one gateway.RefundOutcome) bool {
 		return *one.Money != r.Money || slices.ContainsFunc(before, func(old gateway.RefundOutcome) bool { return old.ProviderRefundID == one.ProviderRefundID })
 	})
@@ -41,12 +41,12 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return made, nil
 }
 
-// errNotListed is returned for a payment whose refunds are not found: whether that is one without refunds is
-// not documented.
+// errNotListed is returned if the payment's refunds are not found. GoPay does not document whether this happens for a
+// payment without refunds.
 var errNotListed = fmt.Errorf("%w: its refunds are not found", gateway.ErrNotTold)
 
-// refunds lists the refunds of a payment (https://doc.gopay.com, "Payment refunds"), of which the currency is
-// that of the payment unless they have one.
+// refunds lists the refunds of a payment (https://doc.gopay.com, "Payment refunds"). A refund without a currency has the
+// payment's currency.
 func (c *Client) refunds(ctx context.Context, id, currency string, l *gateway.Permit) ([]gateway.RefundOutcome, error) {
 	listed, err := c.list(ctx, paymentPath(id)+"/refunds", l)
 	switch {
@@ -64,7 +64,7 @@ func (c *Client) refunds(ctx context.Context, id, currency string, l *gateway.Pe
 	return all, nil
 }
 
-// LookupRefund implements gateway.Provider: only by GoPay's id, among the refunds of the payment.
+// LookupRefund implements gateway.Provider. It finds a refund only by GoPay's id, in the list of the payment's refunds.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID == "" {
 		return gateway.RefundOutcome{}, fmt.Errorf("%w: refunds bear no mark of ours", gateway.ErrNotTold)
@@ -84,7 +84,8 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return all[i], nil
 }
 
-// noEvidence is the error of a refund whose payment was not found: that shows nothing about its refunds.
+// noEvidence replaces gateway.ErrNoSuchPayment for a refund's payment, because a missing payment is no evidence about
+// its refunds.
 func noEvidence(err error) error {
 	if errors.Is(err, gateway.ErrNoSuchPayment) {
 		return fmt.Errorf("%w: there is no such payment", gateway.ErrNotTold)
@@ -92,7 +93,7 @@ func noEvidence(err error) error {
 	return err
 }
 
-// Find implements gateway.Provider: no search of GoPay's is by our reference.
+// Find implements gateway.Provider. GoPay has no search by our reference.
 func (c *Client) Find(context.Context, payment.AttemptID) (gateway.Outcome, error) {
 	return gateway.Outcome{}, gateway.ErrUnsupported
 }

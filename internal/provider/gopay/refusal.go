@@ -10,30 +10,30 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// refusal is the first of GoPay's list of errors (https://doc.gopay.com, "Errors"). Its message is left out: it
+// refusal is the first error in GoPay's list of errors (https://doc.gopay.com, "Errors"). It omits the message, which
 // may quote the request.
 type refusal struct {
 	status, number int
 	name           string
 }
 
-// Numbers of errors (https://doc.gopay.com, "Error codes"): systemError is GoPay's own failure, paymentMissing is of a payment
-// that there is not, recurrenceFailed of a saved card that was not charged.
+// These are error numbers (https://doc.gopay.com, "Error codes"). systemError is GoPay's own failure. paymentMissing
+// concerns a payment that does not exist, and recurrenceFailed a saved card that was not charged.
 const systemError, paymentMissing, recurrenceFailed = 100, 304, 340
 
-// code is the name of the error, or its number.
+// code returns the name of the error, or its number.
 func (r *refusal) code() string { return cmp.Or(r.name, strconv.Itoa(r.number)) }
 
 // Error implements error.
 func (r *refusal) Error() string { return fmt.Sprintf("gopay says %d %s", r.status, r.code()) }
 
-// Missing implements httpjson.Refusal. Which status an unknown payment has is not documented.
+// Missing implements httpjson.Refusal. GoPay does not document the status for an unknown payment.
 func (r *refusal) Missing() bool {
 	return r.status == http.StatusNotFound || r.number == paymentMissing
 }
 
-// readRefusal returns a definitive error as a refusal, and any other as an error. A response that is not in
-// GoPay's format may come from a proxy: it refuses nothing.
+// readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
+// GoPay's format may come from a proxy, so it is not a refusal.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said struct {
 		Errors []struct {
@@ -51,8 +51,7 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return r, nil
 }
 
-// definitive reports whether an error is about the request as such: GoPay's errors about fields and states come
-// with 409.
+// definitive reports whether the error refuses this request. GoPay's errors about fields and states have status 409.
 func (r *refusal) definitive() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:

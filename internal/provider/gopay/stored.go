@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider: a saved card is the id of the payment that saved it, a number.
+// TokenKind implements gateway.Provider. The token of a saved card is the id of the payment that saved it, a number.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if token != "" && strings.Trim(token, "0123456789") == "" {
 		return gateway.TokenStored
@@ -17,8 +17,8 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenSingleUse
 }
 
-// CheckOwner implements gateway.Provider. GoPay has no customers: the payment that saved the card bears ours
-// among its parameters.
+// CheckOwner implements gateway.Provider. GoPay has no customers. The payment that saved the card has our customer
+// reference in its parameters.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	if c.TokenKind(token) != gateway.TokenStored {
 		return payment.ErrMethodNotYours
@@ -33,7 +33,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	return nil
 }
 
-// saved is the card that a paid payment has saved for recurrences; nil for none.
+// saved returns the card that a paid payment has saved for recurrences, or nil.
 func (p object) saved() *payment.SavedMethod {
 	if p.Recurrence == nil || p.Recurrence.State == "STOPPED" || len(p.params(customerParam)) == 0 {
 		return nil
@@ -49,5 +49,5 @@ func (p object) saved() *payment.SavedMethod {
 	return m
 }
 
-// lastDigits is how much of a card's number is shown.
+// lastDigits is the number of a card's digits that are shown.
 const lastDigits = 4

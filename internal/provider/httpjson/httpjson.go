@@ -1,7 +1,7 @@
-// Package httpjson calls a provider's JSON API: what the adapters of such APIs have in common.
+// Package httpjson calls a provider's JSON API. It contains the common parts of the adapters for such APIs.
 //
-// A definitive error of the provider is a refusal, in the form of its own error object. Whatever else comes,
-// such as the page of a proxy, is an error that leaves the outcome unknown.
+// A definitive error of the provider is a refusal, in the form of the provider's error object. Any other response, such
+// as a proxy's page, is an error that leaves the outcome unknown.
 package httpjson
 
 import (
@@ -23,32 +23,31 @@ type Refusal interface {
 	Missing() bool
 }
 
-// API is a provider's API as one account calls it.
+// API is a provider's API with the credentials of one account.
 type API[R Refusal] struct {
-	// Name is the provider's, for errors.
+	// Name is the provider's name in errors.
 	Name string
-	// Base is the address that paths are below.
+	// Base is the address that paths are relative to.
 	Base string
 	HTTP *http.Client
-	// Header returns the headers of each request: credentials, the API's version. Nil returns none.
+	// Header returns the headers of each request: credentials and the API's version. If it is nil, there are none.
 	Header func() http.Header
 	// Done are the statuses of a success; 200 if empty.
 	Done []int
-	// Read reads a response with a status of 400 or above. It returns an error for one that refuses
-	// nothing.
+	// Read reads a response with a status of 400 or above. It returns an error for a response that is not a refusal.
 	Read func(call.Answer) (R, error)
 	// Send sends a request; call.DoJSON if nil.
 	Send func(ctx context.Context, r call.Request, body any) (call.Answer, error)
 }
 
-// Post sends a command. It returns the provider's refusal, or nil and the response in out; nothing is read
-// into a nil out.
+// Post sends a command. It returns the provider's refusal, or nil and the response in out. If out is nil, the response
+// is not decoded.
 func (a *API[R]) Post(ctx context.Context, path string, header http.Header, l gateway.Permit, body, out any) (R, error) {
 	return a.Do(ctx, call.Request{Method: http.MethodPost, URL: path, Header: header, Permit: &l}, body, out)
 }
 
-// Get sends a read; the first read of a command has the command's permit. It returns
-// gateway.ErrNoSuchPayment for an object that the provider does not have.
+// Get sends a read. The first read of a command carries the command's permit. It returns gateway.ErrNoSuchPayment if the
+// provider does not have the object.
 func (a *API[R]) Get(ctx context.Context, path string, l *gateway.Permit, out any) error {
 	var none R
 	refused, err := a.Do(ctx, call.Request{Method: http.MethodGet, URL: path, Permit: l}, nil, out)
@@ -61,7 +60,7 @@ func (a *API[R]) Get(ctx context.Context, path string, l *gateway.Permit, out an
 	return refused
 }
 
-// Do sends a request, of which the address is a path.
+// Do sends a request whose URL is a path below Base.
 func (a *API[R]) Do(ctx context.Context, r call.Request, body, out any) (R, error) {
 	var none R
 	got, err := a.send(ctx, r, body)

@@ -7,11 +7,11 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// customerPrefix is that of the ids of Mollie's customers.
+// customerPrefix is the prefix of the ids of Mollie's customers.
 const customerPrefix = "cst_"
 
-// providerData are the members of POST /v2/payments that provider_data may have. metadata has the
-// marks by which payments are found; captureDelay would change when the money is taken.
+// providerData returns the members of POST /v2/payments that provider_data may contain. metadata is not allowed, because
+// its marks identify the payment. captureDelay is not allowed, because it would change when the money is taken.
 func providerData() []string {
 	return []string{
 		"applePayPaymentToken", "applicationFee", "cancelUrl", "company", "consumerDateOfBirth", "digitalGoods", "dueDate", "extraMerchantData",

@@ -29,7 +29,7 @@ func of(s descriptor.Settings) *Client {
 	return New(s.BaseURL, s.Params["api_key"], s.Params["public_url"], s.Client)
 }
 
-// carries is the table of what a charge passes on.
+// carries returns the table of the members that a charge passes on.
 func carries() []descriptor.Carried {
 	bill := "required for Billie, in3, Klarna and Riverty"
 	return []descriptor.Carried{
@@ -47,8 +47,8 @@ func carries() []descriptor.Carried {
 	}
 }
 
-// dashboard is the address that Mollie's plugins link, without the organization that _links.dashboard names
-// (https://docs.mollie.com/reference/get-payment); it is the same for tests.
+// dashboard returns the address that Mollie's plugins use for a payment, without the organization in _links.dashboard
+// (https://docs.mollie.com/reference/get-payment). Test payments have the same address.
 func dashboard() descriptor.Dashboard {
 	return descriptor.Dashboard{
 		Live: "https://my.mollie.com/dashboard/payments/{id}",

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// paidLater is how long after it was made a payment may be paid: a bank transfer is due within 100 days
+	// paidLater is the longest time between a payment's creation and its payment. A bank transfer is due within 100 days
 	// (https://docs.mollie.com/reference/create-payment, "dueDate"), and a hold ends sooner.
 	paidLater = 101 * 24 * time.Hour
-	// reversedLater is how long after a chargeback its reversal is looked for. No limit is documented.
+	// reversedLater is our limit for the time between a chargeback and its reversal. Mollie documents none.
 	reversedLater = 366 * 24 * time.Hour
-	// bookPage keeps a page of payments, each with its order lines, below what a response may have.
+	// bookPage keeps a page of payments with their order lines below the size limit of a response.
 	bookPage = "50"
 )
 
-// Entries implements gateway.Books by the lists of payments, refunds and chargebacks
-// (https://docs.mollie.com/reference/list-payments, list-all-refunds, list-all-chargebacks), which have
-// no filter by time. Each has the settlement that contains it; fees are in the balances only
+// Entries implements gateway.Books. It reads the lists of payments, refunds and chargebacks
+// (https://docs.mollie.com/reference/list-payments, list-all-refunds, list-all-chargebacks), which have no filter by
+// time. Each item names the settlement that contains it. Fees are only in the balances
 // (https://docs.mollie.com/reference/list-balance-transactions), which an API key can't read.
 //
-// Captures are totals, dated by when the payment was paid. A refund has no date but that of its
-// creation: one that is under way is left out, and is found by reading the same span again.
+// Captures are totals, dated by the payment. A refund has only the date of its creation. Entries omits a pending refund;
+// a later read of the same span finds it.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &call.Unread{}
 	if err := each(ctx, c, "/payments", "payments", bookPage, passing[listedPayment](unread, in, paidLater, take)); err != nil {
@@ -42,15 +42,15 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	return unread.After(each(ctx, c, "/chargebacks", "chargebacks", pageSize, passing[listedChargeback](unread, in, reversedLater, take)))
 }
 
-// booked is what has entries.
+// booked is an object with entries.
 type booked interface {
-	// dated returns when it was made, and when it moved money.
+	// dated returns the time of the object's creation, and the times of its money movements.
 	dated() (made time.Time, moved []time.Time)
 	entries() ([]gateway.Entry, error)
 }
 
-// passing passes the entries of an item that are in a span, whatever else the list has; it returns false for one
-// that was made too long before to have any. What moved nothing in the span is not read.
+// passing returns a function that passes an item's entries in the span. The function returns false for an item that was
+// created too long before the span to have entries in it. It does not parse an item that moved no money in the span.
 func passing[T booked](unread *call.Unread, in gateway.Span, later time.Duration, take func(gateway.Entry) error) func(json.RawMessage) (bool, error) {
 	return func(item json.RawMessage) (more bool, err error) {
 		more = true
@@ -99,7 +99,7 @@ func (p listedPayment) entries() ([]gateway.Entry, error) {
 	}}, nil
 }
 
-// first is the first time that there is, in UTC.
+// first returns the first time that is not zero, in UTC.
 func first(times ...time.Time) time.Time { return cmp.Or(times...).UTC() }
 
 type listedRefund struct {
@@ -154,7 +154,7 @@ func (b listedChargeback) entries() (all []gateway.Entry, err error) {
 	for _, m := range moved {
 		e := gateway.Entry{ID: b.ID, Payment: b.PaymentID, Payout: b.SettlementID, Movement: m}
 		if m.Kind == payment.MovementChargebackReversal {
-			e.ID, e.Payout = b.ID+"/reversal", "" // the settlement is that of the chargeback
+			e.ID, e.Payout = b.ID+"/reversal", "" // the settlement is the chargeback's
 		}
 		all = append(all, e)
 	}

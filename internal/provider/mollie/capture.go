@@ -14,10 +14,9 @@ type captureRequest struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// Capture implements gateway.Provider
-// (https://docs.mollie.com/reference/create-capture). A capture may be pending for a
-// while; the payment itself shows its state. The uncaptured rest is released where the
-// method would allow another capture.
+// Capture implements gateway.Provider (https://docs.mollie.com/reference/create-capture). A capture may be pending for a
+// while, and the payment itself shows its state. If the method allows another capture, Capture releases the uncaptured
+// rest.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	value, err := call.Decimal(cp.Money)
 	if err != nil {
@@ -42,16 +41,15 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	now, err := outcome(found)
 	now.Refused = refused != nil || found.captured(made.ID) == "failed"
 	if err == nil && found.Status == "authorized" && now.News == fsm.NewsSucceeded {
-		// The hold expires by itself, only later: a failure here does not count.
+		// The hold expires by itself later, so a failure of the release does not matter.
 		_, _ = c.command(ctx, http.MethodPost, path+"/release-authorization", cp.IdempotencyKey+"-release", cp.Permit, struct{}{}, nil)
 	}
 	return now, err
 }
 
-// Cancel implements gateway.Provider. A hold is released
-// (https://docs.mollie.com/reference/release-authorization), which may take a while; an
-// open payment is cancelled (https://docs.mollie.com/reference/cancel-payment) if its
-// method allows it: others expire.
+// Cancel implements gateway.Provider. It releases a hold (https://docs.mollie.com/reference/release-authorization),
+// which may take a while. It cancels an open payment (https://docs.mollie.com/reference/cancel-payment) if the method
+// allows that. Other payments expire.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	if err := call.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err

@@ -32,11 +32,9 @@ type chargeRequest struct {
 	Lines        []line            `json:"lines,omitempty"`
 }
 
-// Charge implements gateway.Provider. The token selects the method: "redirect" for a
-// choice on Mollie's page; a card token of Mollie Components (tkn_…); a customer with a
-// mandate (cst_…, cst_…:mdt_… or mdt_…), charged at once
-// (https://docs.mollie.com/docs/recurring-payments); or else the name of a method, with
-// its page.
+// Charge implements gateway.Provider. The token selects the method. "redirect" offers all methods on Mollie's page. A
+// token of Mollie Components (tkn_…) is a card. A customer with a mandate (cst_…, cst_…:mdt_… or mdt_…) is charged at
+// once (https://docs.mollie.com/docs/recurring-payments). Any other token is the name of a method, with its page.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -70,11 +68,11 @@ func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
 		return chargeRequest{}, err
 	}
 	r := chargeRequest{
-		// Shown on the statement, where the method has a place for it.
+		// The description is shown on the statement, if the method supports that.
 		Description: cmp.Or(ch.StatementDescriptor, string(ch.Order)),
 		Amount:      amount{string(ch.Money.Currency), value}, WebhookURL: c.webhook,
 		Locale: localeOf(ch.Customer.Locale), Billing: billed(ch.Customer), Shipping: shipped(ch.Customer), Lines: lines,
-		// Read by the webhooks' adapter.
+		// The webhook reader uses the metadata.
 		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}
 	if ch.ReturnURL != "" {
@@ -86,8 +84,8 @@ func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
 	return r, r.pay(ch)
 }
 
-// pay sets the method. A mandate is charged for the customer of the charge: Mollie
-// finds no other customer's by that id. The first payment of a customer makes one.
+// pay sets the method. A mandate is charged for the customer of the charge: Mollie does not find another customer's
+// mandate by its id. The first payment of a customer creates a mandate.
 func (r *chargeRequest) pay(ch gateway.Charge) error {
 	if ch.Save {
 		r.SequenceType, r.CustomerID = "first", ch.Customer.Reference

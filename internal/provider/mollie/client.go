@@ -1,6 +1,5 @@
-// Package mollie calls Mollie's Payments API, version 2
-// (https://docs.mollie.com/reference/payments-api): a payment is a Mollie payment,
-// which its customer confirms on a page of Mollie's or of the bank's.
+// Package mollie calls Mollie's Payments API, version 2 (https://docs.mollie.com/reference/payments-api). A payment is a
+// Mollie payment. Its customer confirms it on a page of Mollie or of the bank.
 package mollie
 
 import (
@@ -28,12 +27,11 @@ type Client struct {
 	api     *httpjson.API[*refusal]
 }
 
-// address is the API's; the key selects test or live mode.
+// address is the API's address. The key selects test or live mode.
 const address = "https://api.mollie.com"
 
-// New returns the client of the profile of an API key; base replaces Mollie's own
-// address. Webhook is the address that Mollie notifies of each payment; without it only
-// a lookup shows its state.
+// New returns the client of the profile that owns the API key. The base replaces Mollie's own address. The webhook is
+// the address that Mollie notifies of each payment. Without it, only a lookup shows a payment's state.
 func New(base, key, webhook string, client *http.Client) *Client {
 	return &Client{webhook: webhook, api: &httpjson.API[*refusal]{
 		Name: "Mollie", Base: strings.TrimRight(cmp.Or(base, address), "/") + "/v2", HTTP: client, Done: []int{http.StatusOK, http.StatusCreated},
@@ -41,16 +39,15 @@ func New(base, key, webhook string, client *http.Client) *Client {
 	}}
 }
 
-// keyLife is Mollie's less ten minutes: a request is to be repeated "within 1
-// hour" (https://docs.mollie.com/reference/api-idempotency).
+// keyLife is Mollie's key life minus ten minutes: a request is to be repeated "within 1 hour"
+// (https://docs.mollie.com/reference/api-idempotency).
 const keyLife = 50 * time.Minute
 
-// Capabilities implements gateway.Provider:
-// https://docs.mollie.com/docs/place-a-hold-for-a-payment (capture all or a part,
-// release), https://docs.mollie.com/reference/cancel-payment (an open payment, if the
-// method allows it), https://docs.mollie.com/reference/create-refund (any number of
-// parts). Mollie has no lookup by our reference. A refund that is not in its payment's
-// list minutes later was not made, or is cancelled (settled).
+// Capabilities implements gateway.Provider. https://docs.mollie.com/docs/place-a-hold-for-a-payment describes full and
+// partial captures and releases. https://docs.mollie.com/reference/cancel-payment describes the cancel of an open
+// payment, if the method allows it. https://docs.mollie.com/reference/create-refund describes any number of partial
+// refunds. Mollie has no lookup by our reference. If a refund is not in its payment's list after some minutes (settled),
+// it was not created or was cancelled.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife,
@@ -59,7 +56,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// command sends a command. A bare acknowledgement, for a nil out, is 202.
+// command sends a command. If out is nil, the response is an acknowledgement with status 202.
 func (c *Client) command(ctx context.Context, method, path, key string, l gateway.Permit, body, out any) (*refusal, error) {
 	as := *c.api
 	if out == nil {
@@ -70,15 +67,15 @@ func (c *Client) command(ctx context.Context, method, path, key string, l gatewa
 
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 
-// refusal is Mollie's error object (https://docs.mollie.com/reference/error-handling).
-// It has no codes; its detail is left out, as it may quote the request.
+// refusal is Mollie's error object (https://docs.mollie.com/reference/error-handling). It has no codes. It omits the
+// detail, which may quote the request.
 type refusal struct {
 	Status int    `json:"status"`
 	Title  string `json:"title"`
 	Field  string `json:"field"`
 }
 
-// code returns the most specific part but the detail: the field that is wrong.
+// code returns the wrong field, or the title. They are the most specific parts except the detail.
 func (r *refusal) code() string { return cmp.Or(r.Field, r.Title) }
 
 // Error implements error.
@@ -86,8 +83,8 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("mollie says %d %s %s", r.Status, r.Title, r.Field)
 }
 
-// readRefusal returns a definitive error as a refusal, and any other as an error. A
-// response that is not in Mollie's format may come from a proxy: it refuses nothing.
+// readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
+// Mollie's format may come from a proxy, so it is not a refusal.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Status != a.Status || said.Title == "" {
@@ -99,8 +96,8 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return &said, nil
 }
 
-// definitive reports whether an error is about the request as such. 409 is about
-// another, equal one (see duplicate), 429 and 5xx are transient.
+// definitive reports whether the error refuses this request. 409 concerns another, equal request (see duplicate). 429
+// and 5xx are transient.
 func (r *refusal) definitive() bool {
 	switch r.Status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:

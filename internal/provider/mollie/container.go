@@ -10,15 +10,16 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// The prefixes of the ids of containers. Neither is made by a charge: a shop's own call, or its dashboard, makes them.
+// linkPrefix and orderPrefix are the prefixes of the ids of containers. A charge creates no container: a shop's own call
+// or its dashboard does.
 const linkPrefix, orderPrefix = "pl_", "ord_"
 
 func isContainer(id string) bool {
 	return strings.HasPrefix(id, linkPrefix) || strings.HasPrefix(id, orderPrefix)
 }
 
-// lookupContainer looks up the payment of a payment link or an order that has come furthest. Without any the container
-// waits for its customer.
+// lookupContainer looks up the most advanced payment of a payment link or an order. A container without a payment waits
+// for its customer.
 func (c *Client) lookupContainer(ctx context.Context, id string) (gateway.Outcome, error) {
 	made, err := c.contained(ctx, id)
 	if err != nil {
@@ -39,8 +40,8 @@ func (c *Client) lookupContainer(ctx context.Context, id string) (gateway.Outcom
 	return o, err
 }
 
-// contained are the payments of a payment link (https://docs.mollie.com/reference/get-payment-link-payments), or of an
-// order (https://docs.mollie.com/reference/get-order, "embed"), the newest first.
+// contained returns the payments of a payment link (https://docs.mollie.com/reference/get-payment-link-payments) or of
+// an order (https://docs.mollie.com/reference/get-order, "embed"), the newest first.
 func (c *Client) contained(ctx context.Context, id string) (made []object, err error) {
 	if strings.HasPrefix(id, linkPrefix) {
 		err = each(ctx, c, "/payment-links/"+url.PathEscape(id)+"/payments", "payments", pageSize, func(p object) (bool, error) {
@@ -58,7 +59,7 @@ func (c *Client) contained(ctx context.Context, id string) (made []object, err e
 	return order.Embedded.Payments, err
 }
 
-// progress is how far a payment of a status has come.
+// progress returns the rank of a payment's status.
 func progress(status string) int {
 	return slices.Index([]string{"open", "pending", "authorized", "paid"}, status)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// person is an address with its person.
+// person is an address and the person's name.
 type person struct {
 	GivenName  string `json:"givenName,omitempty"`
 	FamilyName string `json:"familyName,omitempty"`
@@ -21,7 +21,8 @@ type person struct {
 	Country    string `json:"country,omitempty"`
 }
 
-// billed is the customer; nil without an e-mail address or a postal one, of which Mollie wants one.
+// billed returns the customer. It returns nil if the customer has neither an e-mail address nor a postal address,
+// because Mollie requires one of them.
 func billed(c gateway.Customer) *person {
 	if c.Email == "" && c.Billing == nil {
 		return nil
@@ -32,7 +33,7 @@ func billed(c gateway.Customer) *person {
 	return p
 }
 
-// shipped is where it is sent to, nil if nowhere.
+// shipped returns the delivery address, or nil.
 func shipped(c gateway.Customer) *person {
 	if c.Shipping == nil {
 		return nil
@@ -42,7 +43,7 @@ func shipped(c gateway.Customer) *person {
 	return p
 }
 
-// named splits the customer's name at its last blank.
+// named splits the customer's name at its last space.
 func named(c gateway.Customer) *person {
 	name := strings.TrimSpace(c.Name)
 	i := strings.LastIndex(name, " ")
@@ -62,7 +63,7 @@ var locales = strings.Fields( //nolint:gochecknoglobals // a list
 	`ca_ES cs_CZ da_DK de_AT de_CH de_DE de_LU en_BE en_GB en_NL en_US es_ES fi_FI fr_BE fr_FR fr_LU hu_HU is_IS it_IT lt_LT lv_LV nb_NO nl_BE nl_NL
 	pl_PL pt_PT sk_SK sv_SE`)
 
-// localeOf is the language of Mollie's page; empty for one that it has not.
+// localeOf returns the locale of Mollie's page, or "" if Mollie does not have it.
 func localeOf(tag string) string {
 	if name := strings.ReplaceAll(tag, "-", "_"); slices.Contains(locales, name) {
 		return name

@@ -22,7 +22,7 @@ type line struct {
 	SKU         string  `json:"sku,omitempty"`
 }
 
-// maxSKU is the length of a SKU at Mollie.
+// maxSKU is Mollie's limit for the length of a SKU.
 const maxSKU = 64
 
 var types = map[gateway.LineType]string{ //nolint:gochecknoglobals // a table
@@ -42,8 +42,8 @@ func linesOf(ch gateway.Charge) ([]line, error) {
 	return all, nil
 }
 
-// lineOf is a line with a whole quantity; of another one it is one thing. What is below 0 is a
-// discount at Mollie, if it is no gift card.
+// lineOf maps a line with a whole quantity. A line with another quantity becomes one piece. At Mollie, a negative line
+// is a discount, unless it is a gift card.
 func lineOf(l gateway.Line, currency payment.Currency) (line, error) {
 	quantity, err := strconv.ParseInt(l.Quantity, 10, 64)
 	unit := l.UnitAmount
@@ -68,16 +68,16 @@ func lineOf(l gateway.Line, currency payment.Currency) (line, error) {
 	return one, one.tax(l, currency)
 }
 
-// tax adds the rate, and the amount that Mollie computes from it: it refuses any other.
+// tax adds the rate and the tax amount that Mollie calculates from it. Mollie refuses any other amount.
 func (one *line) tax(l gateway.Line, currency payment.Currency) error {
 	whole, fraction, _ := strings.Cut(l.TaxRate, ".")
 	rate, err := strconv.ParseInt(whole+(fraction + "0000")[:4], 10, 64) // 1900 is 19 %
 	if l.TaxRate == "" || err != nil {
-		return nil //nolint:nilerr // no rate, no tax
+		return nil //nolint:nilerr // without a rate there is no tax
 	}
 	one.VATRate = fmt.Sprintf("%d.%02d", rate/100, rate%100)
 	of := max(l.Amount, -l.Amount)
-	part := (2*of*rate + 10000 + rate) / (2 * (10000 + rate)) // to the next unit
+	part := (2*of*rate + 10000 + rate) / (2 * (10000 + rate)) // rounded to the nearest unit
 	if l.Amount < 0 {
 		part = -part
 	}
@@ -86,7 +86,7 @@ func (one *line) tax(l gateway.Line, currency payment.Currency) error {
 	return err
 }
 
-// signed is an amount that may be below 0.
+// signed returns an amount that may be negative.
 func signed(minor int64, currency payment.Currency) (amount, error) {
 	value, err := call.Decimal(payment.Money{Minor: max(minor, -minor), Currency: currency})
 	if minor < 0 {
@@ -95,7 +95,7 @@ func signed(minor int64, currency payment.Currency) (amount, error) {
 	return amount{string(currency), value}, err
 }
 
-// invoiced are the methods that Mollie requires lines for; of those with a bill, also the customer.
+// invoiced returns the methods for which Mollie requires lines. Methods with a bill also require the customer.
 func invoiced() []string {
 	return []string{"billie", "in3", "klarna", "klarnapaylater", "klarnapaynow", "klarnasliceit", "riverty"}
 }

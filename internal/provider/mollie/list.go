@@ -6,12 +6,12 @@ import (
 	"net/url"
 )
 
-// pageSize is the maximum of Mollie's lists.
+// pageSize is the maximum page size of Mollie's lists.
 const pageSize = "250"
 
 // each passes the objects of a list to take, page by page, the newest first
-// (https://docs.mollie.com/reference/pagination), until that returns false or an error. Name is
-// that of the list in its answer.
+// (https://docs.mollie.com/reference/pagination), until take returns false or an error. The name is the list's member in
+// the response.
 func each[T any](ctx context.Context, c *Client, path, name, limit string, take func(T) (more bool, err error)) error {
 	query := url.Values{"limit": {limit}}
 	for {
@@ -41,8 +41,8 @@ func each[T any](ctx context.Context, c *Client, path, name, limit string, take 
 	}
 }
 
-// from returns the start of the next page. Only that of Mollie's link is used: the key
-// must not be sent to another address.
+// from returns the start of the next page. It ignores the address in Mollie's link, because the key must not be sent to
+// another address.
 func (l *link) from() string {
 	if l == nil {
 		return ""

@@ -19,9 +19,8 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	return outcome(found)
 }
 
-// find looks up a payment with its captures, as one may be pending, and its refunds
-// and chargebacks, of which the payment has only the totals
-// (https://docs.mollie.com/reference/get-payment, "embed").
+// find looks up a payment with its captures, refunds and chargebacks. A capture may be pending. Of refunds and
+// chargebacks, the payment itself contains only the totals (https://docs.mollie.com/reference/get-payment, "embed").
 func (c *Client) find(ctx context.Context, id string, l *gateway.Permit) (object, error) {
 	var found object
 	err := c.api.Get(ctx, paymentPath(id)+"?embed=captures,refunds,chargebacks", l, &found)

@@ -24,7 +24,7 @@ func (a *amount) money() (*payment.Money, error) {
 	return call.ReadDecimal(a.Value, a.Currency)
 }
 
-// some reports whether there is an amount other than zero.
+// some reports whether the amount exists and is not zero.
 func (a *amount) some() bool {
 	sum, err := a.money()
 	return a != nil && (err != nil || sum.Minor > 0)
@@ -76,7 +76,7 @@ type capture struct {
 	Status string `json:"status"`
 }
 
-// chargeback is Mollie's view of one (https://docs.mollie.com/reference/get-chargeback).
+// chargeback is Mollie's view of a chargeback (https://docs.mollie.com/reference/get-chargeback).
 type chargeback struct {
 	ID         string    `json:"id"`
 	Amount     *amount   `json:"amount"`
@@ -87,7 +87,7 @@ type chargeback struct {
 	} `json:"reason"`
 }
 
-// dispute is the one behind a chargeback. It can't be answered at Mollie: it is lost unless it is
+// dispute returns the dispute of a chargeback. A shop can't answer it at Mollie. It is lost unless the chargeback is
 // reversed.
 func (c chargeback) dispute(m payment.Money) payment.DisputeTold {
 	d := payment.DisputeTold{ProviderID: c.ID, Status: fsm.DisputeLost, Reason: c.Reason.Code, Money: &m, At: c.CreatedAt.UTC()}
@@ -97,7 +97,7 @@ func (c chargeback) dispute(m payment.Money) payment.DisputeTold {
 	return d
 }
 
-// movements are the chargeback and, where there was one, its reversal, of which only the chargeback's amount is shown.
+// movements returns the chargeback and its reversal, if there is one. Mollie states only the chargeback's amount.
 func (c chargeback) movements() ([]payment.Told, error) {
 	sum, err := c.Amount.money()
 	switch {
@@ -123,8 +123,8 @@ func (p object) captured(id string) string {
 	return ""
 }
 
-// outcome maps a payment by its status (https://docs.mollie.com/docs/status-change).
-// Failed, canceled and expired are final. An unrecognized status is processing.
+// outcome maps a payment by its status (https://docs.mollie.com/docs/status-change). Failed, canceled and expired are
+// final. An unrecognized status is processing.
 func outcome(p object) (gateway.Outcome, error) {
 	if p.Resource != "payment" || p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
@@ -157,7 +157,7 @@ func outcome(p object) (gateway.Outcome, error) {
 	return o, err
 }
 
-// live is nil where the response does not state the mode.
+// live returns nil if the response does not state the mode.
 func (p object) live() *bool {
 	if p.Mode != "live" && p.Mode != "test" {
 		return nil
@@ -165,8 +165,8 @@ func (p object) live() *bool {
 	return new(p.Mode == "live")
 }
 
-// held reads a hold. A partially captured one may remain for the rest; one with a
-// pending capture can't be captured again.
+// held maps a hold. A partially captured hold may remain for the rest. A hold with a pending capture can't be captured
+// again.
 func (p object) held(o *gateway.Outcome) error {
 	if p.AmountCaptured.some() {
 		return p.paid(o)
@@ -182,7 +182,7 @@ func (p object) held(o *gateway.Outcome) error {
 	return err
 }
 
-// paid reads the captured money, its refunds and its chargebacks, which leave the status paid.
+// paid adds the captured amount, the refunds and the chargebacks. Refunds and chargebacks leave the status "paid".
 func (p object) paid(o *gateway.Outcome) error {
 	o.News, o.Saved = fsm.NewsSucceeded, p.saved()
 	sum := p.Amount
@@ -203,8 +203,8 @@ func (p object) paid(o *gateway.Outcome) error {
 	return p.chargedBack(o)
 }
 
-// chargedBack adds the payment's chargebacks and their reversals, with the disputes behind them. The
-// total counts only where they are not listed.
+// chargedBack adds the payment's chargebacks, their reversals and their disputes. The total counts only if the
+// chargebacks are not listed.
 func (p object) chargedBack(o *gateway.Outcome) error {
 	for _, c := range p.Embedded.Chargebacks {
 		moved, err := c.movements()
@@ -225,12 +225,12 @@ func (p object) chargedBack(o *gateway.Outcome) error {
 	return nil
 }
 
-// failure returns the decline of a card, if Mollie reports one.
+// failure returns the reason of a declined card, if Mollie reports one.
 func (p object) failure() *payment.Failure {
 	return payment.NewFailure(hooks.FailureCode(cmp.Or(p.Details.FailureReason, p.StatusReason.Code)))
 }
 
-// refund is Mollie's view of one (https://docs.mollie.com/reference/get-refund).
+// refund is Mollie's view of a refund (https://docs.mollie.com/reference/get-refund).
 type refund struct {
 	Resource string          `json:"resource"`
 	ID       string          `json:"id"`
@@ -257,8 +257,8 @@ func refundOutcome(r refund) (gateway.RefundOutcome, error) {
 	return o, err
 }
 
-// texts returns the string members of metadata. Mollie stores metadata as sent: an
-// object, an object in a string, or something else.
+// texts returns the string members of metadata. Mollie stores metadata as it was sent: an object, an object in a string,
+// or another value.
 func texts(raw json.RawMessage) map[string]string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

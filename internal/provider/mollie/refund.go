@@ -23,8 +23,8 @@ type refundRequest struct {
 // refundName is the metadata key of our refund id.
 const refundName = "refund_id"
 
-// Refund implements gateway.Provider (https://docs.mollie.com/reference/create-refund).
-// Our reason is not sent: Mollie shows the description to the customer.
+// Refund implements gateway.Provider (https://docs.mollie.com/reference/create-refund). It does not send our reason,
+// because Mollie shows the description to the customer.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	value, err := call.Decimal(r.Money)
 	if err != nil {
@@ -46,8 +46,8 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return gateway.RefusedRefund(refused.code()), nil
 }
 
-// duplicate returns the outcome of a refund rejected as a duplicate, of the same amount
-// within the hour (https://docs.mollie.com/changelog, March 2020): it was not made.
+// duplicate returns the outcome of a refund that Mollie rejected as a duplicate of a refund with the same amount within
+// an hour (https://docs.mollie.com/changelog, March 2020). The refund was not created.
 func duplicate(refused *refusal) gateway.RefundOutcome {
 	o := gateway.RefusedRefund(refused.code())
 	o.Failure.Message = "Mollie makes no second refund of the same amount of a payment within an hour. Wait an hour, or refund another amount."
@@ -55,9 +55,8 @@ func duplicate(refused *refusal) gateway.RefundOutcome {
 }
 
 // LookupRefund implements gateway.Provider. Mollie deletes a cancelled refund
-// (https://docs.mollie.com/reference/get-refund), and its dashboard can cancel one
-// until the money leaves: a refund with an id that its existing payment no longer lists
-// was cancelled.
+// (https://docs.mollie.com/reference/get-refund), and its dashboard can cancel a refund until the money leaves. So if a
+// refund has an id and its payment does not list it any more, it was cancelled.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	path := paymentPath(r.ProviderPaymentID) + "/refunds"
 	if r.ProviderRefundID == "" {
@@ -84,16 +83,14 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return o, err
 }
 
-// settled is the age from which a created refund is surely visible: Mollie's first
-// responses about a new object may be 404 (github.com/mollie/mollie-api-php, issue
-// 585).
+// settled is the age at which a created refund is certainly visible. Mollie's first responses about a new object may be
+// 404 (github.com/mollie/mollie-api-php, issue 585).
 const settled = 10 * time.Minute
 
-// errNotListed is returned when the payment exists without such a refund.
+// errNotListed is returned if the payment exists and does not have the refund.
 var errNotListed = fmt.Errorf("%w: its payment has no such refund", gateway.ErrNoSuchPayment)
 
-// errNoPayment is returned for a payment that this key can't find: that is no evidence
-// about its refunds.
+// errNoPayment is returned if this key can't find the payment. That is no evidence about the payment's refunds.
 var errNoPayment = fmt.Errorf("%w: there is no such payment", gateway.ErrNotTold)
 
 // findRefund searches all refunds of the payment

@@ -9,8 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider: a customer, with or without a mandate, or a
-// mandate.
+// TokenKind implements gateway.Provider. A mandate is stored, and so is a customer with or without a mandate.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	switch kind, _, _ := strings.Cut(token, "_"); kind {
 	case "cst", "mdt":
@@ -19,7 +18,7 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenSingleUse
 }
 
-// mandateOf parses cst_…, cst_…:mdt_… or mdt_… . The customer of the last is empty.
+// mandateOf parses cst_…, cst_…:mdt_… or mdt_… . The last form has no customer.
 func mandateOf(token string) (customer, mandate string) {
 	if strings.HasPrefix(token, "mdt_") {
 		return "", token
@@ -28,9 +27,8 @@ func mandateOf(token string) (customer, mandate string) {
 	return customer, mandate
 }
 
-// CheckOwner implements gateway.Provider
-// (https://docs.mollie.com/reference/get-mandate). The customer is one of Mollie's,
-// cst_… .
+// CheckOwner implements gateway.Provider (https://docs.mollie.com/reference/get-mandate). The customer is the id of a
+// Mollie customer (cst_…).
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	of, mandate := mandateOf(token)
 	switch {
@@ -49,7 +47,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	return err
 }
 
-// saved is the mandate that a customer's first payment has made, nil for none.
+// saved returns the mandate that a customer's first payment has created, or nil.
 func (p object) saved() *payment.SavedMethod {
 	if p.SequenceType != "first" || p.CustomerID == "" || p.MandateID == "" {
 		return nil
@@ -65,5 +63,5 @@ func (p object) saved() *payment.SavedMethod {
 	return m
 }
 
-// lastDigits is how much of an account's number is shown.
+// lastDigits is the number of an account number's digits that are shown.
 const lastDigits = 4

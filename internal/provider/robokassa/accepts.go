@@ -11,7 +11,7 @@ import (
 // label is the form of a method's label (https://docs.robokassa.ru/ru/pay-interface, "IncCurrLabel").
 var label = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
 
-// allowed are the parameters of the page that provider_data may have. None of them is signed.
+// allowed returns the page's parameters that provider_data may contain. They are not signed.
 func allowed() []string { return []string{"Description", "ExpirationDate"} }
 
 // Accepts implements gateway.Provider.

@@ -1,13 +1,13 @@
-// Package robokassa takes payments by Robokassa (https://docs.robokassa.ru/ru): the customer pays at a signed
-// link, whose invoice number is made of the attempt's id. Making a link is no call, and the same attempt has
-// the same link each time: no charge can be lost, and none is made twice.
+// Package robokassa takes payments by Robokassa (https://docs.robokassa.ru/ru). The customer pays at a signed link. The
+// link's invoice number is calculated from the attempt's id. A charge makes no call, and the same attempt always has the
+// same link. So no charge can be lost or made twice.
 package robokassa
 
 import (
 	"cmp"
 	"context"
 	"crypto/md5"  //nolint:gosec // the scheme's default
-	"crypto/sha1" //nolint:gosec // one of the scheme's
+	"crypto/sha1" //nolint:gosec // one of the scheme's hashes
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/hex"
@@ -26,17 +26,17 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Shop is a shop as the technical settings of its cabinet have it.
+// Shop is a shop with the technical settings of its cabinet.
 type Shop struct {
 	Login string
-	// Password1 signs links and what is done with holds, Password2 lookups, Password3 refunds, which
-	// Robokassa allows on request (https://docs.robokassa.ru/ru/refund-api).
+	// Password1 signs links and the commands for holds. Password2 signs lookups. Password3 signs refunds, which
+	// Robokassa enables on request (https://docs.robokassa.ru/ru/refund-api).
 	Password1, Password2, Password3 string
-	// Hash is the one that was chosen for signatures; md5 if empty.
+	// Hash is the hash that the shop has chosen for signatures; md5 if empty.
 	Hash string
-	// Currency is that of all amounts, RUB if empty: neither requests nor responses contain one.
+	// Currency is the currency of all amounts, RUB if empty. Requests and responses contain no currency.
 	Currency payment.Currency
-	// Taxation is the tax system on fiscal receipts; that of the cabinet if empty.
+	// Taxation is the tax system on fiscal receipts; if empty, the cabinet's tax system.
 	Taxation string
 	// Test is set if the passwords are those for test payments.
 	Test bool
@@ -48,7 +48,7 @@ type Client struct {
 
 	shop Shop
 	hash func() hash.Hash
-	// base is the address of links, lookups and holds, refunds that of the refunds.
+	// base is the address of links, lookups and holds. refunds is the address of refunds.
 	base, refunds string
 	http          *http.Client
 }
@@ -58,15 +58,15 @@ const (
 	refundsAddress = "https://services.robokassa.ru"
 )
 
-// hashes are those that a shop can choose, but for ripemd160, which Go does not have.
+// hashes are the hashes that a shop can choose, except ripemd160, which Go's standard library lacks.
 //
 //nolint:gochecknoglobals // a table
 var hashes = map[string]func() hash.Hash{
 	"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 }
 
-// New returns the client of a shop; base replaces both of Robokassa's own addresses. For a hash, or a tax
-// system, that there is not it returns webhooks.ErrConfig.
+// New returns the client of a shop. The base replaces both of Robokassa's own addresses. New returns webhooks.ErrConfig
+// for an unknown hash or tax system.
 func New(base string, shop Shop, client *http.Client) (*Client, error) {
 	algorithm, known := hashes[strings.ToLower(cmp.Or(shop.Hash, "md5"))]
 	if !known {
@@ -80,10 +80,10 @@ func New(base string, shop Shop, client *http.Client) (*Client, error) {
 	return &Client{shop: shop, hash: algorithm, base: cmp.Or(base, address), refunds: cmp.Or(base, refundsAddress), http: client}, nil
 }
 
-// Capabilities implements gateway.Provider: https://docs.robokassa.ru/ru/xml-interfaces (OpStateExt, by the
-// shop's invoice number), …/holding (confirm all or a part, once; cancel; both are only accepted by their
-// responses), …/refund-api (any number of parts, without a key; a refund has Robokassa's id alone). A link
-// that was not opened is no payment, and may be made again.
+// Capabilities implements gateway.Provider. https://docs.robokassa.ru/ru/xml-interfaces describes OpStateExt (a lookup
+// by the shop's invoice number). …/holding describes confirming a hold (all or a part, once) and cancelling it; the
+// responses only accept both commands. …/refund-api describes any number of partial refunds. They have no key, and only
+// Robokassa's id finds them. A link that was not opened is not a payment, and may be created again.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		Find: true, FindConsistent: true, FindFirst: true,
@@ -94,7 +94,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 
 var errCurrency = errors.New("not the shop's currency")
 
-// sum formats money of the shop's currency, as signatures and receipts have it.
+// sum formats money in the shop's currency for signatures and receipts.
 func (c *Client) sum(m payment.Money) (string, error) {
 	if m.Currency != c.shop.Currency {
 		return "", fmt.Errorf("%w: %s: %w", gateway.ErrUnfit, m.Currency, errCurrency)
@@ -102,8 +102,8 @@ func (c *Client) sum(m payment.Money) (string, error) {
 	return call.Decimal(m)
 }
 
-// sign returns the hash over values with a colon between them, in hexadecimal
-// (https://docs.robokassa.ru/ru/pay-interface, "SignatureValue").
+// sign returns the hexadecimal hash of the values, joined by colons (https://docs.robokassa.ru/ru/pay-interface,
+// "SignatureValue").
 func (c *Client) sign(values ...string) string {
 	h := c.hash()
 	_, _ = io.WriteString(h, strings.Join(values, ":"))
@@ -119,7 +119,7 @@ func (c *Client) send(ctx context.Context, r call.Request, statuses ...int) (cal
 	return a, err
 }
 
-// posted is a request with a form.
+// posted returns a POST request with a form.
 func posted(address string, form url.Values, l gateway.Permit) call.Request {
 	return call.Request{
 		Method: http.MethodPost, URL: address, Permit: &l, Body: []byte(form.Encode()),

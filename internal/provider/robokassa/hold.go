@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Capture implements gateway.Provider (https://docs.robokassa.ru/ru/holding, "Confirm"). The uncaptured rest is
-// released. A hold is confirmed once: so the payment is looked up first.
+// Capture implements gateway.Provider (https://docs.robokassa.ru/ru/holding, "Confirm"). Robokassa releases the
+// uncaptured rest. A hold can be confirmed only once, so Capture first looks the payment up.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	id := cp.ProviderPaymentID
 	sum, err := c.sum(cp.Money)
@@ -38,19 +38,19 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	}
 	now, accepted, err := c.command(ctx, "Confirm", id, form, append(signed, c.shop.Password1), cp.Permit)
 	if accepted && now.News == fsm.NewsSucceeded {
-		// Whether the state has the captured amount or that of the order is not documented.
+		// Robokassa does not document whether the state has the captured amount or the order's amount.
 		now.Money = &cp.Money
 	}
 	return now, err
 }
 
-// pageLife is how long after a cancel a customer may still be on the page, or at a bank from there. Robokassa
-// documents no time.
+// pageLife is our limit for the time that a customer may still be on the page, or at a bank opened from it, after a
+// cancel. Robokassa documents no time.
 const pageLife = 15 * time.Minute
 
-// Cancel implements gateway.Provider (https://docs.robokassa.ru/ru/holding, "Cancel") of a hold. Nothing cancels
-// a link: it is over when its customer was given the time to end a payment that was begun. What is paid later
-// is late money.
+// Cancel implements gateway.Provider. It cancels a hold (https://docs.robokassa.ru/ru/holding, "Cancel"). A link can't
+// be cancelled. It counts as cancelled after pageLife, the time to finish a payment that has begun. A later payment is
+// late money.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	id := cl.ProviderPaymentID
 	now, err := c.standing(ctx, id, &cl.Permit)
@@ -69,8 +69,8 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return now, nil
 }
 
-// command sends what is to be done with a hold and looks the payment up. A response only accepts it: what the
-// payment does not show yet is processing.
+// command sends a command for a hold and looks the payment up. The response only accepts the command. If the payment
+// does not show the result yet, the outcome is processing.
 func (c *Client) command(ctx context.Context, verb, id string, form url.Values, signed []string, l gateway.Permit) (now gateway.Outcome, accepted bool, err error) {
 	form.Set("MerchantLogin", c.shop.Login)
 	form.Set("InvoiceID", id)
@@ -87,17 +87,17 @@ func (c *Client) command(ctx context.Context, verb, id string, form url.Values, 
 	case !accepted:
 		now.Refused = now.News == fsm.NewsAuthorized
 		return now, false, err
-	case err != nil, now.News == fsm.NewsAuthorized: // it was accepted all the same
+	case err != nil, now.News == fsm.NewsAuthorized: // the command was accepted nevertheless
 		now = gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
 	}
 	return now, true, nil
 }
 
-// verdict reads the response to a command, a text such as "success: true", as JSON or bare
-// (https://docs.robokassa.ru/ru/holding). Anything else leaves the outcome unknown.
+// verdict reads the response to a command: a text such as "success: true", as JSON or bare
+// (https://docs.robokassa.ru/ru/holding). Any other text leaves the outcome unknown.
 func verdict(a call.Answer) (accepted bool, err error) {
 	said := string(a.Body)
-	_ = json.Unmarshal(a.Body, &said) // what is no JSON is read as it is
+	_ = json.Unmarshal(a.Body, &said) // text that is not JSON stays unchanged
 	switch said {
 	case "success: true":
 		return true, nil

@@ -20,20 +20,20 @@ import (
 )
 
 const (
-	// page is the token of a choice on Robokassa's page. Any other is the label of a method, such as
-	// BankCard, with which the page begins.
+	// page is the token that offers all methods on Robokassa's page. Any other token is the label of a method, such as
+	// BankCard, with which the page opens.
 	page = "redirect"
-	// mark is the shop's own parameter that names the attempt, in notifications and lookups.
+	// mark is the shop's own parameter that names the attempt in notifications and lookups.
 	mark = "Shp_payment_attempt_id"
-	// maxDescription is in characters.
+	// maxDescription is a number of characters.
 	maxDescription = 100
-	// linkLife is how long after the attempt began its link can be paid, unless provider_data has another end; it
-	// is ours. For how long one without an end can be paid is not documented.
+	// linkLife is our limit for the time that a link can be paid after the attempt began, unless provider_data sets
+	// another end. Robokassa does not document how long a link without an end can be paid.
 	linkLife = 24 * time.Hour
 )
 
-// Charge implements gateway.Provider (https://docs.robokassa.ru/ru/pay-interface). It makes no call: the
-// customer's browser takes the link, signed, to Robokassa.
+// Charge implements gateway.Provider (https://docs.robokassa.ru/ru/pay-interface). It makes no call: the customer's
+// browser opens the signed link at Robokassa.
 func (c *Client) Charge(_ context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -51,14 +51,14 @@ func (c *Client) Charge(_ context.Context, ch gateway.Charge) (gateway.Outcome, 
 	return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: form.Get("InvId"), NextAction: c.opens(form)}, nil
 }
 
-// invoice is the InvId of an attempt, made of its id: a number from 1 to 9223372036854775807
+// invoice returns the InvId of an attempt, calculated from its id: a number from 1 to 9223372036854775807
 // (https://docs.robokassa.ru/ru/pay-interface, "InvId").
 func invoice(id payment.AttemptID) string {
 	sum := sha256.Sum256(id[:])
 	return strconv.FormatUint(max(binary.BigEndian.Uint64(sum[:8])>>1, 1), 10)
 }
 
-// link returns the parameters of a payment's page, with their signature.
+// link returns the parameters of a payment's page, including their signature.
 func (c *Client) link(ch gateway.Charge) (url.Values, error) {
 	sum, err := c.sum(ch.Money)
 	if err != nil {
@@ -98,8 +98,8 @@ func (c *Client) link(ch gateway.Charge) (url.Values, error) {
 	return form, nil
 }
 
-// returns adds where the customer comes back to, in place of the shop's addresses, and returns what is signed
-// of it (https://docs.robokassa.ru/ru/pay-interface, "SuccessUrl2").
+// returns adds the customer's return address in the place of the shop's addresses, and returns the values to sign
+// (https://docs.robokassa.ru/ru/pay-interface, "SuccessUrl2").
 func returns(form url.Values, address string) []string {
 	if address == "" {
 		return nil
@@ -113,8 +113,8 @@ func returns(form url.Values, address string) []string {
 	return signed
 }
 
-// opens is how the customer gets to the page: by the link, or with a receipt, which may be too long for an
-// address, by a form (https://docs.robokassa.ru/ru/fiscalization).
+// opens returns the action that opens the page: a link, or a form if there is a receipt, because a receipt may be too
+// long for a link (https://docs.robokassa.ru/ru/fiscalization).
 func (c *Client) opens(form url.Values) *payment.NextAction {
 	to := c.base + "/Merchant/Index.aspx"
 	if !form.Has("Receipt") {
@@ -133,14 +133,14 @@ func add(form url.Values, name, value string) {
 	}
 }
 
-// text is a member of provider_data that is a text; empty for none.
+// text returns a string member of provider_data, or "".
 func text(raw json.RawMessage) string {
 	var value string
-	_ = json.Unmarshal(raw, &value) // none is none
+	_ = json.Unmarshal(raw, &value) // "" if the member is missing
 	return value
 }
 
-// language is one of the two of the page; empty for any other.
+// language returns the language of the page, ru or en. It is empty for any other language.
 func language(tag string) string {
 	first, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	if first == "ru" || first == "en" {
@@ -149,10 +149,10 @@ func language(tag string) string {
 	return ""
 }
 
-// ends is the ExpirationDate of an attempt's link, after which it forbids the customer to pay (OrderParams.kt of
-// github.com/robokassa/sdk-android), by the time that is in the attempt's id, so that it is the same each time; empty for an id
-// without one. The signature does not contain it (https://docs.robokassa.ru/script-parameters/): it ends no link that
-// its holder changes.
+// ends returns the ExpirationDate of an attempt's link. After this date, Robokassa does not accept the payment
+// (OrderParams.kt of github.com/robokassa/sdk-android). It is calculated from the time in the attempt's id, so it is
+// always the same. It is empty for an id without a time. The signature does not cover it
+// (https://docs.robokassa.ru/script-parameters/), so a customer can remove it from the link.
 func ends(id payment.AttemptID) string {
 	if uuid.UUID(id).Version() != 7 {
 		return ""

@@ -29,7 +29,7 @@ type operationState struct {
 	} `xml:"UserField>Field"`
 }
 
-// Codes of the result of OpStateExt.
+// These are result codes of OpStateExt.
 const resultFound, resultMissing = 0, 3
 
 // number is the form of an InvId.
@@ -67,8 +67,7 @@ func (c *Client) state(ctx context.Context, invoice string, l *gateway.Permit) (
 	return found, nil
 }
 
-// Lookup implements gateway.Provider. A link that was not opened is no operation yet: it waits for its
-// customer.
+// Lookup implements gateway.Provider. A link that was not opened has no operation yet, and waits for its customer.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	return c.standing(ctx, id, nil)
 }
@@ -84,8 +83,8 @@ func (c *Client) standing(ctx context.Context, id string, l *gateway.Permit) (ga
 	return c.outcome(id, found)
 }
 
-// Find implements gateway.Provider: the invoice number is made of our reference. An operation of another
-// attempt under that number is none of this one.
+// Find implements gateway.Provider. It looks up the invoice number, which is calculated from our reference. An operation
+// of another attempt under the same number does not count.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	found, err := c.state(ctx, invoice(id), nil)
 	if err != nil {

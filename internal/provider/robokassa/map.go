@@ -9,15 +9,15 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Codes of an operation's state (https://docs.robokassa.ru/ru/xml-interfaces, "State"). What was refunded by
-// the refund API stays paid.
+// These are codes of an operation's state (https://docs.robokassa.ru/ru/xml-interfaces, "State"). A refund by the refund
+// API leaves the state "paid".
 const (
 	stateInitiated, stateCancelled, stateHeld, stateReturned, statePaid = 5, 10, 20, 60, 100
 )
 
-// outcome maps an operation by its state. A cancelled one may still be paid: its link can be opened again. The
-// states of money that was received and is not credited yet (50), or that is held up (80), and unrecognized
-// ones, are processing.
+// outcome maps an operation by its state. A cancelled operation may still be paid, because its link can be opened again.
+// Money that was received and is not credited yet (50) or is held up (80) is processing, and so is an unrecognized
+// state.
 func (c *Client) outcome(invoice string, p operationState) (gateway.Outcome, error) {
 	o := gateway.Outcome{ProviderPaymentID: invoice, News: fsm.NewsProcessing}
 	for _, field := range p.Fields {
@@ -43,10 +43,10 @@ func (c *Client) outcome(invoice string, p operationState) (gateway.Outcome, err
 	return o, err
 }
 
-// money reads an amount of the shop's currency; nil if the response has none.
+// money parses an amount in the shop's currency. It returns nil if the response has no amount.
 func (c *Client) money(text string) (*payment.Money, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // no amount is no error
+		return nil, nil //nolint:nilnil // a response without an amount
 	}
 	return call.ReadDecimal(text, string(c.shop.Currency))
 }

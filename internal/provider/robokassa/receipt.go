@@ -10,13 +10,13 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// receipt is what a fiscal receipt shows (https://docs.robokassa.ru/ru/fiscalization).
+// receipt is a fiscal receipt (https://docs.robokassa.ru/ru/fiscalization).
 type receipt struct {
 	Taxation string        `json:"sno,omitempty"`
 	Items    []receiptItem `json:"items"`
 }
 
-// receiptItem is a line; Sum is that of all its pieces.
+// receiptItem is a line. Sum is the sum of all pieces.
 type receiptItem struct {
 	Name     string      `json:"name"`
 	Quantity json.Number `json:"quantity"`
@@ -26,8 +26,8 @@ type receiptItem struct {
 	Tax      string      `json:"tax"`
 }
 
-// refundItem is a line on the receipt of a refund (https://docs.robokassa.ru/ru/refund-api, "InvoiceItems");
-// Cost is the price of one piece.
+// refundItem is a line on the receipt of a refund (https://docs.robokassa.ru/ru/refund-api, "InvoiceItems"). Cost is the
+// price of one piece.
 type refundItem struct {
 	Name     string      `json:"Name"`
 	Quantity json.Number `json:"Quantity"`
@@ -37,11 +37,11 @@ type refundItem struct {
 	Object   string      `json:"PaymentObject,omitempty"`
 }
 
-// maxName is the length of a line's name, in characters, maxItems the number of lines.
+// maxName is the maximum length of a line's name, in characters. maxItems is the maximum number of lines.
 const maxName, maxItems = 128, 100
 
-// receiptOf is the receipt as links and captures have it: JSON, encoded as in an address, which is signed and
-// sent in this form; empty without one.
+// receiptOf returns the receipt for links and captures: URL-encoded JSON, which is signed and sent in this form. It is
+// empty without a receipt.
 func (c *Client) receiptOf(r *gateway.Receipt) (string, error) {
 	if r == nil {
 		return "", nil
@@ -67,7 +67,7 @@ func (c *Client) receiptOf(r *gateway.Receipt) (string, error) {
 	return url.QueryEscape(string(raw)), nil
 }
 
-// itemsOf are the lines of a refund's receipt; nil without one.
+// itemsOf returns the lines of a refund's receipt, or nil without a receipt.
 func (c *Client) itemsOf(r *gateway.Receipt) ([]refundItem, error) {
 	if r == nil {
 		return nil, nil

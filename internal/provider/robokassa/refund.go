@@ -24,8 +24,8 @@ type refundRequest struct {
 	Items []refundItem `json:"InvoiceItems,omitempty"`
 }
 
-// refundAnswer has the response members of both calls: Success, Message and RequestID of Create, the others
-// of GetState, which has a Message in place of them for an id that there is not.
+// refundAnswer has the response members of both calls. Success, Message and RequestID come from Create, the others from
+// GetState. For an unknown id, GetState returns only a Message.
 type refundAnswer struct {
 	Success   *bool       `json:"success"`
 	Message   string      `json:"message"`
@@ -34,8 +34,7 @@ type refundAnswer struct {
 	Label     string      `json:"label"`
 }
 
-// Refund implements gateway.Provider (https://docs.robokassa.ru/ru/refund-api). The operation's key is looked up
-// first.
+// Refund implements gateway.Provider (https://docs.robokassa.ru/ru/refund-api). It first looks up the operation's key.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	sum, err := c.sum(r.Money)
 	if err != nil {
@@ -78,8 +77,8 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: said.RequestID, Money: &r.Money}, nil
 }
 
-// token is a JSON Web Token with the payload, signed by Password3 and HS256, as a JSON text: so Robokassa's own
-// plugin of WordPress sends it.
+// token returns a JSON Web Token with the payload, signed with Password3 and HS256, as a JSON string. Robokassa's own
+// WordPress plugin sends it in this form.
 func (c *Client) token(payload refundRequest) ([]byte, error) {
 	raw, err := json.Marshal(payload)
 	if err != nil {
@@ -92,8 +91,8 @@ func (c *Client) token(payload refundRequest) ([]byte, error) {
 	return []byte(`"` + signed + "." + encode(h.Sum(nil)) + `"`), nil
 }
 
-// reason is the code of a refused refund, such as NotEnoughOperationFunds. A sentence is left out: it may quote
-// the request.
+// reason returns the code of a refused refund, such as NotEnoughOperationFunds. It omits a sentence, which may quote the
+// request.
 func reason(message string) string {
 	if label.MatchString(message) {
 		return message
@@ -101,11 +100,11 @@ func reason(message string) string {
 	return "refund_refused"
 }
 
-// unknownRefund begins the message of GetState about an id that there is not.
+// unknownRefund is the beginning of GetState's message about an unknown id.
 const unknownRefund = "Id is invalid or request id does not exist"
 
-// LookupRefund implements gateway.Provider (https://docs.robokassa.ru/ru/refund-api, "GetState"): only by
-// Robokassa's id. Refunds bear no mark of ours, and no call lists them.
+// LookupRefund implements gateway.Provider (https://docs.robokassa.ru/ru/refund-api, "GetState"). It finds a refund only
+// by Robokassa's id. Refunds have no mark of ours, and no call lists them.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID == "" {
 		return gateway.RefundOutcome{}, fmt.Errorf("%w: refunds are looked up by Robokassa's id", gateway.ErrNotTold)
@@ -128,7 +127,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return c.refundOutcome(found)
 }
 
-// refundOutcome maps a refund by its label. An unrecognized one is processing.
+// refundOutcome maps a refund by its label. An unrecognized label is processing.
 func (c *Client) refundOutcome(r refundAnswer) (gateway.RefundOutcome, error) {
 	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: r.RequestID}
 	switch r.Label {

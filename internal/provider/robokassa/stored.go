@@ -7,12 +7,12 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// operation is the form of OpKey, by which a paid operation is named and its card charged again
+// operation is the form of an OpKey. It names a paid operation, and a later charge of the same card uses it
 // (https://docs.robokassa.ru/ru/xml-interfaces, "OpKey").
 var operation = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-[0-9a-z]+$`)
 
-// TokenKind implements gateway.Provider. No saved card is charged: what names one is recognized so that it is
-// refused as such.
+// TokenKind implements gateway.Provider. The adapter charges no saved cards. TokenKind recognizes them, so that the
+// charge is refused with a clear error.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if operation.MatchString(token) {
 		return gateway.TokenStored
@@ -20,5 +20,5 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenSingleUse
 }
 
-// CheckOwner implements gateway.Provider: no stored payment method is charged.
+// CheckOwner implements gateway.Provider. The adapter charges no stored payment methods.
 func (c *Client) CheckOwner(context.Context, string, string) error { return gateway.ErrUnsupported }

@@ -1,5 +1,5 @@
-// Package sandbox calls the sandbox provider, which is internal/sandbox. That implements the contract of package standard, whose adapter
-// this is, with what a token of the sandbox needs besides.
+// Package sandbox calls the sandbox provider, internal/sandbox. The sandbox implements the contract of package standard.
+// So this adapter is the adapter of package standard, with additions for the sandbox's tokens.
 package sandbox
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// keyLife is how long a journal is counted on: the sandbox never deletes a key.
+// keyLife is the assumed life of a key. The sandbox never deletes a key.
 const keyLife = 365 * 24 * time.Hour
 
 // Client is one account at a sandbox. It implements gateway.Provider, gateway.Books and gateway.EventLog.
 type Client struct{ *standard.Client }
 
-// New returns the client of the sandbox at a base address. Without an API key its calls bear none.
+// New returns the client of the sandbox at a base address. If the API key is empty, calls have no Authorization header.
 func New(base, key string, client *http.Client) *Client {
 	return &Client{standard.New(base, key, client)}
 }

@@ -1,8 +1,7 @@
-// Package table reads the tables that providers export as CSV: what the adapters have in common that
-// read such files.
+// Package table reads the CSV tables that providers export, for the adapters that read such files.
 //
-// A file is read line by line, in the memory of one line, and its columns are found by their names. A
-// field has no line breaks, so that a quotation mark without its pair is the error of one line.
+// It reads a file line by line, with one line in memory, and finds columns by their names. A field can't contain a line
+// break. So an unpaired quotation mark is an error of one line only.
 package table
 
 import (
@@ -20,9 +19,9 @@ import (
 )
 
 const (
-	// maxLine bounds a line, in bytes.
+	// maxLine limits a line, in bytes.
 	maxLine = 64 << 10
-	// maxUnread is how many of the lines that can't be read are kept for the error.
+	// maxUnread limits the number of unreadable lines that the error contains.
 	maxUnread = 100
 )
 
@@ -39,7 +38,7 @@ type Row struct {
 	cells   []string
 }
 
-// Text returns the field of a column without the blanks around it, empty where there is no such column.
+// Text returns the field of a column without surrounding spaces. It is empty if the column does not exist.
 func (r Row) Text(column string) string {
 	i, ok := r.columns[strings.ToLower(column)]
 	if !ok {
@@ -48,11 +47,11 @@ func (r Row) Text(column string) string {
 	return strings.TrimSpace(r.cells[i])
 }
 
-// Amount returns an amount in major units of a currency, nil for an empty field. It never rounds.
+// Amount parses an amount in major units of a currency. It returns nil for an empty field, and never rounds.
 func (r Row) Amount(column, currency string) (*payment.Money, error) {
 	text := r.Text(column)
 	if text == "" {
-		return nil, nil //nolint:nilnil // none is stated
+		return nil, nil //nolint:nilnil // no amount is stated
 	}
 	m, err := call.ReadDecimal(text, currency)
 	if err != nil {
@@ -61,10 +60,10 @@ func (r Row) Amount(column, currency string) (*payment.Money, error) {
 	return m, nil
 }
 
-// Read passes what read makes of each line after the first, which has the names of the columns, to
-// take, until that returns an error, which it returns. A nil entry is left out. An error of read is
-// about its line only: the lines after it are read, and a gateway.UnreadError is returned at the end.
-// A file without the columns of need is read no further.
+// Read calls read for each line after the first, and take for each entry. The first line contains the names of the
+// columns. Read omits nil entries. It stops at an error of take and returns that error. An error of read concerns one
+// line only: Read continues and returns a gateway.UnreadError at the end. If a needed column is missing, Read stops
+// after the first line.
 func Read(file io.Reader, need []string, read func(Row) (*gateway.Entry, error), take func(gateway.Entry) error) error {
 	in := &lines{from: bufio.NewReaderSize(file, maxLine)}
 	head, err := in.next()
@@ -112,7 +111,7 @@ func Read(file io.Reader, need []string, read func(Row) (*gateway.Entry, error),
 	return nil
 }
 
-// parse reads one line into a row, whose fields the next line replaces.
+// parse reads one line into a row. The next line replaces the row's fields.
 func parse(r *Row, line string, comma byte, width int, read func(Row) (*gateway.Entry, error)) (*gateway.Entry, error) {
 	var err error
 	if r.cells, err = split(line, comma, r.cells[:0]); err != nil {
@@ -124,7 +123,7 @@ func parse(r *Row, line string, comma byte, width int, read func(Row) (*gateway.
 	return read(*r)
 }
 
-// heading reads the first line. Fields are separated by what makes the needed columns of it.
+// heading reads the first line. It tries several separators and takes the separator that gives all needed columns.
 func heading(line string, need []string) (Row, byte, error) {
 	var failed error
 	for _, comma := range []byte(",;\t") {
@@ -182,14 +181,14 @@ func split(line string, comma byte, cells []string) ([]string, error) {
 	}
 }
 
-// lines are those of a file.
+// lines reads the lines of a file.
 type lines struct {
 	from   *bufio.Reader
 	number int
 }
 
-// next returns the next line without its end, io.EOF after the last one, and errLong in the place of one
-// that is too long.
+// next returns the next line without its line break. It returns io.EOF after the last line, and errLong in the place of
+// a line that is too long.
 func (l *lines) next() (string, error) {
 	line, err := l.from.ReadSlice('\n')
 	if len(line) == 0 && err != nil {
