@@ -31,7 +31,7 @@ var day = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 
 func at(hour int) time.Time { return day.Add(time.Duration(hour)*time.Hour + 59*time.Second) }
 
-// told is a history of statuses, each so many hours after the beginning of the day.
+// told returns a history of statuses, each at this number of hours after the beginning of the day.
 func told(statuses []string, hours ...int) (all []happened) {
 	for i, status := range statuses {
 		all = append(all, happened{status, at(hours[i])})
@@ -49,7 +49,7 @@ func bookedRefund(id, of string, amount int64, statuses []string, hours ...int) 
 	return t
 }
 
-// disputed is a dispute that was received on a day, with its history.
+// disputed returns a dispute with its day of receipt and its history.
 func disputed(id, kind, status string, received time.Time, rest string, history ...happened) string {
 	var events strings.Builder
 	for _, h := range history {
@@ -67,14 +67,14 @@ func moved(id, of string, kind payment.MovementKind, movement string, minor int6
 	}
 }
 
-// contested is what a dispute took or returned.
+// contested returns the entry of a dispute's chargeback or reversal.
 func contested(id, of string, kind payment.MovementKind, dispute string, minor int64, hour int, references ...string) gateway.Entry {
 	e := moved(id, of, kind, "", minor, hour, references...)
 	e.Movement.Dispute = dispute
 	return e
 }
 
-// booked is a fake with what can be in the books of a day, and with 60 sales more.
+// booked returns a fake with all kinds of entries of a day, and with 60 further sales.
 func booked(t *testing.T) (*fake, []gateway.Entry) {
 	t.Helper()
 	f := serving()
@@ -125,7 +125,7 @@ func booked(t *testing.T) (*fake, []gateway.Entry) {
 	return f, want
 }
 
-// spoil makes the dates of the first transaction of a page unreadable.
+// spoil makes the dates of a page's first transaction unreadable.
 func spoil(page []byte) (item, spoilt []byte) {
 	const end = `</transaction>`
 	from, to := bytes.Index(page, []byte(`<transaction>`)), bytes.Index(page, []byte(end))
@@ -160,7 +160,7 @@ func TestBooks(t *testing.T) {
 	})
 }
 
-// entriesOf are the ids of the entries that a fake has for the day.
+// entriesOf returns the ids of a fake's entries of the day.
 func entriesOf(t *testing.T, c *braintree.Client) (ids []string, err error) {
 	t.Helper()
 	err = c.Entries(t.Context(), gateway.Span{From: day, To: day.AddDate(0, 0, 1)}, func(e gateway.Entry) error {
@@ -196,7 +196,7 @@ func TestBooksAreThoseOfTheMerchantAccount(t *testing.T) {
 	}
 }
 
-// A transaction that the search has and its page lacks is looked up: it is not left out.
+// A transaction that a search finds and its page lacks is looked up and not omitted.
 func TestBooksLookUpWhatAPageLacks(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -210,7 +210,7 @@ func TestBooksLookUpWhatAPageLacks(t *testing.T) {
 	require.Contains(t, lines(seen), "GET "+base+"/transactions/sale01")
 }
 
-// A search with as many results as one has may lack others: its span is halved.
+// A search with the maximum number of results may be truncated, so its span is halved.
 func TestBooksOfMoreThanASearchHas(t *testing.T) {
 	t.Parallel()
 	full := `<search-results><page-size type="integer">50</page-size><ids type="array">` + strings.Repeat("<item>sale00</item>", 50_000) + `</ids></search-results>`
@@ -238,7 +238,7 @@ func TestBooksOfMoreThanASearchHas(t *testing.T) {
 	}
 }
 
-// capped answers searches by when transactions were submitted, of a span of a length at least, in one way.
+// capped gives one answer to searches by the submission time if their span has at least this length.
 func capped(f *fake, least time.Duration, full string) http.Handler {
 	return intercepted(f, func(in searched) string {
 		if s := in.Search.Submitted; s != nil && s.Max.Sub(s.Min) >= least {
@@ -248,7 +248,7 @@ func capped(f *fake, least time.Duration, full string) http.Handler {
 	})
 }
 
-// What can't be read is an error if it may be of the span, and hides nothing.
+// An unreadable item that may belong to the span is an error, and hides no other item.
 func TestBooksOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	odd := func(change func(*transaction)) *transaction {

@@ -49,7 +49,7 @@ func TestANonceIsOneRequest(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// A vaulted method is charged as one, with its customer; a token that is called a nonce is none.
+// A vaulted method is charged as a vaulted method, together with its customer. A nonce is not sent as a vaulted method.
 func TestAVaultedMethodIsChargedWithItsCustomer(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, serving())
@@ -72,7 +72,7 @@ func TestAVaultedMethodIsChargedWithItsCustomer(t *testing.T) {
 	require.Equal(t, "91516", charged(t, c, ch).Failure.ProviderCode)
 }
 
-// The customer of a method that is stored is made first, once, and the same charge again is the same request.
+// The customer of a method to store is created first, once. The same charge again sends the same request.
 func TestAMethodIsStoredForItsCustomer(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, serving())
@@ -92,7 +92,7 @@ func TestAMethodIsStoredForItsCustomer(t *testing.T) {
 	require.Equal(t, []string{"POST " + base + "/customers"}, lines(got), "nothing was charged")
 }
 
-// Where the customer can't be made nothing is charged, and the error is that nothing was sent.
+// If the customer can't be created, nothing is charged, and the error is ErrNotSent.
 func TestWithoutItsCustomerAMethodIsNotCharged(t *testing.T) {
 	t.Parallel()
 	ch := charge(good)
@@ -103,7 +103,7 @@ func TestWithoutItsCustomerAMethodIsNotCharged(t *testing.T) {
 	}
 }
 
-// A request names no currency: another one's amount would be charged in the merchant account's.
+// A request names no currency, so an amount in another currency would be charged in the merchant account's currency.
 func TestMoneyOfAnotherCurrencyIsNotSent(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, serving())
@@ -159,8 +159,8 @@ func TestAccepts(t *testing.T) {
 	}
 }
 
-// The same charge again, after its answer was lost, is the transaction that there is: by its key, and without one it
-// is looked for.
+// After a lost answer, the same charge again returns the existing transaction: by its key, or, without a key, by a
+// search.
 func TestALostAnswerIsNoSecondTransaction(t *testing.T) {
 	t.Parallel()
 	for _, keyless := range []bool{false, true} {
@@ -189,7 +189,8 @@ func TestALostAnswerIsNoSecondTransaction(t *testing.T) {
 	}
 }
 
-// Without a key the second of two equal charges is rejected: that is no decline of the first one, which is then found.
+// Without a key, Braintree rejects the second of two equal charges. That is not a decline, and the first charge is
+// found.
 func TestADuplicateIsNoDecline(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -206,7 +207,7 @@ func TestADuplicateIsNoDecline(t *testing.T) {
 	require.Equal(t, made, found)
 }
 
-// A search that lags may show the rejected duplicate alone, or beside a decline: there is another transaction.
+// A lagging search may show only the rejected duplicate, or the duplicate and a decline. Another transaction must exist.
 func TestADuplicateThatIsFoundAloneIsNoDecline(t *testing.T) {
 	t.Parallel()
 	for _, others := range [][]string{nil, {"processor_declined"}} {
@@ -223,7 +224,8 @@ func TestADuplicateThatIsFoundAloneIsNoDecline(t *testing.T) {
 	}
 }
 
-// Of more transactions than are looked up none counts: one that is left out may have taken the money.
+// If an attempt has more transactions than Find looks up, the outcome is unknown, because an omitted transaction may
+// have taken the money.
 func TestFindLeavesNoTransactionOut(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -240,7 +242,7 @@ func TestFindLeavesNoTransactionOut(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNotTold)
 }
 
-// What Braintree refuses about a key leaves open what became of the request that had it first.
+// A refusal about a key leaves the outcome of the first request with this key unknown.
 func TestErrorsAboutAKeyLeaveTheOutcomeOpen(t *testing.T) {
 	t.Parallel()
 	for code, open := range map[string]bool{"915230": false, "915231": false, "915232": true, "915233": true, "915234": true, "915235": true} {
@@ -283,7 +285,7 @@ func TestADeclineHasItsReason(t *testing.T) {
 	}
 }
 
-// Keys that Braintree does not take are a refusal, in its own words or with none.
+// Rejected API keys are a refusal of this call, with a body or without.
 func TestAnAccountThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for status, code := range map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found"} {
@@ -343,7 +345,7 @@ func TestWithoutABaseAddressBraintreeIsCalled(t *testing.T) {
 	require.Equal(t, "https://api.braintreegateway.com/merchants/integration_merchant/transactions/bt000001", called)
 }
 
-// A permit that ended keeps the customer from being made, too.
+// Without a valid permit, the customer is not created either.
 func TestWithoutAPermitNoCustomerIsMade(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, serving())
@@ -355,7 +357,7 @@ func TestWithoutAPermitNoCustomerIsMade(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// A transaction that was found and is then gone is no missing one.
+// A transaction that a search finds and a lookup does not is not missing.
 func TestAListedTransactionIsNotMissing(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -372,7 +374,7 @@ func TestAListedTransactionIsNotMissing(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// A search may lag: what it does not show may be there, however long ago it was made.
+// A search may lag, so a transaction that it does not show may exist, however old it is.
 func TestASearchThatLagsIsNoProof(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -393,7 +395,7 @@ func TestASearchThatLagsIsNoProof(t *testing.T) {
 	}
 }
 
-// Of several transactions of one attempt, whatever their order, that counts which is nearest to captured money.
+// If an attempt has several transactions, the transaction nearest to captured money decides, in any order.
 func TestFindTakesTheTransactionThatWentFurthest(t *testing.T) {
 	t.Parallel()
 	for _, statuses := range [][]string{

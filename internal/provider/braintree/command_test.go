@@ -21,7 +21,7 @@ func cancel(t *testing.T, c *braintree.Client, id string) gateway.Outcome {
 	return o
 }
 
-// A void would undo the capture of what is not settled yet: it is not sent.
+// A void would undo the capture of an unsettled transaction, so it is not sent.
 func TestACapturedPaymentIsNotVoided(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -36,7 +36,7 @@ func TestACapturedPaymentIsNotVoided(t *testing.T) {
 	require.Equal(t, "submitted_for_settlement", f.transactions[paid.ProviderPaymentID].status)
 }
 
-// Captured between the lookup and the void: the outcome reports that the capture is undone.
+// If the payment is captured between the lookup and the void, the outcome reports that the void undid the capture.
 func TestACaptureThatIsVoidedIsUndone(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -59,7 +59,7 @@ func TestACaptureThatIsVoidedIsUndone(t *testing.T) {
 	require.JSONEq(t, `{"transaction":{"api_request_key":"k-cancel-0"}}`, (<-got).body)
 }
 
-// A void that is refused leaves the payment as it stands.
+// A refused void leaves the payment unchanged.
 func TestAVoidThatIsRefusedTellsHowThePaymentStands(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]gateway.Outcome{
@@ -82,7 +82,7 @@ func TestAVoidThatIsRefusedTellsHowThePaymentStands(t *testing.T) {
 	}
 }
 
-// A capture whose answer was lost is refused without a key, because it was made.
+// A repeated capture without a key is refused if the first succeeded and its answer was lost.
 func TestACaptureThatWasMadeIsNotRefused(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -99,7 +99,7 @@ func TestACaptureThatWasMadeIsNotRefused(t *testing.T) {
 	require.JSONEq(t, `{"transaction":{"amount":"5.00"}}`, (<-got).body)
 }
 
-// Without a body there is nothing to send to void a payment of a merchant without keys.
+// The void of a merchant without keys has no body.
 func TestAVoidWithoutAKeyHasNoBody(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, serving())
@@ -144,7 +144,7 @@ func TestARefundBearsOurID(t *testing.T) {
 	require.Equal(t, want, alone)
 }
 
-// A refund whose answer was lost is looked for before it is sent again: it is made once, with a key or without.
+// A refund whose answer was lost is searched for before it is sent again, so it is made once, with a key or without.
 func TestALostRefundIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	for _, keyless := range []bool{false, true} {
@@ -182,7 +182,7 @@ func TestARefundOfAPaymentThatIsMissingIsOpen(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// Braintree refunds nothing before it begins to settle: nothing is sent, so that it can be tried again.
+// Braintree refunds nothing before the settlement begins, so nothing is sent, and the refund can be tried again.
 func TestNothingIsRefundedBeforeItSettles(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -201,7 +201,7 @@ func TestNothingIsRefundedBeforeItSettles(t *testing.T) {
 	require.Equal(t, fsm.NewsProcessing, o.News)
 }
 
-// Where the payment or one of its refunds can't be looked up first, nothing is refunded.
+// If the payment or one of its refunds can't be looked up first, nothing is refunded.
 func TestARefundIsLookedForFirst(t *testing.T) {
 	t.Parallel()
 	f := serving()

@@ -28,7 +28,7 @@ func (f *fake) find(r *http.Request, _ []byte) answer {
 	return t.told(http.StatusOK)
 }
 
-// change carries a command about a transaction out, and returns its answer with 200.
+// change executes a command about a transaction and returns its answer with status 200.
 func (f *fake) change(r *http.Request, body []byte, run func(t *transaction, in changed) string) answer {
 	t := f.transactions[r.PathValue("id")]
 	var in changed
@@ -99,7 +99,7 @@ func (f *fake) refund(r *http.Request, body []byte) answer {
 	})
 }
 
-// searched are the criteria of a search that are sent: each is one of the official libraries'.
+// searched has the search criteria that the adapter sends. They are criteria of the official libraries.
 type searched struct {
 	Search struct {
 		Order     *exact   `json:"order_id"`
@@ -114,12 +114,12 @@ type searched struct {
 	} `json:"search"`
 }
 
-// exact is a field that is a text.
+// exact is a criterion for an exact text.
 type exact struct {
 	Is string `json:"is"`
 }
 
-// between is the range of a field, inclusive below; a minute is added above.
+// between is a criterion for a range. The lower bound is inclusive, and a minute is added to the upper bound.
 type between struct {
 	Min time.Time `json:"min"`
 	Max time.Time `json:"max"`
@@ -165,7 +165,7 @@ func (s searched) fits(t *transaction) bool {
 	return disputed && err == nil && q.Disputed.has(at)
 }
 
-// when is the first time of a status; created that of the first event.
+// when returns the first time of a status. For "created", it returns the time of the first event.
 func (t *transaction) when(status string) (at time.Time) {
 	for _, h := range slices.Backward(t.history) {
 		if h.status == status {

@@ -23,8 +23,8 @@ const (
 	vaulted, owner = "vaulted1", "customer-1"
 )
 
-// fake is as much of Braintree's server API as its documentation and the recorded responses of its sandbox have and a
-// payment needs. It reads requests strictly, by the members that the official libraries allow.
+// fake implements the parts of Braintree's server API that a payment needs, according to its documentation and the
+// recorded responses of its sandbox. It reads requests strictly, by the members that the official libraries allow.
 type fake struct {
 	*http.ServeMux
 
@@ -34,12 +34,12 @@ type fake struct {
 	consumed     map[string]bool
 	customers    map[string]bool
 	serial       int
-	// slow: nothing settles by itself; else a sale does when it is looked up. keyless: no request may have a key.
-	// lags: a search shows nothing.
+	// slow: nothing settles by itself; otherwise a sale settles when it is looked up. keyless: requests with a key are
+	// refused. lags: searches show nothing.
 	slow, keyless, lags bool
-	// gone are those that a page of a search lacks, although a lookup finds them.
+	// gone are transactions that a page of a search lacks, although a lookup finds them.
 	gone map[string]bool
-	// before runs before each request, for what happens in between.
+	// before runs before each request, to simulate concurrent changes.
 	before func(path string, f *fake)
 }
 
@@ -51,12 +51,12 @@ type kept struct {
 type transaction struct {
 	id, kind, status, order, of string
 	rejection, response, token  string
-	// instrument is credit_card unless it is set.
+	// instrument is credit_card if it is empty.
 	instrument       string
 	amount, refunded int64
 	refunds          []string
 	disputes         string
-	// history are the statuses with their times; account and currency are shop_eur and EUR unless they are set.
+	// history is the statuses with their times. account and currency are shop_eur and EUR if they are empty.
 	history           []happened
 	account, currency string
 	fee, local        string
@@ -89,7 +89,7 @@ func serving() *fake {
 	return f
 }
 
-// answer is a response: one without a body has the header of Braintree's own ones alone.
+// answer is a response. A response without a body has only Braintree's own header.
 type answer struct {
 	status int
 	body   string
@@ -120,7 +120,7 @@ func (f *fake) authenticated(run func(*http.Request, []byte) answer) http.Handle
 
 func missing() answer { return answer{status: http.StatusNotFound} }
 
-// failure is an api-error-response of one error.
+// failure returns an api-error-response with one error.
 func failure(code string) answer {
 	return answer{http.StatusUnprocessableEntity, `<?xml version="1.0" encoding="UTF-8"?><api-error-response><errors><errors type="array"/><transaction><errors type="array"><error>` +
 		`<code>` + code + `</code><attribute type="symbol">base</attribute><message>Jane Doe is not for errors.</message></error></errors></transaction></errors>` +
@@ -168,7 +168,7 @@ func (t *transaction) xml() string {
 		`<disputes type="array">` + t.disputes + `</disputes>` + text("payment-instrument-type", instrument) + `</transaction>`
 }
 
-// told is the answer that contains a transaction: one that was declined is in an api-error-response.
+// told returns the answer that contains a transaction. A declined transaction is in an api-error-response.
 func (t *transaction) told(status int) answer {
 	if slices.Contains([]string{"processor_declined", "gateway_rejected", "failed"}, t.status) && status == http.StatusCreated {
 		return answer{http.StatusUnprocessableEntity, `<api-error-response><errors><errors type="array"/></errors><message>Do Not Honor</message>` + t.xml() + `</api-error-response>`}
@@ -183,7 +183,7 @@ func (f *fake) made(t *transaction) *transaction {
 	return t
 }
 
-// keyed carries a request out once under its key.
+// keyed executes a request once for each key.
 func (f *fake) keyed(key string, body []byte, run func() (*transaction, answer)) answer {
 	if key != "" && f.keyless {
 		return failure("915231")
@@ -212,7 +212,7 @@ func strictly(body []byte, into any) bool {
 
 type object map[string]any
 
-// sold are the members of "Transaction: Sale" that the official libraries allow, as far as they are sent.
+// sold has the members of "Transaction: Sale" that the official libraries allow and the adapter sends.
 type sold struct {
 	Type, Amount                            string
 	Order                                   string `json:"order_id"`
@@ -283,7 +283,7 @@ func (f *fake) approve(t *transaction, s sold) {
 	if s.Options.Vault {
 		t.token = "vaulted2"
 	}
-	for _, other := range f.transactions { // a key excludes the check for duplicates
+	for _, other := range f.transactions { // a key disables the check for duplicates
 		if s.Key == "" && other.order == t.order && other.amount == t.amount && other.rejection == "" {
 			t.status, t.rejection = "gateway_rejected", "duplicate"
 		}

@@ -59,7 +59,7 @@ func TestHowAPaymentStands(t *testing.T) {
 	}
 }
 
-// A lookup and a webhook give one payment, and its refund, the same names, and the same money.
+// A lookup and a webhook give a payment and its refund the same names and the same money.
 func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{private}, Params: map[string]string{"public_key": public}})
@@ -96,7 +96,7 @@ func dispute(kind, status, rest string) string {
 		`</kind><status>` + status + `</status><reason>fraud</reason><reply-by-date type="date">2026-03-21</reply-by-date><updated-at type="datetime">2026-03-14T15:09:26Z</updated-at></dispute>`
 }
 
-// The disputes of a payment have the states, and moved the money, that their webhooks report.
+// The disputes of a payment have the same states and movements as in their webhooks.
 func TestDisputesOfALookup(t *testing.T) {
 	t.Parallel()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{private}, Params: map[string]string{"public_key": public}})
@@ -141,7 +141,7 @@ func TestDisputesOfALookup(t *testing.T) {
 	}, whole.Movements, "the currency is the payment's")
 }
 
-// A dispute that can't be read, or a refund that is gone, leaves the payment unread: not one without them.
+// An unreadable dispute or a missing refund makes the lookup fail. It must not return the payment without them.
 func TestALookupOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	for _, one := range []string{
@@ -161,7 +161,7 @@ func TestALookupOfWhatCantBeRead(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// A local payment has no transaction yet: there is nothing to look up, and no proof that it was never paid.
+// A local payment has no transaction yet. It can't be looked up, and that is no proof that it was never paid.
 func TestALocalPaymentCantBeLookedUp(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, serving())
@@ -201,7 +201,7 @@ func TestAnAccountsKeys(t *testing.T) {
 	require.ErrorIs(t, err, webhooks.ErrConfig)
 }
 
-// Of a list of public keys the first belongs to the first secret.
+// The first public key of a list belongs to the first secret.
 func TestTheFirstPairOfKeysCalls(t *testing.T) {
 	t.Parallel()
 	var user, password string

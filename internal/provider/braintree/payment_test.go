@@ -13,7 +13,8 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/braintree"
 )
 
-// TestOnePaymentHasOneID: answers, lookups and webhooks name a payment by its transaction, in its local payment.
+// TestOnePaymentHasOneID: answers, lookups and webhooks name a payment by its transaction, and its local payment as its
+// container.
 func TestOnePaymentHasOneID(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -38,7 +39,7 @@ func TestOnePaymentHasOneID(t *testing.T) {
 	providertest.OnePayment(t, providertest.Named{Payment: id, Container: "PAY-1AB"}, sources)
 }
 
-// hooked is the event of a signed notification.
+// hooked returns the event of a signed notification.
 func hooked(t *testing.T, kind, subject string) webhooks.Event {
 	t.Helper()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{"private"}, Params: map[string]string{"public_key": "public"}})
@@ -52,7 +53,8 @@ func hooked(t *testing.T, kind, subject string) webhooks.Event {
 	return events[0]
 }
 
-// TestALocalPaymentIsEndedElsewhere: Braintree has no call for it, and it is the id of no transaction.
+// TestALocalPaymentIsEndedElsewhere: Braintree has no call that cancels a local payment, and its id is not a
+// transaction's id.
 func TestALocalPaymentIsEndedElsewhere(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, serving())

@@ -49,7 +49,7 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, suite())
 }
 
-// The same for a merchant whose requests may have no key: nothing is sent twice.
+// This runs the suite for a merchant whose requests may not have a key: nothing is sent twice.
 func TestConformanceWithoutKeys(t *testing.T) {
 	t.Parallel()
 	s := suite()
@@ -66,7 +66,7 @@ func TestConformanceWithoutKeys(t *testing.T) {
 	providertest.Run(t, s)
 }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*braintree.Client, <-chan seen) {
 	t.Helper()
 	got := make(chan seen, 100)
@@ -84,7 +84,7 @@ type seen struct{ line, body string }
 
 const base = "/merchants/" + merchant
 
-// answers returns a client of a server that answers everything in one way.
+// answers returns a client of a server that gives every request the same answer.
 func answers(t *testing.T, status int, body string) *braintree.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -95,7 +95,7 @@ func answers(t *testing.T, status int, body string) *braintree.Client {
 	return c
 }
 
-// losing lets the fake carry out what a path ends with, and drops the answer.
+// losing lets the fake execute requests whose line has this end, and drops the answers.
 func losing(f http.Handler, line string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method+" "+r.URL.Path != line {
@@ -133,7 +133,7 @@ func held(t *testing.T, c *braintree.Client) gateway.Outcome {
 	return charged(t, c, ch)
 }
 
-// lines are the requests so far.
+// lines returns the lines of the requests so far.
 func lines(got <-chan seen) (all []string) {
 	for len(got) > 0 {
 		all = append(all, (<-got).line)
@@ -141,7 +141,7 @@ func lines(got <-chan seen) (all []string) {
 	return all
 }
 
-// intercepted answers a search in its own way where one is given, and has the fake answer all else.
+// intercepted answers a search with the result of own, unless it is empty. The fake answers all other requests.
 func intercepted(f http.Handler, own func(searched) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)

@@ -9,8 +9,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// A vaulted method can be charged twice, unlike a nonce: when an earlier request may have charged it nothing is sent,
-// and what became of that is looked for.
+// A vaulted method can be charged twice, unlike a nonce. If an earlier request may have charged it, nothing is sent, and
+// the transaction is searched for.
 func TestAVaultedMethodIsChargedByOneRequest(t *testing.T) {
 	t.Parallel()
 	for _, keyless := range []bool{false, true} {
@@ -36,7 +36,7 @@ func TestAVaultedMethodIsChargedByOneRequest(t *testing.T) {
 	}
 }
 
-// A nonce is sent again: its first use consumes it.
+// A nonce is sent again, because its first use consumes it.
 func TestANonceIsSentAgain(t *testing.T) {
 	t.Parallel()
 	f := serving()

@@ -21,13 +21,13 @@ var day = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 
 func at(hour int) time.Time { return day.Add(time.Duration(hour) * time.Hour) }
 
-// action is one as a search shows it.
+// action returns an action as a search shows it.
 func action(id, kind, status string, amount int64, on time.Time) object {
 	return object{"id": id, "type": kind, "status": status, "amount": amount, "processed_on": on.Format(time.RFC3339Nano)}
 }
 
-// booked is a fake with five payments and four disputes. Of the day are two captures, two refunds and a return, and a dispute
-// that was received and one that was won.
+// booked returns a fake with five payments and four disputes. The day has two captures, two refunds and a return, a
+// received dispute and a won dispute.
 func booked(t *testing.T) providertest.Booked {
 	t.Helper()
 	f := newFake()
@@ -126,7 +126,7 @@ func booked(t *testing.T) providertest.Booked {
 	}
 }
 
-// within are the objects of a time from one on, until another.
+// within returns the objects of a span. The begin is inclusive and the end exclusive.
 func within(items []object, field, from, to string) []object {
 	found := []object{}
 	for _, o := range items {
@@ -137,7 +137,7 @@ func within(items []object, field, from, to string) []object {
 	return found
 }
 
-// search serves a page of two; its link leads elsewhere, as it must not be followed.
+// search serves a page of two. Its link has another address, which must not be followed.
 func search(w http.ResponseWriter, found []object, kept, from int) {
 	page := object{"data": found[from:min(from+2, len(found))]}
 	if from+2 < len(found) {
@@ -155,7 +155,7 @@ func TestBooks(t *testing.T) {
 	})
 }
 
-// What can't be read is an error if it may be of the span, and hides nothing else.
+// An unreadable item that may belong to the span is an error, and hides no other item.
 func TestBooksOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	paid := func(id, currency string, actions ...object) object {
@@ -203,7 +203,7 @@ func TestBooksOfWhatCantBeRead(t *testing.T) {
 	}
 }
 
-// Disputes that are counted and not listed are missing: the span has to be read again.
+// If the list has fewer disputes than its count, some are missing, and the span must be read again.
 func TestDisputesThatAreNotListed(t *testing.T) {
 	t.Parallel()
 	h := http.NewServeMux()

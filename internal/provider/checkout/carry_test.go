@@ -14,8 +14,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 )
 
-// The description is older than payments that only the merchant begins (Unscheduled): what carries one
-// is not held against it.
+// The description is older than payments by the merchant alone (Unscheduled), so such a charge is not checked against
+// it.
 func TestCarries(t *testing.T) {
 	t.Parallel()
 	s := suite()
@@ -34,7 +34,7 @@ func TestCarries(t *testing.T) {
 	)
 }
 
-// sent is the body of a charge, and its outcome.
+// sent returns the body of a charge, and its outcome.
 func sent(t *testing.T, h http.Handler, token string, change func(*gateway.Charge)) (map[string]json.RawMessage, gateway.Outcome) {
 	t.Helper()
 	c, seen := serve(t, h)
@@ -107,7 +107,7 @@ func TestAStoredInstrumentIsChargedByTheMerchant(t *testing.T) {
 	require.Nil(t, o.Saved, "it was stored before")
 }
 
-// Metadata of a payment that was begun elsewhere may be of any form.
+// Metadata of a payment that was begun elsewhere may have any form.
 func TestMetadataOfOthersAreRead(t *testing.T) {
 	t.Parallel()
 	for _, metadata := range []string{`{"n":1}`, `[]`, `"x"`, `null`} {

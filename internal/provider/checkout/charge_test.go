@@ -18,7 +18,7 @@ import (
 
 var _ gateway.Provider = (*checkout.Client)(nil)
 
-// The money is taken later, which the payment itself or a webhook tells.
+// The capture happens later. The payment itself or a webhook reports it.
 func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, newFake())
@@ -41,7 +41,7 @@ func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
 	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &money}, now)
 }
 
-// An account with several processing channels says by which one a payment goes.
+// An account with several processing channels names the channel of a payment.
 func TestAPaymentGoesByTheChannel(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, newFake())
@@ -56,7 +56,7 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*gateway.Charge)
-		want   map[string]string // of the body's members, as JSON; empty: absent
+		want   map[string]string // members of the body as JSON; empty: absent
 	}{
 		"manual": {func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, map[string]string{"capture": "false"}},
 		"nowhere to return to": {
@@ -95,8 +95,7 @@ func money(minor int64, currency payment.Currency) func(*gateway.Charge) {
 	return func(c *gateway.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
 }
 
-// All that is sent, as Checkout.com's own description has it, but for the list,
-// which is younger.
+// All requests fit Checkout.com's own description, except the list, which is newer.
 func TestRequestsFitCheckoutsDescription(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -150,7 +149,7 @@ func TestADeclineIsFinalAndSaysWhyWhenAskedLaterToo(t *testing.T) {
 	require.Equal(t, o, now)
 }
 
-// The reason is not worth not knowing that it was declined.
+// A decline without a readable reason is still a decline.
 func TestADeclineWhoseReasonCannotBeReadIsADecline(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -189,8 +188,7 @@ func TestARefusedChargeSaysWhy(t *testing.T) {
 	}
 }
 
-// Such an answer speaks of another call with the key, of the moment, or is
-// somebody else's.
+// Such an answer concerns another call with the key, is transient, or does not come from Checkout.com.
 func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	t.Parallel()
 	silent, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))

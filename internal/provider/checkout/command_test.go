@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/checkout"
 )
 
-// held is a payment that waits for its capture.
+// held returns a payment that waits for its capture.
 func held(t *testing.T, c *checkout.Client) (gateway.Charge, gateway.Outcome) {
 	t.Helper()
 	ch := charge(cardOK)
@@ -24,8 +24,7 @@ func held(t *testing.T, c *checkout.Client) (gateway.Charge, gateway.Outcome) {
 	return ch, o
 }
 
-// What was accepted and not carried out yet is under way, and the same command
-// again finds it done.
+// An accepted action that is not executed yet is under way. The same command again finds it done.
 func TestAnActionThatWaitsIsUnderWay(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -56,7 +55,7 @@ func TestAnActionThatWaitsIsUnderWay(t *testing.T) {
 	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &taken}, got)
 }
 
-// Of an action that was accepted nobody may say that it was not.
+// An accepted action must never be reported as not accepted.
 func TestAnAcceptedActionWhosePaymentCannotBeReadIsUnderWay(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -112,7 +111,7 @@ func TestARefundThatWaitsIsUnderWay(t *testing.T) {
 	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: got.ProviderRefundID, Reference: call.Refund.String(), Money: &back}, now)
 }
 
-// A payment that waits for its customer can't be voided; it goes on waiting.
+// A payment that waits for its customer can't be voided; it continues to wait.
 func TestAVoidOfWhatIsNotHeldIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake())
@@ -124,8 +123,7 @@ func TestAVoidOfWhatIsNotHeldIsRefused(t *testing.T) {
 	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Refused: true}, got)
 }
 
-// Of an earlier call that may have gone through, a key that is turned away now
-// says nothing.
+// A rejected key is no evidence about an earlier call, which may have succeeded.
 func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	c := says(t, 401, "")
@@ -139,7 +137,7 @@ func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	require.ErrorContains(t, err, "unauthorized")
 }
 
-// Only the command's key is turned away here, as after a change of its rights.
+// Only the command's key is rejected, as after a change of its permissions.
 func TestACommandWhoseKeyIsTurnedAwayIsNotRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

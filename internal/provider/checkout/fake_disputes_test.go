@@ -4,7 +4,7 @@ import (
 	"net/http"
 )
 
-// listDisputes is GET /disputes, which the API description leaves out.
+// listDisputes implements GET /disputes, which the API description lacks.
 func (f *fake) listDisputes(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer "+secret {
 		answer{401, nil}.write(w)
@@ -19,7 +19,7 @@ func (f *fake) listDisputes(w http.ResponseWriter, r *http.Request) {
 	answer{200, object{"limit": 250, "skip": 0, "total_count": len(found), "data": found}}.write(w)
 }
 
-// disputed is a dispute of a payment by its status.
+// disputed returns a dispute of a payment with this status.
 func disputed(payment, status string) object {
 	return object{
 		"id": "dsp_rbhwd2qrg13uhrp2newf", "category": "fraudulent", "status": status, "amount": 1999, "currency": "EUR", "reason_code": "10.4",

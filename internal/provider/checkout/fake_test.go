@@ -11,11 +11,11 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 )
 
-// fake is as much of Checkout.com as its documentation tells and a payment needs:
-// it keeps payments with their actions, and the answers of idempotency keys.
+// fake implements the documented parts of Checkout.com that a payment needs. It keeps payments with their actions, and
+// the answers of idempotency keys.
 type fake struct {
 	*http.ServeMux
-	// busy lets accepted actions wait.
+	// busy: accepted actions wait.
 	busy bool
 
 	mu       sync.Mutex
@@ -26,8 +26,7 @@ type fake struct {
 
 type object = map[string]any
 
-// paid is a payment. Captured is all that was taken; wanted are actions that were
-// accepted and not carried out.
+// paid is a payment. captured is the total captured amount. wanted are actions that were accepted and not executed yet.
 type paid struct {
 	id, reference, currency, status string
 	amount, captured, refunded      int64
@@ -63,7 +62,7 @@ func newFake() *fake {
 	return f
 }
 
-// list is GET /payments, which the API description is too old to know.
+// list implements GET /payments, which is newer than the API description.
 func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,7 +75,7 @@ func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 	answer{200, object{"limit": 10, "skip": 0, "total_count": len(hits), "data": hits}}.write(w)
 }
 
-// handler is the fake with its list beside what is described.
+// handler returns the fake with its list besides the described requests.
 func (f *fake) handler(described http.Handler) http.Handler {
 	all := http.NewServeMux()
 	all.Handle("/", described)
@@ -92,7 +91,7 @@ func (f *fake) handler(described http.Handler) http.Handler {
 	return all
 }
 
-// command runs an operation, and keeps the answer of its key if it was good.
+// command runs an operation, and stores the answer under its key if it succeeded.
 func (f *fake) command(run func(*paid, object) answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+secret {
@@ -232,7 +231,7 @@ func (p *paid) response(done object) object {
 	}
 }
 
-// source has the instrument's id where one is stored.
+// source returns the source. It contains the instrument's id if the instrument is stored.
 func (p *paid) source() object {
 	card := object{"type": "card", "expiry_month": 3, "expiry_year": 2030, "last4": "4242", "fingerprint": "F639CAB2745BEE4140BF86DF6B6D6", "bin": "424242", "scheme": "Visa"}
 	if p.stored {
@@ -241,7 +240,7 @@ func (p *paid) source() object {
 	return card
 }
 
-// details don't repeat where the customer is to go.
+// details returns the payment's details, which do not repeat the address of the page.
 func (p *paid) details() object {
 	all := object{
 		"id": p.id, "requested_on": "2026-03-14T15:09:26Z", "amount": p.amount, "currency": p.currency, "status": p.status,
@@ -256,7 +255,7 @@ func (p *paid) details() object {
 	return all
 }
 
-// accept puts an action off, whose id is known at once.
+// accept accepts an action for a later execution. Its id is available at once.
 func (f *fake) accept(p *paid, in object, kind string, amount int64, then func()) answer {
 	id := f.id("act")
 	reference, _ := in["reference"].(string)

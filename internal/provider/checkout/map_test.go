@@ -91,7 +91,7 @@ func TestActionsThatAreNoListAreNoAnswer(t *testing.T) {
 	}
 }
 
-// told is what the webhook says of a payment.
+// told returns the webhook's event about a payment.
 func told(t *testing.T, kind string, data object) webhooks.Event {
 	t.Helper()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{"signature-key"}})
@@ -118,7 +118,7 @@ func asked(t *testing.T, status string, members object) gateway.Outcome {
 	return o
 }
 
-// The status of a payment and the event that announces it say the same.
+// The status of a payment and the event that announces it must agree.
 func TestStatusesAgreeWithWebhooks(t *testing.T) {
 	t.Parallel()
 	for kind, status := range map[string]string{

@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/checkout"
 )
 
-// taken is a client of a fake with a captured payment.
+// taken returns a client of a fake with a captured payment.
 func taken(t *testing.T) (c *checkout.Client, f *fake, id string, seen <-chan request) {
 	t.Helper()
 	f = newFake()
@@ -68,7 +68,7 @@ func TestLookupShowsDisputes(t *testing.T) {
 	}
 }
 
-// The actions are looked up where something was refunded, the disputes of what was captured.
+// The actions are looked up if the payment has refunds, and the disputes if it was captured.
 func TestLookupsCalls(t *testing.T) {
 	t.Parallel()
 	c, f, of, seen := taken(t)
@@ -88,7 +88,7 @@ func TestLookupsCalls(t *testing.T) {
 	require.Equal(t, []string{payment}, lines())
 }
 
-// A key that may not list disputes gets how the payment stands; a list that fails leaves it open.
+// A key that may not list disputes gets the payment's state. A failed list makes the lookup fail.
 func TestLookupWithoutAListOfDisputes(t *testing.T) {
 	t.Parallel()
 	for status, fails := range map[int]bool{

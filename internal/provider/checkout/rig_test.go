@@ -47,7 +47,7 @@ func suite() providertest.Suite {
 	}
 }
 
-// described is the fake, with every request held against Checkout.com's own description.
+// described returns the fake, with every request checked against Checkout.com's own description.
 func described(t *testing.T) http.Handler {
 	t.Helper()
 	f := newFake()
@@ -61,7 +61,7 @@ type request struct {
 	body   string
 }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*checkout.Client, <-chan request) {
 	t.Helper()
 	seen := make(chan request, 100)
@@ -75,7 +75,7 @@ func serve(t *testing.T, h http.Handler) (*checkout.Client, <-chan request) {
 	return checkout.New(s.URL+"/", secret, s.Client()), seen
 }
 
-// says answers everything in one way, as Checkout.com does, but that there are no disputes and no refunds.
+// says gives every request the same answer as Checkout.com does, except that there are no disputes and no refunds.
 func says(t *testing.T, status int, body string) *checkout.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

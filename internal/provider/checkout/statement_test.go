@@ -44,7 +44,7 @@ func TestStatement(t *testing.T) {
 	}, got)
 }
 
-// TestStatementAndBooksAgree: what the report and the search have of the same actions has the same names.
+// TestStatementAndBooksAgree: the report and the search give the same actions the same names.
 func TestStatementAndBooksAgree(t *testing.T) {
 	t.Parallel()
 	got, err := statement(reportHead +

@@ -22,7 +22,7 @@ import (
 
 type object = map[string]any
 
-// monday is the day on which the fixture's first payments were made.
+// monday is the day of the fixture's first payments.
 var monday = time.Date(2026, 3, 23, 0, 0, 0, 0, time.UTC)
 
 const (
@@ -31,7 +31,7 @@ const (
 	ourRefund     = "019d2000-0000-7000-8000-000000000001"
 )
 
-// shop is a fake with payments, by their refIds, and with lists of transfers by days.
+// shop is a fake with payments by refId, and with lists of transfers by day.
 type shop struct {
 	refs      map[string]string
 	transfers map[string][]object
@@ -78,9 +78,9 @@ func refundLine(id, ref, amount string) object {
 	return paidLine(id, ref, "2026-03-23 10:00:00", object{"typ": 2, "Potvrzená částka": amount, "Převedená částka": amount, "Poplatek celkem": "0,00"})
 }
 
-// transferring is a shop that got a transfer on Tuesday and two on Friday: each payment is paid at 9 in the morning, the
-// first before the clocks change and the second after; of the first a part was refunded here, one in the portal, and one by
-// the shop's own call.
+// transferring returns a shop with one transfer on Tuesday and two on Friday. Each payment is paid at 9 in the morning,
+// the first before the change to summer time and the second after it. The first payment has three partial refunds: by
+// paylatch, in the portal, and by the shop's own call.
 func transferring() *shop {
 	sum := object{"typ": 5, "Merchant": "-", "ID ComGate": "", "Popis": "suma", "Měna": "CZK", "Potvrzená částka": "0,00"}
 	list := func(id int) object {
@@ -157,7 +157,7 @@ func TestBooks(t *testing.T) {
 	})
 }
 
-// listing are the ids of what is passed of Monday, and the error after it.
+// listing returns the ids of Monday's entries, and the error after them.
 func listing(t *testing.T, h http.Handler) (ids []string, err error) {
 	t.Helper()
 	c, _ := serve(t, h)
@@ -169,7 +169,7 @@ func listing(t *testing.T, h http.Handler) (ids []string, err error) {
 	return ids, err
 }
 
-// A line that can't be read is an error, not one less, and hides no other.
+// An unreadable line is an error and not a missing entry, and hides no other line.
 func TestBooksOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	for name, odd := range map[string]object{
@@ -196,7 +196,7 @@ func TestBooksOfWhatCantBeRead(t *testing.T) {
 	refused := transferring()
 	refused.lines["5211530"] = append(refused.lines["5211530"], refundLine(first, ourRefund, "1,00"))
 	ids, err := listing(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1.0/status" { // after two lists were answered it is the payment that is wrong
+		if r.URL.Path == "/v1.0/status" { // the lists were answered before, so the payment itself is wrong
 			says("code=1400&message=x").ServeHTTP(w, r)
 			return
 		}
@@ -211,7 +211,7 @@ func TestBooksOfWhatCantBeRead(t *testing.T) {
 	require.Equal(t, []string{first}, ids)
 }
 
-// What is no list, or a transfer of nothing, leaves open what there is: it is read again.
+// An answer that is not a list, or a transfer without lines, leaves the books unknown, so they are read again.
 func TestBooksThatAreNotThere(t *testing.T) {
 	t.Parallel()
 	for path, answers := range map[string][]string{
@@ -239,7 +239,7 @@ func TestBooksThatAreNotThere(t *testing.T) {
 	}
 }
 
-// A shop that got no transfer has empty books.
+// A shop without transfers has empty books.
 func TestBooksWithoutTransfers(t *testing.T) {
 	t.Parallel()
 	ids, err := listing(t, comgatetest.New())
@@ -247,7 +247,7 @@ func TestBooksWithoutTransfers(t *testing.T) {
 	require.Empty(t, ids)
 }
 
-// A transfer is on a day of Prague's clock, and none is on a day that has not begun.
+// A transfer belongs to a day in Prague's time zone. Days that have not begun have no transfers.
 func TestBooksAreReadByDays(t *testing.T) {
 	t.Parallel()
 	var days []string
@@ -269,7 +269,7 @@ func TestBooksAreReadByDays(t *testing.T) {
 	require.Len(t, read(monday.AddDate(0, 1, 0), monday, monday.AddDate(0, 0, 1)), 9, "its own day, a week, and an hour of the next")
 }
 
-// Payments for tests are never transferred: such an account has no books. The lists of any other have those of its shop.
+// Test payments are never transferred, so an account for tests has no books. Any other account has its shop's lists.
 func TestAnAccountForTestsHasNoBooks(t *testing.T) {
 	t.Parallel()
 	settings := descriptor.Settings{Params: map[string]string{"merchant": "1", "webhook_secret": "s", "test_payments": "true"}, Client: http.DefaultClient}

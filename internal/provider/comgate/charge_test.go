@@ -49,7 +49,7 @@ func TestBeginsAPayment(t *testing.T) {
 	}
 }
 
-// A payment that was marked is charged again for its customer, without it.
+// A payment that was marked for recurrence is charged again for its customer, without the customer's presence.
 func TestRecurrence(t *testing.T) {
 	t.Parallel()
 	f := comgatetest.New()
@@ -82,7 +82,7 @@ func TestRecurrence(t *testing.T) {
 	require.Empty(t, request.form.Get("method"))
 }
 
-// A payment that a shop's own call has given a payerId is no stored one.
+// A payment whose payerId was set by the shop's own call is not a stored method.
 func TestOthersPayersAreNotStored(t *testing.T) {
 	t.Parallel()
 	got, err := answering(t, found+"&status=PAID&payerId="+comgatetest.Owner).Lookup(t.Context(), "AB12-EF34")
@@ -93,7 +93,7 @@ func TestOthersPayersAreNotStored(t *testing.T) {
 	require.Equal(t, &payment.SavedMethod{Token: "AB12-EF34", Type: "CARD_ALL", Display: "•••• 1234"}, shown.Saved)
 }
 
-// A recurring payment that is not decided, or can't be looked up, is under way: it has its id, and is not sent again.
+// A recurring payment that is undecided or can't be looked up is under way. It has its id, and is not sent again.
 func TestRecurrenceThatIsNotDecided(t *testing.T) {
 	t.Parallel()
 	f := comgatetest.New()
@@ -113,7 +113,8 @@ func TestRecurrenceThatIsNotDecided(t *testing.T) {
 	require.Equal(t, 2, f.Count("recurring"))
 }
 
-// Neither a key nor a search: a charge whose answer was lost is open, is sent once, and is named by its notification.
+// Comgate has neither keys nor a search. A charge whose answer was lost is sent once, its outcome is unknown, and its
+// notification names it.
 func TestALostChargeIsNamedByItsNotification(t *testing.T) {
 	t.Parallel()
 	f := comgatetest.New()
@@ -137,7 +138,7 @@ func TestALostChargeIsNamedByItsNotification(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{f.Count("create"), f.Count("recurring")})
 }
 
-// notification is what Comgate pushes of the payment with a refId, once it is paid.
+// notification returns Comgate's notification of the payment with this refId after it was paid.
 func notification(t *testing.T, f *comgatetest.Fake, ref string) webhooks.Event {
 	t.Helper()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{comgatetest.Secret}})
@@ -153,7 +154,7 @@ func notification(t *testing.T, f *comgatetest.Fake, ref string) webhooks.Event 
 	return events[0]
 }
 
-// Errors of Comgate's own leave open what was done; those about the request refuse it.
+// Comgate's internal errors leave the outcome unknown. Errors about the request refuse it.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"1102", "1103", "1107", "1301", "1308", "1309", "1316", "1317", "1318", "1319", "1400"} {
@@ -174,7 +175,7 @@ func says(answer string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) })
 }
 
-// Test payments are marked, and so are their refunds: Comgate has no other address for them.
+// Test payments and their refunds are marked, because Comgate has no other address for tests.
 func TestTestPayments(t *testing.T) {
 	t.Parallel()
 	f := comgatetest.New()

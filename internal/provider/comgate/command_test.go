@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/comgate/comgatetest"
 )
 
-// A capture, or a cancel, whose answer was lost is sent again and finds it done: it is carried out once.
+// A capture or cancel whose answer was lost is sent again and finds it done, so it is executed once.
 func TestALostCommandIsCarriedOutOnce(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]fsm.News{"capturePreauth": fsm.NewsSucceeded, "cancelPreauth": fsm.NewsFailed} {
@@ -37,7 +37,7 @@ func TestALostCommandIsCarriedOutOnce(t *testing.T) {
 	}
 }
 
-// A cancel is the call for the state that the payment has; a paid one is never refunded by it.
+// The payment's state selects the call that cancels it. A cancel never refunds a paid payment.
 func TestCancelByState(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]struct {
@@ -65,8 +65,8 @@ func TestCancelByState(t *testing.T) {
 	}
 }
 
-// A customer who pays while a cancel is under way keeps the payment: it is refused, or, if it is on hold now, open, so that the
-// next one releases it.
+// A customer may pay while a cancel is under way. A paid payment refuses the cancel. For a hold the outcome is unknown,
+// and the next cancel releases it.
 func TestCancelThatIsOvertaken(t *testing.T) {
 	t.Parallel()
 	for status, open := range map[string]bool{"PAID": false, "AUTHORIZED": true} {
@@ -94,7 +94,7 @@ func TestCancelThatIsOvertaken(t *testing.T) {
 	}
 }
 
-// A refund has our id and its own currency, which would be CZK without it.
+// A refund has our id and its own currency, because Comgate's default currency is CZK.
 func TestRefund(t *testing.T) {
 	t.Parallel()
 	f := comgatetest.New()
@@ -113,7 +113,7 @@ func TestRefund(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrUnsupported)
 }
 
-// A refund whose answer was lost, or is an error of Comgate's own, is open: it may have been made.
+// If the answer is lost or is an internal error of Comgate, the outcome of the refund is unknown.
 func TestRefundThatIsOpen(t *testing.T) {
 	t.Parallel()
 	f := comgatetest.New()

@@ -18,7 +18,7 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/comgate"
 )
 
-// answering is a client of a server that answers each request for a status so.
+// answering returns a client of a server that gives each status request this answer.
 func answering(t *testing.T, answer string) *comgate.Client {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// The mode is that of the payment, whatever the account's.
+// The mode comes from the payment and not from the account.
 func TestLookup_tells_the_mode(t *testing.T) {
 	t.Parallel()
 	for test, want := range map[string]*bool{"&test=true": new(false), "&test=false": new(true), "": nil} {
@@ -61,7 +61,7 @@ func TestLookup_tells_the_mode(t *testing.T) {
 	}
 }
 
-// TestOnePayment: Comgate names a payment by its transId from the answer to create on.
+// TestOnePayment: Comgate names a payment by its transId, beginning with the answer to create.
 func TestOnePayment(t *testing.T) {
 	t.Parallel()
 	f := comgatetest.New()
@@ -90,8 +90,8 @@ func TestNothingIsMadeOfOtherAnswers(t *testing.T) {
 	}
 }
 
-// Comgate has one code for whatever is wrong with a request: an address that it does not allow is no proof that a payment was never
-// made, or is another customer's.
+// Comgate has one code for all wrong requests. A forbidden address is no proof that a payment was never made or belongs
+// to another customer.
 func TestARequestThatIsNotAllowed(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{"code=1400&message=Access+from+unauthorized+location+%5B192.0.2.1%5D%21", "code=1400&message=Unauthorized+access%21", "code=1400"} {

@@ -44,7 +44,7 @@ func suite() providertest.Suite {
 	}
 }
 
-// Comgate publishes no description of its API in OpenAPI: the fake takes the documented parameters only.
+// Comgate publishes no OpenAPI description, so the fake accepts only the documented parameters.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, suite())
@@ -55,7 +55,7 @@ type sent struct {
 	form url.Values
 }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*comgate.Client, <-chan sent) {
 	t.Helper()
 	got := make(chan sent, 100)
@@ -73,7 +73,7 @@ func serve(t *testing.T, h http.Handler) (*comgate.Client, <-chan sent) {
 	return comgate.New(s.URL, comgatetest.Merchant, comgatetest.Secret, s.Client()), got
 }
 
-// losing carries out what is sent to some paths and drops the answers; all else goes through.
+// losing executes the requests to some paths and drops the answers. Other requests are answered.
 func losing(fake http.Handler, paths ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, path := range paths {
@@ -105,7 +105,7 @@ func charged(t *testing.T, c *comgate.Client, ch gateway.Charge) gateway.Outcome
 	return o
 }
 
-// held is a payment that its customer has authorised.
+// held returns a payment that its customer has authorised.
 func held(t *testing.T, c *comgate.Client, f *comgatetest.Fake) string {
 	t.Helper()
 	ch := charge("redirect")

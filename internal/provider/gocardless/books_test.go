@@ -34,7 +34,7 @@ type object = map[string]any
 
 func at(hour int) time.Time { return day.Add(time.Duration(hour) * time.Hour) }
 
-// page serves two objects of a list that the filters leave; the next ones are after the id of the last.
+// page serves two objects of a filtered list. The next page starts after the id of the last object.
 func page(w http.ResponseWriter, r *http.Request, name string, items []object) {
 	query := r.URL.Query()
 	if r.Header.Get("Authorization") != "Bearer token" || r.Header.Get("Gocardless-Version") != "2015-07-06" || query.Get("limit") != "500" {
@@ -63,7 +63,7 @@ func item(kind, amount, of, refund string) object {
 	return object{"id": "cursor-" + kind + of, "type": kind, "amount": amount, "links": object{"payment": of, "refund": refund}}
 }
 
-// booked is a fake with three payouts of the day and one of the day before.
+// booked returns a fake with three payouts of the day and one of the day before.
 func booked(t *testing.T) providertest.Booked {
 	t.Helper()
 	items := map[string][]object{
@@ -145,7 +145,7 @@ func TestBooks(t *testing.T) {
 	})
 }
 
-// A refund has the id of the lookup, by which its webhook is recorded.
+// A refund has the same id as in the lookup, because its webhook is recorded under this id.
 func TestBooksNameRefundsAsLookupsDo(t *testing.T) {
 	t.Parallel()
 	found, err := answering(t, map[string]string{
@@ -157,7 +157,7 @@ func TestBooksNameRefundsAsLookupsDo(t *testing.T) {
 	require.Equal(t, []any{told[0].Kind, told[0].ID, told[0].Money, found.ProviderPaymentID}, []any{e.Movement.Kind, e.Movement.ID, e.Movement.Money, e.Payment})
 }
 
-// paidOut are the entries of a payout's items, without their dates, and the error after them.
+// paidOut returns the entries of a payout's items without their dates, and the error after them.
 func paidOut(t *testing.T, items string) (entries []gateway.Entry, err error) {
 	t.Helper()
 	c := answering(t, map[string]string{
@@ -171,7 +171,7 @@ func paidOut(t *testing.T, items string) (entries []gateway.Entry, err error) {
 	return entries, err
 }
 
-// An item that can't be read hides no other; since it may be a fee, none of its payout is stated.
+// An unreadable item hides no other item. It may be a fee, so the payout's fees are omitted.
 func TestBooksOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	others := `,{"type":"payment_paid_out","amount":"700.0","links":{"payment":"PM2"}},{"type":"gocardless_fee","amount":"-20.0","links":{"payment":"PM2"}}`
@@ -188,7 +188,8 @@ func TestBooksOfWhatCantBeRead(t *testing.T) {
 	}
 }
 
-// Of two entries of a payment in one payout the first has the fee, wherever that stands: it is counted once.
+// If a payment has two entries in one payout, the first entry gets the fee, wherever the fee's item is. So the fee
+// counts once.
 func TestAFeeIsThatOfOneEntry(t *testing.T) {
 	t.Parallel()
 	items := []string{
@@ -237,7 +238,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestEventsOfTheSamples reads the list that GoCardless's own client is tested with, where it is at hand.
+// TestEventsOfTheSamples reads the list in the tests of GoCardless's own client, if it is available.
 func TestEventsOfTheSamples(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(published.Path(t, published.Specs, "gocardless-samples.json"))

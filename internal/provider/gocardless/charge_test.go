@@ -29,7 +29,7 @@ func TestCarries(t *testing.T) {
 	)
 }
 
-// A mandate is charged without its customer; the bank has days for it.
+// A mandate is charged without the customer, and the bank takes days.
 func TestCollectsByAMandate(t *testing.T) {
 	t.Parallel()
 	f := gocardlesstest.New()
@@ -58,7 +58,7 @@ func TestCollectsByAMandate(t *testing.T) {
 	require.Equal(t, payment.NewFailure("provider_rejected", "mandate_is_inactive"), o.Failure)
 }
 
-// A billing request has a page; its mandate is stored beside the payment, for the customer whose reference it bears.
+// A billing request has a page. Its mandate is stored besides the payment, for the customer of the reference.
 func TestABillingRequestStoresAMandate(t *testing.T) {
 	t.Parallel()
 	f := gocardlesstest.New()
@@ -95,7 +95,8 @@ func TestABillingRequestStoresAMandate(t *testing.T) {
 	require.ErrorIs(t, c.CheckOwner(t.Context(), gocardlesstest.Mandate, ""), payment.ErrMethodNotYours, "nobody's reference is in no metadata")
 }
 
-// A shop's own id that looks like one of GoCardless's customers is none: GoCardless would refuse each payment of it.
+// A shop's own id that looks like a GoCardless customer's id must not be sent as one, because GoCardless would refuse
+// each payment with it.
 func TestACustomerOfGoCardless(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, gocardlesstest.New())
@@ -108,7 +109,7 @@ func TestACustomerOfGoCardless(t *testing.T) {
 	}
 }
 
-// A lost answer makes no second payment: the key is answered with what it has made.
+// After a lost answer, no second payment is created: GoCardless answers the key with the object that it created.
 func TestALostChargeIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	for token, line := range map[string]string{gocardlesstest.Mandate: "POST /payments", "redirect": "POST /billing_requests"} {
@@ -131,8 +132,8 @@ func TestALostChargeIsMadeOnce(t *testing.T) {
 	}
 }
 
-// What a key has made and can't be read is no payment that was never made; an answer whose parts disagree is none, nor is
-// one about the moment.
+// If the object that a key created can't be read, it does not count as never created. Neither an inconsistent answer nor
+// a transient answer decides the outcome.
 func TestAConflictThatLeadsNowhere(t *testing.T) {
 	t.Parallel()
 	for answer, status := range map[string]int{
@@ -158,7 +159,7 @@ func TestAConflictThatLeadsNowhere(t *testing.T) {
 	}
 }
 
-// The token may be the scheme.
+// The token may be the name of a scheme.
 func TestAScheme(t *testing.T) {
 	t.Parallel()
 	for token, scheme := range map[string]string{"redirect": "", "sepa_credit_transfer": `"sepa_credit_transfer"`} {
@@ -170,8 +171,8 @@ func TestAScheme(t *testing.T) {
 	}
 }
 
-// Without the answer about its page a billing request is open, and found again by its key; one whose page is refused
-// can't be paid, and is to be cancelled.
+// If the answer about its page is lost, the outcome of a billing request is unknown, and its key finds it again. A
+// billing request whose page was refused can't be paid, and must be cancelled.
 func TestTheRequestForAPageIsLost(t *testing.T) {
 	t.Parallel()
 	f := gocardlesstest.New()
@@ -194,7 +195,7 @@ func TestTheRequestForAPageIsLost(t *testing.T) {
 	require.False(t, over.Refused)
 }
 
-// A permit that ends between the two requests leaves the charge open: the first was sent.
+// If the permit ends between the two requests, the outcome of the charge is unknown, because the first request was sent.
 func TestAPermitEndsBeforeThePage(t *testing.T) {
 	t.Parallel()
 	f := gocardlesstest.New()
@@ -247,8 +248,8 @@ func TestAccepts(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrUnfit)
 }
 
-// TestFakeFitsTheSamples: the objects of the fake have no member that those of GoCardless's own client have not, where its
-// published samples are at hand.
+// TestFakeFitsTheSamples: each member of the fake's objects exists in the published samples of GoCardless's own client,
+// if they are available.
 func TestFakeFitsTheSamples(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(published.Path(t, published.Specs, "gocardless-samples.json"))
@@ -285,7 +286,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 
 var _ io.Writer = (*recorder)(nil)
 
-// fits compares an object, or a list of them, with the sample of its collection.
+// fits compares an object, or a list of objects, with the sample of its collection.
 func fits(t *testing.T, samples map[string]json.RawMessage, body []byte) {
 	t.Helper()
 	var answer map[string]any
@@ -324,7 +325,7 @@ func within(t *testing.T, path string, sample, got any) {
 		if _, there := known[name]; !there {
 			t.Errorf("%s.%s is not in the sample", path, name)
 		}
-		if name != "metadata" { // it is the caller's
+		if name != "metadata" { // metadata are the caller's
 			within(t, path+"."+name, known[name], value)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/gocardless/gocardlesstest"
 )
 
-// A payment is cancelled until it is submitted; what is further goes on, and is told as it stands.
+// A payment can be cancelled until it is submitted. A later payment continues, and the outcome is its state.
 func TestCancelOfAPayment(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]struct {
@@ -35,7 +35,7 @@ func TestCancelOfAPayment(t *testing.T) {
 	}
 }
 
-// A customer who authorises while a cancel is under way keeps the payment.
+// If a customer authorises while a cancel is under way, the payment continues.
 func TestCancelThatIsOvertaken(t *testing.T) {
 	t.Parallel()
 	f := gocardlesstest.New()
@@ -53,7 +53,7 @@ func TestCancelThatIsOvertaken(t *testing.T) {
 	require.Equal(t, fsm.NewsSucceeded, o.News)
 }
 
-// A late failure takes the money of a confirmed payment back, and a chargeback too, however the payment is named.
+// A late failure or a chargeback takes back the money of a confirmed payment, under each of the payment's names.
 func TestLateFailures(t *testing.T) {
 	t.Parallel()
 	f := gocardlesstest.New()
@@ -75,7 +75,7 @@ func TestLateFailures(t *testing.T) {
 	}
 }
 
-// Each status of a billing request that has made no payment.
+// This test looks up a billing request without a payment in each status.
 func TestLookupOfABillingRequest(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]fsm.News{
@@ -95,7 +95,7 @@ func TestLookupOfABillingRequest(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, "the payment was made")
 }
 
-// A refund whose answer was lost is found by our id in its payment's list, whatever key comes with it.
+// A refund whose answer was lost is found by our id in its payment's list, with any key.
 func TestALostRefundIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	f := gocardlesstest.New()
@@ -129,7 +129,8 @@ func TestALostRefundIsMadeOnce(t *testing.T) {
 	}
 }
 
-// Two refunds at once: the second has a total that is no longer true, is refused, and left open for its next try.
+// Of two concurrent refunds, the second has an outdated total. It is refused, and its outcome stays unknown until the
+// next try.
 func TestRefundsBesideEachOther(t *testing.T) {
 	t.Parallel()
 	f := gocardlesstest.New()

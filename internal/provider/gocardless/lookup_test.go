@@ -22,7 +22,8 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/gocardless"
 )
 
-// answering is a client of a server that answers a path so, and everything else as GoCardless does what there is not.
+// answering returns a client of a server that gives these paths these answers. It answers other paths like GoCardless
+// does for a missing object.
 func answering(t *testing.T, answers map[string]string) *gocardless.Client {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +66,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A failure is not final where GoCardless may collect the same payment again.
+// A failure is not final if GoCardless may collect the same payment again.
 func TestLookupOfWhatIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	c := answering(t, map[string]string{"/payments/PM1": `{"payments":{"id":"PM1","status":"failed","amount":1,"currency":"EUR","retry_if_possible":true}}`})
@@ -110,7 +111,7 @@ func TestNothingIsMadeOfOtherAnswers(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, "a proxy knows of no payment")
 }
 
-// TestSamples reads the bodies that GoCardless's own client is tested with, where they are at hand.
+// TestSamples reads the bodies in the tests of GoCardless's own client, if they are available.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(published.Path(t, published.Specs, "gocardless-samples.json"))
@@ -134,7 +135,7 @@ func TestSamples(t *testing.T) {
 		fmt.Sprintf("%s %s; %s %s %d %s", paid.ProviderPaymentID, paid.News, refund.ProviderRefundID, refund.News, refund.Money.Minor, refund.Money.Currency))
 }
 
-// The refunds are listed, page by page, where the payment has an amount that was refunded.
+// If the payment has a refunded amount, its refunds are listed page by page.
 func TestLookupShowsRefunds(t *testing.T) {
 	t.Parallel()
 	const paid = `{"payments":{"id":"PM1","status":"paid_out","amount":1999,"amount_refunded":700,"currency":"EUR","metadata":{}}}`
@@ -169,7 +170,7 @@ func TestLookupShowsRefunds(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// TestOnePayment: the billing request is the container, and what it has made the payment.
+// TestOnePayment: the billing request is the container, and the payment that it created is the payment.
 func TestOnePayment(t *testing.T) {
 	t.Parallel()
 	f := gocardlesstest.New()

@@ -38,7 +38,7 @@ func suite() providertest.Suite {
 		Stored:    providertest.Stored{Token: gocardlesstest.Mandate, Owner: gocardlesstest.Owner, Forms: []string{"MD000ABC123"}},
 		NoPayment: gocardlesstest.MissingID,
 		NoRefund:  "RF0NONE",
-		// A page is of no consequence, however many there are; what may happen to its request is in charge_test.go.
+		// The number of pages does not matter. charge_test.go tests faults of the request for a page.
 		Aside: func(r providertest.Request) bool { return r.Path == "/billing_request_flows" },
 	}
 }
@@ -48,7 +48,7 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, suite())
 }
 
-// The same where what is named as the payment is a billing request: that takes no money.
+// This runs the suite with the id of a billing request in the place of a payment's id. A billing request takes no money.
 func TestConformanceOfBillingRequests(t *testing.T) {
 	t.Parallel()
 	s := suite()
@@ -62,7 +62,7 @@ type sent struct {
 	body map[string]json.RawMessage
 }
 
-// serve returns a client of this server, and each command that it got.
+// serve returns a client of this server, and the commands that the server received.
 func serve(t *testing.T, h http.Handler) (*gocardless.Client, <-chan sent) {
 	t.Helper()
 	got := make(chan sent, 100)
@@ -84,7 +84,7 @@ func serve(t *testing.T, h http.Handler) (*gocardless.Client, <-chan sent) {
 	return gocardless.New(s.URL, "token", s.Client()), got
 }
 
-// losing carries out what is sent to a path and drops its answer; all else goes through.
+// losing executes the requests to a path and drops the answers. Other requests are answered.
 func losing(fake http.Handler, line string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method+" "+r.URL.Path == line {
@@ -129,7 +129,7 @@ func refundOf(id string, minor int64) gateway.RefundCall {
 	}
 }
 
-// endsAfterOne is a permit that allows one request.
+// endsAfterOne returns a permit that allows one request.
 func endsAfterOne() gateway.Permit {
 	start, asked := time.Now(), 0
 	return gateway.NewPermit(start, time.Minute, func() time.Time {

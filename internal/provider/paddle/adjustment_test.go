@@ -31,7 +31,7 @@ func TestARefundOfAllIsFull(t *testing.T) {
 	require.JSONEq(t, `{"action":"refund","type":"full","transaction_id":"`+id+`","reason":"He shouted. (`+r.Refund.String()+`)"}`, (<-got).body)
 }
 
-// A part is taken from one item after the other, each up to what earlier refunds have left of it.
+// A partial refund is taken from one item after the other. Each item takes at most its amount that is not refunded yet.
 func TestAPartIsSharedAmongItems(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -59,7 +59,7 @@ func TestAPartIsSharedAmongItems(t *testing.T) {
 	require.Equal(t, gateway.RefusedRefund("adjustment_total_amount_above_remaining_allowed"), o)
 }
 
-// A full adjustment would be of what is left: more than that is refused, and not made smaller.
+// A full adjustment would refund only the rest. A refund of more than the rest must be refused and not reduced.
 func TestARefundOfMoreThanIsLeftIsRefused(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -73,7 +73,7 @@ func TestARefundOfMoreThanIsLeftIsRefused(t *testing.T) {
 	require.Len(t, f.adjustments, 1)
 }
 
-// A refund without items is one of everything: of a transaction that shows none no part is refunded.
+// A refund without items is a full refund. So no part of a transaction without visible items is refunded.
 func TestAPartIsNeverRefundedAsAWhole(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -88,7 +88,7 @@ func TestAPartIsNeverRefundedAsAWhole(t *testing.T) {
 	require.Equal(t, []string{"GET /transactions/txn_1", "GET /adjustments"}, lines(got))
 }
 
-// A refund whose answer was lost is looked for among the adjustments before it is sent again: it is made once.
+// A refund whose answer was lost is searched for among the adjustments before it is sent again, so it is made once.
 func TestALostRefundIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -112,7 +112,7 @@ func TestALostRefundIsNotMadeAgain(t *testing.T) {
 	require.False(t, c.Capabilities().RefundsConsistent, "how soon a list shows it is not documented")
 }
 
-// What is not completed yet can't be refunded: nothing is sent, so that it can be tried again.
+// A transaction that is not completed can't be refunded, so nothing is sent, and the refund can be tried again.
 func TestNothingIsRefundedBeforeItIsCompleted(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -126,7 +126,7 @@ func TestNothingIsRefundedBeforeItIsCompleted(t *testing.T) {
 	require.Equal(t, []string{"GET /transactions/" + id, "GET /adjustments"}, lines(got))
 }
 
-// Where the adjustments can't be read nothing is refunded.
+// If the adjustments can't be read, nothing is refunded.
 func TestARefundIsLookedForFirst(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -166,7 +166,8 @@ func TestHowARefundStands(t *testing.T) {
 	}
 }
 
-// Chargebacks and their reversals are adjustments of their own, so one that was reversed counts as well; what is only at stake, and credits, move nothing.
+// Chargebacks and their reversals are separate adjustments, so a reversed chargeback counts as well. Warnings and
+// credits move no money.
 func TestChargebacksOfALookup(t *testing.T) {
 	t.Parallel()
 	f := payments()

@@ -21,7 +21,7 @@ import (
 
 func hours(n float64) time.Time { return day.Add(time.Duration(n * float64(time.Hour))) }
 
-// sold are payments of all kinds of days, oldest first, as their ids are; those of ours have marks.
+// sold returns payments of all kinds from several days, sorted by id, oldest first. Our payments have marks.
 func sold() *fakePayments {
 	f := payments()
 	f.most = 2
@@ -119,7 +119,7 @@ func TestBooks(t *testing.T) {
 		New:    func(_ *testing.T, base string, c *http.Client) gateway.Books { return paddle.New(base, key, c) },
 		Booked: booked,
 		Listed: func(e gateway.Entry) time.Time {
-			if e.ID == "txn_02" { // it was captured the day before, and changed on the day
+			if e.ID == "txn_02" { // captured on the day before, and changed on the day
 				return hours(3)
 			}
 			return e.Movement.At
@@ -128,7 +128,7 @@ func TestBooks(t *testing.T) {
 	})
 }
 
-// entriesOf are the ids of a span's entries, and the error after them.
+// entriesOf returns the ids of a span's entries, and the error after them.
 func entriesOf(t *testing.T, c *paddle.Client, in gateway.Span) (ids []string, err error) {
 	t.Helper()
 	err = c.Entries(t.Context(), in, func(e gateway.Entry) error {
@@ -138,7 +138,7 @@ func entriesOf(t *testing.T, c *paddle.Client, in gateway.Span) (ids []string, e
 	return ids, err
 }
 
-// A change that comes after the span hides nothing of it, and is passed by its own span.
+// A change after the span hides no entry of the span. The span of the change passes it too.
 func TestBooksOfADayThatWasChangedLater(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, sold())
@@ -147,8 +147,9 @@ func TestBooksOfADayThatWasChangedLater(t *testing.T) {
 	require.Equal(t, []string{"txn_04", "adj_06"}, ids)
 }
 
-// What is requested reads no more than may have entries: what was made before the end and changed since the begin, in an
-// order that no change moves; and adjustments back to the oldest that may be approved so late.
+// The requests read only objects that may have entries: transactions that were created before the end and changed since
+// the begin, in an order that changes do not move, and adjustments back to the oldest one that may be approved in the
+// span.
 func TestWhatBooksRead(t *testing.T) {
 	t.Parallel()
 	f, asked := sold(), map[string][]url.Values{}
@@ -172,7 +173,7 @@ func after(queries []url.Values) (all []string) {
 	return all
 }
 
-// listing is a client of the first pages of both lists, which are their only ones.
+// listing returns a client whose two lists have one page each.
 func listing(t *testing.T, transactions, adjustments string) *paddle.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -185,7 +186,7 @@ func listing(t *testing.T, transactions, adjustments string) *paddle.Client {
 	return c
 }
 
-// An item that can't be read is an error if it may be of the span, and hides no other.
+// An unreadable item that may belong to the span is an error, and hides no other item.
 func TestBooksOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	const (
@@ -221,7 +222,7 @@ func TestBooksOfWhatCantBeRead(t *testing.T) {
 	}
 }
 
-// A page can only follow an id: one of which no item has an id is no end of the list.
+// A next page needs an id to start after. A page without any id is not the end of the list.
 func TestBooksGoOnAfterAnID(t *testing.T) {
 	t.Parallel()
 	const more = `,"meta":{"pagination":{"has_more":true}}}`
@@ -246,7 +247,7 @@ func TestBooksGoOnAfterAnID(t *testing.T) {
 	}
 }
 
-// A transaction is paid when the last of its payments is captured, whenever it was billed.
+// A transaction is paid when its last payment is captured, regardless of its bill.
 func TestWhenBooksHaveATransaction(t *testing.T) {
 	t.Parallel()
 	for dates, want := range map[string]time.Time{
@@ -265,7 +266,7 @@ func TestWhenBooksHaveATransaction(t *testing.T) {
 	}
 }
 
-// The fee is as the payout has it, and none where that is not stated as a whole.
+// The fee is that of the payout totals. It is missing unless they are complete.
 func TestFeesOfBooks(t *testing.T) {
 	t.Parallel()
 	for totals, want := range map[string][2]*payment.Money{

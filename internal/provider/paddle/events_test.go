@@ -86,7 +86,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// The list is not read to its end: what is older than the span is at most of its page.
+// The list is not read to its end. Reading stops with the page that contains older events.
 func TestEventsStopAtWhatIsOlder(t *testing.T) {
 	t.Parallel()
 	var requests int
@@ -108,7 +108,7 @@ func TestEventsStopAtWhatIsOlder(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{passed, requests})
 }
 
-// An event without an id is no event to go on from: the next page follows the one before it.
+// The next page can't start after an event without an id. It starts after the last event with an id.
 func TestEventsGoOnAfterOneWithoutAnID(t *testing.T) {
 	t.Parallel()
 	readable := func(id string) event {
@@ -136,7 +136,7 @@ func TestEventsGoOnAfterOneWithoutAnID(t *testing.T) {
 	}
 }
 
-// TestEventsOfTheSamples reads the list that Paddle's own library is tested with, where it is at hand.
+// TestEventsOfTheSamples reads the list in the tests of Paddle's own library, if it is available.
 func TestEventsOfTheSamples(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(published.Path(t, published.Payloads, "paddle/testdata_events.json"))

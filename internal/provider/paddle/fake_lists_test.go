@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// dates are those of an object of which the books are read; the zero value shows none.
+// dates are the dates of an object in the books. A zero date is not shown.
 type dates struct {
 	made, changed, billed, captured time.Time
-	// fee is that of the payout totals, in cents of dollars; 0: none yet.
+	// fee is the fee in the payout totals, in US cents; 0: no fee yet.
 	fee int64
 }
 
@@ -21,7 +21,7 @@ func (d dates) showMade(o object) {
 	}
 }
 
-// show adds to a transaction of that total; a payment that failed is newer than the one that was captured.
+// show adds the dates to a transaction with this total. Its failed payment is newer than its captured payment.
 func (d dates) show(o object, total string) {
 	d.showMade(o)
 	if d.made.IsZero() {
@@ -44,7 +44,7 @@ func (d dates) show(o object, total string) {
 	}
 }
 
-// since is a time of a query, false for one that is none.
+// since parses a time of a query. It returns false if the time is invalid.
 func since(query url.Values, name string, none time.Time) (time.Time, bool) {
 	if !query.Has(name) {
 		return none, true

@@ -16,7 +16,7 @@ import (
 
 const key = "pdl_sdbx_apikey_1"
 
-// fakePayments is as much of Paddle Billing as its documentation tells and a payment needs. It reads requests strictly, by
+// fakePayments implements the documented parts of Paddle Billing that a payment needs. It reads requests strictly, by
 // the documented members.
 type fakePayments struct {
 	*http.ServeMux
@@ -27,7 +27,7 @@ type fakePayments struct {
 	// pending: refunds wait for their approval. before runs before each request.
 	pending bool
 	before  func(line string, f *fakePayments)
-	// most is how many objects a page has at the most, where that is less than what may be requested.
+	// most is the maximum number of objects in a page, if it is less than the number that may be requested.
 	most int
 }
 
@@ -83,7 +83,7 @@ func data(status int, entity any) (int, any) {
 	return status, object{"data": entity, "meta": object{"request_id": "r"}}
 }
 
-// listed is a page of a list, which begins after an id.
+// listed returns a page of a list, which begins after an id.
 func listed[T any](r *http.Request, most int, all []T, id func(T) string, render func(T) object) (int, any) {
 	query := r.URL.Query()
 	size, err := strconv.Atoi(query.Get("per_page"))
@@ -151,7 +151,7 @@ func (a *adjustment) render() object {
 	return o
 }
 
-// created are the documented members of POST /transactions, as far as they are sent.
+// created has the documented members of POST /transactions that the adapter sends.
 type created struct {
 	Items []struct {
 		Quantity int `json:"quantity"`
@@ -242,7 +242,7 @@ func (f *fakePayments) update(r *http.Request, body []byte) (int, any) {
 	return data(http.StatusOK, t.render())
 }
 
-// pay is what the customer does in the checkout.
+// pay pays as the customer in the checkout.
 func (f *fakePayments) pay(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -37,7 +37,7 @@ func TestATransactionIsMadeOfAnItemInNoCatalogue(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// Paddle.js on the shop's own page opens the transaction by its id; so does a page where the account has none.
+// Paddle.js on the shop's own page opens the transaction by its id. It also does so if the account has no page.
 func TestTheScriptOpensTheTransaction(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -55,7 +55,7 @@ func TestTheScriptOpensTheTransaction(t *testing.T) {
 	require.Equal(t, payment.ActionSDK, now.NextAction.Type)
 }
 
-// Lines are items only if they are the amount.
+// Lines become items only if they add up to the amount.
 func TestWhichLinesAreItems(t *testing.T) {
 	t.Parallel()
 	for want, amounts := range map[int][]int64{2: {1500, 499}, 1: {1999, 100}, 3: {1000, 500, 499}} {
@@ -99,8 +99,8 @@ func TestWhatPaddleTakesNoChargeOf(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// A transaction whose answer was lost is found by what the list has, and is none that could be paid twice: nothing is
-// sent again, and its page was given to no one.
+// A transaction whose answer was lost is found in the list. Nothing is sent again, and nothing can be paid twice,
+// because the transaction's page was never passed on.
 func TestALostAnswerIsFoundInTheList(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -121,7 +121,7 @@ func TestALostAnswerIsFoundInTheList(t *testing.T) {
 	require.Zero(t, lost.Capabilities().KeyLife, "a charge is never sent a second time")
 }
 
-// A subscription's renewals have the same mark: the first payment counts.
+// A subscription's renewals have the same mark, and the first payment decides.
 func TestFindTakesTheFirstOfThoseThatWentFurthest(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -137,7 +137,7 @@ func TestFindTakesTheFirstOfThoseThatWentFurthest(t *testing.T) {
 	require.Equal(t, "txn_2", found.ProviderPaymentID)
 }
 
-// A list that is too long, or can't be read, proves nothing.
+// A list that is too long or unreadable proves nothing.
 func TestAListThatIsNotReadToItsEndIsNoProof(t *testing.T) {
 	t.Parallel()
 	pages := 0
@@ -166,7 +166,7 @@ func TestAListThatIsNotReadToItsEndIsNoProof(t *testing.T) {
 	}
 }
 
-// What a list that is too long has shown counts, unless a later one of the same attempt might be paid.
+// A transaction in a list that is too long counts, unless a later transaction of the same attempt might be paid.
 func TestAListThatIsTooLongHidesNoPayment(t *testing.T) {
 	t.Parallel()
 	attempt := payment.AttemptID(uuid.New())
@@ -217,7 +217,7 @@ func TestHowAPaymentStands(t *testing.T) {
 	}
 }
 
-// A webhook and a lookup give one payment the same names and the same money.
+// A webhook and a lookup give a payment the same names and the same money.
 func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -264,7 +264,7 @@ func TestWhatIsReadyIsCancelled(t *testing.T) {
 	require.Equal(t, []string{"GET /transactions/" + id, "PATCH /transactions/" + id, "GET /transactions/" + id}, lines(got))
 }
 
-// A draft can't be cancelled at Paddle: it is given up, and what is paid later is a late success.
+// Paddle can't cancel a draft. The draft counts as cancelled, and a later payment is a late success.
 func TestADraftIsGivenUp(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -279,7 +279,7 @@ func TestADraftIsGivenUp(t *testing.T) {
 	require.Equal(t, fsm.NewsSucceeded, late.News)
 }
 
-// For a payment that is paid no command is sent.
+// No command is sent for a paid payment.
 func TestWhatIsPaidIsNotCancelled(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -290,7 +290,7 @@ func TestWhatIsPaidIsNotCancelled(t *testing.T) {
 	require.Equal(t, []string{"GET /transactions/" + id}, lines(got))
 }
 
-// Paid between the lookup and the command: the cancel is refused, and the payment counts.
+// If the customer pays between the lookup and the command, the cancel is refused and the payment counts.
 func TestAPaymentThatIsPaidWhileItIsCancelledIsPaid(t *testing.T) {
 	t.Parallel()
 	f := payments()
@@ -340,7 +340,7 @@ func TestTheKeyChoosesTheAddress(t *testing.T) {
 	}
 }
 
-// TestOnePayment: Paddle names a payment by its transaction from the answer to its creation on.
+// TestOnePayment: Paddle names a payment by its transaction, beginning with the answer to its creation.
 func TestOnePayment(t *testing.T) {
 	t.Parallel()
 	f, ok := newPayments(t).(*fakePayments)
@@ -355,7 +355,7 @@ func TestOnePayment(t *testing.T) {
 	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: o, Webhook: v.Read(webhooks.Delivery{Body: []byte(body)})[0]})
 }
 
-// What a subscription has charged later bears the mark of its first transaction, and is not found by it.
+// A later charge of a subscription has the mark of its first transaction, and is not found by it.
 func TestFind_passes_renewals_by(t *testing.T) {
 	t.Parallel()
 	attempt := payment.AttemptID(uuid.New())

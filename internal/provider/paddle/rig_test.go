@@ -47,7 +47,7 @@ func TestCarries(t *testing.T) {
 	providertest.Carries(t, suite(), paddle.Adapter(), func(c *gateway.Charge) { c.Token = "redirect" })
 }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*paddle.Client, <-chan seen) {
 	t.Helper()
 	got := make(chan seen, 100)
@@ -63,7 +63,7 @@ func serve(t *testing.T, h http.Handler) (*paddle.Client, <-chan seen) {
 
 type seen struct{ line, body string }
 
-// answers returns a client of a server that answers everything in one way.
+// answers returns a client of a server that gives every request the same answer.
 func answers(t *testing.T, status int, body string) *paddle.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -73,7 +73,7 @@ func answers(t *testing.T, status int, body string) *paddle.Client {
 	return c
 }
 
-// losing lets the fake carry out what this line asks for, and drops the answer.
+// losing lets the fake execute requests with this line, and drops the answers.
 func losing(f http.Handler, line string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method+" "+r.URL.Path != line {
@@ -103,7 +103,7 @@ func charged(t *testing.T, c *paddle.Client, ch gateway.Charge) gateway.Outcome 
 	return o
 }
 
-// paidFor is a payment of these lines that its customer has paid.
+// paidFor returns a payment with these lines that its customer has paid.
 func paidFor(t *testing.T, c *paddle.Client, f *fakePayments, amounts ...int64) string {
 	t.Helper()
 	ch := charge("redirect")
@@ -117,7 +117,7 @@ func paidFor(t *testing.T, c *paddle.Client, f *fakePayments, amounts ...int64) 
 	return id
 }
 
-// lines are the requests so far.
+// lines returns the lines of the requests so far.
 func lines(got <-chan seen) (all []string) {
 	for len(got) > 0 {
 		all = append(all, (<-got).line)

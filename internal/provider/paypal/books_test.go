@@ -24,18 +24,18 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/paypal"
 )
 
-// began is the begin of the fixture's day.
+// began is the beginning of the fixture's day.
 var began = time.Date(2026, 3, 13, 0, 0, 0, 0, time.UTC)
 
-// books are what PayPal lists of an account.
+// books are PayPal's lists of an account.
 type books struct {
 	transactions, events []object
 	refreshed            string
-	// most is how many results a search may have.
+	// most is the maximum number of results of a search.
 	most int
 }
 
-// booksPage is smaller than what is asked for, so that every list has pages.
+// booksPage is smaller than the requested page size, so that every list has several pages.
 const booksPage = 2
 
 func keeping(t *testing.T, b *books) http.Handler {
@@ -58,7 +58,7 @@ func keeping(t *testing.T, b *books) http.Handler {
 	return f
 }
 
-// search is strict about its dates, as PayPal is.
+// search checks its dates strictly, as PayPal does.
 func (b *books) search(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	from, fromErr := time.Parse(time.RFC3339, q.Get("start_date"))
@@ -132,7 +132,7 @@ func entry(id, of string, kind payment.MovementKind, movement string, minor, net
 	}
 }
 
-// sold are the transactions of a day: each that is about a payment, and others.
+// sold returns the transactions of a day: each type that concerns a payment, and other types.
 func sold() *books {
 	return &books{transactions: []object{
 		transaction("C1", "T0006", "19.99", 0, fee("-0.88")),
@@ -185,8 +185,8 @@ func TestBooks(t *testing.T) {
 	})
 }
 
-// A capture of the books is the movement that the lookup of its order names, and the payment that its webhook
-// names; a refund is the one that its order has.
+// A capture in the books has the same name as in the lookup of its order, and as the payment in its webhook. A refund
+// has the same name as in its order.
 func TestBooksNameWhatLookupsName(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -217,7 +217,7 @@ func TestBooksNameWhatLookupsName(t *testing.T) {
 	require.Equal(t, r.Payment, got[0].Payment)
 }
 
-// read are the entries of an hour, and the error after them.
+// read returns the entries of an hour, and the error after them.
 func read(t *testing.T, c *paypal.Client) ([]gateway.Entry, error) {
 	t.Helper()
 	return within(t, c, gateway.Span{From: began, To: began.Add(time.Hour)})
@@ -232,7 +232,7 @@ func within(t *testing.T, c *paypal.Client, span gateway.Span) (all []gateway.En
 	return all, err
 }
 
-// A search takes 31 days: a longer span is several, which meet.
+// A search takes at most 31 days. A longer span becomes several adjacent searches.
 func TestALongSpanIsSeveralSearches(t *testing.T) {
 	t.Parallel()
 	const day = 86400
@@ -257,7 +257,7 @@ func TestALongSpanIsSeveralSearches(t *testing.T) {
 	require.Equal(t, map[string]bool{"2026-03-13": true, "2026-04-13": true, "2026-05-14": true}, starts)
 }
 
-// A search with too many results is made by halves, as often as it must be.
+// A search with too many results is halved until it fits.
 func TestTooManyResultsAreSearchedByHalves(t *testing.T) {
 	t.Parallel()
 	b := &books{most: 2}
@@ -282,7 +282,7 @@ func TestTooManyResultsAreSearchedByHalves(t *testing.T) {
 	require.ErrorContains(t, err, "RESULTSET_TOO_LARGE", "they are of one second")
 }
 
-// What is not listed yet may be missing: the span has to be read again.
+// Transactions that are not listed yet may be missing, so the span must be read again.
 func TestASpanThatIsNotListedYetIsAnError(t *testing.T) {
 	t.Parallel()
 	b := sold()
@@ -357,7 +357,7 @@ func TestEventLog(t *testing.T) {
 	})
 }
 
-// A page that follows itself has no end.
+// A page whose next page is itself would never end.
 func TestAPageThatFollowsItselfIsAnError(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

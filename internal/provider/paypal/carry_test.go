@@ -23,7 +23,7 @@ func TestCarries(t *testing.T) {
 	)
 }
 
-// sent is the body of an order that was checked against PayPal's own description.
+// sent returns the body of an order that was checked against PayPal's own description.
 func sent(t *testing.T, token string, change func(*gateway.Charge)) (map[string]any, gateway.Outcome) {
 	t.Helper()
 	var h http.Handler = newFake(t)
@@ -74,7 +74,7 @@ func TestAWalletCarriesItsCustomer(t *testing.T) {
 		"shipping":{"name":{"full_name":"Jane Mary Doe"},"address":{"address_line_1":"Street 2","admin_area_2":"Hamburg","postal_code":"20095","country_code":"DE"}}}`, unit)
 }
 
-// The parts of the amount add up to it, or PayPal refuses the order.
+// The parts of the amount must add up to it, or PayPal refuses the order.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	lines := []gateway.Line{
@@ -118,7 +118,7 @@ func TestACardInTheVaultIsChargedByTheMerchant(t *testing.T) {
 	require.Equal(t, fsm.NewsSucceeded, o.News)
 }
 
-// An order that its customer has not approved yet waits on, and can be completed later.
+// An order that its customer has not approved yet continues to wait, and can be completed later.
 func TestAnOrderThatIsNotApprovedWaitsOn(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

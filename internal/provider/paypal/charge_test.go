@@ -78,7 +78,7 @@ func TestWhatPayPalCannotTakeIsNotSent(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// A card's processor declines by a capture in an order that is complete.
+// A card processor's decline is a declined capture in a completed order.
 func TestADeclineByTheProcessorSaysWhy(t *testing.T) {
 	t.Parallel()
 	for vault, want := range map[string]*payment.Failure{
@@ -131,7 +131,7 @@ func TestARefusalIsNoDecline(t *testing.T) {
 	require.Equal(t, payment.NewFailure("provider_rejected", "INVALID_REQUEST"), o.Failure)
 }
 
-// Such an answer speaks of another call, or of the moment.
+// Such an answer concerns another call, or is transient.
 func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -161,7 +161,7 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	}
 }
 
-// PayPal quotes in its words what it complains of; our errors go into logs.
+// PayPal's description quotes the request, and our errors go into logs.
 func TestErrorsKeepPayPalsWords(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusConflict, `{"name":"RESOURCE_CONFLICT","message":"Jane Doe","debug_id":"d1","details":[{"issue":"I","value":"jane@example.com"}]}`)

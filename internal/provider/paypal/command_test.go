@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// PayPal would take 115 % of what was authorised.
+// PayPal would capture 115 % of the authorised amount.
 func TestMoreThanWasAuthorisedIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -46,7 +46,7 @@ func TestACaptureIsTheLastOne(t *testing.T) {
 	require.Empty(t, got, "what was taken of it is not voided")
 }
 
-// A capture that the bank declines leaves the money held, and was no capture.
+// If the bank declines a capture, the money stays held, and there is no capture.
 func TestACaptureThatIsDeclinedIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -65,7 +65,7 @@ func TestACaptureThatIsDeclinedIsRefused(t *testing.T) {
 	require.Equal(t, fsm.NewsSoftFailed, o.News)
 }
 
-// TestEveryIDOfThePaymentWillDo: a caller may have the order's id, or that of a capture; the answer has the payment's.
+// TestEveryIDOfThePaymentWillDo: a caller may have the id of the order or of a capture. The answer has the payment's id.
 func TestEveryIDOfThePaymentWillDo(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -97,7 +97,7 @@ func TestEveryIDOfThePaymentWillDo(t *testing.T) {
 	for _, ref := range []gateway.RefundRef{
 		{Refund: back.Refund, ProviderPaymentID: held.ProviderPaymentID},
 		{Refund: back.Refund, ProviderPaymentID: held.ProviderPaymentID, Container: held.Container},
-		{ProviderRefundID: refunded.ProviderRefundID, ProviderPaymentID: capture}, // as a webhook names it
+		{ProviderRefundID: refunded.ProviderRefundID, ProviderPaymentID: capture}, // a webhook names it so
 		{ProviderRefundID: refunded.ProviderRefundID, ProviderPaymentID: held.Container},
 	} {
 		found, err := c.LookupRefund(t.Context(), ref)
@@ -106,7 +106,7 @@ func TestEveryIDOfThePaymentWillDo(t *testing.T) {
 	}
 }
 
-// TestLookupRefund: a refund of one payment is none of another, though both are of one order.
+// TestLookupRefund: a refund of one payment is not found under another payment, even in the same order.
 func TestLookupRefund(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -129,7 +129,7 @@ func TestLookupRefund(t *testing.T) {
 	}
 }
 
-// A capture of which no order is known, as the API before version 2 made them.
+// This capture has no known order, like the captures of the API before version 2.
 func TestACaptureStandsForItself(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -154,7 +154,7 @@ func TestACaptureStandsForItself(t *testing.T) {
 	require.True(t, now.Refused)
 }
 
-// Whether it is that of a capture nobody knows while PayPal does not say.
+// While PayPal does not answer, the id may be that of a capture.
 func TestAnIDThatCannotBeReadIsNotMissing(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -173,8 +173,7 @@ func TestAnIDThatCannotBeReadIsNotMissing(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// An address that PayPal does not have is a mistake of ours, not a payment that does
-// not exist.
+// A wrong address is a mistake of ours and not a missing payment.
 func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	_, err := says(t, http.StatusNotFound, `{"name":"NOT_FOUND","message":"m"}`).Lookup(t.Context(), "1")
@@ -195,7 +194,7 @@ func TestARefundOfWhatHoldsNoMoney(t *testing.T) {
 	require.Equal(t, payment.NewFailure("provider_rejected", "PENDING_CAPTURE"), o.Failure)
 }
 
-// Of an order without an authorization nothing is captured, nor voided.
+// An order without an authorization is neither captured nor voided.
 func TestACommandOfWhatIsNotHeldIsNotSent(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]fsm.News{"paypal": fsm.NewsActionRequired, "card:1": fsm.NewsSucceeded, "card:poor": fsm.NewsFailed} {
@@ -216,7 +215,7 @@ func TestACommandOfWhatIsNotHeldIsNotSent(t *testing.T) {
 	}
 }
 
-// PayPal has no call for it, nor needs one.
+// PayPal has no call that cancels such an order, and needs none.
 func TestAnOrderThatNobodyApprovedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"CREATED", "SAVED", "PAYER_ACTION_REQUIRED"} {
@@ -227,7 +226,7 @@ func TestAnOrderThatNobodyApprovedIsGivenUp(t *testing.T) {
 	}
 }
 
-// What is being taken can't be given up.
+// A payment with a pending capture can't be cancelled.
 func TestACancelOfACaptureUnderReviewIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
@@ -238,8 +237,7 @@ func TestACancelOfACaptureUnderReviewIsRefused(t *testing.T) {
 	require.Equal(t, fsm.NewsProcessing, o.News)
 }
 
-// Of an earlier call that may have gone through, credentials that are turned away
-// now say nothing.
+// Rejected credentials are no evidence about an earlier call, which may have succeeded.
 func TestCredentialsThatAreTurnedAwayRefuseOneCall(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -256,7 +254,7 @@ func TestCredentialsThatAreTurnedAwayRefuseOneCall(t *testing.T) {
 	require.Equal(t, gateway.RefusedRefund("PERMISSION_DENIED"), r)
 }
 
-// PayPal does not keep an order for as long as its captures can be refunded: the capture is refunded by its own id.
+// PayPal deletes an order earlier than the refund period of its captures ends. A capture is then refunded by its own id.
 func TestACaptureIsRefundedWithoutItsOrder(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// fake is as much of PayPal as its documentation tells and a payment needs: it
-// keeps orders with what was made of them, access tokens and request ids.
+// fake implements the documented parts of PayPal that a payment needs. It keeps orders with their payments, access
+// tokens and request ids.
 type fake struct {
 	*http.ServeMux
 
@@ -21,9 +21,9 @@ type fake struct {
 	kept   map[string]func() (int, object)
 	serial int
 	tokens int
-	// ended are access tokens that it no longer takes.
+	// ended are access tokens that are no longer valid.
 	ended map[string]bool
-	// unwilling is the issue with which it refuses to finish an order.
+	// unwilling is the issue of the refusal to finish an order.
 	unwilling string
 }
 
@@ -56,7 +56,7 @@ type money struct {
 	Value        string `json:"value"`
 }
 
-// cents is good enough for the amounts of the tests.
+// cents parses amounts with two decimals, which is sufficient for the tests.
 func (m money) cents() int {
 	n, err := strconv.Atoi(strings.Replace(m.Value, ".", "", 1))
 	if err != nil {
@@ -65,7 +65,7 @@ func (m money) cents() int {
 	return n
 }
 
-// shop is who is paid.
+// shop is the payee.
 const shop = "FSMVU44LF3YUS"
 
 const (
@@ -128,8 +128,7 @@ func (f *fake) authentic(w http.ResponseWriter, r *http.Request) bool {
 
 type operation func(r *http.Request, in request) (status int, show func() object)
 
-// command runs an operation once for each request id of an address; a repetition
-// shows the object as it is now.
+// command runs an operation once for each request id of an address. A repetition returns the object's current state.
 func (f *fake) command(run operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
@@ -211,7 +210,7 @@ func (f *fake) id() string {
 	return fmt.Sprintf("%016dX", f.serial)
 }
 
-// request is the union of the bodies that there are.
+// request is the union of all request bodies.
 type request struct {
 	Intent        string `json:"intent"`
 	PurchaseUnits []struct {
@@ -235,7 +234,7 @@ type request struct {
 	CustomID     string `json:"custom_id"`
 }
 
-// create makes an order; what is in the vault is charged at once.
+// create creates an order. A vaulted method is charged at once.
 func (f *fake) create(_ *http.Request, in request) (int, func() object) {
 	o := &order{
 		id: f.id(), intent: in.Intent, status: "PAYER_ACTION_REQUIRED",
@@ -304,7 +303,7 @@ func (f *fake) settle(o *order) *movement {
 	return m
 }
 
-// approve is what the customer does on PayPal's page.
+// approve approves an order as the customer on PayPal's page.
 func (f *fake) approve(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -351,7 +350,7 @@ func (f *fake) captured(id string) *movement {
 	return nil
 }
 
-// capture takes up to 115 % of what was authorised.
+// capture captures up to 115 % of the authorised amount.
 func (f *fake) capture(r *http.Request, in request) (int, func() object) {
 	held := f.authorization(r.PathValue("id"))
 	switch {

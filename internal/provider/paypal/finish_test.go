@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 )
 
-// approved is a wallet's order whose customer has agreed.
+// approved returns a wallet's order that its customer has approved.
 func approved(t *testing.T, f *fake, ch gateway.Charge) (*paypal.Client, gateway.Completion, <-chan seen) {
 	t.Helper()
 	c, got := serve(t, f)
@@ -56,8 +56,7 @@ func TestAnApprovedOrderIsAuthorisedForAManualCapture(t *testing.T) {
 	require.Equal(t, "POST /v2/checkout/orders/"+ch.Container+"/authorize", (<-got).line)
 }
 
-// What is declined leaves the order approved: it is given up, so that nobody pays
-// it by another method afterwards.
+// A declined order stays approved at PayPal. It is cancelled, so that another method can't pay it afterwards.
 func TestAFinishThatIsDeclinedIsSoft(t *testing.T) {
 	t.Parallel()
 	for issue, code := range map[string]string{
@@ -77,8 +76,8 @@ func TestAFinishThatIsDeclinedIsSoft(t *testing.T) {
 	}
 }
 
-// PayPal may still be at work on a request whose answer was lost: then an approved
-// order that is cancelled is not over yet.
+// PayPal may still be processing a request whose answer was lost. Until then, the cancel of an approved order does not
+// end it.
 func TestAnOrderThatMayBeBeingFinishedIsNotOver(t *testing.T) {
 	t.Parallel()
 	c, ch, _ := approved(t, newFake(t), charge("paypal"))
@@ -96,7 +95,7 @@ func TestAnOrderThatMayBeBeingFinishedIsNotOver(t *testing.T) {
 	}
 }
 
-// A mistake of the account's is not the customer's.
+// An error about the account is not a decline of the customer's method.
 func TestAFinishThatIsNotAllowedSaysNothing(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
@@ -107,7 +106,7 @@ func TestAFinishThatIsNotAllowedSaysNothing(t *testing.T) {
 	}
 }
 
-// Only the command is turned away here, as after a change of the app's rights.
+// Only the command is rejected, as after a change of the app's permissions.
 func TestAFinishThatIsTurnedAwayIsNoDecline(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
@@ -128,7 +127,7 @@ func TestAFinishThatIsTurnedAwayIsNoDecline(t *testing.T) {
 	}
 }
 
-// The customer approves the order after PayPal has refused to capture it, and before it is looked at.
+// The customer approves the order after PayPal refused to capture it, and before the lookup.
 func TestAnApprovalThatFollowsARefusalCounts(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

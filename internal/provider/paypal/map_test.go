@@ -29,7 +29,7 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/paypal"
 )
 
-// captures are movements of 19.99 EUR each.
+// captures returns movements of 19.99 EUR each.
 func captures(ids ...string) (all []payment.Told) {
 	for _, id := range ids {
 		all = append(all, payment.Told{Kind: payment.MovementCapture, ID: id, Money: euro(1999)})
@@ -80,7 +80,7 @@ func TestHowAnOrderStands(t *testing.T) {
 	}
 }
 
-// An amount that is none in the currency's own digits is not rounded.
+// An amount that is not whole in the currency's own digits is not rounded.
 func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, sum := range []string{`{"currency_code":"JPY","value":"19.99"}`, `{"currency_code":"EUR"}`, `null`} {
@@ -107,8 +107,8 @@ func TestHowARefundStands(t *testing.T) {
 	}
 }
 
-// What a webhook says of an object and what a lookup says of it are one, but for an
-// approval: only the lookup's word counts for how long that may wait.
+// A webhook and a lookup of an object must agree, except about an approval: only the lookup decides how long an approved
+// order may wait.
 func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 	t.Parallel()
 	const sum = `,"amount":{"currency_code":"EUR","value":"19.99"},"create_time":"2026-03-14T15:09:26Z"`
@@ -155,7 +155,7 @@ func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 	}
 }
 
-// A capture of what is held that fails is soft, in the webhook and in the lookup.
+// A failed capture of a hold is soft, in the webhook and in the lookup.
 func TestADeclinedCaptureOfWhatIsHeldIsSoft(t *testing.T) {
 	t.Parallel()
 	const capture = `{"id":"C1","status":"DECLINED","processor_response":{"response_code":"5120"},"amount":{"currency_code":"EUR","value":"19.99"},
@@ -171,7 +171,7 @@ func TestADeclinedCaptureOfWhatIsHeldIsSoft(t *testing.T) {
 	require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
 }
 
-// signer is somebody whom PayPal's verifier takes for PayPal.
+// signer signs webhooks that PayPal's verifier accepts.
 type signer struct {
 	key  *rsa.PrivateKey
 	pem  []byte
@@ -197,7 +197,7 @@ var paypalSigner = sync.OnceValues(func() (signer, error) {
 	return s, nil
 })
 
-// webhook is what the verifier reads in a genuine delivery.
+// webhook returns the event that the verifier reads from a genuine delivery.
 func webhook(t *testing.T, event, resource string) webhooks.Event {
 	t.Helper()
 	by, err := paypalSigner()

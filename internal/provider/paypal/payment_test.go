@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// hooked is the webhook of an object of the fake's.
+// hooked returns the webhook of an object in the fake.
 func hooked(t *testing.T, event string, of object) webhooks.Event {
 	t.Helper()
 	raw, err := json.Marshal(of)
@@ -20,7 +20,8 @@ func hooked(t *testing.T, event string, of object) webhooks.Event {
 	return webhook(t, event, string(raw))
 }
 
-// TestOnePaymentHasOneID: answers, lookups and webhooks name one id, the capture's or the authorization's, and its order.
+// TestOnePaymentHasOneID: answers, lookups and webhooks name a payment by the capture's or the authorization's id, and
+// name its order.
 func TestOnePaymentHasOneID(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -46,7 +47,7 @@ func TestOnePaymentHasOneID(t *testing.T) {
 	providertest.OnePayment(t, providertest.Named{Payment: id, Container: in}, sources)
 }
 
-// TestLookup: the payments of an order are told apart, and each names whom it pays.
+// TestLookup: the payments of an order are distinct, and each names its payee.
 func TestLookup(t *testing.T) {
 	t.Parallel()
 	const order = `{"id":"O1","status":"COMPLETED","purchase_units":[
@@ -58,7 +59,7 @@ func TestLookup(t *testing.T) {
 	require.Equal(t, "C2", got.ProviderPaymentID, "it has come furthest")
 	require.Equal(t, "x@evil.example", got.Payee)
 	require.NotContains(t, got.References, "C1", "it is another payment")
-	declined, err := c.Lookup(t.Context(), "C1") // its order is known by now
+	declined, err := c.Lookup(t.Context(), "C1") // the client remembers its order
 	require.NoError(t, err)
 	require.Equal(t, "C1", declined.ProviderPaymentID)
 	require.Equal(t, "M1", declined.Payee)

@@ -48,7 +48,7 @@ func suite() providertest.Suite {
 	}
 }
 
-// approve is what a customer does on PayPal's page.
+// approve approves as the customer on PayPal's page.
 func approve(t *testing.T, h http.Handler, id string) json.RawMessage {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -62,8 +62,8 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, suite())
 }
 
-// The same with PayPal's own descriptions between the two: requests fit them, and
-// so do the fake's answers. Of access tokens they have none.
+// This runs the suite with PayPal's own descriptions. Requests and the fake's answers must fit them. The descriptions do
+// not cover access tokens.
 func TestRequestsFitPayPalsDescriptions(t *testing.T) {
 	t.Parallel()
 	providertest.RunDescribed(t, suite(),
@@ -72,8 +72,7 @@ func TestRequestsFitPayPalsDescriptions(t *testing.T) {
 	)
 }
 
-// serve returns a client of this server, and each request that it got but those
-// for access tokens.
+// serve returns a client of this server, and the server's requests except those for access tokens.
 func serve(t *testing.T, h http.Handler) (*paypal.Client, <-chan seen) {
 	t.Helper()
 	got := make(chan seen, 100)
@@ -95,7 +94,7 @@ type seen struct {
 	body   string
 }
 
-// says gives access tokens, and answers everything else in one way.
+// says issues access tokens, and gives every other request the same answer.
 func says(t *testing.T, status int, body string) *paypal.Client {
 	t.Helper()
 	f := newFake(t)
@@ -118,7 +117,7 @@ func charge(token string) gateway.Charge {
 	}
 }
 
-// completion is the call that finishes a charge's order, by its id.
+// completion returns the call that finishes a charge's order with this id.
 func completion(ch gateway.Charge, id string) gateway.Completion {
 	return gateway.Completion{
 		Attempt: ch.Attempt, Order: ch.Order, Container: id, Money: ch.Money, Capture: ch.Capture,

@@ -18,7 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 )
 
-// timed is a client of a fake, with a clock that can be moved.
+// timed returns a client of a fake, and a clock that tests can move.
 func timed(t *testing.T, h http.Handler) (*paypal.Client, *atomic.Int64) {
 	t.Helper()
 	var ahead atomic.Int64
@@ -63,8 +63,7 @@ func TestATokenIsRenewedBeforeItEnds(t *testing.T) {
 	require.Equal(t, 2, f.fetched())
 }
 
-// PayPal may end a token early. Who finds that out renews it for all, and sends
-// again what PayPal did not look at.
+// PayPal may end a token early. The first caller that notices renews it for all, and sends its request again.
 func TestATokenThatIsRefusedIsRenewedOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -81,7 +80,7 @@ func TestATokenThatIsRefusedIsRenewedOnce(t *testing.T) {
 	require.Equal(t, 2, f.fetched())
 }
 
-// A token that stays refused is a matter of the account: nothing is tried for ever.
+// If PayPal rejects the new token as well, the account is wrong, and nothing is tried again.
 func TestATokenThatStaysRefused(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusUnauthorized, `{"error":"invalid_token","error_description":"Token signature verification failed"}`)
@@ -91,7 +90,7 @@ func TestATokenThatStaysRefused(t *testing.T) {
 	require.ErrorContains(t, err, "invalid_token")
 }
 
-// A renewed token asks the permit again: time has passed.
+// The second send checks the permit again, because time has passed.
 func TestTheSecondSendNeedsALicence(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -149,7 +148,7 @@ func TestWithoutATokenNothingIsSent(t *testing.T) {
 	}
 }
 
-// Who gives up leaves the fetch to the others.
+// If a caller gives up, the fetch continues for the others.
 func TestAFetchOutlivesWhoBeganIt(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -179,7 +178,7 @@ func TestAFetchOutlivesWhoBeganIt(t *testing.T) {
 	require.Equal(t, 1, f.fetched())
 }
 
-// Who hears late that the old token is refused must not throw the new one away.
+// A caller that learns late about the old token's rejection must not drop the new token.
 func TestANewTokenIsNotDroppedForTheOldOne(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -209,8 +208,8 @@ func TestANewTokenIsNotDroppedForTheOldOne(t *testing.T) {
 	require.Equal(t, 2, f.fetched())
 }
 
-// Somebody's 401 that is not PayPal's says nothing of the request: it is not sent
-// again, nor is it said that nothing was sent.
+// A 401 that does not come from PayPal is no evidence about the request. The request is not sent again, and the error is
+// not ErrNotSent.
 func TestA401OfSomebodyElseLeavesTheOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int32

@@ -17,19 +17,19 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// began is the begin of the fixture's day, by the clock of UTC.
+// began is the beginning of the fixture's day in UTC.
 var began = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 
 func at(second int) int { return int(began.Unix()) + second }
 
-// books are what the fake lists: payments and refunds, the newest last, and what was settled by its day.
+// books are the fake's lists: payments and refunds, the newest last, and settlements by day.
 type books struct {
 	payments, refunds []object
 	settled           map[string][]object
 	disputes          map[string]string
 }
 
-// booksPage is smaller than what is asked for, so that every list has pages.
+// booksPage is smaller than the requested page size, so that every list has several pages.
 const booksPage = 2
 
 func keeping(t *testing.T, b *books) *fake {
@@ -156,7 +156,7 @@ func text(t *testing.T, of object) string {
 	return string(raw)
 }
 
-// read are the entries of a span, and the error after them.
+// read returns the entries of a span, and the error after them.
 func read(t *testing.T, b *books, span gateway.Span) (all []gateway.Entry, err error) {
 	t.Helper()
 	c, _ := serve(t, keeping(t, b))
@@ -176,8 +176,8 @@ func settledItem(id, kind string, settledAt int, more object) object {
 	return s
 }
 
-// What is settled is passed with its payout, whenever it was made: also what a lost dispute took, which names
-// its payment where the settlement does not.
+// A settled item is passed with its payout, even if it is old. A lost dispute's entry has its payment, even if the
+// settlement does not name it.
 func TestASettlementHasItsEntries(t *testing.T) {
 	t.Parallel()
 	const hour = 3600
@@ -219,7 +219,7 @@ func TestASettlementHasItsEntries(t *testing.T) {
 	}, got)
 }
 
-// A settled dispute is the movement that its webhook names.
+// The entry of a settled dispute has the same name as the movement in the dispute's webhook.
 func TestALostDisputeIsNamedAsItsWebhook(t *testing.T) {
 	t.Parallel()
 	item := settledItem("adj_1", "adjustment", 60, object{"debit": 39000, "amount": 39000, "dispute_id": "disp_1", "payment_id": "pay_1"})

@@ -83,8 +83,7 @@ func TestWhatRazorpayCannotTakeIsNotSent(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// The reference is what the key is elsewhere: who made a link before is told so,
-// and finds it.
+// The reference replaces an idempotency key: Razorpay refuses a second link, and the adapter finds the first.
 func TestASecondLinkOfAnAttemptIsTheFirst(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -100,7 +99,7 @@ func TestASecondLinkOfAnAttemptIsTheFirst(t *testing.T) {
 	require.Equal(t, "GET /v1/payment_links/?reference_id="+ch.Attempt.String(), (<-got).line)
 }
 
-// Whether there is a link is not known when it can't be looked for.
+// If the search fails, the adapter does not know whether there is a link.
 func TestARefusalWhoseReasonIsNotKnown(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -137,7 +136,7 @@ func TestARefusal(t *testing.T) {
 	}
 }
 
-// Such an answer speaks of another call, or of the moment.
+// Such an answer concerns another call, or is transient.
 func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -164,7 +163,7 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	}
 }
 
-// Razorpay quotes in its description what it complains of; our errors go into logs.
+// Razorpay's description quotes the request, and our errors go into logs.
 func TestErrorsKeepRazorpaysDescription(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(problem("Jane Doe", "NA", "f"))
@@ -173,8 +172,7 @@ func TestErrorsKeepRazorpaysDescription(t *testing.T) {
 	require.EqualError(t, err, "razorpay says 409 BAD_REQUEST_ERROR f")
 }
 
-// An address that Razorpay does not have is a mistake of ours, not a payment that
-// does not exist; both are 400 there.
+// A wrong address is a mistake of ours and not a missing payment. Razorpay answers both with 400.
 func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(problem("The requested URL was not found on the server.", "NA", ""))

@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/razorpay"
 )
 
-// onPage is a link that its customer has paid.
+// onPage returns a link that its customer has paid.
 func onPage(t *testing.T, f *fake, c *razorpay.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	id := charged(t, c, ch).Container
@@ -26,8 +26,7 @@ func onPage(t *testing.T, f *fake, c *razorpay.Client, ch gateway.Charge) gatewa
 	return o
 }
 
-// A webhook that was first may have given the attempt the id of the payment on the
-// link.
+// A webhook that arrives first may give the attempt the id of the payment on the link.
 func TestThePaymentsOwnIDWillDo(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -68,7 +67,7 @@ func TestARefundNamesItself(t *testing.T) {
 	}
 	_, err := c.Refund(t.Context(), back)
 	require.NoError(t, err)
-	for range 3 { // the link, as it was made and paid, and its refunds
+	for range 3 { // the lookups of the link before and after the payment, and of its refunds
 		<-got
 	}
 	sent := <-got
@@ -97,7 +96,7 @@ func TestARefundOfALinkThatIsNotPaid(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNotSent, "a paid link without a payment is not understood")
 }
 
-// The list has no end of its own: it ends with a page that is not full.
+// The list ends with a page that is not full.
 func TestARefundIsFoundOnALaterPage(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -122,7 +121,7 @@ func TestARefundIsFoundOnALaterPage(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// A list that trails shows the link as it was.
+// A lagging list shows an old state of the link.
 func TestFindAsksTheLinkItself(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -152,8 +151,7 @@ func TestRefundsThatAreNoListAreNoAnswer(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// Of an earlier call that may have gone through, a key that is turned away now
-// says nothing.
+// A rejected key is no evidence about an earlier call, which may have succeeded.
 func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(problem("Authentication failed", "NA", ""))

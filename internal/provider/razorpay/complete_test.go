@@ -19,14 +19,14 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/razorpay"
 )
 
-// returned is what the script returns, signed with a secret.
+// returned returns the script's result, signed with a secret.
 func returned(order, paid, with string) json.RawMessage {
 	mac := hmac.New(sha256.New, []byte(with))
 	_, _ = mac.Write([]byte(order + "|" + paid))
 	return json.RawMessage(`{"razorpay_order_id":"` + order + `","razorpay_payment_id":"` + paid + `","razorpay_signature":"` + hex.EncodeToString(mac.Sum(nil)) + `"}`)
 }
 
-// agreed is an order that its customer has paid in the script.
+// agreed returns an order that its customer has paid in the script.
 func agreed(t *testing.T, f *fake, c *razorpay.Client, status string) (cp gateway.Completion, paid string) {
 	t.Helper()
 	ch := charge("checkout")
@@ -71,7 +71,7 @@ func TestAnOrderIsCompleted(t *testing.T) {
 	}
 }
 
-// A webhook that was first may have given the attempt the id of the payment.
+// A webhook that arrives first may give the attempt the id of the payment.
 func TestACompletionOfAnOrderThatAWebhookNamed(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -83,7 +83,7 @@ func TestACompletionOfAnOrderThatAWebhookNamed(t *testing.T) {
 	require.Equal(t, fsm.NewsSucceeded, o.News)
 }
 
-// Nothing is sent for what Razorpay did not sign, or signed for another order.
+// The adapter sends nothing for a result that Razorpay did not sign, or signed for another order.
 func TestWhatIsNotThisOrdersIsNotSent(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -121,7 +121,7 @@ func TestWhatIsNotThisOrdersIsNotSent(t *testing.T) {
 	}
 }
 
-// The payment itself says of which order it is.
+// The payment itself names its order.
 func TestAPaymentOfAnotherOrderIsNotCaptured(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -159,7 +159,8 @@ func TestACompletionAsksItsPermit(t *testing.T) {
 	require.Equal(t, "authorized", f.links[0].paid)
 }
 
-// A capture without an answer is open; the same call again finds it done. A lookup without one sends nothing.
+// The outcome of a capture without an answer is unknown, and the same call again finds it done. A lookup without an
+// answer sends nothing.
 func TestACompletionWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(w http.ResponseWriter, heard *httptest.ResponseRecorder){
@@ -197,7 +198,7 @@ func TestACompletionWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// After a refused capture the payment's state counts.
+// After a refused capture, the payment's state decides.
 func TestARefusedCapture(t *testing.T) {
 	t.Parallel()
 	for _, meanwhile := range []string{"", "captured"} {

@@ -35,7 +35,7 @@ func (l *link) renderOrder() object {
 	return o
 }
 
-// agree is what the customer does in the script: the payment is authorised, and captured or not.
+// agree acts as the customer in the script: the payment is authorised, and captured or not.
 func (f *fake) agree(id, status string) (payment string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// fake is as much of Razorpay as its documentation tells and a payment needs: it
-// keeps payment links, the payments on them, refunds and their idempotency keys.
+// fake implements the documented parts of Razorpay that a payment needs. It keeps payment links, their payments, refunds
+// and their idempotency keys.
 type fake struct {
 	*http.ServeMux
 
@@ -30,14 +30,14 @@ type link struct {
 	notes                                    map[string]string
 	callback                                 string
 	refunds                                  []*refund
-	// tries are the statuses of the payments on its page, the last one last.
+	// tries are the statuses of the payments on the link's page, in order.
 	tries []string
-	// order is set for an order of its own; paid is then the status of its payment.
+	// order is set for an order without a link. paid is then the status of its payment.
 	order bool
 	paid  string
 }
 
-// orderID is that of the order that is paid.
+// orderID returns the id of the order that is paid.
 func (l *link) orderID() string {
 	if l.order {
 		return l.id
@@ -79,8 +79,8 @@ func newFake(*testing.T) *fake {
 	return f
 }
 
-// request is the union of the bodies that there are. The reader is strict, as
-// Razorpay is ("… is/are not required and should not be sent").
+// request is the union of all request bodies. The fake is strict, as Razorpay is ("… is/are not required and should not
+// be sent").
 type request struct {
 	Amount         *int64            `json:"amount"`
 	Currency       string            `json:"currency"`
@@ -177,7 +177,7 @@ func (f *fake) create(_ *http.Request, in request) (int, object) {
 	return http.StatusOK, l.render()
 }
 
-// pay is what the customer does on the link's page.
+// pay pays as the customer on the link's page.
 func (f *fake) pay(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,7 +186,7 @@ func (f *fake) pay(id string) {
 	}
 }
 
-// try is what the customer tries on the link's page.
+// try makes a payment with this status as the customer on the link's page.
 func (f *fake) try(id, status string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -194,7 +194,7 @@ func (f *fake) try(id, status string) {
 	l.tries = append(l.tries, status)
 }
 
-// listTries lists the youngest payment first.
+// listTries lists the newest payment first.
 func (f *fake) listTries(r *http.Request, _ request) (int, object) {
 	l := f.link(r.PathValue("id"))
 	if l == nil {

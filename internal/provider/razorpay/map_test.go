@@ -33,7 +33,7 @@ func TestHowALinkStands(t *testing.T) {
 	}
 }
 
-// A failed try does not show on the link, which stays open: the payments of its order have it. The last one counts.
+// A failed try does not show on the link, which stays open. The payments of its order show it, and the last one decides.
 func TestADeclinedTryLeavesTheLinkOpen(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -73,7 +73,7 @@ func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 	require.Error(t, err)
 }
 
-// What a webhook says of a link and what a lookup says of it are one.
+// A webhook and a lookup of a link must agree.
 func TestLinksAgreeWithTheWebhooks(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"paid", "cancelled", "expired"} {
@@ -153,7 +153,7 @@ func firstWord(event string) string {
 	return event
 }
 
-// webhook is what the verifier reads in a genuine delivery.
+// webhook returns the event that the verifier reads from a genuine delivery.
 func webhook(t *testing.T, event, name, entity string) webhooks.Event {
 	t.Helper()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{"secret"}})
@@ -170,7 +170,7 @@ func webhook(t *testing.T, event, name, entity string) webhooks.Event {
 	return events[0]
 }
 
-// What is only begun, or of a status that this version does not know, is under way.
+// A payment that has only begun, or has an unknown status, is under way.
 func TestAPaymentOfAnotherStatusIsUnderWay(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"created", "marinating"} {
@@ -181,8 +181,8 @@ func TestAPaymentOfAnotherStatusIsUnderWay(t *testing.T) {
 	}
 }
 
-// Razorpay gives back by itself what it never took for the merchant, as a second
-// payment of the same link: that one was not paid.
+// Razorpay itself refunds a payment that it never captured, such as a second payment of the same link. Such a payment
+// was not paid.
 func TestAPaymentThatWasGivenBackUntakenIsNone(t *testing.T) {
 	t.Parallel()
 	for captured, want := range map[string]fsm.News{"true": fsm.NewsSucceeded, "false": fsm.NewsSoftFailed, "null": fsm.NewsSucceeded} {

@@ -123,8 +123,8 @@ func TestHowAnOrderStands(t *testing.T) {
 	}
 }
 
-// Razorpay cancels no order. What is held or paid is not cancelled; an unpaid one is over when nobody can be
-// paying it any more.
+// Razorpay can't cancel an order. A held or paid order is not cancelled. An unpaid order is over when the customer can't
+// be paying it any more.
 func TestAnOrderIsAbandoned(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -181,7 +181,7 @@ func TestARefundOfAnOrder(t *testing.T) {
 	require.Equal(t, made, found)
 }
 
-// Razorpay carries the order's notes in order.paid, and those of the script in the events of its payment.
+// Razorpay sends the order's notes in order.paid, and the script's notes in the events of the payment.
 func TestWebhooksOfAnOrderFindTheAttempt(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))

@@ -36,7 +36,7 @@ func TestOnePaymentHasOneID(t *testing.T) {
 	providertest.OnePayment(t, providertest.Named{Payment: paid, Container: cp.Container}, map[string]providertest.Named{"complete": providertest.ByOutcome(t, done, nil)})
 }
 
-// hooked is the webhook with these entities.
+// hooked returns the webhook with these entities.
 func hooked(t *testing.T, event string, entities map[string]object) webhooks.Event {
 	t.Helper()
 	payload := object{}
@@ -52,7 +52,7 @@ func hooked(t *testing.T, event string, entities map[string]object) webhooks.Eve
 	return events[0]
 }
 
-// TestCancel: a try that has failed ends with its link or order, and what holds money stays as it is.
+// TestCancel: a failed try ends with its link or order, and a payment that holds money is unchanged.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	cancel := func(t *testing.T, c *razorpay.Client, cl gateway.Cancel) gateway.Outcome {

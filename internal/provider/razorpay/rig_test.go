@@ -22,14 +22,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Razorpay publishes no description of its API in OpenAPI: the fake reads requests
-// strictly, by the fields of the documentation.
+// Razorpay publishes no OpenAPI description. So the fake reads requests strictly, by the documented fields.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, suite())
 }
 
-// The same with orders, which Razorpay's script pays.
+// This runs the suite with orders, which Razorpay's script pays.
 func TestConformanceOfOrders(t *testing.T) {
 	t.Parallel()
 	s := suite()
@@ -69,7 +68,7 @@ func suite() providertest.Suite {
 	}
 }
 
-// agrees is a customer who pays in the script, and what that returns.
+// agrees pays as the customer in the script, and returns the script's result.
 func agrees(t *testing.T, on http.Handler, order string) json.RawMessage {
 	t.Helper()
 	f, ok := on.(*fake)
@@ -77,7 +76,7 @@ func agrees(t *testing.T, on http.Handler, order string) json.RawMessage {
 	return returned(order, f.agree(order, "authorized"), secret)
 }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*razorpay.Client, <-chan seen) {
 	t.Helper()
 	got := make(chan seen, 300)
@@ -97,7 +96,7 @@ type seen struct {
 	body   string
 }
 
-// says answers everything in one way, but that a paid link has no refunds.
+// says gives every request the same answer, except that a paid link has no refunds.
 func says(t *testing.T, status int, body string) *razorpay.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

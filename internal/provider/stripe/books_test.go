@@ -19,19 +19,19 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/stripe"
 )
 
-// began is the begin of the fixture's day.
+// began is the beginning of the fixture's day.
 var began = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 
 func at(second int) int { return int(began.Unix()) + second }
 
-// euros is money of the books, which may be negative.
+// euros returns money of the books, which may be negative.
 func euros(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: "EUR"} }
 
 func captured(id, intent string, amount int) object {
 	return sourced("charge", id, intent, amount, object{"amount_captured": amount, "captured": true, "status": "succeeded"})
 }
 
-// sold are the books of a day: each type that is about a payment, and others.
+// sold returns the books of a day: each type that concerns a payment, and other types.
 func sold() *books {
 	open := object{"object": "payout", "id": "po_1"}
 	return &books{transactions: []object{
@@ -50,7 +50,7 @@ func sold() *books {
 func entry(id, intent string, kind payment.MovementKind, movement string, amount, fee, net int64, second int) gateway.Entry {
 	ref := "ch_" + strings.TrimPrefix(intent, "pi_")
 	var live *bool
-	if !strings.HasPrefix(movement, "re_") { // a refund does not state it
+	if !strings.HasPrefix(movement, "re_") { // a refund does not state the mode
 		live = new(true)
 	}
 	return gateway.Entry{
@@ -61,7 +61,7 @@ func entry(id, intent string, kind payment.MovementKind, movement string, amount
 	}
 }
 
-// disputedEntry is a transaction of the dispute dp_1.
+// disputedEntry returns the entry of a transaction of the dispute dp_1.
 func disputedEntry(id string, kind payment.MovementKind, amount, fee, net int64, second int) gateway.Entry {
 	e := entry(id, "pi_1", kind, id, amount, fee, net, second)
 	e.Movement.Dispute = "dp_1"
@@ -120,7 +120,7 @@ func event(id, kind string, created int, of object) object {
 	return object{"object": "event", "id": id, "type": kind, "created": created, "api_version": "2025-03-31.basil", "data": object{"object": of}}
 }
 
-// hooked are events as their webhooks are read.
+// hooked returns the events of these webhooks.
 func hooked(t *testing.T, all ...object) (events []webhooks.Event) {
 	t.Helper()
 	for _, one := range all {
@@ -159,7 +159,7 @@ func TestEventLog(t *testing.T) {
 	})
 }
 
-// read are the entries of an hour, and the error after them.
+// read returns the entries of an hour, and the error after them.
 func read(t *testing.T, b *books) (all []gateway.Entry, err error) {
 	t.Helper()
 	c, _ := serve(t, keeping(t, b))
@@ -170,8 +170,7 @@ func read(t *testing.T, b *books) (all []gateway.Entry, err error) {
 	return all, err
 }
 
-// A payout that Stripe made by itself names its transactions, those of days before as well: a debit that was
-// pending is among them.
+// An automatic payout lists its transactions, including those of earlier days. A debit that was pending is among them.
 func TestAPayoutHasItsEntries(t *testing.T) {
 	t.Parallel()
 	before := transaction("txn_0", "payment", at(-86400), 700, 30, captured("ch_1", "pi_1", 700))
@@ -194,7 +193,7 @@ func TestAPayoutHasItsEntries(t *testing.T) {
 	require.Equal(t, map[string]string{"txn_1": "", "txn_0": "po_1", "txn_2": "po_3"}, payouts)
 }
 
-// Amounts are those of Stripe's digits; the fee is in the currency of the balance.
+// Amounts are in Stripe's units. The fee is in the balance's currency.
 func TestBookedMoneyHasStripesDigits(t *testing.T) {
 	t.Parallel()
 	yen := transaction("txn_1", "charge", at(0), 1230, 40, with(captured("ch_1", "pi_1", 500), "currency", "jpy"))
@@ -210,7 +209,7 @@ func TestBookedMoneyHasStripesDigits(t *testing.T) {
 	}
 }
 
-// What can't be read hides nothing else, and is an error of its own.
+// An unreadable transaction hides no other transaction, and is an error.
 func TestAnUnreadableTransactionHidesNoOther(t *testing.T) {
 	t.Parallel()
 	b := sold()
@@ -222,7 +221,7 @@ func TestAnUnreadableTransactionHidesNoOther(t *testing.T) {
 	require.Len(t, got, len(soldEntries())-2)
 }
 
-// A charge without an intent is the payment itself, as its webhooks name it.
+// A charge without an intent is the payment itself, as in its webhooks.
 func TestAChargeWithoutAnIntent(t *testing.T) {
 	t.Parallel()
 	alone := captured("ch_1", "", 1999)
@@ -251,7 +250,7 @@ func TestListsFitStripesDescription(t *testing.T) {
 	require.NotZero(t, passed)
 }
 
-// A span is asked for in whole seconds, with what the adapter needs of each transaction.
+// A span is requested in whole seconds, and each transaction is expanded as far as the adapter needs.
 func TestASpanIsAskedForInSeconds(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, keeping(t, &books{}))

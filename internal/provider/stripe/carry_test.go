@@ -39,7 +39,7 @@ func sent(t *testing.T, change func(*gateway.Charge)) (url.Values, gateway.Outco
 	return form, o
 }
 
-// A method that the customer stores is charged later by the merchant alone.
+// A method that the customer stores is later charged by the merchant alone.
 func TestAStoredMethodIsChargedByTheMerchant(t *testing.T) {
 	t.Parallel()
 	form, o := sent(t, func(c *gateway.Charge) { c.Save, c.Customer.Reference = true, storedFor })
@@ -56,7 +56,7 @@ func TestAStoredMethodIsChargedByTheMerchant(t *testing.T) {
 	require.Nil(t, o.Saved)
 }
 
-// A card whose challenge Stripe.js shows waits with what Stripe.js needs.
+// A card with a challenge in Stripe.js waits, and its action has the data for Stripe.js.
 func TestAChallengeIsStripeJS(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -93,7 +93,7 @@ func TestAVoucherIsDisplayed(t *testing.T) {
 	require.Equal(t, "12345678901234657890123456789012", shown["number"])
 }
 
-// What is bought is told so that the sums are those of the payment.
+// The lines are sent so that their sums equal the payment's amount.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	form, _ := sent(t, func(c *gateway.Charge) {
@@ -132,8 +132,7 @@ func TestProviderDataIsAForm(t *testing.T) {
 	}
 }
 
-// What Stripe would refuse, or what is not the merchant's to say here, is refused before
-// anything is sent, by the member's name.
+// Members that Stripe would refuse, or that the merchant may not set here, are refused by name before anything is sent.
 func TestAccepts(t *testing.T) {
 	t.Parallel()
 	data := func(name, value string) func(*gateway.Charge) {

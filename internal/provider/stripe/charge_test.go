@@ -113,8 +113,8 @@ func TestADeclineIsSoftAndSaysWhy(t *testing.T) {
 	require.Equal(t, o, now)
 }
 
-// Without an intent nothing waits at Stripe. Only of a card that was declined is
-// it sure, though, that no earlier call with the key was accepted.
+// Without an intent, no payment waits at Stripe. Only a declined card proves that no earlier call with the key was
+// accepted.
 func TestARefusalWithoutAnIntent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -138,7 +138,7 @@ func TestARefusalWithoutAnIntent(t *testing.T) {
 	}
 }
 
-// An intent that was made before something was refused is still there.
+// An intent that was created before the refusal still exists.
 func TestARefusalWithAnIntentIsSoft(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusBadRequest, `{"error":{"type":"invalid_request_error","code":"payment_method_unactivated",
@@ -148,7 +148,7 @@ func TestARefusalWithAnIntentIsSoft(t *testing.T) {
 	}, charged(t, c, charge("pm_x")))
 }
 
-// Such an answer speaks of another call, or of the moment.
+// Such an answer concerns another call, or is transient.
 func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -176,8 +176,7 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	}
 }
 
-// Of an earlier call that may have gone through, a key that is turned away now
-// says nothing: the refusal is that of one call.
+// A rejected key is no evidence about an earlier call, which may have succeeded. It refuses this call only.
 func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
@@ -196,7 +195,7 @@ func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	}
 }
 
-// Stripe's errors carry the whole payment; ours are written into logs.
+// Stripe's errors contain the whole payment, and our errors go into logs.
 func TestErrorsKeepTheClientSecret(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusConflict, `{"error":{"type":"invalid_request_error","message":"Jane Doe",

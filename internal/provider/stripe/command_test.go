@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Stripe repeats an error of its own for as long as it knows the key.
+// Stripe repeats its own error as long as it stores the key.
 func TestACancellationThatMetAnErrorOfStripesGetsThroughTheNextTime(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -42,7 +42,7 @@ func TestACancellationThatMetAnErrorOfStripesGetsThroughTheNextTime(t *testing.T
 	_, err := cancel()
 	require.Error(t, err)
 	o, err := cancel()
-	if err != nil { // two keys may be alike by chance, once in 1,024 runs
+	if err != nil { // two keys may be equal by chance, once in 1,024 runs
 		o, err = cancel()
 	}
 	require.NoError(t, err)

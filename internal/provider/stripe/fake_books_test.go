@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// books are what the fake lists besides payments, each list the oldest first.
+// books are the fake's lists besides payments, each the oldest first.
 type books struct {
 	transactions, payouts, events []object
-	// paidOut are the transactions of a payout.
+	// paidOut are the transactions by payout.
 	paidOut map[string][]object
 }
 
@@ -34,7 +34,7 @@ func (f *fake) keepBooks(b *books) {
 	f.HandleFunc("GET /v1/events", f.question(func(_ string, in url.Values) (int, object) { return listed(b.events, in) }))
 }
 
-// listed is a page of the newest items that a request asks for.
+// listed returns the requested page of the newest items.
 func listed(all []object, in url.Values) (int, object) {
 	if limit, err := strconv.Atoi(in.Get("limit")); err != nil || limit < 1 || limit > 100 {
 		return http.StatusBadRequest, stripeError("invalid_request_error", "parameter_invalid_integer", "")
@@ -64,14 +64,14 @@ func number(text string, otherwise int) int {
 	return otherwise
 }
 
-// with is an object with another member.
+// with returns an object with a further member.
 func with(o object, name string, value any) object {
 	c := maps.Clone(o)
 	c[name] = value
 	return c
 }
 
-// transaction is one of the balance, in the currency of its source.
+// transaction returns a balance transaction in the currency of its source.
 func transaction(id, kind string, at, amount, fee int, source object) object {
 	return object{
 		"object": "balance_transaction", "id": id, "type": kind, "created": at, "amount": amount, "fee": fee, "net": amount - fee,
@@ -79,7 +79,7 @@ func transaction(id, kind string, at, amount, fee int, source object) object {
 	}
 }
 
-// sourced is what was paid, refunded or disputed of the payment of an intent.
+// sourced returns a charge, a refund or a dispute of an intent's payment.
 func sourced(kind, id, intent string, amount int, more object) object {
 	o := object{
 		"object": kind, "id": id, "payment_intent": intent, "amount": amount, "currency": "eur",

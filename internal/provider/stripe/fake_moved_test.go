@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// show is a payment intent. Its charge is in it where it is expanded, and so are the newest refunds of that.
+// show returns a payment intent. It contains its charge and the charge's newest refunds if they are expanded.
 func (f *fake) show(id string, in url.Values) (int, object) {
 	pi := f.intents[id]
 	if pi == nil {
@@ -38,7 +38,7 @@ func (f *fake) listDisputes(_ string, in url.Values) (int, object) {
 	return http.StatusOK, object{"object": "list", "data": found, "has_more": false}
 }
 
-// disputed is a dispute of the intent pi_1, with the transactions of the balance that it made.
+// disputed returns a dispute of the intent pi_1 with its balance transactions.
 func disputed(status string, moved ...object) object {
 	return sourced("dispute", "dp_1", "pi_1", 1999, object{
 		"status": status, "reason": "fraudulent", "balance_transactions": moved, "evidence_details": object{"due_by": at(86400)},

@@ -19,7 +19,7 @@ func (s *session) render() object {
 	return o
 }
 
-// page opens a page; intent is what its customer has begun on it, empty for nothing yet.
+// page opens a page. intent is the payment that the customer has begun on it, or "".
 func (f *fake) page(status, intent string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -50,7 +50,7 @@ func (f *fake) expire(id string, _ url.Values) (int, object) {
 	return http.StatusOK, s.render()
 }
 
-// onPage reports whether the payment is on a page that is still open.
+// onPage reports whether the payment belongs to an open page.
 func (f *fake) onPage(pi *intent) bool {
 	for _, s := range f.sessions {
 		if s.intent == pi.id && s.status == "open" {

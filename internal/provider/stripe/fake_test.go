@@ -12,19 +12,19 @@ import (
 	"testing"
 )
 
-// fake is as much of Stripe as its documentation tells and a payment needs: it
-// keeps payment intents, refunds and idempotency keys.
+// fake implements the documented parts of Stripe that a payment needs. It keeps payment intents, refunds and idempotency
+// keys.
 type fake struct {
 	*http.ServeMux
 
 	mu      sync.Mutex
 	intents map[string]*intent
-	// sessions are pages, by their ids.
+	// sessions are pages by id.
 	sessions map[string]*session
 	refunds  []*refund
 	keys     map[string]*saved
 	serial   int
-	// restricted keys may not read charges, noDisputes keys no disputes.
+	// restricted: the key may not read charges. noDisputes: the key may not read disputes.
 	restricted, noDisputes bool
 }
 
@@ -50,7 +50,7 @@ type refund struct {
 	metadata                     map[string]string
 }
 
-// saved is the answer that a key has, once the call was executed.
+// saved is the stored answer of a key after the call was executed.
 type saved struct {
 	request string
 	status  int
@@ -59,7 +59,7 @@ type saved struct {
 
 const secret = "sk_test_51fake"
 
-// pageSize is smaller than what is asked for, so that every list has pages.
+// pageSize is smaller than the requested page size, so that every list has several pages.
 const pageSize = 2
 
 func newFake(*testing.T) http.Handler {
@@ -88,8 +88,8 @@ func newFake(*testing.T) http.Handler {
 
 type operation func(id string, in url.Values) (int, object)
 
-// command runs an operation once for each key. Authentication and validation
-// come before: what fails there is not kept.
+// command runs an operation once for each key. Authentication and validation come first, and their failures are not
+// stored.
 func (f *fake) command(run operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !authentic(w, r) {
@@ -174,7 +174,7 @@ func (f *fake) id(prefix string) string {
 	return prefix + "_3fake" + strconv.Itoa(f.serial)
 }
 
-// tokens are Stripe's own for tests, pm_card_… of https://docs.stripe.com/testing.
+// create knows Stripe's own test tokens, pm_card_… of https://docs.stripe.com/testing.
 func (f *fake) create(_ string, in url.Values) (int, object) {
 	amount, err := strconv.ParseInt(in.Get("amount"), 10, 64)
 	method := in.Get("payment_method") + in.Get("payment_method_data[card][token]") + in.Get("confirmation_token")
@@ -202,7 +202,7 @@ func (f *fake) create(_ string, in url.Values) (int, object) {
 		return f.decline(pi, "card_declined", "insufficient_funds")
 	case "pm_card_authenticationRequired":
 		pi.status = "requires_action"
-	case "pm_card_challenge": // what Stripe.js shows
+	case "pm_card_challenge": // Stripe.js shows this challenge
 		pi.status, pi.action = "requires_action", object{"type": "use_stripe_sdk", "use_stripe_sdk": object{"type": "stripe_3ds2_fingerprint"}}
 	case "pm_card_manual":
 		pi.status, pi.action = "requires_action", object{"type": "use_stripe_sdk", "use_stripe_sdk": object{}}
@@ -263,7 +263,7 @@ func (pi *intent) render() object {
 	return o
 }
 
-// search finds by one clause of metadata. What it returns is an old state.
+// search searches by one clause of metadata, and returns an old state.
 func (f *fake) search(_ string, in url.Values) (int, object) {
 	clause := strings.TrimSuffix(strings.TrimPrefix(in.Get("query"), "metadata['"), "'")
 	name, value, ok := strings.Cut(clause, "']:'")
@@ -302,7 +302,7 @@ func (f *fake) capture(id string, in url.Values) (int, object) {
 	return http.StatusOK, pi.render()
 }
 
-// acted is what Stripe.js does with a customer who agrees.
+// acted acts as Stripe.js after the customer has agreed.
 func (f *fake) acted(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

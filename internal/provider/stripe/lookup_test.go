@@ -42,7 +42,7 @@ func TestHowAPaymentIntentStands(t *testing.T) {
 	}
 }
 
-// Stripe shows vouchers and QR codes on pages of its own.
+// Stripe shows vouchers and QR codes on its own pages.
 func TestWhereTheCustomerMustGo(t *testing.T) {
 	t.Parallel()
 	for kind, member := range map[string]string{
@@ -63,7 +63,7 @@ func TestWhereTheCustomerMustGo(t *testing.T) {
 	}
 }
 
-// An amount that is none in the currency's own digits is not rounded.
+// An amount that is not whole in the currency's own digits is not rounded.
 func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 	t.Parallel()
 	_, err := says(t, http.StatusOK, `{"object":"payment_intent","id":"pi_1","status":"succeeded","amount_received":1950,"currency":"isk"}`).Lookup(t.Context(), "pi_1")
@@ -73,8 +73,7 @@ func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 	require.Error(t, err)
 }
 
-// An address that Stripe does not have is a mistake of ours, not a payment that
-// does not exist.
+// A wrong address is a mistake of ours and not a missing payment.
 func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusNotFound, `{"error":{"type":"invalid_request_error","message":"Unrecognized request URL"}}`)
@@ -86,7 +85,7 @@ func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// The search's own copy is old; the fake's says so with another status.
+// The search's own copy is old. The fake's copy has another status.
 func TestFindAsksThePaymentItself(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, newFake(t))
@@ -100,7 +99,7 @@ func TestFindAsksThePaymentItself(t *testing.T) {
 	require.Equal(t, "GET /v1/payment_intents/"+made.ProviderPaymentID+"?expand%5B0%5D=latest_charge.refunds", (<-seen).line)
 }
 
-// A hit of somebody else's is no hit.
+// A hit with another reference is not a hit.
 func TestFindBelievesOnlyItsOwnReference(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusOK, `{"object":"search_result","data":[{"id":"pi_1","object":"payment_intent","status":"succeeded",
@@ -129,8 +128,7 @@ func TestHowARefundStands(t *testing.T) {
 	}
 }
 
-// That a list of refunds has none of ours proves something, and that the key is none
-// of the payment's account nothing.
+// A list of refunds without our refund is evidence. A key that can't read the payment's account is no evidence.
 func TestRefundsOfAPaymentThatNobodyKnowsAreNotMissing(t *testing.T) {
 	t.Parallel()
 	ours := gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "pi_1"}

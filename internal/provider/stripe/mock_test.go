@@ -18,8 +18,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/stripe"
 )
 
-// startMock runs stripe-mock, Stripe's own server that checks requests against
-// its OpenAPI description and answers with examples. It keeps nothing.
+// startMock runs stripe-mock, Stripe's own server. It checks requests against Stripe's OpenAPI description and answers
+// with examples. It stores nothing.
 func startMock(t *testing.T) *stripe.Client {
 	t.Helper()
 	built, err := exec.CommandContext(t.Context(), "../../../scripts/tool", "stripe-mock").Output()
@@ -46,7 +46,7 @@ func startMock(t *testing.T) *stripe.Client {
 	return nil
 }
 
-// carrying is a charge with all that Stripe has a place for.
+// carrying sets all members that Stripe accepts.
 func carrying(c *gateway.Charge) {
 	home := &gateway.Address{Line1: "Street 1", Line2: "3rd floor", City: "Berlin", PostalCode: "10115", State: "BE", Country: "DE"}
 	c.Save, c.StatementDescriptor = true, "SHOP A-1"
@@ -116,14 +116,14 @@ func TestRequestsFitStripesDescription(t *testing.T) {
 		r, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "re_1"})
 		require.NoError(t, err)
 		require.Equal(t, "re_1", r.ProviderRefundID)
-		// Its examples are nobody's whom we ask for.
+		// The mock's examples have other references.
 		_, err = c.Find(t.Context(), payment.AttemptID(uuid.New()))
 		require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "pi_1"})
 		require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	})
-	// The description leaves out how a card token of the Tokens API is sent, so
-	// the mock refuses it: which shows, too, that it does check.
+	// The description lacks card tokens of the Tokens API, so the mock refuses them. This also shows that the mock
+	// checks requests.
 	t.Run("refusal", func(t *testing.T) {
 		t.Parallel()
 		o := charged(t, c, charge("tok_visa"))

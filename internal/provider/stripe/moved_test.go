@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/stripe"
 )
 
-// holding is a client of a fake with a payment that was captured, or is on hold.
+// holding returns a client of a fake with a captured payment or a hold.
 func holding(t *testing.T, status string) (*stripe.Client, *fake, <-chan request) {
 	t.Helper()
 	f, ok := newFake(t).(*fake)
@@ -31,7 +31,7 @@ func lookedUp(t *testing.T, c *stripe.Client) gateway.Outcome {
 	return o
 }
 
-// withdrawn and reinstated are transactions of a dispute.
+// withdrawn and reinstated return balance transactions of a dispute.
 func withdrawn() object {
 	return object{"object": "balance_transaction", "id": "txn_1", "amount": -1999, "created": at(6)}
 }
@@ -58,7 +58,7 @@ func TestLookupShowsRefunds(t *testing.T) {
 	require.Empty(t, seen, "one call")
 }
 
-// Those that the charge has no room for are listed.
+// Refunds that the charge does not contain are read from their list.
 func TestLookupShowsAllRefunds(t *testing.T) {
 	t.Parallel()
 	c, f, _ := holding(t, "succeeded")
@@ -112,7 +112,7 @@ func TestLookupShowsDisputes(t *testing.T) {
 	}
 }
 
-// What was not captured has neither: nothing more is looked up.
+// An uncaptured payment has no refunds and no disputes, so nothing more is looked up.
 func TestLookupOfAHoldIsOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"requires_capture", "processing", "canceled", "requires_payment_method"} {
@@ -127,7 +127,7 @@ func TestLookupOfAHoldIsOneCall(t *testing.T) {
 	}
 }
 
-// A restricted key gets how the payment stands, without what it may not read.
+// A restricted key gets the payment's state without the objects that it may not read.
 func TestLookupByARestrictedKey(t *testing.T) {
 	t.Parallel()
 	c, f, _ := holding(t, "succeeded")
@@ -144,7 +144,7 @@ func TestLookupByARestrictedKey(t *testing.T) {
 	require.Empty(t, o.Movements)
 }
 
-// A list that fails leaves open what the payment has: it is no payment without disputes.
+// A failed list makes the lookup fail. It must not return a payment without disputes.
 func TestLookupWithoutAListOfDisputes(t *testing.T) {
 	t.Parallel()
 	for status, body := range map[int]string{

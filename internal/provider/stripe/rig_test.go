@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, suite())
 }
 
-// A payment that waits to be confirmed is confirmed by its second step.
+// The second step confirms a payment that waits for its confirmation.
 func TestConformanceOfAConfirmation(t *testing.T) {
 	t.Parallel()
 	s := suite()
@@ -51,7 +51,7 @@ func suite() providertest.Suite {
 		Key: func(r providertest.Request) string {
 			key := r.Header.Get("Idempotency-Key")
 			if strings.HasSuffix(r.Path, "/cancel") {
-				return key[:strings.LastIndex(key, "-")] // it goes on with what is of this one call
+				return key[:strings.LastIndex(key, "-")] // the rest of the key differs for each call
 			}
 			return key
 		},
@@ -62,7 +62,7 @@ func suite() providertest.Suite {
 	}
 }
 
-// act is a customer who agrees to what Stripe.js shows.
+// act agrees as the customer in Stripe.js.
 func act(t *testing.T, h http.Handler, id string) json.RawMessage {
 	t.Helper()
 	f, ok := h.(*fake)
@@ -71,7 +71,7 @@ func act(t *testing.T, h http.Handler, id string) json.RawMessage {
 	return nil
 }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*stripe.Client, <-chan request) {
 	t.Helper()
 	seen := make(chan request, 100)
@@ -91,7 +91,7 @@ type request struct {
 	body   string
 }
 
-// says answers everything in one way.
+// says gives every request the same answer.
 func says(t *testing.T, status int, body string) *stripe.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -93,7 +93,7 @@ func TestFind(t *testing.T) {
 	paid := charged(t, c, again)
 	require.NotEqual(t, declined.ProviderPaymentID, paid.ProviderPaymentID)
 	require.Len(t, f.intents, 2)
-	for range 8 { // the search has no order
+	for range 8 { // the search is unordered
 		found, err := c.Find(t.Context(), ch.Attempt)
 		require.NoError(t, err)
 		require.Equal(t, paid.ProviderPaymentID, found.ProviderPaymentID)

@@ -32,7 +32,7 @@ func TestCarries(t *testing.T) {
 	)
 }
 
-// described is a client of the fake between the bank's own description.
+// described returns a client of the fake, checked against the bank's own description.
 func described(t *testing.T) (*tbank.Client, *fake, <-chan seen) {
 	t.Helper()
 	f := serving(nil)
@@ -42,7 +42,7 @@ func described(t *testing.T) (*tbank.Client, *fake, <-chan seen) {
 	return c, f, got
 }
 
-// ticket is a pay of two tickets and their delivery, with a receipt.
+// ticket returns a charge of two tickets and their delivery, with a receipt.
 func ticket(token string) gateway.Charge {
 	ch := charge(token)
 	ch.Customer = gateway.Customer{Reference: "customer-1", Email: "jane@shop.example", Phone: "+79000000000", IP: "203.0.113.9", Locale: "ru-RU"}
@@ -54,7 +54,7 @@ func ticket(token string) gateway.Charge {
 	return ch
 }
 
-// older has the lines of the format 1.05, which name no measure.
+// older changes the lines to format 1.05, which has no measure.
 func older(ch gateway.Charge) gateway.Charge {
 	for i := range ch.Lines {
 		ch.Lines[i].Receipt = &gateway.LineReceipt{VATCode: 1}
@@ -80,8 +80,8 @@ func TestAReceiptIsSentWithThePayment(t *testing.T) {
 	require.Contains(t, scalars([]byte((<-got).body))[objectName+"Receipt"], `"FfdVersion":"1.05"`)
 }
 
-// What was taken has a receipt of its own, and so has a part that is paid back. Of the whole payment the
-// bank makes it: what is left is that only while nothing was paid back.
+// A capture has its own receipt, and so has a partial refund. The bank creates the receipt for the refund of the whole
+// payment. A refund of the rest is a refund of the whole payment only if there was no earlier refund.
 func TestAReceiptOfAPart(t *testing.T) {
 	t.Parallel()
 	c, f, got := described(t)
@@ -118,7 +118,7 @@ func TestAReceiptOfAPart(t *testing.T) {
 	require.NotContains(t, refund("k-3", 1999, 1999), objectName+"Receipt")
 }
 
-// Where the payment can't be looked up first nothing is paid back.
+// If the payment can't be looked up first, nothing is refunded.
 func TestARefundWithAReceiptLooksFirst(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
@@ -130,7 +130,7 @@ func TestARefundWithAReceiptLooksFirst(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// A customer saves a card on the page; the customer, or the merchant alone, charges it.
+// A customer saves a card on the page. Later the customer or the merchant alone charges it.
 func TestWhoInitiatesAPayment(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

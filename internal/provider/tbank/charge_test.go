@@ -55,8 +55,8 @@ func TestTheBanksPageIsOneCall(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// Who has not come to the page, or not gone on from it, is waited for as a customer
-// is, and not as a bank that works at it.
+// A payment whose customer has not opened or not finished the page waits for its customer. It is not under way at the
+// bank.
 func TestAPageWaitsForItsCustomer(t *testing.T) {
 	t.Parallel()
 	f := serving(nil)
@@ -70,7 +70,7 @@ func TestAPageWaitsForItsCustomer(t *testing.T) {
 	}
 }
 
-// Requests name no currency: another than the terminal's would become other money.
+// Requests name no currency, so an amount in another currency would become other money.
 func TestMoneyThatTheTerminalDoesNotTakeIsNotSent(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -100,14 +100,14 @@ func TestADeclineSaysWhy(t *testing.T) {
 		require.Equal(t, want, o)
 		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)
-		if token == unproven { // a look does not know that there is no page to try again on
+		if token == unproven { // a lookup can't know that there is no page for another try
 			want.News, want.PageOpen = fsm.NewsSoftFailed, true
 		}
 		require.Equal(t, want, now)
 	}
 }
 
-// What the bank did not begin nobody can pay, whatever its trouble was.
+// A payment that the bank did not begin can't be paid, whatever the error was.
 func TestAPaymentThatIsNotBegunIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"204", "309", "251", "3", "9999"} {
@@ -118,7 +118,7 @@ func TestAPaymentThatIsNotBegunIsRefused(t *testing.T) {
 	}
 }
 
-// begins answers Init as the bank does and any other method with one text.
+// begins answers Init as the bank does, and any other method with one text.
 func begins(t *testing.T, then string) *tbank.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,8 +131,7 @@ func begins(t *testing.T, then string) *tbank.Client {
 	return c
 }
 
-// An error about the request is an answer; one of the bank's own leaves open what
-// became of the charge.
+// An error about the request is an answer. An internal error of the bank leaves the outcome of the charge unknown.
 func TestWhichErrorsOfAChargeAreDefinitive(t *testing.T) {
 	t.Parallel()
 	for code, definitive := range map[string]bool{
@@ -171,8 +170,8 @@ func TestAnswersThatLeaveTheOutcomeOpen(t *testing.T) {
 	require.Error(t, err, "no page to go to")
 }
 
-// A runner whose lease ends between the two calls has begun a payment that could
-// still be charged: it is said to be cancelled, and is.
+// If the lease ends between the two calls, the payment was begun and could still be charged. The outcome requires its
+// cancel.
 func TestALicenceThatEndsBetweenTheCallsLeavesASoftFailure(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))

@@ -23,7 +23,7 @@ func cancel(t *testing.T, c *tbank.Client, id string) gateway.Outcome {
 	return o
 }
 
-// The bank's Cancel would pay a paid payment back: it is not sent.
+// The bank's Cancel would refund a paid payment, so it is not sent.
 func TestCancellingPaysNothingBack(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -39,7 +39,7 @@ func TestCancellingPaysNothingBack(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// What was cancelled under a name the bank does not pay back under it.
+// The cancel has an id, so the bank does not refund under the same id.
 func TestACancellationBearsItsName(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -52,15 +52,14 @@ func TestACancellationBearsItsName(t *testing.T) {
 	require.Equal(t, "k-cancel-0", scalars([]byte((<-got).body))["ExternalRequestId"])
 }
 
-// About to be taken is as good as taken.
+// A capture in progress counts as a capture.
 func TestWhatIsBeingConfirmedIsNotCancelled(t *testing.T) {
 	t.Parallel()
 	c := says(t, `{"Success":true,"ErrorCode":"0","Status":"CONFIRMING","PaymentId":"1","Amount":1999}`)
 	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, Refused: true, ProviderPaymentID: "1"}, cancel(t, c, "1"))
 }
 
-// Paid between the question and the command: the money went back, and a person
-// hears of it.
+// If the customer pays between the lookup and the command, the money is refunded, and the movements show it.
 func TestAPaymentThatIsPaidWhileItIsCancelledIsReversed(t *testing.T) {
 	t.Parallel()
 	f := serving(func(method string, f *fake) {
@@ -83,7 +82,7 @@ func TestAPaymentThatIsPaidWhileItIsCancelledIsReversed(t *testing.T) {
 	require.Nil(t, now.Money, "how much is left the amount does not say")
 }
 
-// Paid, and still so: nothing went back.
+// The payment is paid and stays paid, so no money was refunded.
 func TestAPaymentThatIsPaidAndNotCancelledIsPaid(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -93,7 +92,7 @@ func TestAPaymentThatIsPaidAndNotCancelledIsPaid(t *testing.T) {
 	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(rub(1999))}, cancel(t, c, "1"))
 }
 
-// A customer in the middle of it can't be stopped.
+// A payment that its customer is making can't be stopped.
 func TestARefusedCancellationTellsHowThePaymentStands(t *testing.T) {
 	t.Parallel()
 	f := serving(func(method string, f *fake) {
@@ -110,7 +109,7 @@ func TestARefusedCancellationTellsHowThePaymentStands(t *testing.T) {
 	}, cancel(t, c, waits.ProviderPaymentID))
 }
 
-// A capture whose answer was lost is refused the second time, because it was made.
+// A repeated capture is refused if the first succeeded and its answer was lost.
 func TestACaptureThatWasMadeAlreadyIsNotRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
@@ -127,8 +126,7 @@ func TestACaptureThatWasMadeAlreadyIsNotRefused(t *testing.T) {
 	}
 }
 
-// One that is being carried out is refused the second time, too: that is not the
-// end of it.
+// A repeated command is also refused while the first is in progress. That is not a final refusal.
 func TestACommandThatIsUnderWayIsNotRefused(t *testing.T) {
 	t.Parallel()
 	for status, refused := range map[string][2]bool{
@@ -149,7 +147,7 @@ func TestACommandThatIsUnderWayIsNotRefused(t *testing.T) {
 	}
 }
 
-// The bank's own trouble is not a refusal.
+// An internal error of the bank is not a refusal.
 func TestACommandWithoutADefinitiveAnswerIsUnknown(t *testing.T) {
 	t.Parallel()
 	c := says(t, `{"Success":false,"ErrorCode":"9999","Status":"AUTHORIZED","PaymentId":"1"}`)
@@ -162,7 +160,7 @@ func TestACommandWithoutADefinitiveAnswerIsUnknown(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNotSent)
 }
 
-// A hold of which a part was released in the cabinet is a hold of the rest.
+// A hold that was partially released in the bank's cabinet holds the rest.
 func TestAPartlyReleasedHoldHoldsTheRest(t *testing.T) {
 	t.Parallel()
 	c := says(t, `{"Success":true,"ErrorCode":"0","Status":"PARTIAL_REVERSED","PaymentId":"1","Amount":700}`)
@@ -190,7 +188,7 @@ func TestHowARefundIsAnswered(t *testing.T) {
 	}
 }
 
-// The bank remembers our name of a refund: the same again pays nothing back.
+// The bank stores our id of a refund, so the same request again refunds nothing.
 func TestARefundBearsItsName(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -223,8 +221,7 @@ func TestATerminalThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	}
 }
 
-// There is no call for a refund: only a payment's state that leaves no doubt is an
-// answer.
+// The bank has no call for a refund. Only an unambiguous state of the payment is an answer.
 func TestWhatThePaymentTellsOfARefund(t *testing.T) {
 	t.Parallel()
 	type asked struct {
@@ -264,13 +261,13 @@ func TestWhatThePaymentTellsOfARefund(t *testing.T) {
 		require.NoError(t, err, is)
 		require.Equal(t, want, o, is)
 	}
-	// Errors stay apart: not to be told of a refund is no proof that there is none.
+	// Both errors are distinct: a missing answer is no proof that there is no refund.
 	_, err := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":"1","Status":"NEW"}`).LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "1"})
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// One that is carried out later is not named where the bank had paid back something
-// that is not known here: the state of its payment would speak of either.
+// A refund that is executed later has no id if the payment has another refund that we have not recorded. The payment's
+// state could mean either refund.
 func TestARefundBesideAnUnknownOneHasNoName(t *testing.T) {
 	t.Parallel()
 	c := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":1,"Status":"ASYNC_REFUNDING","OriginalAmount":1699,"NewAmount":999}`)

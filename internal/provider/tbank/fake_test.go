@@ -15,15 +15,15 @@ import (
 	"testing"
 )
 
-// fake is as much of T-Bank's acquiring as its documentation tells and a payment
-// needs. It answers errors with 200, and their missing members with zeros.
+// fake implements the documented parts of T-Bank's acquiring that a payment needs. It answers errors with status 200,
+// and sets their missing members to zero values.
 type fake struct {
 	*http.ServeMux
 
 	mu       sync.Mutex
 	payments map[string]*paid
 	serial   int
-	// before runs before each operation, for what happens in between.
+	// before runs before each operation, to simulate concurrent changes.
 	before func(method string, f *fake)
 }
 
@@ -33,7 +33,7 @@ type paid struct {
 	id, order, status, code string
 	amount, refunded        int64
 	manual                  bool
-	saved, fresh            bool // what its initiator fits
+	saved, fresh            bool // the initiator that fits the payment
 	cancelled               map[string]bool
 }
 
@@ -57,7 +57,7 @@ func serving(before func(string, *fake)) *fake {
 	return f
 }
 
-// signed reads what bears a right Token.
+// signed reads requests with a valid Token.
 func (f *fake) signed(method string, run func(in map[string]string) object) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)
@@ -99,7 +99,7 @@ func scalars(raw []byte) map[string]string {
 	return in
 }
 
-// objectName stands before the names of objects, as JSON: they are in no Token.
+// objectName is the prefix of the names of JSON objects, which the Token does not cover.
 const objectName = "{}"
 
 func mustJSON(value any) []byte {
@@ -110,7 +110,7 @@ func mustJSON(value any) []byte {
 	return raw
 }
 
-// receipts is what the fake reads of a receipt.
+// receipts is the part of a receipt that the fake reads.
 type receipts struct {
 	Format   string `json:"FfdVersion"`
 	Taxation string `json:"Taxation"`
@@ -125,7 +125,7 @@ type receipts struct {
 	} `json:"Items"`
 }
 
-// mismatched reports whether a receipt is to nobody or not about the money that moves.
+// mismatched reports whether a receipt has no recipient or does not match the amount.
 func mismatched(in map[string]string) bool {
 	raw, given := in[objectName+"Receipt"]
 	if !given {
@@ -146,7 +146,7 @@ func mismatched(in map[string]string) bool {
 	return strconv.FormatInt(sum, 10) != in["Amount"]
 }
 
-// initiates reports whether a payment is what its initiator says
+// initiates checks that a payment matches its initiator
 // (https://www.tbank.ru/kassa/dev/payments/#section/Peredacha-priznaka-iniciatora-operacii).
 func initiates(in map[string]string, saved bool) string {
 	var data struct {
@@ -161,8 +161,7 @@ func initiates(in map[string]string, saved bool) string {
 	return ""
 }
 
-// token is made as the documentation tells: values by the order of their names,
-// the password among them.
+// token returns a Token as documented: the values, including the password, sorted by name.
 func token(in map[string]string) string {
 	all := maps.Clone(in)
 	maps.DeleteFunc(all, func(name, _ string) bool { return name == "Token" || strings.HasPrefix(name, objectName) })
@@ -333,7 +332,7 @@ func (f *fake) cancel(in map[string]string) object {
 	return o
 }
 
-// changed is an answer to Cancel, in which ids are numbers.
+// changed returns an answer to Cancel, with ids as numbers.
 func changed(o object, before, after int64) object {
 	id, _ := o["PaymentId"].(string)
 	o["PaymentId"] = json.Number(id)
@@ -345,7 +344,7 @@ func changed(o object, before, after int64) object {
 	return o
 }
 
-// cards lists what is saved for a customer: in an array, unlike all else.
+// cards lists the saved cards of a customer in an array, unlike all other answers.
 func (f *fake) cards(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)
 	in := scalars(raw)

@@ -15,9 +15,8 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/tbank"
 )
 
-// What the adapter reads in a status is what a notification with it says. Where a
-// notification says too little the bank is asked, so there the adapter decides; and
-// only its word counts for how long a page may wait.
+// The adapter and a notification must read a status in the same way. If a notification is ambiguous, the bank is asked,
+// and the adapter decides. Only a lookup decides how long a page may wait.
 func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{password}})
@@ -26,7 +25,7 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 		webhooks.KindProcessing: fsm.NewsProcessing, webhooks.KindActionRequired: fsm.NewsActionRequired,
 		webhooks.KindAuthorized: fsm.NewsAuthorized, webhooks.KindSucceeded: fsm.NewsSucceeded,
 		webhooks.KindSoftFailed: fsm.NewsSoftFailed, webhooks.KindFailed: fsm.NewsFailed,
-		webhooks.KindIgnored: fsm.NewsProcessing, // of a status that is not known here
+		webhooks.KindIgnored: fsm.NewsProcessing, // an unknown status
 	}
 	asked := map[string]fsm.News{
 		"NEW": fsm.NewsActionRequired, "FORM_SHOWED": fsm.NewsActionRequired,
@@ -63,7 +62,7 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 			require.Equal(t, status == "AUTH_FAIL", o.PageOpen, "%s %s", status, code)
 			require.Equal(t, "12345678901234567890", o.ProviderPaymentID)
 			var refunds []gateway.RefundOutcome
-			if status == "REFUNDED" { // a part shows neither its amount nor its refund
+			if status == "REFUNDED" { // a partial refund shows neither its amount nor an id
 				refunds = []gateway.RefundOutcome{{News: fsm.NewsSucceeded, Whole: true}}
 			}
 			require.Equal(t, refunds, o.Refunds, status)
@@ -79,8 +78,7 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 	}
 }
 
-// A notification names the attempt by what Init was told, and the payment by what
-// Lookup can answer.
+// A notification names the attempt by the OrderId of Init, and the payment by the id that Lookup accepts.
 func TestAWebhookNamesWhatWasCharged(t *testing.T) {
 	t.Parallel()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{password}})
@@ -101,8 +99,7 @@ func TestAWebhookNamesWhatWasCharged(t *testing.T) {
 	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: made, Webhook: events[0]})
 }
 
-// Our reference is unique and the bank's OrderId is not: the payment that went
-// furthest is the one that counts.
+// Our reference is unique, but the bank's OrderId is not. The most advanced payment decides.
 func TestFindTakesThePaymentThatWentFurthest(t *testing.T) {
 	t.Parallel()
 	f := serving(nil)
@@ -117,7 +114,7 @@ func TestFindTakesThePaymentThatWentFurthest(t *testing.T) {
 	require.Equal(t, made, found)
 }
 
-// What can still be paid counts before what can't.
+// A payment that can still be paid decides before a payment that can't.
 func TestFindTakesThePageThatIsOpen(t *testing.T) {
 	t.Parallel()
 	f := serving(nil)
@@ -131,8 +128,7 @@ func TestFindTakesThePageThatIsOpen(t *testing.T) {
 	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: "2", Payee: terminal, Live: new(false)}, found)
 }
 
-// The answer to Init was lost: nobody can go to the page, so the payment is
-// cancelled rather than waited for.
+// The answer to Init was lost, so the customer can't open the page. The payment must be cancelled.
 func TestFindGivesUpWhatNobodyCanPay(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
@@ -146,8 +142,8 @@ func TestFindGivesUpWhatNobodyCanPay(t *testing.T) {
 	require.Equal(t, fsm.NewsFailed, cancel(t, c, found.ProviderPaymentID).News)
 }
 
-// A saved card whose charge went unanswered failed the proof of its holder: there is no
-// page to try again on, and the bank does not cancel it.
+// The charge of a saved card had no answer and failed 3-D Secure. It has no page for another try, and the bank does not
+// cancel it.
 func TestFindFailsASavedCardThatNobodyCanTryAgain(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
@@ -162,7 +158,7 @@ func TestFindFailsASavedCardThatNobodyCanTryAgain(t *testing.T) {
 	require.True(t, cancel(t, c, found.ProviderPaymentID).Refused)
 }
 
-// A card that is being charged has begun: what is about to be taken is waited for.
+// A card that is being charged is under way, so it is waited for.
 func TestFindTakesThePaymentThatTheBankWorksAt(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]fsm.News{
@@ -193,7 +189,7 @@ func TestAnOrderWithoutPaymentsIsNoPayment(t *testing.T) {
 	}
 }
 
-// One of an order's payments that the bank does not show is one all the same.
+// A listed payment that can't be looked up exists nevertheless.
 func TestAPaymentThatIsListedIsNotMissing(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, serving(func(method string, f *fake) {
@@ -208,8 +204,7 @@ func TestAPaymentThatIsListedIsNotMissing(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// A payment that the bank does not know any more (another terminal's, say) does not
-// prove that nothing of it was paid back.
+// If the bank does not know a payment (for example another terminal's), that is no proof that it was not refunded.
 func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{"Success":false,"ErrorCode":"255"}`, `{"Success":false,"ErrorCode":"335"}`} {

@@ -48,14 +48,13 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, suite())
 }
 
-// The same with the bank's own description between the two: requests fit it, and
-// so do the fake's answers.
+// This runs the suite with the bank's own description. Requests and the fake's answers must fit it.
 func TestRequestsFitTBanksDescription(t *testing.T) {
 	t.Parallel()
 	providertest.RunDescribed(t, suite(), providertest.Document{File: "tbank-eacq-v2.json"})
 }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*tbank.Client, <-chan seen) {
 	t.Helper()
 	got := make(chan seen, 100)
@@ -71,7 +70,7 @@ func serve(t *testing.T, h http.Handler) (*tbank.Client, <-chan seen) {
 
 type seen struct{ line, body string }
 
-// says answers everything in one way.
+// says gives every request the same answer.
 func says(t *testing.T, body string) *tbank.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))

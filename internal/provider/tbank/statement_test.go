@@ -45,7 +45,7 @@ func TestStatement(t *testing.T) {
 	}, got)
 }
 
-// TestStatementAndCallsAgree: a payment and its refund have the names in a registry that calls and lookups give them.
+// TestStatementAndCallsAgree: a payment and its refund have the same names in a registry as in calls and lookups.
 func TestStatementAndCallsAgree(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))

@@ -21,7 +21,8 @@ const precise = "2006-01-02T15:04:05.000Z"
 
 var day = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 
-// within are the objects that a list's filters leave: by status, and by a time from one on, before another.
+// within returns the objects that pass the list's filters: the status, and a time range with an inclusive begin and an
+// exclusive end.
 func within(r *http.Request, field string, items []object) (left []object) {
 	query := r.URL.Query()
 	from, err := time.Parse(time.RFC3339, query.Get(field+".gte"))
@@ -36,7 +37,7 @@ func within(r *http.Request, field string, items []object) (left []object) {
 	return left
 }
 
-// booked is a fake with five payments, of which three were captured on the day, and four refunds, one of them under way.
+// booked returns a fake with five payments, three of them captured on the day, and four refunds, one of them pending.
 func booked(t *testing.T) providertest.Booked {
 	t.Helper()
 	f, _ := newFake(t).(*fake)
@@ -98,7 +99,7 @@ func booked(t *testing.T) providertest.Booked {
 	}
 }
 
-// reported are the webhooks of entries.
+// reported returns the webhooks of entries.
 func reported(t *testing.T, entries []gateway.Entry) (all []webhooks.Event) {
 	t.Helper()
 	for _, e := range entries {
@@ -151,7 +152,7 @@ func TestBooksFitYooKassasDescription(t *testing.T) {
 	})
 }
 
-// elsewhen are the entries of a day whose lists have what YooKassa's filters would have left out, too.
+// elsewhen returns the entries of a day from lists that ignore YooKassa's filters.
 func elsewhen(t *testing.T, in gateway.Span, moments ...time.Time) (ids []string, err error) {
 	t.Helper()
 	payments, refunds := []object{}, []object{}
@@ -175,7 +176,8 @@ func elsewhen(t *testing.T, in gateway.Span, moments ...time.Time) (ids []string
 	return ids, err
 }
 
-// The filters are by milliseconds, a little wider than the span: what they leave is held against the span itself.
+// The filters have millisecond precision and are slightly wider than the span. Their results are checked against the
+// span itself.
 func TestBooksHaveTheSpanAlone(t *testing.T) {
 	t.Parallel()
 	in := gateway.Span{From: day.Add(500 * time.Microsecond), To: day.Add(time.Hour + 500*time.Microsecond)}

@@ -23,7 +23,7 @@ func TestCarries(t *testing.T) {
 	)
 }
 
-// described is a client of the fake between YooKassa's own description.
+// described returns a client of the fake, checked against YooKassa's own description.
 func described(t *testing.T) (*yookassa.Client, *fake, <-chan seen) {
 	t.Helper()
 	plain, ok := newFake(t).(*fake)
@@ -33,7 +33,7 @@ func described(t *testing.T) (*yookassa.Client, *fake, <-chan seen) {
 	return c, plain, got
 }
 
-// member is a member of what was sent, as JSON; null if it was not.
+// member returns a member of the sent body as JSON, or null if it is absent.
 func member(t *testing.T, body, name string) string {
 	t.Helper()
 	var all map[string]json.RawMessage
@@ -44,7 +44,7 @@ func member(t *testing.T, body, name string) string {
 	return string(all[name])
 }
 
-// ticket is a pay of two tickets and their delivery, with a receipt.
+// ticket returns a charge of two tickets and their delivery, with a receipt.
 func ticket(token string) gateway.Charge {
 	ch := charge(token)
 	ch.Customer = gateway.Customer{Reference: "u-1", Email: "jane@shop.example", Phone: "+79000000000", Name: "Jane Doe", IP: "203.0.113.9", Locale: "ru-RU"}
@@ -73,7 +73,7 @@ func TestAReceiptIsSentWithThePayment(t *testing.T) {
 	require.JSONEq(t, `{"type": "redirect", "return_url": "https://shop.example/back", "locale": "ru_RU"}`, member(t, sent, "confirmation"))
 }
 
-// What was taken, and what is paid back, have receipts of their own, of that part of the money.
+// A capture and a refund have their own receipts, for their part of the money.
 func TestAReceiptOfAPart(t *testing.T) {
 	t.Parallel()
 	c, _, got := described(t)
@@ -99,7 +99,7 @@ func TestAReceiptOfAPart(t *testing.T) {
 	require.Contains(t, member(t, (<-got).body, "receipt"), `"amount":{"value":"0.75","currency":"RUB"}`)
 }
 
-// The token says how the customer confirms, or what with; the type says what with beside such a token.
+// The token names the way of the confirmation or the method. With a token for the way, the type names the method.
 func TestHowTheCustomerConfirms(t *testing.T) {
 	t.Parallel()
 	for token, c := range map[string]struct {
@@ -142,7 +142,7 @@ func TestHowTheCustomerConfirms(t *testing.T) {
 	}
 }
 
-// A customer saves a method; the merchant charges it alone.
+// A customer saves a method, and the merchant charges it alone.
 func TestASavedMethodIsChargedByTheMerchant(t *testing.T) {
 	t.Parallel()
 	c, _, got := described(t)

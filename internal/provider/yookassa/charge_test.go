@@ -68,7 +68,7 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	}
 }
 
-// The methods that a customer completes on YooKassa's page go by their codes.
+// The methods that a customer completes on YooKassa's page are named by their codes.
 func TestACodeOfAMethodIsNoToken(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{
@@ -82,7 +82,7 @@ func TestACodeOfAMethodIsNoToken(t *testing.T) {
 	}
 }
 
-// Without an address to come back to there is no page to send the customer to.
+// Without a return address, the customer can't be sent to the page.
 func TestAPageWithoutAReturnAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
@@ -108,7 +108,7 @@ func TestAnAmountOfNoCurrencyIsNotSent(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// A decline is final at YooKassa: a new try is a new payment.
+// A decline is final at YooKassa. Another try is a new payment.
 func TestADeclineIsFinalAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
@@ -135,7 +135,7 @@ func TestARefusalIsDefinitive(t *testing.T) {
 	}
 }
 
-// Such an answer speaks of another call, or of the moment.
+// Such an answer concerns another call, or is transient.
 func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -168,8 +168,7 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	}
 }
 
-// Of an earlier call that may have gone through, a key that is turned away now
-// says nothing.
+// A rejected key is no evidence about an earlier call, which may have succeeded.
 func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
@@ -187,7 +186,7 @@ func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	}
 }
 
-// What the customer has not confirmed can't be cancelled, and is not failed by it.
+// A payment that the customer has not confirmed can't be cancelled, and the refused cancel does not fail it.
 func TestCancellingAnUnconfirmedPaymentIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// fake is as much of YooKassa as its documentation tells and a payment needs: it
-// keeps payments, refunds and idempotency keys.
+// fake implements the documented parts of YooKassa that a payment needs. It keeps payments, refunds and idempotency
+// keys.
 type fake struct {
 	*http.ServeMux
 
@@ -57,7 +57,7 @@ type refund struct {
 	metadata            map[string]string
 }
 
-// saved is the answer that a key has, once the call was executed.
+// saved is the stored answer of a key after the call was executed.
 type saved struct {
 	request string
 	status  int
@@ -67,7 +67,7 @@ type saved struct {
 const (
 	shop   = "100500"
 	secret = "test_fake"
-	// pageSize is smaller than what is asked for, so that every list has pages.
+	// pageSize is smaller than the requested page size, so that every list has several pages.
 	pageSize = 2
 )
 
@@ -84,7 +84,7 @@ func newFake(*testing.T) http.Handler {
 	return f
 }
 
-// request is what all commands together may say.
+// request is the union of all request bodies.
 type request struct {
 	Amount            amount            `json:"amount"`
 	PaymentToken      string            `json:"payment_token"`
@@ -105,7 +105,7 @@ type request struct {
 	} `json:"receipt"`
 }
 
-// mismatched reports whether a receipt is to nobody or not about the money that moves.
+// mismatched reports whether a receipt has no recipient or does not match the amount.
 func (in request) mismatched() bool {
 	if in.Receipt == nil {
 		return false
@@ -118,8 +118,7 @@ func (in request) mismatched() bool {
 	return int64(sum+0.5) != in.Amount.minor() || in.Receipt.Customer["email"]+in.Receipt.Customer["phone"] == ""
 }
 
-// command runs an operation once for each key: "Idempotence key duplicated" is
-// said of another request with it.
+// command runs an operation once for each key. Another request with the same key gets "Idempotence key duplicated".
 func (f *fake) command(run func(id string, in request) (int, object)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !authentic(w, r) {
@@ -204,8 +203,8 @@ func (f *fake) id() string {
 
 const savedMethod, savedFor = "22e18a2f-000f-5000-a000-1db6312b7767", "user-1@shop.example"
 
-// create reads one-time tokens by what they are called here; YooKassa makes them
-// of test cards (https://yookassa.ru/developers/payment-acceptance/testing-and-going-live/testing).
+// create selects the result by the name of the one-time token. YooKassa creates such tokens from test cards
+// (https://yookassa.ru/developers/payment-acceptance/testing-and-going-live/testing).
 func (f *fake) create(_ string, in request) (int, object) {
 	p := &paid{id: f.id(), amount: in.Amount, metadata: in.Metadata, made: time.Now(), customer: in.Customer, saves: in.Save}
 	page := in.PaymentToken == "" && in.PaymentMethodID == ""
@@ -239,7 +238,7 @@ func (f *fake) create(_ string, in request) (int, object) {
 	return http.StatusOK, p.render()
 }
 
-// confirmations are what each way to confirm is answered with.
+// confirmations returns the answer for each way of confirmation.
 func confirmations(id string) map[string]object {
 	url := "https://yoomoney.ru/checkout/payments/v2/contract?orderId=" + id
 	return map[string]object{
@@ -249,7 +248,7 @@ func confirmations(id string) map[string]object {
 	}
 }
 
-// confirm is what the customer does at YooKassa.
+// confirm confirms as the customer at YooKassa.
 func (f *fake) confirm(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -304,7 +303,7 @@ func (f *fake) show(r *http.Request) (int, object) {
 	return missing()
 }
 
-// list keeps the filters by time that are given, and the order: newest first.
+// list applies the time filters, and sorts the newest first.
 func (f *fake) list(r *http.Request) (int, object) {
 	query := r.URL.Query()
 	var found []object

@@ -53,8 +53,7 @@ func TestHowAPaymentStands(t *testing.T) {
 	}
 }
 
-// What the adapter reads in a status, and in a reason, is what the webhook of the
-// same object says.
+// The adapter and the webhook must read a status and a reason in the same way.
 func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
 	v, err := hooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
@@ -62,7 +61,7 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 	news := map[webhooks.Kind]fsm.News{
 		webhooks.KindAuthorized: fsm.NewsAuthorized, webhooks.KindSucceeded: fsm.NewsSucceeded, webhooks.KindFailed: fsm.NewsFailed,
 	}
-	// The reasons of YooKassa's description, and one that it has not.
+	// These are the reasons of YooKassa's description, and one other.
 	reasons := []string{
 		"", "3d_secure_failed", "call_issuer", "card_expired", "payment_method_limit_exceeded", "payment_method_restricted", "country_forbidden",
 		"general_decline", "fraud_suspected", "identification_required", "insufficient_funds", "invalid_card_number", "invalid_csc",
@@ -91,8 +90,7 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 	}
 }
 
-// A notification about a payment, or a refund of it, names what Lookup can answer
-// and the reference that the charge sent.
+// A notification about a payment or a refund names the id that Lookup accepts, and the reference that the charge sent.
 func TestAWebhookNamesWhatWasCharged(t *testing.T) {
 	t.Parallel()
 	v, err := hooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
@@ -119,8 +117,7 @@ func TestAWebhookNamesWhatWasCharged(t *testing.T) {
 	}
 }
 
-// An address that YooKassa does not have is a mistake of ours, not a payment that
-// does not exist.
+// A wrong address is a mistake of ours and not a missing payment.
 func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusNotFound, `{"type":"error","code":"no_such_page"}`)
@@ -129,8 +126,7 @@ func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// The list is asked for the minutes in which the payment can have been made, page
-// by page.
+// Find requests the minutes in which the payment can have been created, page by page.
 func TestFindGoesThroughThePaymentsOfThatTime(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -163,7 +159,7 @@ func TestFindGoesThroughThePaymentsOfThatTime(t *testing.T) {
 	require.Equal(t, asked.Query().Get("created_at.gte"), next.Query().Get("created_at.gte"))
 }
 
-// A payment of another attempt is no hit, even the only one.
+// A payment of another attempt is not a hit, even if it is the only one.
 func TestFindBelievesOnlyItsOwnReference(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusOK, `{"type":"list","items":[{"id":"1","status":"succeeded","amount":{"value":"1.00","currency":"RUB"},
@@ -172,7 +168,7 @@ func TestFindBelievesOnlyItsOwnReference(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// A page that fails in the middle of the search leaves open what the rest holds.
+// If a page fails in the middle of the search, the rest of the list is unknown.
 func TestASearchThatBreaksOffIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	pages := 0
@@ -211,7 +207,7 @@ func TestHowARefundStands(t *testing.T) {
 	}
 }
 
-// The customer may read what YooKassa takes as a reason; ours stays with us.
+// The customer may read a reason at YooKassa, so ours is not sent.
 func TestARefundCarriesOurIDsAndNotOurReason(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -229,7 +225,7 @@ func TestARefundCarriesOurIDsAndNotOurReason(t *testing.T) {
 		"metadata":{"refund_id":"`+r.Refund.String()+`","payment_attempt_id":"`+r.Attempt.String()+`"}}`, sent.body)
 }
 
-// TestOnePayment: a payment has one id, in an invoice too; the invoice is its container.
+// TestOnePayment: a payment has one id, even in an invoice. The invoice is its container.
 func TestOnePayment(t *testing.T) {
 	t.Parallel()
 	v, err := hooks.New(webhooks.Config{})

@@ -43,14 +43,13 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, suite())
 }
 
-// The same with YooKassa's own description between the two: requests fit it, and
-// so do the fake's answers.
+// This runs the suite with YooKassa's own description. Requests and the fake's answers must fit it.
 func TestRequestsFitYooKassasDescription(t *testing.T) {
 	t.Parallel()
 	providertest.RunDescribed(t, suite(), providertest.Document{File: "yookassa-v3.json", Prefix: "/v3"})
 }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*yookassa.Client, <-chan seen) {
 	t.Helper()
 	got := make(chan seen, 100)
@@ -70,7 +69,7 @@ type seen struct {
 	body   string
 }
 
-// says answers everything in one way, but that a payment has no refunds.
+// says gives every request the same answer, except that a payment has no refunds.
 func says(t *testing.T, status int, body string) *yookassa.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -2,14 +2,14 @@ package comgatetest
 
 import "strconv"
 
-// moved changes how a payment stands, of which Comgate notifies the shop.
+// moved changes a payment's status and records Comgate's notification of it.
 func (f *Fake) moved(id, status string) {
 	p := f.payments[id]
 	p.status = status
 	f.notices = append(f.notices, p.members(id).Encode())
 }
 
-// Pay is a customer who pays on the page, or by the link that Comgate mails. A payment that is no longer pending stays as it is.
+// Pay pays as the customer does on the page or by the link that Comgate mails. It changes only a pending payment.
 func (f *Fake) Pay(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -22,21 +22,21 @@ func (f *Fake) Pay(id string) {
 	}
 }
 
-// Set changes how a payment stands.
+// Set changes a payment's status.
 func (f *Fake) Set(id, status string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.moved(id, status)
 }
 
-// Count is how often a command was carried out.
+// Count returns how often a command was executed.
 func (f *Fake) Count(method string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.counts[method]
 }
 
-// Named is the id of the payment with a refId; empty for none.
+// Named returns the id of the payment with this refId, or "".
 func (f *Fake) Named(ref string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,14 +48,14 @@ func (f *Fake) Named(ref string) string {
 	return ""
 }
 
-// Notices are the notifications after the first n, in the order of what they are about, without the secret.
+// Notices returns the notifications after the first n, in the order of the changes, without the secret.
 func (f *Fake) Notices(n int) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.notices[n:len(f.notices):len(f.notices)]
 }
 
-// Books are all payments but Initial, and all refunds.
+// Books returns all payments except Initial, and all refunds.
 func (f *Fake) Books() (payments []Payment, refunds []Refund) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package comgatetest has Comgate as tests need it: a server for the conformance suite and for whole programs. It keeps books of
-// what was paid and refunded, against which paylatch's are held.
+// Package comgatetest has a fake Comgate server for the conformance suite and for whole programs. It keeps books of
+// payments and refunds, so that tests can compare them with paylatch's books.
 package comgatetest
 
 import (
@@ -13,26 +13,26 @@ import (
 	"sync"
 )
 
-// Fake is as much of Comgate as its documentation states and a payment needs. It takes the parameters of protocol 1.0 only.
+// Fake implements the documented parts of Comgate that a payment needs. It accepts only parameters of protocol 1.0.
 type Fake struct {
 	mu       sync.Mutex
 	payments map[string]*paid
 	serial   int
-	// Slow leaves recurring payments pending.
+	// Slow keeps recurring payments pending.
 	Slow bool
-	// counts are the commands that were carried out, by their methods.
+	// counts is the number of executed commands by method.
 	counts  map[string]int
 	refunds []Refund
 	notices []string
 }
 
-// Refund is one that was made, with the refId that it was sent with.
+// Refund is a stored refund with its refId.
 type Refund struct {
 	Payment, Reference string
 	Amount             int64
 }
 
-// Payment is one that is there.
+// Payment is a stored payment.
 type Payment struct {
 	ID, Reference, Status string
 	Price                 int64
@@ -47,7 +47,7 @@ type paid struct {
 const (
 	// Merchant is the shop's number.
 	Merchant = "123456"
-	// Secret is the shop's.
+	// Secret is the shop's secret.
 	Secret = "shop-secret"
 	// Initial is a payment that was marked for recurrence for Owner.
 	Initial = "INIT-0000-0001"
@@ -55,14 +55,14 @@ const (
 	Owner = "u-7"
 )
 
-// New returns a shop that has one payment, Initial.
+// New returns a shop with one payment, Initial.
 func New() *Fake {
 	return &Fake{counts: map[string]int{}, payments: map[string]*paid{
 		Initial: {status: "PAID", price: "1000", curr: "EUR", ref: "att_0", payer: "recurring:" + Owner, method: "CARD_CZ_CSOB_2", test: "false", recurring: true},
 	}}
 }
 
-// parameters are those of the methods, without merchant, secret and transId.
+// parameters maps a method to its parameters, without merchant, secret and transId.
 var parameters = map[string][]string{ //nolint:gochecknoglobals // a table
 	"create": {
 		"test", "country", "price", "curr", "label", "refId", "method", "account", "email", "name", "lang", "prepareOnly", "preauth",
@@ -181,7 +181,7 @@ func (f *Fake) status(form url.Values) url.Values {
 	return v
 }
 
-// members are those that a status and a notification have alike.
+// members returns the members that a status and a notification have in common.
 func (p *paid) members(id string) url.Values {
 	v := url.Values{
 		"merchant": {Merchant}, "test": {p.test}, "price": {p.price}, "curr": {p.curr}, "label": {"Order"}, "refId": {p.ref}, "email": {"a@shop.example"},

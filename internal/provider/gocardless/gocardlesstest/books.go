@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// happened keeps the event of a change.
+// happened records the event of a change.
 func (f *Fake) happened(collection, action string, of object) {
 	links := object{strings.TrimSuffix(collection, "s"): of["id"]}
 	if collection == "billing_requests" {
@@ -20,7 +20,7 @@ func (f *Fake) happened(collection, action string, of object) {
 	})
 }
 
-// Submit is the bank's day: debits and refunds that were under way are confirmed and paid.
+// Submit simulates a day at the bank: pending debits and refunds are confirmed and paid.
 func (f *Fake) Submit() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -36,8 +36,8 @@ func (f *Fake) Submit() {
 	}
 }
 
-// Authorise is a customer who authorises a billing request on its page: GoCardless makes its payment, and a mandate. One that is
-// no longer pending makes none.
+// Authorise authorises a billing request as its customer does on the page. GoCardless then creates the payment and a
+// mandate. A request that is not pending creates nothing.
 func (f *Fake) Authorise(id string) (made string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +72,7 @@ func (f *Fake) Set(id, status string) {
 	f.objects[id]["status"] = status
 }
 
-// Count is how many objects have ids of a prefix.
+// Count returns the number of objects with this id prefix.
 func (f *Fake) Count(prefix string) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,22 +84,22 @@ func (f *Fake) Count(prefix string) (n int) {
 	return n
 }
 
-// Events are those after the first n, in the order of what they are about.
+// Events returns the events after the first n, in the order of the changes.
 func (f *Fake) Events(n int) []map[string]any {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.events[n:len(f.events):len(f.events)]
 }
 
-// Movement is a payment or a refund that is there.
+// Movement is a stored payment or refund.
 type Movement struct {
-	// Payment is the id of the refund's payment, else its own.
+	// Payment is the id of the refunded payment, or the payment's own id.
 	Payment, ID, Status string
 	Amount              int64
 	Metadata            map[string]any
 }
 
-// Books are all payments and refunds.
+// Books returns all payments and refunds.
 func (f *Fake) Books() (payments, refunds []Movement) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +120,7 @@ func (f *Fake) Books() (payments, refunds []Movement) {
 	return payments, refunds
 }
 
-// Requested are the ids of the billing requests that wait for their customers.
+// Requested returns the ids of the billing requests that wait for their customers.
 func (f *Fake) Requested() (ids []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

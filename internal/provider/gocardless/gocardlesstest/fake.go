@@ -1,5 +1,5 @@
-// Package gocardlesstest has GoCardless as tests need it: a server for the conformance suite and for whole programs. It keeps books
-// of what was collected and refunded, against which paylatch's are held.
+// Package gocardlesstest has a fake GoCardless server for the conformance suite and for whole programs. It keeps books
+// of collections and refunds, so that tests can compare them with paylatch's books.
 package gocardlesstest
 
 import (
@@ -12,15 +12,15 @@ import (
 	"sync"
 )
 
-// Fake is as much of GoCardless as its documentation states and a payment needs. It takes the documented members only,
-// and its objects have members of the published samples (TestFakeFitsTheSamples).
+// Fake implements the documented parts of GoCardless that a payment needs. It accepts only documented members, and its
+// objects have members of the published samples (TestFakeFitsTheSamples).
 type Fake struct {
 	*http.ServeMux
 
 	mu      sync.Mutex
 	objects map[string]object
 	refunds []object
-	// keys are the ids of what was made, by collection and key; Pages are how many flows there are.
+	// keys maps a collection and a key to the id of the created object. Pages is the number of flows.
 	keys   map[string]string
 	serial int
 	Pages  int
@@ -30,15 +30,15 @@ type Fake struct {
 type object = map[string]any
 
 const (
-	// Mandate is one that is active.
+	// Mandate is an active mandate.
 	Mandate = "MD0001"
 	// Owner is the customer of Mandate.
 	Owner = "CU0001"
-	// MissingID is that of no payment.
+	// MissingID is the id of a payment that does not exist.
 	MissingID = "PM0NONE"
 )
 
-// New returns a creditor that has two mandates, of which Mandate is active.
+// New returns a creditor with two mandates. Only Mandate is active.
 func New() *Fake {
 	f := &Fake{ServeMux: http.NewServeMux(), keys: map[string]string{}, objects: map[string]object{
 		Mandate:   {"id": Mandate, "status": "active", "scheme": "sepa_core", "metadata": object{}, "links": object{"customer": Owner}},
@@ -57,7 +57,7 @@ func New() *Fake {
 	return f
 }
 
-// posted is the union of the bodies that there are.
+// posted is the union of all request bodies.
 type posted struct {
 	Payments *ordered `json:"payments"`
 	Requests *struct {
@@ -115,7 +115,7 @@ func (f *Fake) answer(run func(*http.Request) (int, any)) http.HandlerFunc {
 	}
 }
 
-// command runs an operation; one that creates is run once for each key.
+// command runs an operation. An operation that creates an object runs once for each key.
 func (f *Fake) command(run func(*http.Request, *posted) (int, any)) http.HandlerFunc {
 	return f.answer(func(r *http.Request) (int, any) {
 		raw, _ := io.ReadAll(r.Body)
@@ -132,14 +132,14 @@ func (f *Fake) command(run func(*http.Request, *posted) (int, any)) http.Handler
 			}}}
 		}
 		status, body := run(r, in)
-		if status == http.StatusCreated && r.URL.Path != "/billing_request_flows" { // which has no keys
+		if status == http.StatusCreated && r.URL.Path != "/billing_request_flows" { // flows have no keys
 			f.keys[key] = madeBy(body)
 		}
 		return status, body
 	})
 }
 
-// madeBy is the id of the object that an answer has.
+// madeBy returns the id of the object in an answer.
 func madeBy(body any) (id string) {
 	answer, _ := body.(object)
 	for _, made := range answer {
@@ -163,7 +163,7 @@ func (f *Fake) id(prefix string) string {
 	return fmt.Sprintf("%s%04d", prefix, f.serial)
 }
 
-// shown is an object as a collection has it.
+// shown returns an object in the form of its collection.
 func (f *Fake) shown(collection, id string, status int) (int, any) {
 	o, there := f.objects[id]
 	prefix := map[string]string{"payments": "PM", "billing_requests": "BRQ", "mandates": "MD", "refunds": "RF"}[collection]
@@ -268,7 +268,7 @@ func (f *Fake) refund(_ *http.Request, in *posted) (int, any) {
 	return f.keep("refunds", o)
 }
 
-// refundsOf is a page of the refunds of a payment, two at most.
+// refundsOf returns a page of a payment's refunds, with at most two refunds.
 func (f *Fake) refundsOf(id string, r *http.Request) object {
 	found, after := []object{}, r.URL.Query().Get("after") == ""
 	for _, o := range f.refunds {
