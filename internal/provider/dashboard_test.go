@@ -45,7 +45,7 @@ func TestPage(t *testing.T) {
 	require.Empty(t, provider.Adapters()["braintree"].Page(descriptor.Settings{}, "8f5e", ""), "without the merchant there is no address")
 }
 
-// TestDashboards gives each provider ids that are none: no address comes of them, and each that does is https at a host of ours.
+// TestDashboards: each dashboard's form is an https address, and an invalid id gives no address.
 func TestDashboards(t *testing.T) {
 	t.Parallel()
 	const hostile = `javascript:alert(1) ../../x //evil.example {id} "><script> https://evil.example pi_1/../x pi_1?x=1`

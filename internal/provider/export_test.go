@@ -2,7 +2,7 @@ package provider
 
 import "slices"
 
-// Callable lists the kinds that can be called, sorted.
+// Callable returns the kinds that can be called, sorted.
 func Callable() []string {
 	var kinds []string
 	for kind, adapter := range Adapters() {

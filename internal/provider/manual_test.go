@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "write docs/reference/providers.md and t
 
 const manual = "../../docs/reference/providers"
 
-// TestManualSaysWhatAdaptersDo keeps the pages about providers equal to the adapters' descriptions: the members of a pay, which the
-// adapters' own tests compare with their requests, and the records that are read.
+// TestManualSaysWhatAdaptersDo keeps the pages about providers equal to the adapters' descriptions: the members of a
+// charge, which the adapters' own tests compare with their requests, and the records that are read.
 func TestManualSaysWhatAdaptersDo(t *testing.T) {
 	t.Parallel()
 	parts := map[string]map[string]string{manual + ".md": {"records": records(), "shown": shown(t)}}
@@ -52,7 +52,7 @@ func TestManualSaysWhatAdaptersDo(t *testing.T) {
 	}
 }
 
-// records is the table of which records each kind has.
+// records returns the table of each kind's records.
 func records() string {
 	var b strings.Builder
 	b.WriteString("| adapter | books | may lack new entries for | event list | statement |\n|---|---|---|---|---|\n")
@@ -68,7 +68,7 @@ func records() string {
 	return b.String()
 }
 
-// shown is the table of what lookups of captured payments show.
+// shown returns the table of the objects that lookups of captured payments show.
 func shown(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -84,7 +84,8 @@ func shown(t *testing.T) string {
 	return b.String()
 }
 
-// carries returns the tables of the kinds that can be charged, by page. The sandbox is on the page of the contract that it implements.
+// carries returns the tables of the kinds that can be charged, by page. The sandbox is on the page of the contract,
+// which it implements.
 func carries() map[string]string {
 	pages := map[string]string{}
 	adapters := provider.Adapters()

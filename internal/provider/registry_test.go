@@ -34,7 +34,8 @@ func TestEveryKindHasAnAdapter(t *testing.T) {
 	require.ErrorIs(t, err, provider.ErrNoAdapter)
 }
 
-// TestReferenceFormsMark: what a provider is given for a payment begun elsewhere counts as a mark of ours in its webhooks.
+// TestReferenceFormsMark: the reference that a shop gives a provider for a payment begun elsewhere counts as our mark in
+// the provider's webhooks.
 func TestReferenceFormsMark(t *testing.T) {
 	t.Parallel()
 	id := payment.AttemptID(uuid.Must(uuid.NewV7()))
@@ -53,12 +54,12 @@ func TestReferenceFormsMark(t *testing.T) {
 	}
 }
 
-// What is believed of a provider because its documentation says so, and no fake can
-// show. A word too many takes or pays back money twice; one too few leaves it open.
+// This test lists the properties that only a provider's documentation promises and no fake can show. A wrong promise
+// could charge or refund twice; a missing promise leaves outcomes unknown.
 func TestWhatTheDocumentationPromises(t *testing.T) {
 	t.Parallel()
 	for kind, c := range map[string]struct {
-		keys time.Duration // how long the provider keeps them; Square and GoCardless do not say
+		keys time.Duration // how long the provider keeps them; Square and GoCardless document no time
 		can  payment.Capabilities
 	}{
 		"adyen":         {7 * 24 * time.Hour, payment.Capabilities{Blind: true, Complete: true, Cancel: true, CancelByReference: true}},
@@ -91,9 +92,8 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 	}
 }
 
-// TestKeys: kinds that share a key share its meaning, since the manual has one line for it.
-// TestMarksInBooksAreClaims: where a webhook or a lookup of a kind takes a mark for one that a browser could have written, the
-// entries of its books and statements are taken so, too.
+// TestMarksInBooksAreClaims: if a kind's webhook or lookup treats a mark as one that a browser could have written, the
+// entries of its books and statements must do the same.
 func TestMarksInBooksAreClaims(t *testing.T) {
 	t.Parallel()
 	without := map[string]string{"stripe": "only a session's client_reference_id is a browser's, and no balance transaction has it"}

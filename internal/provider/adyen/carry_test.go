@@ -25,7 +25,7 @@ func TestCarries(t *testing.T) {
 	)
 }
 
-// sent is the body of a charge that was checked against Adyen's own description, and the outcome.
+// sent returns the body of a charge that was checked against Adyen's own description, and the outcome.
 func sent(t *testing.T, change func(*gateway.Charge)) (map[string]json.RawMessage, gateway.Outcome) {
 	t.Helper()
 	h := providertest.Described(t, document, "/v72", newFake())
@@ -146,7 +146,7 @@ func TestASecondStepSendsTheDetails(t *testing.T) {
 	}
 }
 
-// The details of another payment would say that this one is paid.
+// With the details of another payment, Adyen would report this payment as paid.
 func TestTheDetailsOfAnotherPaymentAreRefused(t *testing.T) {
 	t.Parallel()
 	base, hc, _ := serve(t, newFake())
@@ -192,7 +192,7 @@ func TestWhatASecondStepComesTo(t *testing.T) {
 	require.False(t, o.RefusesCall(), "it is how the payment stands")
 }
 
-// A customer who never comes back from the bank's page leaves a payment that Adyen has not named.
+// If a customer never returns from the bank's page, the payment has no pspReference.
 func TestACancelByReference(t *testing.T) {
 	t.Parallel()
 	h := providertest.Described(t, document, "/v72", newFake())

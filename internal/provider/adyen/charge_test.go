@@ -39,13 +39,13 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*gateway.Charge)
 		capture string
-		want    map[string]string // of the body's members, as JSON; empty: absent
+		want    map[string]string // members of the body as JSON; empty: absent
 	}{
 		"manual": {
 			func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, "manual",
 			map[string]string{"additionalData": `{"manualCapture":"true"}`, "captureDelayHours": ""},
 		},
-		"nowhere to return to": { // which Adyen's description does not allow: its own refusal says more than we could
+		"nowhere to return to": { // Adyen's description forbids this: Adyen's own refusal is clearer than ours could be
 			func(c *gateway.Charge) { c.ReturnURL = "" }, "automatic", map[string]string{"returnUrl": ""},
 		},
 		"a component's payment method": {
@@ -83,8 +83,8 @@ func money(minor int64, currency payment.Currency) func(*gateway.Charge) {
 	return func(c *gateway.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
 }
 
-// Adyen knows shoppers by three characters or more. A method that is nobody's is
-// charged without a name; a stored one can't be.
+// Adyen accepts shopper references of three characters or more. A method without an owner is charged without a
+// reference; a stored method can't be.
 func TestAUserWhomAdyenHasNoNameFor(t *testing.T) {
 	t.Parallel()
 	providertest.NeedDescribed(t, document)
@@ -109,7 +109,7 @@ func TestAUserWhomAdyenHasNoNameFor(t *testing.T) {
 	}
 }
 
-// All that is sent, as Adyen's own description has it.
+// All requests fit Adyen's own description.
 func TestRequestsFitAdyensDescription(t *testing.T) {
 	t.Parallel()
 	providertest.NeedDescribed(t, document)
@@ -138,8 +138,7 @@ func TestRequestsFitAdyensDescription(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// An AUTHORISATION does not say whether it took the money: an account that
-// charges in both ways could not be understood.
+// An AUTHORISATION does not contain the capture mode, so an account with both modes would be ambiguous.
 func TestAnAccountCapturesInOneWay(t *testing.T) {
 	t.Parallel()
 	base, hc, seen := serve(t, newFake())
@@ -182,8 +181,8 @@ func TestAnAmountThatAdyenHasNoDigitsForIsNotSent(t *testing.T) {
 	require.Empty(t, seen)
 }
 
-// A key that comes with another amount is the first payment's: its answer is
-// given again, and says so.
+// A key that is used with another amount belongs to the first payment. Adyen repeats the first answer, which names that
+// payment.
 func TestAKeyOfAnotherPaymentShowsThatPayment(t *testing.T) {
 	t.Parallel()
 	base, hc, _ := serve(t, newFake())
@@ -212,7 +211,7 @@ func TestARefusedChargeSaysWhy(t *testing.T) {
 	}
 }
 
-// Such an answer speaks of another call with the key, or of the moment.
+// Such an answer concerns another call with the key, or is transient.
 func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]*adyen.Client{

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Our ids go along, by which the webhooks name the payment and the refund.
+// The requests contain our ids, and the webhooks name the payment and the refund by them.
 func TestModificationsBearOurReferences(t *testing.T) {
 	t.Parallel()
 	base, hc, seen := serve(t, newFake())
@@ -51,7 +51,7 @@ func TestModificationsBearOurReferences(t *testing.T) {
 	require.JSONEq(t, `{"merchantAccount":"PaylatchECOM","reference":"`+id.String()+`","amount":{"value":300,"currency":"EUR"}}`, sent.body)
 }
 
-// A refusal of the command says nothing of the payment but that there is one.
+// A refused command shows only that the payment exists.
 func TestARefusedModification(t *testing.T) {
 	t.Parallel()
 	c := says(t, 422, `{"status":422,"errorCode":"137","errorType":"validation","message":"Invalid amount specified"}`)
@@ -63,8 +63,7 @@ func TestARefusedModification(t *testing.T) {
 	require.Equal(t, gateway.RefusedRefund("137"), r)
 }
 
-// Of an earlier call that may have gone through, a key that is turned away now
-// says nothing.
+// A rejected key is no evidence about an earlier call, which may have succeeded.
 func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{401, 403} {

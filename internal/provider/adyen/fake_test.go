@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// fake is as much of Adyen as its documentation tells and a payment needs. It
-// keeps the answers of idempotency keys, and what its webhooks would tell.
+// fake implements the documented parts of Adyen that a payment needs. It keeps the answers of idempotency keys, and the
+// data for its webhooks.
 type fake struct {
 	*http.ServeMux
 
 	mu       sync.Mutex
 	payments map[string]*made
-	waiting  []object // requests whose customer must act, the last one last
+	waiting  []object // requests whose customer must act, in order
 	keys     map[string]answer
 	serial   int
 }
@@ -60,7 +60,7 @@ func newFake() *fake {
 	return f
 }
 
-// command runs an operation once for each key, whose answer is given again.
+// command runs an operation once for each key, and repeats its answer.
 func (f *fake) command(run func(id string, in object) answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("Idempotency-Key")
@@ -146,7 +146,7 @@ func (f *fake) pay(_ string, in object) answer {
 	return answer{200, said}
 }
 
-// acts is the answer to a charge whose customer must act, nil for any other.
+// acts returns the answer to a charge whose customer must act, or nil.
 func acts(method object) *answer {
 	challenge := object{"type": "threeDS2", "subtype": "challenge", "token": "eyJ0", "paymentMethodType": "scheme", "paymentData": "Ab02b4c0"}
 	switch {
@@ -170,7 +170,7 @@ func acts(method object) *answer {
 	return nil
 }
 
-// details go on with the payment that waited last, or with another one's.
+// details continues the last waiting payment, or another payment.
 func (f *fake) details(_ string, in object) answer {
 	details, _ := in["details"].(object)
 	if details["threeDSResult"] == nil && details["redirectResult"] == nil || len(f.waiting) == 0 {
@@ -200,7 +200,7 @@ func (f *fake) cancelByReference(_ string, in object) answer {
 	}}
 }
 
-// modify only receives: whether it can be done is told later.
+// modify only acknowledges a request. A webhook reports the result later.
 func (f *fake) modify(id string, in object) answer {
 	if f.payments[id] == nil {
 		return refuse(422, "167", "validation")

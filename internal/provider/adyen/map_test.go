@@ -41,8 +41,7 @@ func TestHowAPaymentStands(t *testing.T) {
 	}
 }
 
-// Until the customer has acted the payment has no id that a capture or a refund
-// could name.
+// Until the customer has acted, the payment has no id for a capture or a refund.
 func TestACustomerWhoMustAct(t *testing.T) {
 	t.Parallel()
 	for members, want := range map[string]gateway.Outcome{
@@ -82,7 +81,7 @@ func TestAnswersThatNameNoPaymentAreUnknown(t *testing.T) {
 	}
 }
 
-// told is what the webhook says of a payment, by the same account's settings.
+// told returns the webhook's event about a payment, with the account's settings.
 func told(t *testing.T, capture, code, reason string, success bool, value int64, currency string) webhooks.Event {
 	t.Helper()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{"44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056"}, Params: map[string]string{"capture": capture}})
@@ -99,7 +98,7 @@ func told(t *testing.T, capture, code, reason string, success bool, value int64,
 	return events[0]
 }
 
-// The answer to a payment and its AUTHORISATION say the same.
+// The answer to a payment and its AUTHORISATION must agree.
 func TestAnswersAgreeWithWebhooks(t *testing.T) {
 	t.Parallel()
 	for _, capture := range []string{"", "manual", "automatic"} {

@@ -15,7 +15,8 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/adyen"
 )
 
-// TestOnePaymentHasOneID: the answer to a charge, to what follows it, webhooks and the settlement report name one pspReference.
+// TestOnePaymentHasOneID: the answers to a charge and to its later calls, webhooks and the settlement report name one
+// pspReference.
 func TestOnePaymentHasOneID(t *testing.T) {
 	t.Parallel()
 	base, hc, _ := serve(t, newFake())
@@ -33,7 +34,8 @@ func TestOnePaymentHasOneID(t *testing.T) {
 	require.Contains(t, adyen.Adapter().Payees(map[string]string{"merchant_account": merchant}), merchant)
 }
 
-// TestWhatIsOfferedIsNoPayment: what waits for its customer is ended by an OFFER_CLOSED, and paid by a payment of its own.
+// TestWhatIsOfferedIsNoPayment: an OFFER_CLOSED ends an offer that waits for its customer, and a payment with another
+// pspReference pays it.
 func TestWhatIsOfferedIsNoPayment(t *testing.T) {
 	t.Parallel()
 	offered := charged(t, says(t, http.StatusOK, `{"resultCode":"RedirectShopper","pspReference":"OFFER1"}`), charge(methodRedirect))
@@ -42,7 +44,7 @@ func TestWhatIsOfferedIsNoPayment(t *testing.T) {
 	require.Equal(t, hooked(t, "OFFER_CLOSED", "OFFER1", ""), providertest.ByOutcome(t, offered, nil))
 }
 
-// hooked is what a signed item names.
+// hooked returns the ids in a signed item.
 func hooked(t *testing.T, code, psp, original string) providertest.Named {
 	t.Helper()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{"44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056"}})

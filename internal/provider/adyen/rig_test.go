@@ -25,10 +25,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const document = "adyen-checkout-v72.json"
 
-// pair is an account that captures at once beside one that does not: the suite
-// charges in both ways.
+// pair is an account with automatic capture and an account with manual capture, because the suite uses both modes.
 type pair struct {
-	*adyen.Client // captures by command
+	*adyen.Client // manual capture
 
 	atOnce *adyen.Client
 }
@@ -65,13 +64,13 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, s)
 }
 
-// An account that captures at once has nothing to capture.
+// An account with automatic capture has no captures.
 func TestConformanceOfAnAccountThatCapturesAtOnce(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, suite())
 }
 
-// suite is that of an account that captures at once.
+// suite returns the suite of an account with automatic capture.
 func suite() providertest.Suite {
 	return providertest.Suite{
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return client(base, "automatic", c) },
@@ -96,7 +95,7 @@ type request struct {
 	body   string
 }
 
-// serve returns an address, and each request that reaches it.
+// serve returns an address, a client and the server's requests.
 func serve(t *testing.T, h http.Handler) (base string, c *http.Client, seen <-chan request) {
 	t.Helper()
 	all := make(chan request, 100)
@@ -110,8 +109,7 @@ func serve(t *testing.T, h http.Handler) (base string, c *http.Client, seen <-ch
 	return s.URL + "/", s.Client(), all
 }
 
-// says is an account that captures at once at an Adyen that answers everything in
-// one way.
+// says returns an account with automatic capture at a server that gives every request the same answer.
 func says(t *testing.T, status int, body string, header ...string) *adyen.Client {
 	t.Helper()
 	base, c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -26,7 +26,7 @@ const reportHead = "Company Account,Merchant Account,Psp Reference,Merchant Refe
 	"Gross Currency,Gross Debit (GC),Gross Credit (GC),Exchange Rate,Net Currency,Net Debit (NC),Net Credit (NC)," +
 	"Commission (NC),Markup (NC),Scheme Fees (NC),Interchange (NC),Payment Method Variant,Modification Merchant Reference,Batch Number\n"
 
-// reportLine is one of batch 4: kind, payment and modification, then from the gross currency on.
+// reportLine returns a line of batch 4: kind, payment and modification, then the columns from the gross currency on.
 func reportLine(kind, psp, modification, amounts string) string {
 	return "TestCompany,TestMerchant," + psp + ",att_1,visa,2026-03-14 15:09:26,CET," + kind + "," + modification + "," + amounts + ",visaclassic,,4\n"
 }
@@ -42,7 +42,7 @@ func statement(t *testing.T, file string) (all []gateway.Entry, err error) {
 
 func reportOf(lines ...string) string { return reportHead + strings.Join(lines, "") }
 
-// whole is a batch of each type, with its fees and its payout.
+// whole returns a batch with a line of each type, with fees and the payout.
 func whole() string {
 	return reportOf(
 		reportLine("Settled", "1813702551707653", "1713702551795048", "GBP,,5.00,1,GBP,,4.88,,0.04,0.01,0.07"),
@@ -89,7 +89,7 @@ func TestStatement(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// A file with columns in another order, and without those that may be missing.
+// This file has its columns in another order, and lacks the optional columns.
 func TestStatementByTheNamesOfItsColumns(t *testing.T) {
 	t.Parallel()
 	got, err := statement(t, "\uFEFF\"Net Credit (NC)\";\"Net Debit (NC)\";\"Net Currency\";\"Gross Credit (GC)\";\"Gross Debit (GC)\";\"Gross Currency\";\"Modification Reference\";\"Type\";\"Psp Reference\"\n"+
@@ -114,7 +114,7 @@ func TestStatementAndWebhooksAgree(t *testing.T) {
 		modification, kind, _ := strings.Cut(e.ID, "/")
 		code := codes[kind]
 		if code == "" {
-			continue // a refund that came back is named as the refund is
+			continue // a returned refund has the same name as the refund
 		}
 		d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{}, Body: fmt.Appendf(nil, `{"live":"false","notificationItems":[{"NotificationRequestItem":{
 			"eventCode":%q,"success":"true","pspReference":%q,"originalReference":%q,"merchantAccountCode":"TestMerchant","merchantReference":"att_1",
@@ -182,7 +182,7 @@ func TestStatementStops(t *testing.T) {
 	require.ErrorContains(t, err, `no column "Psp Reference"`)
 }
 
-// TestStatementOfPublishedPayments reads payments of Adyen's own samples of webhooks, where they are at hand.
+// TestStatementOfPublishedPayments reads payments of Adyen's own webhook samples, if they are available.
 func TestStatementOfPublishedPayments(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(published.Path(t, published.Payloads, "adyen/captureTrue.json"))

@@ -62,8 +62,7 @@ func TestNotSentWhenTheTimeEndsWhileDialling(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNotSent)
 }
 
-// A process that is frozen between the permit and the first byte sends nothing,
-// not even the request line.
+// A process that is frozen between the permit and the first byte sends nothing, not even the request line.
 func TestNothingGoesOutPastTheLease(t *testing.T) {
 	t.Parallel()
 	got := make(chan []byte, 1)
@@ -105,7 +104,7 @@ func TestALicenceIsAskedOnceAndNotInTheMiddle(t *testing.T) {
 	require.Equal(t, 1, asked)
 }
 
-// A command without a body is whole with its headers.
+// A command without a body is complete after its headers.
 func TestACommandWithoutABodyIsGated(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
@@ -121,7 +120,7 @@ func TestACommandWithoutABodyIsGated(t *testing.T) {
 	}
 }
 
-// A question that a command begins with is part of it.
+// The first read of a command is part of the command.
 func TestAQuestionWithALicenceIsGated(t *testing.T) {
 	t.Parallel()
 	url, hits := server(t, func(http.ResponseWriter, *http.Request) {})
@@ -140,8 +139,7 @@ func TestAQuestionWithALicenceIsGated(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNotSent)
 }
 
-// Of a connection that many requests share, only the one without a permit is
-// held back.
+// If many requests share a connection, only the request without a valid permit is stopped.
 func TestHTTP2SendsNothingPastTheLeaseAndLeavesTheOthersAlone(t *testing.T) {
 	t.Parallel()
 	arrived, answer := make(chan struct{}), make(chan struct{})

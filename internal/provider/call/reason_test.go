@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// The refund's id is read from any reason that it was written into, however long that was.
+// The refund's id can be read from each reason that contains it, regardless of the reason's length.
 func TestReason(t *testing.T) {
 	t.Parallel()
 	id := payment.RefundID(uuid.Must(uuid.NewV7()))

@@ -38,7 +38,7 @@ func (c *clock) permit() *gateway.Permit {
 	return &l
 }
 
-// client is one with connections of its own.
+// client returns a client with its own connections.
 func client(t *testing.T, change ...func(*http.Transport)) *http.Client {
 	t.Helper()
 	tr := &http.Transport{}
@@ -49,7 +49,7 @@ func client(t *testing.T, change ...func(*http.Transport)) *http.Client {
 	return &http.Client{Transport: tr}
 }
 
-// server counts the requests that its handler gets.
+// server counts the requests that its handler receives.
 func server(t *testing.T, h http.HandlerFunc) (url string, hits *atomic.Int32) {
 	t.Helper()
 	hits = new(atomic.Int32)
@@ -61,7 +61,7 @@ func server(t *testing.T, h http.HandlerFunc) (url string, hits *atomic.Int32) {
 	return s.URL, hits
 }
 
-// wire is a server below HTTP: talk gets each connection.
+// wire is a server below HTTP. talk handles each connection.
 func wire(t *testing.T, talk func(net.Conn)) (url string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -80,7 +80,7 @@ func wire(t *testing.T, talk func(net.Conn)) (url string) {
 	return "http://" + l.Addr().String()
 }
 
-// readRequest takes one whole request off a connection.
+// readRequest reads one whole request from a connection.
 func readRequest(r *bufio.Reader) error {
 	req, err := http.ReadRequest(r)
 	if err == nil {
@@ -96,7 +96,7 @@ func post(url string) call.Request {
 	}
 }
 
-// dialled lets something happen when the connection stands, before the request.
+// dialled calls then after the connection is established and before the request.
 func dialled(then func()) func(*http.Transport) {
 	return func(tr *http.Transport) {
 		tr.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {

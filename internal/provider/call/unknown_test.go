@@ -18,7 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// unknown asserts that a call's outcome is not known.
+// unknown asserts that an error leaves a call's outcome unknown.
 func unknown(t *testing.T, err error) {
 	t.Helper()
 	require.Error(t, err)
@@ -99,8 +99,7 @@ func TestInterimAnswersAreNotTheAnswer(t *testing.T) {
 	require.Equal(t, "{}", string(a.Body))
 }
 
-// A page that a redirect leads to is not the provider's answer to a payment, and
-// must not be shown our key.
+// The page of a redirect is not the provider's answer, and its server must not get our key.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{http.MethodPost, http.MethodGet} {
@@ -118,8 +117,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// net/http repeats what bears an Idempotency-Key when a kept connection breaks.
-// Whether that is safe is for us to decide, with the permit asked again.
+// net/http repeats a request with an Idempotency-Key if a reused connection breaks. The adapter decides whether that is
+// safe, after another check of the permit.
 func TestACutConnectionNeverRepeatsACommand(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{"amount":1999}`, ""} {
@@ -147,7 +146,7 @@ func TestACutConnectionNeverRepeatsACommand(t *testing.T) {
 	}
 }
 
-// A question may be asked twice: a kept connection that broke costs no answer.
+// A read may be sent twice, so a broken reused connection loses no answer.
 func TestACutConnectionRepeatsAQuestion(t *testing.T) {
 	t.Parallel()
 	url := wire(t, func(c net.Conn) {

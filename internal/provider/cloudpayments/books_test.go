@@ -24,7 +24,7 @@ var day = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 
 func rubles(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: "RUB"} }
 
-// listed is a transaction as a list shows it.
+// listed returns a transaction as a list shows it.
 func listed(t transaction, kind int, made, confirmed time.Time, more object) object {
 	o := t.render()
 	o["Type"], o["CreatedDateIso"], o["PaymentCurrency"] = kind, made.Format(local), "RUB"
@@ -35,8 +35,8 @@ func listed(t transaction, kind int, made, confirmed time.Time, more object) obj
 	return o
 }
 
-// booked is a fake with a list of seven transactions: of the day are two payments, one of them held before, and two
-// refunds; a payout and a hold are in no book.
+// booked returns a fake with a list of seven transactions. The day has two payments, one of them held before, and two
+// refunds. A payout and a hold have no entries.
 func booked(t *testing.T) providertest.Booked {
 	t.Helper()
 	data := json.RawMessage(`{"payment_attempt_id":"att_1","order_id":"A-1","refund_id":"r1"}`)
@@ -109,7 +109,7 @@ func TestBooks(t *testing.T) {
 	})
 }
 
-// A transaction of the day that can't be read is an error, not one less, and hides no other.
+// An unreadable transaction of the day is an error and not a missing entry, and hides no other transaction.
 func TestBooksOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	for _, odd := range []string{
@@ -131,7 +131,7 @@ func TestBooksOfWhatCantBeRead(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrUnreadable, "it is no list")
 }
 
-// listing are the ids of the entries of a list's only page, and the error after them.
+// listing returns the ids of the entries on a list's only page, and the error after them.
 func listing(t *testing.T, model string) (ids []string, err error) {
 	t.Helper()
 	pages := []string{model, `[]`}

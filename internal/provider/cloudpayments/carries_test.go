@@ -26,7 +26,7 @@ func TestCarries(t *testing.T) {
 	)
 }
 
-// ticket is a pay of two tickets and their delivery, with a receipt.
+// ticket returns a charge of two tickets and their delivery, with a receipt.
 func ticket(token string) gateway.Charge {
 	ch := charge(token)
 	ch.Customer.Email, ch.Customer.Phone, ch.Customer.Name, ch.Customer.IP = "jane@shop.example", "+79000000000", "Jane Doe", "203.0.113.9"
@@ -38,7 +38,7 @@ func ticket(token string) gateway.Charge {
 	return ch
 }
 
-// receiptOf is the receipt in a request.
+// receiptOf returns the receipt in a request.
 func receiptOf(t *testing.T, body string) string {
 	t.Helper()
 	var sent struct {
@@ -69,7 +69,7 @@ func TestAReceiptIsSentWithThePayment(t *testing.T) {
 	}
 }
 
-// What was taken, and what is paid back, have receipts of their own, and keep our names.
+// A capture and a refund have their own receipts, and keep our ids.
 func TestAReceiptOfAPart(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -99,7 +99,7 @@ func TestAReceiptOfAPart(t *testing.T) {
 	require.Equal(t, r.ProviderRefundID, found.ProviderRefundID)
 }
 
-// A notification brings the data back: our name is read beside the receipt.
+// A notification contains the data of the request: our id is read besides the receipt.
 func TestWebhooksReadOurNameBesideAReceipt(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -122,7 +122,7 @@ func TestWebhooksReadOurNameBesideAReceipt(t *testing.T) {
 	require.Equal(t, ch.Attempt.String(), events[0].References[0])
 }
 
-// A customer saves a card; the merchant charges it alone.
+// A customer saves a card, and the merchant charges it alone.
 func TestASavedCardIsChargedByTheMerchant(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))

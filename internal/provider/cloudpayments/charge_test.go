@@ -36,7 +36,7 @@ func TestATokenIsChargedInOneCall(t *testing.T) {
 	}
 }
 
-// A page is an order; its payment bears both names by which it can be reached.
+// A page is an order. Its payment has both of its names.
 func TestAPageIsAnOrder(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -60,7 +60,7 @@ func TestAPageIsAnOrder(t *testing.T) {
 	require.True(t, charged(t, c, ch).Refused)
 }
 
-// A token is of one AccountId: that is the user.
+// A token belongs to one AccountId, which is the customer's reference.
 func TestATokenOfAnotherUserIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
@@ -71,7 +71,7 @@ func TestATokenOfAnotherUserIsRefused(t *testing.T) {
 	}, charged(t, c, ch))
 }
 
-// Declined by token the payment is over: nobody has a page to try again on.
+// A declined payment by token is final, because it has no page for another try.
 func TestADeclinedTokenIsFinalAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
@@ -142,7 +142,7 @@ func TestAnAmountOfNoCurrencyIsNotSent(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// What is no number of a transaction is not asked for.
+// An id that is not a transaction's number is not sent.
 func TestAnIDOfAnotherFormIsNotSent(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))

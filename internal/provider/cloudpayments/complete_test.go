@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
 )
 
-// challenged is a payment whose customer is at the bank, and the call that ends that.
+// challenged returns the call that completes a payment whose customer is at the bank.
 func challenged(t *testing.T, c *cloudpayments.Client, ch gateway.Charge) gateway.Completion {
 	t.Helper()
 	o := charged(t, c, ch)
@@ -54,7 +54,7 @@ func TestACardWith3DSecureIsPaidInTwoSteps(t *testing.T) {
 	}
 }
 
-// One key is one completion; by another the payment is found as it is.
+// One key makes one completion. A call with another key finds the payment as it is.
 func TestACompletionIsDoneOnce(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -83,7 +83,7 @@ func TestAProofThatFailsIsADecline(t *testing.T) {
 	}, o)
 }
 
-// Nothing is sent with the proof of another payment, or with none.
+// With another payment's proof, or without a proof, nothing is sent.
 func TestAnothersProofIsNotSent(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -117,7 +117,7 @@ func TestACompletionAsksItsPermit(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// A lost or a garbled answer leaves it open; the same call again brings what it was.
+// A lost or garbled answer leaves the outcome unknown. The same call again returns the first result.
 func TestACompletionWithoutAnAnswerIsOpen(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(w http.ResponseWriter, heard *httptest.ResponseRecorder){
@@ -149,7 +149,7 @@ func TestACompletionWithoutAnAnswerIsOpen(t *testing.T) {
 	}
 }
 
-// A refusal is of this one call while the payment waits.
+// While the payment waits, a refusal concerns this call only.
 func TestARefusedCompletionSaysHowThePaymentStands(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -170,8 +170,8 @@ func TestARefusedCompletionSaysHowThePaymentStands(t *testing.T) {
 	require.True(t, o.RefusesCall())
 }
 
-// Nothing voids a payment that waits for 3-D Secure. It is over when nobody can be in it any more: only a
-// completion would take its money, and none is sent beside a cancel.
+// A payment that waits for 3-D Secure can't be voided. It is over when the customer can't be in 3-D Secure any more:
+// only a completion would take its money, and none is sent while a cancel is requested.
 func TestAPaymentIn3DSecureIsOverWhenNobodyIsInIt(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// fake is as much of CloudPayments as its documentation tells and a payment needs:
-// it keeps transactions, orders and, for the hour of a test, idempotency keys.
+// fake implements the documented parts of CloudPayments that a payment needs. It keeps transactions, orders and
+// idempotency keys.
 type fake struct {
 	*http.ServeMux
 
@@ -49,7 +49,7 @@ const (
 	good, declined, poor, unknown = "tk_good", "tk_declined", "tk_poor", "tk_nobody"
 )
 
-// request is what all methods together may be told.
+// request is the union of all request bodies.
 type request struct {
 	TransactionID   int             `json:"TransactionId"`
 	Amount          json.Number     `json:"Amount"`
@@ -69,10 +69,10 @@ type request struct {
 	Scheduled  *int   `json:"PaymentScheduled"`
 }
 
-// cryptogram has the length of a real one; what it begins with is what the fake does.
+// cryptogram returns a text as long as a real cryptogram. Its beginning selects the fake's behaviour.
 func cryptogram(does string) string { return does + strings.Repeat("SMfLeYdKp5dSQVIi", 20) }
 
-// mismatched reports whether a receipt is to nobody or not about the money that moves.
+// mismatched reports whether a receipt has no recipient or does not match the amount.
 func (r request) mismatched() bool {
 	var data struct {
 		CloudPayments *struct {
@@ -132,7 +132,7 @@ func serving() *fake {
 	return f
 }
 
-// once gives one answer to each X-Request-ID, whatever else it comes with.
+// once gives one answer to each X-Request-ID, even if the rest of the request differs.
 func (f *fake) once(run func(in request) object) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != publicID || password != secret {
@@ -188,7 +188,7 @@ func (f *fake) charge(in request, status string) object {
 	return f.add(t).answer()
 }
 
-// card charges a new card. What its bank answers is in PaRes.
+// card charges a new card. PaRes contains the bank's answer.
 func (f *fake) card(in request, status string) object {
 	t := &transaction{invoice: in.InvoiceID, currency: in.Currency, amount: in.minor(), status: status, data: in.JSONData, saves: in.SaveCard}
 	is := func(does string) bool { return strings.HasPrefix(in.Cryptogram, does) }
@@ -256,7 +256,7 @@ func (f *fake) get(in request) object {
 	return wrong("Not found")
 }
 
-// find returns the last transaction of an invoice, refunds only where they count.
+// find returns the last transaction of an invoice. It includes refunds only if refunds is set.
 func (f *fake) find(in request, refunds bool) object {
 	said := wrong("Not found")
 	for _, t := range f.transactions {

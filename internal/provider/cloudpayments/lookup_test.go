@@ -16,7 +16,7 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/cloudpayments"
 )
 
-// notify is the event that a genuine notification on a topic is.
+// notify returns the event of a genuine notification on a topic.
 func notify(t *testing.T, topic string, fields map[string]string) webhooks.Event {
 	t.Helper()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{secret}})
@@ -32,14 +32,14 @@ func notify(t *testing.T, topic string, fields map[string]string) webhooks.Event
 	return events[0]
 }
 
-// What the adapter reads in a status, and in a reason, is what the notification
-// about it says. A declined transaction is over; only its page may be open.
+// The adapter and a notification must read a status and a reason in the same way. A declined transaction is final; only
+// its page may stay open.
 func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
 	news := map[webhooks.Kind]fsm.News{
 		webhooks.KindAuthorized: fsm.NewsAuthorized, webhooks.KindSucceeded: fsm.NewsSucceeded, webhooks.KindFailed: fsm.NewsFailed,
 		webhooks.KindActionRequired: fsm.NewsActionRequired,
-		webhooks.KindIgnored:        fsm.NewsProcessing, // of a status that is not known here
+		webhooks.KindIgnored:        fsm.NewsProcessing, // an unknown status
 	}
 	for status, topic := range map[string]string{
 		"Completed": "pay", "Authorized": "pay", "AwaitingAuthentication": "pay", "Cancelled": "cancel", "Declined": "fail", "Marinating": "pay",
@@ -77,8 +77,8 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 	}
 }
 
-// Notifications name the attempt by what the charge was told, the refund by what
-// the refund was, and both by the transaction's number.
+// A notification names the attempt by the charge's data and the refund by the refund's data. It names both by the number
+// of the transaction.
 func TestAWebhookNamesWhatWasCharged(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -135,8 +135,7 @@ func TestASecretThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// A refund is a transaction. By our reference only the last operation of a payment
-// is found.
+// A refund is a transaction. Our reference finds only the last operation of a payment.
 func TestLookingForRefunds(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
@@ -163,7 +162,7 @@ func TestLookingForRefunds(t *testing.T) {
 	found, err = c.LookupRefund(t.Context(), refs[0])
 	require.NoError(t, err)
 	require.Equal(t, made[0], found)
-	// The refund is not the payment that is found by our reference.
+	// A search by our reference must not return the refund as the payment.
 	for _, look := range []func() (gateway.Outcome, error){
 		func() (gateway.Outcome, error) { return c.Lookup(t.Context(), paid.ProviderPaymentID) },
 		func() (gateway.Outcome, error) { return c.Find(t.Context(), ch.Attempt) },
@@ -190,7 +189,7 @@ func TestHowARefundStands(t *testing.T) {
 	}
 }
 
-// A payment that is not found does not prove that nothing of it was paid back.
+// A payment that is not found is no proof that it was not refunded.
 func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusOK, `{"Success":false,"Message":"Not found"}`)

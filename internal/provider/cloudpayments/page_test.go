@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
 )
 
-// pays is a customer who pays on a page, so far as the status says.
+// pays makes a payment on a page as its customer, with this status.
 func (f *fake) pays(ch gateway.Charge, status string, reason int) *transaction {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -31,7 +31,7 @@ func opened(t *testing.T) (*fake, *cloudpayments.Client, gateway.Charge, gateway
 	return f, c, ch, o, got
 }
 
-// A page is looked up by its last transaction. After a declined one the customer may make another.
+// A page is looked up by its last transaction. After a decline, the customer may make another transaction.
 func TestLookup_of_a_page(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
@@ -60,8 +60,8 @@ func TestLookup_of_a_page(t *testing.T) {
 	require.Equal(t, paid.name(), now.ProviderPaymentID)
 }
 
-// What the customer did on the page decides what becomes of its cancellation; the
-// page is closed first. A payment that may hold or have taken money is named.
+// The page is closed first. The customer's payment on the page then decides the outcome of the cancel. A payment that
+// may hold or have taken money is named.
 func TestCancel_of_a_page(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]gateway.Outcome{
@@ -97,7 +97,7 @@ func TestCancel_of_a_page(t *testing.T) {
 	}
 }
 
-// The last try was declined: an earlier one may still be in 3-D Secure, and is not listed.
+// The last try was declined, but an earlier try may still be in 3-D Secure, and is not listed.
 func TestCancel_of_a_page_after_a_decline_ends_it_once_nothing_is_under_way(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
@@ -114,7 +114,7 @@ func TestCancel_of_a_page_after_a_decline_ends_it_once_nothing_is_under_way(t *t
 	}
 }
 
-// Closed by somebody else, and nobody paid: whether it is over is open.
+// Another caller closed the page and no payment was made, so it is unknown whether the page is over.
 func TestCancel_of_a_page_that_cannot_be_closed(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
@@ -129,7 +129,7 @@ func TestCancel_of_a_page_that_cannot_be_closed(t *testing.T) {
 	require.Equal(t, fsm.NewsSoftFailed, over.News, "it may yet be paid there")
 }
 
-// Captures and refunds are of a transaction of the page, and so is the search for a refund.
+// Captures, refunds and the search for a refund concern a transaction of the page.
 func TestCommands_of_a_payment_on_a_page(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)

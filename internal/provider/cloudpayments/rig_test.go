@@ -47,7 +47,7 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, suite())
 }
 
-// The same with new cards. One that waits for 3-D Secure is cancelled by no call: see complete_test.go.
+// This runs the suite with new cards. No call cancels a payment that waits for 3-D Secure, see complete_test.go.
 func TestConformanceOfACryptogram(t *testing.T) {
 	t.Parallel()
 	s := suite()
@@ -55,7 +55,7 @@ func TestConformanceOfACryptogram(t *testing.T) {
 	providertest.Run(t, s)
 }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*cloudpayments.Client, <-chan seen) {
 	t.Helper()
 	got := make(chan seen, 100)
@@ -75,7 +75,7 @@ type seen struct {
 	body   string
 }
 
-// says answers everything in one way.
+// says gives every request the same answer.
 func says(t *testing.T, status int, body string) *cloudpayments.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 )
 
-// statuses are those of all transactions of a page, in their order.
+// statuses returns the statuses of a page's transactions in order.
 func (f *fake) statuses() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -27,7 +27,7 @@ func (f *fake) statuses() []string {
 
 func (t *transaction) name() string { return strconv.Itoa(t.id) }
 
-// A command is for the transaction that it names, whatever else was tried on the page.
+// A command applies to the named transaction, even if the page has others.
 func TestCommands_are_for_the_named_transaction(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
@@ -59,7 +59,7 @@ func canceled(id, container string) gateway.Outcome {
 	return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Container: container, Failure: payment.NewFailure("canceled", "")}
 }
 
-// Without the id of a payment nothing that takes or returns money is sent.
+// Without a payment's id, no command that captures or refunds is sent.
 func TestCommands_without_a_payment_are_not_sent(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, got := opened(t)
@@ -74,7 +74,7 @@ func TestCommands_without_a_payment_are_not_sent(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// Captured between the question and the command: a hold that can't be released does not end the page.
+// The hold is captured between the lookup and the command. A hold that can't be released does not end the page.
 func TestCancel_of_a_page_whose_hold_was_captured_is_refused(t *testing.T) {
 	t.Parallel()
 	f := serving()
@@ -106,7 +106,7 @@ func TestCancel_of_a_page_whose_hold_was_captured_is_refused(t *testing.T) {
 	require.Equal(t, o.Container, over.Container)
 }
 
-// TestOnePayment: the page is the container, and the transaction made on it the payment.
+// TestOnePayment: the page is the container, and its transaction is the payment.
 func TestOnePayment(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
@@ -122,7 +122,7 @@ func TestOnePayment(t *testing.T) {
 	require.False(t, *direct.Live)
 }
 
-// Two tries on one page are two payments, and the end of the second is not that of the first.
+// Two tries on one page are two payments. The failure of the second does not fail the first.
 func TestLookup_of_two_tries(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)

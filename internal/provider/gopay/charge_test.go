@@ -48,7 +48,7 @@ func TestAPayment(t *testing.T) {
 		]}`, g.bodies[0])
 }
 
-// TestASavedCard: the payment that saves a card is the card, which further ones are recurrences of.
+// TestASavedCard: the id of the payment that saves a card names the card, and later payments are its recurrences.
 func TestASavedCard(t *testing.T) {
 	t.Parallel()
 	c, g := opened(t)
@@ -124,7 +124,7 @@ func TestA401OfSomebodyElse(t *testing.T) {
 	}
 }
 
-// TestSystemErrorsRefuseNothing: GoPay's own failure leaves the outcome unknown, whatever its status.
+// TestSystemErrorsRefuseNothing: GoPay's own failure leaves the outcome unknown, with any status.
 func TestSystemErrorsRefuseNothing(t *testing.T) {
 	t.Parallel()
 	_, err := says(t, http.StatusConflict, `{"errors":[{"message":"x"}]}`).Charge(t.Context(), charge("redirect"))

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/gopay"
 )
 
-// paidBy is the id of a payment that its customer has made, with this capture.
+// paidBy returns the id of a payment that its customer has paid, with this capture mode.
 func paidBy(t *testing.T, c *gopay.Client, g *gate, capture payment.CaptureMode) string {
 	t.Helper()
 	ch := charge("redirect")
@@ -37,7 +37,7 @@ func TestWhatIsAcceptedMayShowLater(t *testing.T) {
 	require.Equal(t, want, o)
 }
 
-// TestAPartHasAnItem: all that is held is captured by an empty form.
+// TestAPartHasAnItem: an empty form captures the whole hold, so only a partial capture has an item.
 func TestAPartHasAnItem(t *testing.T) {
 	t.Parallel()
 	c, g := opened(t)
@@ -50,7 +50,7 @@ func TestAPartHasAnItem(t *testing.T) {
 	require.Empty(t, g.bodies[3])
 }
 
-// TestFailedResults: a command that GoPay accepts as a request and fails is refused.
+// TestFailedResults: if GoPay accepts the request and the command fails, the command is refused.
 func TestFailedResults(t *testing.T) {
 	t.Parallel()
 	failed := says(t, http.StatusOK, `{"id":1,"result":"FAILED","state":"AUTHORIZED","amount":1999,"currency":"CZK"}`)
@@ -62,7 +62,7 @@ func TestFailedResults(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestARefundIsNamedByItsList: the response to a refund has no id of it.
+// TestARefundIsNamedByItsList: the response to a refund does not contain the refund's id.
 func TestARefundIsNamedByItsList(t *testing.T) {
 	t.Parallel()
 	c, g := opened(t)
@@ -89,7 +89,8 @@ func TestARefundIsNamedByItsList(t *testing.T) {
 	require.Len(t, g.payments[id].refunds, 4)
 }
 
-// TestOtherRefundsOfTheAmount: a refund that was made in the dashboard at the same time may be either.
+// TestOtherRefundsOfTheAmount: if a refund of the same amount is made in the dashboard at the same time, either refund
+// may be ours.
 func TestOtherRefundsOfTheAmount(t *testing.T) {
 	t.Parallel()
 	c, g := opened(t)
@@ -108,7 +109,7 @@ func TestOtherRefundsOfTheAmount(t *testing.T) {
 	require.Equal(t, fsm.NewsProcessing, o.News)
 }
 
-// TestARefundLooksFirst: where the refunds are not listed nothing is paid back.
+// TestARefundLooksFirst: if the refunds can't be listed, nothing is refunded.
 func TestARefundLooksFirst(t *testing.T) {
 	t.Parallel()
 	_, err := says(t, http.StatusBadGateway, "").Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: czk(1), Permit: permit()})

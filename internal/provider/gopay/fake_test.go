@@ -13,19 +13,18 @@ import (
 	"testing"
 )
 
-// gate is as much of GoPay as its documentation tells and a payment needs. What is done with a payment it does
-// at once.
+// gate implements the documented parts of GoPay that a payment needs. It executes commands at once.
 type gate struct {
 	*http.ServeMux
 
 	mu       sync.Mutex
 	payments map[string]*paid
 	serial   int
-	// lags is set for one that accepts what is to be done and does nothing yet.
+	// lags: the fake accepts commands and does not execute them yet.
 	lags bool
-	// silent is set for one that lists no refund, unlisted for one that has no list of them.
+	// silent: lists of refunds are empty. unlisted: there are no lists of refunds.
 	silent, unlisted bool
-	// bodies are those of all commands.
+	// bodies are the bodies of all commands.
 	bodies []string
 }
 
@@ -37,7 +36,7 @@ type paid struct {
 	amount   int64
 	currency string
 	held     bool
-	stopped  bool // its recurrence
+	stopped  bool // the recurrence was stopped
 	request  object
 	parent   int
 	refunds  []object
@@ -102,7 +101,7 @@ var names = map[int]string{
 	340: "PAYMENT_RECURRENCE_FAILED", 342: "PAYMENT_RECURRENCE_STOPPED", 350: "PAYMENT_CAPTURE_FAILED", 351: "PAYMENT_CAPTURE_DONE", 352: "PAYMENT_AUTH_VOID_FAILED",
 }
 
-// on does something with a payment: it returns the response, or the number of an error.
+// on executes a command for a payment. do returns the response, or the number of an error.
 func (g *gate) on(do func(p *paid, body []byte) (any, int)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -123,7 +122,7 @@ func (g *gate) on(do func(p *paid, body []byte) (any, int)) http.HandlerFunc {
 	}
 }
 
-// order is what the fake reads of a request for a payment or a recurrence.
+// order is the part of a request for a payment or a recurrence that the fake reads.
 type order struct {
 	Amount   int64  `json:"amount"`
 	Currency string `json:"currency"`
@@ -188,7 +187,7 @@ func (p *paid) render() object {
 	return o
 }
 
-// pay is what the customer does on GoPay's page.
+// pay pays as the customer on GoPay's page.
 func (g *gate) pay(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

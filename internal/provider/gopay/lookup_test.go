@@ -22,12 +22,13 @@ import (
 
 const attempt = "0199b2f4-5a7e-7c31-9d3e-2f6a8b1c4d5e"
 
-// fake is GoPay with these answers, by path. It gives a new access token each time, and takes the newest.
+// fake is a GoPay server with these answers, by path. It issues a new access token each time, and accepts the newest
+// only.
 type fake struct {
 	t       *testing.T
 	answers map[string]string
 	tokens  atomic.Int32
-	// stale is how many requests it refuses as of a token that it does not take.
+	// stale is the number of further requests whose token it rejects.
 	stale atomic.Int32
 }
 
@@ -66,7 +67,7 @@ func answering(t *testing.T, answers map[string]string) *gopay.Client {
 	return (&fake{t: t, answers: answers}).client()
 }
 
-// found is GoPay's answer about a payment.
+// found returns GoPay's answer about a payment.
 func found(state, rest string) string {
 	return `{"id":3000006529,"order_number":"001","state":"` + state + `","amount":1999,"currency":"CZK","target":{"type":"ACCOUNT","goid":8123456789}` + rest + `}`
 }
@@ -92,7 +93,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestOnePayment: GoPay names a payment by the id of the answer to its creation in each notification.
+// TestOnePayment: each notification names a payment by the id in the answer to its creation.
 func TestOnePayment(t *testing.T) {
 	t.Parallel()
 	c, g := opened(t)
@@ -104,7 +105,7 @@ func TestOnePayment(t *testing.T) {
 	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: made, Webhook: notice})
 }
 
-// A notification proves nothing of whose the payment is: GoPay's answer has to name it.
+// A notification does not prove which attempt a payment belongs to. GoPay's answer must name the attempt.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	for rest, want := range map[string][]string{
@@ -118,7 +119,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// A card that was saved for nobody can't be charged: whose it is does not show.
+// A saved card without a customer can't be charged, because its owner is unknown.
 func TestACardOfNobody(t *testing.T) {
 	t.Parallel()
 	got, err := answering(t, map[string]string{path: found("PAID", `,"recurrence":{"recurrence_cycle":"ON_DEMAND","recurrence_state":"STARTED"}`)}).Lookup(t.Context(), "3000006529")

@@ -49,8 +49,7 @@ func suite() providertest.Suite {
 	}
 }
 
-// GoPay publishes no description of its API in OpenAPI that the fake could be held against: it is made by the
-// documentation.
+// GoPay publishes no OpenAPI description, so the fake follows the documentation.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, suite())
@@ -63,7 +62,7 @@ func TestCarries(t *testing.T) {
 	)
 }
 
-// opened is a client of a fake.
+// opened returns a client of a fake.
 func opened(t *testing.T) (*gopay.Client, *gate) {
 	t.Helper()
 	g := newGate(t)
@@ -74,7 +73,7 @@ func opened(t *testing.T) (*gopay.Client, *gate) {
 	return c, g
 }
 
-// says answers all but requests for tokens in one way.
+// says gives all requests except those for tokens the same answer.
 func says(t *testing.T, status int, body string) *gopay.Client {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -110,7 +109,7 @@ func charged(t *testing.T, c *gopay.Client, ch gateway.Charge) gateway.Outcome {
 	return o
 }
 
-// overtaking is a client of a fake at which something happens with each refund.
+// overtaking returns a client of a fake that calls happens with each refund.
 func overtaking(t *testing.T, g *gate, happens func()) *gopay.Client {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

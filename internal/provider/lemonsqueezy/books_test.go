@@ -19,14 +19,14 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/lemonsqueezy"
 )
 
-// midnight begins the fixture's day.
+// midnight is the beginning of the fixture's day.
 var midnight = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 
 func hours(n float64) time.Time { return midnight.Add(time.Duration(n * float64(time.Hour))) }
 
 func date() gateway.Span { return gateway.Span{From: midnight, To: midnight.AddDate(0, 0, 1)} }
 
-// sold are orders of all kinds of days, oldest first.
+// sold returns orders of all kinds from several days, oldest first.
 func sold() *fake {
 	f := newFake()
 	f.most = 2
@@ -89,7 +89,7 @@ func booked(t *testing.T) providertest.Booked {
 	}
 }
 
-// A lookup has totals only, in which the order is contained: so the names are compared with webhooks alone.
+// A lookup has only totals, which include the order. So the names are compared with webhooks alone.
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	changed := map[string]time.Time{"5004": hours(7), "5006": hours(8)}
@@ -107,7 +107,7 @@ func TestBooks(t *testing.T) {
 	})
 }
 
-// entriesOf are the ids of a span's entries, and the error after them.
+// entriesOf returns the ids of a span's entries, and the error after them.
 func entriesOf(t *testing.T, c *lemonsqueezy.Client, in gateway.Span) (ids []string, err error) {
 	t.Helper()
 	err = c.Entries(t.Context(), in, func(e gateway.Entry) error {
@@ -117,7 +117,7 @@ func entriesOf(t *testing.T, c *lemonsqueezy.Client, in gateway.Span) (ids []str
 	return ids, err
 }
 
-// The list is read no further back than orders are looked at for refunds.
+// The list is read back only as far as orders may still be refunded.
 func TestBooksStopAtWhatIsOlder(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, sold(), store())
@@ -126,7 +126,7 @@ func TestBooksStopAtWhatIsOlder(t *testing.T) {
 	require.Len(t, lines(got), 6, "5003 is too old, and 5001 on the next page is not read")
 }
 
-// Test payments are in the books of an account of them, and in no other's.
+// Test payments are only in the books of an account for tests.
 func TestBooksOfTestPayments(t *testing.T) {
 	t.Parallel()
 	tests := store()
@@ -137,7 +137,7 @@ func TestBooksOfTestPayments(t *testing.T) {
 	require.Equal(t, []string{"5008"}, ids)
 }
 
-// An order that is made while the list is read shifts the others, and hides none.
+// An order that is created while the list is read shifts the others, and hides none of them.
 func TestBooksWhileOrdersAreMade(t *testing.T) {
 	t.Parallel()
 	f := sold()
@@ -152,7 +152,7 @@ func TestBooksWhileOrdersAreMade(t *testing.T) {
 	require.Subset(t, ids, []string{"5004", "5004/refund", "5006", "5006/refund", "5007", "5013"})
 }
 
-// An order that can't be read is an error if it may be of the span, and hides no other.
+// An unreadable order that may belong to the span is an error, and hides no other order.
 func TestBooksOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	const good = `{"type":"orders","id":"2","attributes":{"status":"paid","currency":"EUR","total":1,"created_at":"2026-03-14T01:00:00.000000Z"}}`

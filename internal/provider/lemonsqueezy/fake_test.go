@@ -20,8 +20,8 @@ const (
 	variant = "2002"
 )
 
-// fake is as much of Lemon Squeezy as its documentation tells and a payment needs. It reads requests strictly, by the
-// documented members. No checkout shows that it was paid, and no order of which checkout it is.
+// fake implements the documented parts of Lemon Squeezy that a payment needs. It reads requests strictly, by the
+// documented members. A checkout does not show whether it was paid, and an order does not name its checkout.
 type fake struct {
 	*http.ServeMux
 
@@ -29,9 +29,9 @@ type fake struct {
 	currency  string
 	checkouts []*checkout
 	orders    []*order
-	// silent: the response to a refund does not show it yet.
+	// silent: the response to a refund does not show the refund yet.
 	silent bool
-	// most is how many objects a page has at the most, where that is less than what may be requested.
+	// most is the maximum number of objects in a page, if it is less than the number that may be requested.
 	most int
 }
 
@@ -47,7 +47,7 @@ type order struct {
 	id, status, currency string
 	total, refunded      int64
 	test                 bool
-	// made, changed and back are its dates; the zero value shows none.
+	// made, changed and back are the order's dates. A zero date is not shown.
 	made, changed, back time.Time
 }
 
@@ -117,7 +117,7 @@ type related struct {
 	Data struct{ Type, ID string }
 }
 
-// created are the documented members of POST /v1/checkouts, as far as they are sent.
+// created has the documented members of POST /v1/checkouts that the adapter sends.
 type created struct {
 	Data struct {
 		Type       string
@@ -165,7 +165,7 @@ func (f *fake) create(_ *http.Request, body []byte) (int, any) {
 	return data(http.StatusCreated, c.render(object{"currency": f.currency, "total": a.Price}))
 }
 
-// list is newest first.
+// list lists the newest checkout first.
 func (f *fake) list(r *http.Request, _ []byte) (int, any) {
 	if r.URL.Query().Get("filter[variant_id]") != variant {
 		return failure(http.StatusBadRequest, "Bad Request")
@@ -175,14 +175,14 @@ func (f *fake) list(r *http.Request, _ []byte) (int, any) {
 	return listed(r, f.most, all, func(c *checkout) object { return c.render([]int{}) })
 }
 
-// listOrders is newest first.
+// listOrders lists the newest order first.
 func (f *fake) listOrders(r *http.Request, _ []byte) (int, any) {
 	all := slices.Clone(f.orders)
 	slices.Reverse(all)
 	return listed(r, f.most, all, (*order).render)
 }
 
-// listed is a page of a list, by its number.
+// listed returns a numbered page of a list.
 func listed[T any](r *http.Request, most int, all []T, render func(T) object) (int, any) {
 	query := r.URL.Query()
 	size, err := strconv.Atoi(query.Get("page[size]"))
@@ -217,7 +217,7 @@ func (f *fake) find(id string) *checkout {
 	return nil
 }
 
-// pay is what the customer does on the page: it makes an order each time.
+// pay pays as the customer on the page. Each call creates an order.
 func (f *fake) pay(id string) *order {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -227,7 +227,7 @@ func (f *fake) pay(id string) *order {
 	return o
 }
 
-// ordered is the id of the last order of a checkout, which its webhook has.
+// ordered returns the id of a checkout's last order, which its webhook contains.
 func (f *fake) ordered(t *testing.T, id string) string {
 	t.Helper()
 	f.mu.Lock()

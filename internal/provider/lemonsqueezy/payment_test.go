@@ -39,7 +39,8 @@ func TestACheckout(t *testing.T) {
 		"test_mode":true},"relationships":{"store":{"data":{"type":"stores","id":"101"}},"variant":{"data":{"type":"variants","id":"2002"}}}}}`, ch.Attempt), sent.body)
 }
 
-// A price has the store's currency, whatever was configured: a checkout in another one has a link that is not given out.
+// A price has the store's currency, regardless of the configuration. If a checkout has another currency, its link is not
+// passed on.
 func TestACheckoutInAnotherCurrencyIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -75,7 +76,7 @@ func TestWhatIsNeverSent(t *testing.T) {
 	}
 }
 
-// A charge whose answer was lost is looked for, and not sent again: the link that is found is the one that is given out.
+// A charge whose answer was lost is searched for and not sent again. The link that is found is passed on.
 func TestALostChargeIsFound(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -93,7 +94,7 @@ func TestALostChargeIsFound(t *testing.T) {
 	require.Equal(t, []string{"POST /v1/checkouts", "GET /v1/checkouts"}, lines(got))
 }
 
-// Checkouts are searched from the newest one back to when the attempt was made, on as many pages as that takes.
+// Checkouts are searched from the newest back to the attempt's creation, over all necessary pages.
 func TestFindReadsPages(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -117,7 +118,7 @@ func TestFindReadsPages(t *testing.T) {
 	require.Len(t, lines(got), 1, "what is older than the attempt is not read")
 }
 
-// A list that is missing, or without its pages, is no list without the checkout.
+// A missing list, or a list without page numbers, is no proof that the checkout does not exist.
 func TestAMissingListIsNoProof(t *testing.T) {
 	t.Parallel()
 	for status, body := range map[int]string{
@@ -133,7 +134,7 @@ func TestAMissingListIsNoProof(t *testing.T) {
 	}
 }
 
-// An order is what its status shows; an unrecognised one is processing.
+// The status of an order decides its outcome. An unrecognised status is processing.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	whole := []gateway.RefundOutcome{{News: fsm.NewsSucceeded, ProviderPaymentID: "5001", Whole: true}}
@@ -162,7 +163,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// What stands at an order is not cancelled by giving it up.
+// Cancel leaves an order as it is.
 func TestCancelOfAnOrder(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]struct {
@@ -182,7 +183,7 @@ func TestCancelOfAnOrder(t *testing.T) {
 	}
 }
 
-// What names another object than was looked up is no answer.
+// An answer about another object than the requested object is not an answer.
 func TestAnotherObjectIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	for id, body := range map[string]string{

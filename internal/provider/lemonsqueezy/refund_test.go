@@ -38,7 +38,8 @@ func TestWithoutAnOrderNothingIsRefunded(t *testing.T) {
 	require.Empty(t, lines(got))
 }
 
-// A refund whose answer was lost is not made a second time, by whichever call: the order shows more than is recorded.
+// A refund whose answer was lost is not made a second time, by any call, because the order shows more refunds than we
+// have recorded.
 func TestALostRefundIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -107,7 +108,7 @@ func TestLookupsOfRefunds(t *testing.T) {
 	}
 }
 
-// Of two orders by one link the one that is named is refunded, whatever the other has.
+// If a link has two orders, the named order is refunded, regardless of the other.
 func TestRefund_of_the_named_order(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -120,7 +121,7 @@ func TestRefund_of_the_named_order(t *testing.T) {
 	require.Equal(t, []int64{0, 1999}, []int64{first.refunded, second.refunded})
 }
 
-// TestOnePayment: the checkout is the container, and each order that was made by it a payment.
+// TestOnePayment: the checkout is the container, and each of its orders is a payment.
 func TestOnePayment(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -142,7 +143,7 @@ func TestOnePayment(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNotTold)
 }
 
-// A refund that was accepted and does not show yet is processing, and one in another currency is not sent.
+// An accepted refund that the order does not show yet is processing. A refund in another currency is not sent.
 func TestWhatTheOrderDoesNotShow(t *testing.T) {
 	t.Parallel()
 	f := newFake()

@@ -52,7 +52,7 @@ func suite() providertest.Suite {
 	}
 }
 
-// Lemon Squeezy publishes no description of its API in OpenAPI: the fake takes the documented members only.
+// Lemon Squeezy publishes no OpenAPI description, so the fake accepts only the documented members.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, suite())
@@ -65,7 +65,7 @@ func TestCarries(t *testing.T) {
 
 type seen struct{ line, body string }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler, sells lemonsqueezy.Store) (*lemonsqueezy.Client, <-chan seen) {
 	t.Helper()
 	got := make(chan seen, 100)
@@ -81,7 +81,7 @@ func serve(t *testing.T, h http.Handler, sells lemonsqueezy.Store) (*lemonsqueez
 
 var day = time.Date(2026, 3, 14, 9, 30, 0, 0, time.UTC)
 
-// losing carries out what this line asks for, and drops the answer.
+// losing executes requests with this line, and drops the answers.
 func losing(h http.Handler, line string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method+" "+r.URL.Path != line {
@@ -93,7 +93,7 @@ func losing(h http.Handler, line string) http.Handler {
 	})
 }
 
-// lines are the requests so far.
+// lines returns the lines of the requests so far.
 func lines(got <-chan seen) (all []string) {
 	for len(got) > 0 {
 		all = append(all, (<-got).line)
@@ -112,7 +112,7 @@ func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Curren
 
 func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-// paidFor is the checkout, and the order by which its customer has paid.
+// paidFor returns a checkout, and the order with which its customer has paid.
 func paidFor(t *testing.T, c *lemonsqueezy.Client, f *fake) (checkout string, made *order) {
 	t.Helper()
 	o, err := c.Charge(t.Context(), charge())

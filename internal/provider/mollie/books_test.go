@@ -22,7 +22,7 @@ const stamp = "2006-01-02T15:04:05Z07:00"
 
 var day = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 
-// list serves a page of a list, newest first; the page after it begins at the id in its link.
+// list serves a page of a list, newest first. The next page begins at the id in its link.
 func list(w http.ResponseWriter, r *http.Request, name string, items []object) {
 	from := max(0, slices.IndexFunc(items, func(o object) bool { return o["id"] == r.URL.Query().Get("from") }))
 	to := min(from+pageSize, len(items))
@@ -33,8 +33,8 @@ func list(w http.ResponseWriter, r *http.Request, name string, items []object) {
 	write(w, http.StatusOK, object{"count": to - from, "_embedded": object{name: items[from:to]}, "_links": links})
 }
 
-// booked is a fake with five payments, of which two were paid on the day, three refunds, one of them under way, and
-// two chargebacks, one of which was reversed.
+// booked returns a fake with five payments, two of them paid on the day, three refunds, one of them pending, and two
+// chargebacks, one of them reversed.
 func booked(t *testing.T) providertest.Booked {
 	t.Helper()
 	f := newFake(t)
@@ -135,7 +135,7 @@ func TestBooks(t *testing.T) {
 	books(t, func(_ *testing.T, b providertest.Booked) providertest.Booked { return b })
 }
 
-// The lists are held against Mollie's description but for that of chargebacks, which it leaves out.
+// The lists are checked against Mollie's description, except the list of chargebacks, which the description lacks.
 func TestBooksFitMolliesDescription(t *testing.T) {
 	t.Parallel()
 	providertest.NeedDescribed(t, "mollie-payments.json")
@@ -154,7 +154,7 @@ func TestBooksFitMolliesDescription(t *testing.T) {
 	})
 }
 
-// A list is read no further than what may still be in the span.
+// A list is read back only as far as its items may be in the span.
 func TestBooksStopAtWhatIsOlder(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, booked(t).Fake)
@@ -166,7 +166,7 @@ func TestBooksStopAtWhatIsOlder(t *testing.T) {
 	require.Len(t, seen, 3, "the first page of each list")
 }
 
-// What can't be read is an error if it may be of the span, and does not end the list.
+// An unreadable item that may belong to the span is an error, and does not end the list.
 func TestBooksOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	good := object{"resource": "payment", "id": "tr_1", "status": "paid", "amount": euros(1999), "createdAt": day.Format(stamp)}

@@ -26,7 +26,7 @@ func TestCarries(t *testing.T) {
 	)
 }
 
-// sent is the body of a charge that was checked against Mollie's own description.
+// sent returns the body of a charge that was checked against Mollie's own description.
 func sent(t *testing.T, token string, change func(*gateway.Charge)) (map[string]json.RawMessage, gateway.Outcome) {
 	t.Helper()
 	h := providertest.Described(t, "mollie-payments.json", "", newFake(t))

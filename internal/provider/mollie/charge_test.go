@@ -141,7 +141,7 @@ func TestARefusalNamesTheField(t *testing.T) {
 	}
 }
 
-// Such an answer speaks of another call, or of the moment.
+// Such an answer concerns another call, or is transient.
 func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -171,7 +171,7 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	}
 }
 
-// Of a payment or a capture nothing says that the other one is not this one.
+// For a payment or a capture, a conflict does not show that the other request is not this one.
 func TestAConflictRefusesNothingButARefund(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusConflict, `{"status":409,"title":"Conflict","detail":"d"}`)
@@ -183,7 +183,7 @@ func TestAConflictRefusesNothingButARefund(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Mollie quotes in its detail what it complains of; our errors go into logs.
+// Mollie's detail quotes the request, and our errors go into logs.
 func TestErrorsKeepMolliesDetail(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusConflict, `{"status":409,"title":"Conflict","detail":"Jane Doe","field":"f"}`)
@@ -191,8 +191,7 @@ func TestErrorsKeepMolliesDetail(t *testing.T) {
 	require.EqualError(t, err, "mollie says 409 Conflict f")
 }
 
-// Of an earlier call that may have gone through, a key that is turned away now
-// says nothing.
+// A rejected key is no evidence about an earlier call, which may have succeeded.
 func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {

@@ -20,7 +20,7 @@ func cancelOf(o gateway.Outcome) gateway.Cancel {
 	return gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: o.ProviderPaymentID + "-cancel-0", Permit: permit()}
 }
 
-// finish lets what is under way come to its end.
+// finish ends pending captures and releases with this status.
 func (f *fake) finish(id, status string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -34,7 +34,7 @@ func (f *fake) finish(id, status string) {
 	}
 }
 
-// A capture may take a while. Meanwhile the hold is not free for another one.
+// A capture may take a while. Until it ends, the hold can't be captured again.
 func TestACaptureUnderWay(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]fsm.News{"succeeded": fsm.NewsSucceeded, "failed": fsm.NewsAuthorized} {
@@ -71,7 +71,7 @@ func TestACaptureUnderWay(t *testing.T) {
 	}
 }
 
-// A method that would let the rest be captured later goes on holding it.
+// If the method allows a later capture of the rest, Mollie continues to hold it.
 func TestWhatIsNotCapturedIsReleased(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -94,7 +94,7 @@ func TestWhatIsNotCapturedIsReleased(t *testing.T) {
 	require.Equal(t, "paid", f.payments[held.ProviderPaymentID].status)
 }
 
-// The bank may take its time, too, to give a hold up.
+// The bank may take a while to release a hold.
 func TestAReleaseUnderWayIsNoRefusal(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -107,7 +107,7 @@ func TestAReleaseUnderWayIsNoRefusal(t *testing.T) {
 	require.Equal(t, fsm.NewsAuthorized, o.News)
 }
 
-// Some methods don't let an open payment be cancelled; it expires by itself.
+// Some methods don't allow the cancel of an open payment; it expires.
 func TestAnOpenPaymentThatCannotBeCancelled(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -133,8 +133,7 @@ func TestACancelOfWhatIsOverAsksNobody(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// Mollie makes no two refunds of one amount within an hour. What came after is not
-// under way, and never will be.
+// Mollie makes no second refund of the same amount within an hour. The second refund is not under way and never will be.
 func TestARefundThatLooksLikeAnotherIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
@@ -182,9 +181,8 @@ func TestARefundIsFoundOnALaterPage(t *testing.T) {
 	require.Equal(t, fsm.NewsProcessing, found.News)
 }
 
-// Until the money leaves, a refund can be cancelled in Mollie's dashboard: from then on
-// Mollie has none. A payment that it does not know, perhaps because of another key,
-// proves nothing.
+// Until the money leaves, Mollie's dashboard can cancel a refund, and Mollie then deletes it. A payment that the key
+// can't find is no evidence.
 func TestARefundThatWasCancelledIsGone(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -224,7 +222,7 @@ func (f *fake) withdraw(id string) {
 	f.payments[id].refunds, f.payments[id].refunded = nil, 0
 }
 
-// A page of somebody else's is not asked for.
+// A link to another server's page is not followed.
 func TestALinkIsNotFollowedElsewhere(t *testing.T) {
 	t.Parallel()
 	c := says(t, 200, `{"count":0,"_embedded":{"refunds":[]},"_links":{"next":{"href":"https://evil.example/?limit=1"}}}`)

@@ -21,7 +21,8 @@ func onePayment(id, status, more string) string {
 	return `{"resource":"payment","id":"` + id + `","mode":"live","profileId":"pfl_1","status":"` + status + `","amount":{"value":"19.99","currency":"EUR"}` + more + `}`
 }
 
-// holding is a server of a payment link and an order with two payments each, the newest first: the second was declined.
+// holding returns a client of a server with a payment link and an order. Each has two payments, the newest first; the
+// second payment was declined.
 func holding(t *testing.T) *mollie.Client {
 	t.Helper()
 	answers := map[string]string{
@@ -44,7 +45,7 @@ func holding(t *testing.T) *mollie.Client {
 	return mollie.New(s.URL, key, hook, s.Client())
 }
 
-// The payment of a container that has come furthest is the outcome, named by its own id.
+// The most advanced payment of a container is the outcome, named by its own id.
 func TestLookup_of_a_container(t *testing.T) {
 	t.Parallel()
 	c := holding(t)
@@ -69,7 +70,8 @@ func TestLookup_of_a_container(t *testing.T) {
 	}
 }
 
-// TestOnePayment: Mollie names a payment by its own id from the answer to its creation on, in a link and an order too.
+// TestOnePayment: Mollie names a payment by its own id, beginning with the answer to its creation, also in a link and in
+// an order.
 func TestOnePayment(t *testing.T) {
 	t.Parallel()
 	c := holding(t)

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// fake is as much of Mollie as its documentation tells and a payment needs: it
-// keeps payments, captures, refunds and idempotency keys.
+// fake implements the documented parts of Mollie that a payment needs. It keeps payments, captures, refunds and
+// idempotency keys.
 type fake struct {
 	*http.ServeMux
 
@@ -21,7 +21,7 @@ type fake struct {
 	payments map[string]*paid
 	keys     map[string]*saved
 	serial   int
-	// slow captures and releases are under way until settle.
+	// slow: captures and releases are pending until settle.
 	slow bool
 }
 
@@ -32,7 +32,7 @@ type money struct {
 	Value    string `json:"value"`
 }
 
-// cents is good enough for the amounts of the tests.
+// cents parses amounts with two decimals, which is sufficient for the tests.
 func (m money) cents() int {
 	n, err := strconv.Atoi(strings.Replace(m.Value, ".", "", 1))
 	if err != nil {
@@ -68,7 +68,7 @@ type refund struct {
 	metadata            json.RawMessage
 }
 
-// saved is the answer that a key has.
+// saved is the stored answer of a key.
 type saved struct {
 	status int
 	body   []byte
@@ -76,7 +76,7 @@ type saved struct {
 
 const key = "test_dHar4XY7LxsDOtmnkVtjNVWXLSlXsM"
 
-// pageSize is smaller than what is asked for, so that every list has pages.
+// pageSize is smaller than the requested page size, so that every list has several pages.
 const pageSize = 2
 
 func newFake(*testing.T) *fake {
@@ -98,7 +98,7 @@ func newFake(*testing.T) *fake {
 	return f
 }
 
-// request is the union of the bodies that there are.
+// request is the union of all request bodies.
 type request struct {
 	Amount       money           `json:"amount"`
 	Description  string          `json:"description"`
@@ -190,8 +190,7 @@ func (f *fake) id(prefix string) string {
 	return prefix + "_7fake" + strconv.Itoa(f.serial)
 }
 
-// create makes a payment. Customers with a mandate are charged at once; those of
-// the tests say by their name how it goes.
+// create creates a payment. A customer with a mandate is charged at once, and the customer's name selects the result.
 func (f *fake) create(_ *http.Request, in request) (int, object) {
 	p := &paid{
 		id: f.id("tr"), status: "open", method: in.Method, amount: in.Amount, cancelable: in.Method != "bancontact", metadata: in.Metadata,
@@ -259,7 +258,7 @@ func (f *fake) capture(r *http.Request, in request) (int, object) {
 	return http.StatusCreated, c.render(p.id)
 }
 
-// settle ends a capture. A method whose hold lasts goes on holding the rest.
+// settle ends a capture. A method with a lasting hold continues to hold the rest.
 func (p *paid) settle(c *capture) {
 	c.status = "succeeded"
 	p.captured += c.amount.cents()

@@ -64,7 +64,7 @@ func TestHowAPaymentStands(t *testing.T) {
 	}
 }
 
-// What Mollie's libraries take for a payment is one here, too.
+// The adapter reads the payments in the samples of Mollie's libraries.
 func TestPublishedSamplesAreRead(t *testing.T) {
 	t.Parallel()
 	dir := published.Path(t, published.Payloads, "mollie")
@@ -85,7 +85,7 @@ func TestPublishedSamplesAreRead(t *testing.T) {
 	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_4qqhO89gsT", Money: new(euro(595))}, got)
 }
 
-// An amount that is none is not rounded, and none is not nothing.
+// An invalid amount is not rounded, and a missing amount is not zero.
 func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, members := range []string{
@@ -100,7 +100,7 @@ func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 	require.Error(t, err)
 }
 
-// What a signed event says of a payment and what a lookup says of it are one.
+// A signed event and a lookup of a payment must agree.
 func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ status, captured string }{
@@ -136,7 +136,7 @@ func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 	}
 }
 
-// Whichever comes first, a failure has the same reason.
+// A failure has the same reason in the webhook and in the lookup, so their order does not matter.
 func TestFailuresAgreeWithTheWebhooks(t *testing.T) {
 	t.Parallel()
 	reasons := []string{`"details":null,"statusReason":null`, `"details":{"failureReason":null}`, `"details":{},"statusReason":{"code":"insufficient_funds","message":"m"}`}
@@ -176,7 +176,7 @@ func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
 	}
 }
 
-// An event that only names a refund names it well enough to be asked about.
+// An event that contains only a refund's id is sufficient to look the refund up.
 func TestARefundThatAnEventOnlyNamesIsLookedUp(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
@@ -191,7 +191,7 @@ func TestARefundThatAnEventOnlyNamesIsLookedUp(t *testing.T) {
 	require.Equal(t, made, found)
 }
 
-// event is what the verifier reads in a signed event with a snapshot.
+// event returns the event that the verifier reads from a signed event with a snapshot.
 func event(t *testing.T, kind, id, entity string) webhooks.Event {
 	t.Helper()
 	return read(t, `{"resource":"event","id":"event_1","type":"`+kind+`","entityId":"`+id+`","_embedded":{"entity":`+entity+`}}`)

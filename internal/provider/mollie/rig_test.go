@@ -49,14 +49,13 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, suite())
 }
 
-// The same with Mollie's own description between the two: requests fit it, and so
-// do the fake's answers.
+// This runs the suite with Mollie's own description. Requests and the fake's answers must fit it.
 func TestRequestsFitMolliesDescription(t *testing.T) {
 	t.Parallel()
 	providertest.RunDescribed(t, suite(), providertest.Document{File: "mollie-payments.json"})
 }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*mollie.Client, <-chan seen) {
 	t.Helper()
 	got := make(chan seen, 100)
@@ -76,7 +75,7 @@ type seen struct {
 	body   string
 }
 
-// says answers everything in one way.
+// says gives every request the same answer.
 func says(t *testing.T, status int, body string) *mollie.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

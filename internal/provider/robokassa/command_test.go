@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/robokassa"
 )
 
-// held is a payment that waits for its capture.
+// held returns a payment that waits for its capture.
 func held(t *testing.T, c *robokassa.Client, f *fake) string {
 	t.Helper()
 	ch := charge("redirect")
@@ -50,7 +50,7 @@ func TestWhatIsAcceptedMayShowLater(t *testing.T) {
 	require.Equal(t, 2, f.commands())
 }
 
-// TestALinkIsOverWhenItsCustomerHadTheTime: nothing cancels a link at Robokassa.
+// TestALinkIsOverWhenItsCustomerHadTheTime: Robokassa can't cancel a link.
 func TestALinkIsOverWhenItsCustomerHadTheTime(t *testing.T) {
 	t.Parallel()
 	c, f := opened(t)
@@ -73,7 +73,7 @@ func TestALinkIsOverWhenItsCustomerHadTheTime(t *testing.T) {
 	require.Zero(t, f.commands())
 }
 
-// TestOnlyAHoldIsCaptured: a hold is confirmed once, so that nothing is sent for what is none.
+// TestOnlyAHoldIsCaptured: a hold can be confirmed only once, so nothing is sent for a payment that is not on hold.
 func TestOnlyAHoldIsCaptured(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[int]gateway.Outcome{
@@ -93,7 +93,7 @@ func TestOnlyAHoldIsCaptured(t *testing.T) {
 	}
 }
 
-// TestVerdicts: what is no verdict leaves the outcome unknown.
+// TestVerdicts: a response without a verdict leaves the outcome unknown.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	for body, known := range map[string]bool{
@@ -111,7 +111,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestRefundsNeedTheirPassword: without it nothing is sent.
+// TestRefundsNeedTheirPassword: without the password nothing is sent.
 func TestRefundsNeedTheirPassword(t *testing.T) {
 	t.Parallel()
 	of := shop()
@@ -143,7 +143,7 @@ func TestRefundStates(t *testing.T) {
 	}
 }
 
-// TestAForeignSignatureRefundsNothing: Robokassa refuses a token of another password.
+// TestAForeignSignatureRefundsNothing: Robokassa refuses a token that was signed with another password.
 func TestAForeignSignatureRefundsNothing(t *testing.T) {
 	t.Parallel()
 	c, f := opened(t)

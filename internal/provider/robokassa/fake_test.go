@@ -25,8 +25,7 @@ const (
 	password3 = "third-tests-only"
 )
 
-// fake is as much of Robokassa as its documentation tells and a payment needs. What it is told to do with a
-// hold it does at once.
+// fake implements the documented parts of Robokassa that a payment needs. It executes commands for holds at once.
 type fake struct {
 	*http.ServeMux
 
@@ -34,11 +33,11 @@ type fake struct {
 	mu         sync.Mutex
 	operations map[string]*operation
 	refunds    map[string]int64
-	// lags is set for one that accepts what is to be done with a hold and does nothing yet.
+	// lags: the fake accepts commands for holds and does not execute them yet.
 	lags bool
 	// seen are the requests.
 	seen []string
-	// form is that of the page that was opened last, created the payload of the last refund.
+	// form is the form of the last opened page. created is the payload of the last refund.
 	form, created string
 }
 
@@ -73,7 +72,7 @@ func signature(values ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// kopecks reads an amount with two digits.
+// kopecks parses an amount with two decimals.
 func kopecks(text string) int64 {
 	whole, part, ok := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(whole+part, 10, 64)
@@ -83,7 +82,7 @@ func kopecks(text string) int64 {
 	return n
 }
 
-// signedPage are the parameters of the page in the order of their signature.
+// signedPage returns the page's parameters in the order of their signature.
 func signedPage(form url.Values) []string {
 	values := []string{form.Get("MerchantLogin"), form.Get("OutSum"), form.Get("InvId")}
 	for _, name := range []string{"Receipt", "StepByStep", "ResultUrl2", "SuccessUrl2", "SuccessUrl2Method", "FailUrl2", "FailUrl2Method"} {
@@ -102,7 +101,7 @@ func signedPage(form url.Values) []string {
 	return append(values, shop...)
 }
 
-// page is what the customer's browser opens.
+// page handles the page that the customer's browser opens.
 func (f *fake) page(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm()
 	f.form = r.Form.Encode()
@@ -126,7 +125,7 @@ func (f *fake) page(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fits reports whether a receipt, if there is one, is about the sum.
+// fits reports whether a receipt, if there is one, matches the sum.
 func fits(receipt string, sum int64) bool {
 	if receipt == "" {
 		return true
@@ -146,7 +145,7 @@ func fits(receipt string, sum int64) bool {
 	return sum == 0
 }
 
-// pay is what the customer does on the page.
+// pay pays as the customer on the page.
 func (f *fake) pay(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -209,7 +208,7 @@ func (f *fake) cancel(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `"success: %t"`, done)
 }
 
-// create reads a token that stands in quotes.
+// create reads a token in quotes.
 func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)
 	parts := strings.Split(strings.Trim(string(raw), `"`), ".")

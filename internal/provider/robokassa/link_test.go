@@ -21,7 +21,7 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/robokassa"
 )
 
-// linked is the link of a charge by a shop.
+// linked returns the link of a charge by a shop.
 func linked(t *testing.T, of robokassa.Shop, ch gateway.Charge) (gateway.Outcome, url.Values) {
 	t.Helper()
 	o, err := client(t, "", of, http.DefaultClient).Charge(t.Context(), ch)
@@ -32,12 +32,12 @@ func linked(t *testing.T, of robokassa.Shop, ch gateway.Charge) (gateway.Outcome
 	return o, to.Query()
 }
 
-// at is an attempt of 2026-03-14T12:00:00.123Z.
+// at returns an attempt of 2026-03-14T12:00:00.123Z.
 func at() payment.AttemptID {
 	return payment.AttemptID(uuid.MustParse("019cec41-6a7b-7c31-9d3e-2f6a8b1c4d5e"))
 }
 
-// TestTheSameAttemptHasTheSameLink: nothing is lost with an answer that was not heard.
+// TestTheSameAttemptHasTheSameLink: a lost answer loses nothing.
 func TestTheSameAttemptHasTheSameLink(t *testing.T) {
 	t.Parallel()
 	ch := charge("redirect")
@@ -89,7 +89,7 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// TestANoticeNamesTheLink: what Robokassa returns of a link is found by its notice.
+// TestANoticeNamesTheLink: a notification contains the parameters of its link, and they find the attempt.
 func TestANoticeNamesTheLink(t *testing.T) {
 	t.Parallel()
 	ch := charge("redirect")
@@ -108,7 +108,7 @@ func TestANoticeNamesTheLink(t *testing.T) {
 	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: o, Webhook: events[0]})
 }
 
-// TestNoLinkWithoutAPermit: whoever lost the lease makes none.
+// TestNoLinkWithoutAPermit: a runner that lost its lease creates no link.
 func TestNoLinkWithoutAPermit(t *testing.T) {
 	t.Parallel()
 	c := client(t, "", shop(), http.DefaultClient)

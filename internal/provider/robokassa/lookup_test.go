@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/robokassa"
 )
 
-// reach is a client of a fake for another shop.
+// reach returns a client of a fake for another shop.
 func reach(t *testing.T, f http.Handler, of robokassa.Shop) *robokassa.Client {
 	t.Helper()
 	s := httptest.NewServer(f)
@@ -23,7 +23,7 @@ func reach(t *testing.T, f http.Handler, of robokassa.Shop) *robokassa.Client {
 	return client(t, s.URL, of, s.Client())
 }
 
-// verdicts is a client of a fake that answers what is to be done with holds in one way.
+// verdicts returns a client of a fake that gives all commands for holds the same answer.
 func verdicts(t *testing.T, f http.Handler, body string) *robokassa.Client {
 	t.Helper()
 	return reach(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +76,7 @@ func TestNothingIsMadeOfOtherAnswers(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "it is no invoice number, and nothing is sent")
 }
 
-// TestAnotherPaymentUnderTheNumber: an operation without our mark proves nothing of the attempt.
+// TestAnotherPaymentUnderTheNumber: an operation without our mark is no evidence about the attempt.
 func TestAnotherPaymentUnderTheNumber(t *testing.T) {
 	t.Parallel()
 	c, f := opened(t)
@@ -92,7 +92,7 @@ func TestAnotherPaymentUnderTheNumber(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNotTold)
 }
 
-// TestErrorsHaveNoSignature: the address of a lookup has one, which is made of a password.
+// TestErrorsHaveNoSignature: the address of a lookup contains a signature, which is made from a password.
 func TestErrorsHaveNoSignature(t *testing.T) {
 	t.Parallel()
 	_, err := client(t, "http://127.0.0.1:1", shop(), &http.Client{Transport: &http.Transport{}}).Lookup(t.Context(), "58")

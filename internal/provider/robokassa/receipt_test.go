@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// ticket is a pay of two tickets and their delivery, with a receipt.
+// ticket returns a charge of two tickets and their delivery, with a receipt.
 func ticket() gateway.Charge {
 	ch := charge("redirect")
 	ch.Customer = gateway.Customer{Email: "jane@shop.example"}
@@ -23,8 +23,8 @@ func ticket() gateway.Charge {
 	return ch
 }
 
-// TestAReceiptIsSignedAsItIsSent: the receipt of a link is encoded once in its signature and once more on its
-// way, and the customer takes it there by a form.
+// TestAReceiptIsSignedAsItIsSent: the receipt of a link is encoded once in its signature and once more in its transfer.
+// The customer posts it with a form.
 func TestAReceiptIsSignedAsItIsSent(t *testing.T) {
 	t.Parallel()
 	of := shop()
@@ -59,7 +59,7 @@ func TestAReceiptToATelephone(t *testing.T) {
 	require.NotContains(t, o.NextAction.Fields, "Email")
 }
 
-// TestReceiptsOfParts: a capture and a refund have receipts of their own.
+// TestReceiptsOfParts: a capture and a refund have their own receipts.
 func TestReceiptsOfParts(t *testing.T) {
 	t.Parallel()
 	c, f := opened(t)

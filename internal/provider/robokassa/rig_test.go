@@ -61,7 +61,7 @@ func suite() providertest.Suite {
 // saved has the form of the key of a paid operation.
 const saved = "9A3D1B0C-6F1E-4F57-8C6A-1B7D0E2F3A4C-Q1w2E3r4T5"
 
-// Robokassa publishes no description of its API: the fake is made by its documentation.
+// Robokassa publishes no description of its API, so the fake follows the documentation.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, suite())
@@ -74,7 +74,7 @@ func TestCarries(t *testing.T) {
 	)
 }
 
-// opened is a client of a fake.
+// opened returns a client of a fake.
 func opened(t *testing.T) (*robokassa.Client, *fake) {
 	t.Helper()
 	f := newFake(t)
@@ -83,7 +83,7 @@ func opened(t *testing.T) (*robokassa.Client, *fake) {
 	return client(t, s.URL+"/", shop(), s.Client()), f
 }
 
-// says answers everything in one way.
+// says gives every request the same answer.
 func says(t *testing.T, body string) *robokassa.Client {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -105,7 +105,7 @@ func rub(minor int64) payment.Money { return payment.Money{Minor: minor, Currenc
 
 func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-// visited is a charge whose link was opened.
+// visited returns a charge whose link was opened.
 func visited(t *testing.T, c *robokassa.Client, f *fake, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := c.Charge(t.Context(), ch)

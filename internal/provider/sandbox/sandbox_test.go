@@ -17,7 +17,7 @@ import (
 
 var _ gateway.Provider = (*sandbox.Client)(nil)
 
-// TestCapabilities are those of the contract, with keys that are never deleted.
+// TestCapabilities: the capabilities are those of the contract, with keys that are never deleted.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()
 	got, contract := sandbox.New("http://127.0.0.1:1", "", nil).Capabilities(), standard.New("http://127.0.0.1:1", "", nil).Capabilities()
@@ -26,7 +26,7 @@ func TestCapabilities(t *testing.T) {
 	require.Equal(t, contract, got)
 }
 
-// TestAccepts: a token that needs an address is refused without one before anything is sent.
+// TestAccepts: a token that needs an address is refused without an address, before anything is sent.
 func TestAccepts(t *testing.T) {
 	t.Parallel()
 	c := sandbox.New("http://127.0.0.1:1", "", nil)
@@ -39,7 +39,7 @@ func TestAccepts(t *testing.T) {
 	require.NoError(t, c.Accepts(gateway.Charge{Details: gateway.Details{Token: "tok_success"}}))
 }
 
-// TestAPIKey: an account of a sandbox may have a key, and is one without.
+// TestAPIKey: an account at the sandbox may have a key, but needs none.
 func TestAPIKey(t *testing.T) {
 	t.Parallel()
 	headers := make(chan string, 1)

@@ -20,17 +20,17 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/square"
 )
 
-// began is the begin of the fixture's day.
+// began is the beginning of the fixture's day.
 var began = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 
 func at(second int) string {
 	return began.Add(time.Duration(second) * time.Second).Format("2006-01-02T15:04:05.000Z")
 }
 
-// books are what Square lists, each list the oldest first. A list that has nothing is left out.
+// books are Square's lists, each the oldest first. An empty list is omitted.
 type books struct{ payments, refunds, disputes, events []object }
 
-// booksPage is smaller than what is asked for, so that every list has pages.
+// booksPage is smaller than the requested page size, so that every list has several pages.
 const booksPage = 2
 
 func keeping(t *testing.T, b *books) http.Handler {
@@ -146,7 +146,7 @@ func entry(id, of string, kind payment.MovementKind, movement string, minor int6
 	}
 }
 
-// contestedEntry is what a dispute took, or returned as its amount.
+// contestedEntry returns the entry of a dispute's chargeback or reversal.
 func contestedEntry(id, of string, kind payment.MovementKind, dispute string, second int) gateway.Entry {
 	e := entry(id, of, kind, "", 700, second)
 	e.Movement.Dispute, e.Movement.Whole = dispute, kind == payment.MovementChargebackReversal
@@ -243,7 +243,7 @@ func TestEventLog(t *testing.T) {
 	})
 }
 
-// read are the entries of an hour, and the error after them.
+// read returns the entries of an hour, and the error after them.
 func read(t *testing.T, c *square.Client) (all []gateway.Entry, err error) {
 	t.Helper()
 	err = c.Entries(t.Context(), gateway.Span{From: began, To: began.Add(time.Hour)}, func(e gateway.Entry) error {
@@ -253,8 +253,8 @@ func read(t *testing.T, c *square.Client) (all []gateway.Entry, err error) {
 	return all, err
 }
 
-// What was created on a day before is in the span in which it was captured, or completed; the day of a capture
-// is the card's.
+// An object that was created on an earlier day belongs to the span in which it was captured or completed. The card
+// determines the time of a capture.
 func TestWhatIsChangedLaterIsBookedThen(t *testing.T) {
 	t.Parallel()
 	before := object{"created_at": at(-86400), "updated_at": at(5)}
@@ -273,7 +273,7 @@ func TestWhatIsChangedLaterIsBookedThen(t *testing.T) {
 	}, got)
 }
 
-// A seller without payments has lists that Square leaves out; another's empty object is no such list.
+// Square omits the lists of a seller without payments. An empty object from another server is not such a list.
 func TestAnEmptyListHasSquaresVersion(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, keeping(t, &books{}))
@@ -298,7 +298,7 @@ func TestBooksOfALocation(t *testing.T) {
 	require.Empty(t, seen)
 }
 
-// Fees are added some time later, and an application's developer may take some of it as well.
+// Square adds fees some time later, and an application's developer may also take a fee.
 func TestFees(t *testing.T) {
 	t.Parallel()
 	yen := func(minor int64) object { return object{"amount": minor, "currency": "JPY"} }

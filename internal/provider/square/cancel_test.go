@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// keyed is a charge with the key that its operation has.
+// keyed returns a charge with its operation's key.
 func keyed(ch gateway.Charge) gateway.Charge {
 	o := payment.Operation{AttemptID: ch.Attempt, Kind: payment.OperationCharge}
 	ch.IdempotencyKey = o.Key()
@@ -26,7 +26,7 @@ func byKey(ch gateway.Charge, quiet time.Duration) gateway.Cancel {
 
 var over = gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")}
 
-// Of a payment whose answer was lost there is no id: it is cancelled by the key of its charge.
+// A payment whose answer was lost has no id, so it is cancelled by the key of its charge.
 func TestAPaymentWithoutAnIDIsCancelledByItsKey(t *testing.T) {
 	t.Parallel()
 	c, f, seen := described(t)
@@ -44,7 +44,7 @@ func TestAPaymentWithoutAnIDIsCancelledByItsKey(t *testing.T) {
 	require.Empty(t, seen)
 }
 
-// A charge that never arrived has made nothing, and one that was sent a moment ago may still arrive.
+// A charge that never arrived has created no payment, but a charge that was sent a moment ago may still arrive.
 func TestACancelByKeyOfNothing(t *testing.T) {
 	t.Parallel()
 	c, _, _ := described(t)
@@ -57,7 +57,7 @@ func TestACancelByKeyOfNothing(t *testing.T) {
 	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing}, o)
 }
 
-// A refusal, as of a completed payment, is not the payment's end, nor is an answer that is none.
+// A refusal, such as for a completed payment, does not end the payment. Neither does an unreadable answer.
 func TestACancelByKeyThatIsRefusedLeavesItOpen(t *testing.T) {
 	t.Parallel()
 	c, f, _ := described(t)

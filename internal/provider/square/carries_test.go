@@ -23,7 +23,7 @@ func TestCarries(t *testing.T) {
 	)
 }
 
-// described is a client of the fake between Square's own description.
+// described returns a client of the fake, checked against Square's own description.
 func described(t *testing.T) (*square.Client, *fake, <-chan request) {
 	t.Helper()
 	f := newFake()

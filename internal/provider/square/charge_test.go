@@ -33,7 +33,7 @@ func TestAChargeIsOnePayment(t *testing.T) {
 		"autocomplete":true,"reference_id":"`+ch.Attempt.String()+`","note":"Order A-1"}`, sent.body)
 }
 
-// A seller with several locations says which one a payment is of.
+// A seller with several locations names the location of a payment.
 func TestAPaymentIsOfTheLocation(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, newFake())
@@ -71,7 +71,7 @@ func money(minor int64, currency payment.Currency) func(*gateway.Charge) {
 	return func(c *gateway.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
 }
 
-// All that is sent, as Square's own description has it.
+// All requests fit Square's own description.
 func TestRequestsFitSquaresDescription(t *testing.T) {
 	t.Parallel()
 	providertest.NeedDescribed(t, document)
@@ -99,7 +99,7 @@ func TestRequestsFitSquaresDescription(t *testing.T) {
 	}
 }
 
-// CASH and EXTERNAL make a completed payment without any money.
+// The sources CASH and EXTERNAL create a completed payment without money.
 func TestASourceWithoutMoneyIsNotSent(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, newFake())
@@ -130,8 +130,7 @@ func TestADeclineHasEitherStatus(t *testing.T) {
 	}
 }
 
-// A token that is spent says nothing of the card: perhaps an earlier call of ours
-// spent it, and was paid.
+// A used token is no decline of the card. An earlier call of ours may have used it, and may have succeeded.
 func TestASpentTokenIsNoDecline(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"CARD_TOKEN_USED", "CARD_TOKEN_EXPIRED", "SOURCE_USED", "SOURCE_EXPIRED"} {
@@ -163,7 +162,7 @@ func TestARefusedChargeSaysWhy(t *testing.T) {
 	}
 }
 
-// Such an answer speaks of another call with the key, or of the moment.
+// Such an answer concerns another call with the key, or is transient.
 func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]*square.Client{

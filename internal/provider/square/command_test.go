@@ -47,7 +47,7 @@ func TestAPartIsTakenByLoweringTheAmountFirst(t *testing.T) {
 	require.Equal(t, "POST /v2/payments/"+o.ProviderPaymentID+"/complete", (<-seen).line)
 }
 
-// Whether the amount is the part's by now nobody knows: completed, all might be taken.
+// The amount may not be lowered yet, so completing the payment might capture the whole amount.
 func TestAPaymentThatMayNotBeLoweredIsNotCompleted(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -66,8 +66,8 @@ func TestAPaymentThatMayNotBeLoweredIsNotCompleted(t *testing.T) {
 	require.Empty(t, seen)
 }
 
-// The second of the two calls is lost: the same capture again lowers nothing
-// twice, and completes.
+// The answer to the second call is lost. The same capture again does not lower the amount twice, and completes the
+// payment.
 func TestAPartThatWasLoweredAndNotCompletedIsCompleted(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -91,8 +91,8 @@ func TestAPartThatWasLoweredAndNotCompletedIsCompleted(t *testing.T) {
 	require.Equal(t, euro(700), *got.Money)
 }
 
-// A part was to be taken and its capture was given up after the amount had been
-// lowered: what is taken later is what is asked for then, or nothing.
+// A partial capture was given up after its amount had been lowered. A later capture takes the amount that it requests,
+// or nothing.
 func TestAllIsTakenAfterAPartThatWasGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, raises := range map[string]bool{"raised": true, "can't be raised": false} {
@@ -132,8 +132,7 @@ func TestAllIsTakenAfterAPartThatWasGivenUp(t *testing.T) {
 	}
 }
 
-// Square refuses to complete twice. What counts is whether the payment stands as
-// it was to.
+// Square refuses to complete a payment twice. The capture succeeded if the payment has the wanted state.
 func TestACaptureThatWasDoneIsNotRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake())
@@ -149,7 +148,7 @@ func TestACaptureThatWasDoneIsNotRefused(t *testing.T) {
 	require.Equal(t, euro(1999), *other.Money)
 }
 
-// The permit is asked before each of the calls.
+// The permit is checked before each call.
 func TestALicenceThatEndsBetweenTheTwoCallsCompletesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -165,8 +164,7 @@ func TestALicenceThatEndsBetweenTheTwoCallsCompletesNothing(t *testing.T) {
 	require.Empty(t, seen)
 }
 
-// Of an earlier call that may have gone through, a token that is turned away now
-// says nothing.
+// A rejected token is no evidence about an earlier call, which may have succeeded.
 func TestATokenThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	c := says(t, 401, `{"errors":[{"category":"AUTHENTICATION_ERROR","code":"UNAUTHORIZED"}]}`)
@@ -179,7 +177,7 @@ func TestATokenThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	unknown(t, err)
 }
 
-// Only the command's token is turned away here, as after a change of its rights.
+// Only the command's token is rejected, as after a change of its permissions.
 func TestACommandWhoseTokenIsTurnedAwayIsNotRefused(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -195,8 +193,7 @@ func TestACommandWhoseTokenIsTurnedAwayIsNotRefused(t *testing.T) {
 	unknown(t, err)
 }
 
-// An address that Square does not have is a mistake of ours, not a payment that does
-// not exist.
+// A wrong address is a mistake of ours and not a missing payment.
 func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	c := says(t, 404, `{"errors":[{"category":"INVALID_REQUEST_ERROR","code":"BAD_REQUEST"}]}`)
@@ -206,8 +203,7 @@ func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	unknown(t, err)
 }
 
-// The refund's id has no place of its own at Square: it stands in the reason, so
-// that a refund whose answer was lost is found.
+// Square has no field for our refund id. The reason contains it, so that a refund whose answer was lost can be found.
 func TestARefundIsFoundByTheIDInItsReason(t *testing.T) {
 	t.Parallel()
 	for _, given := range []string{"", "The customer sent it back.", strings.Repeat("ü", 500)} {
@@ -242,8 +238,7 @@ func TestARefundIsFoundByTheIDInItsReason(t *testing.T) {
 	}
 }
 
-// A payment that names a refund which Square then does not know proves nothing of
-// ours.
+// If a payment names a refund that Square can't find, that is no evidence about our refund.
 func TestARefundThatIsNamedAndNotFoundIsUnknown(t *testing.T) {
 	t.Parallel()
 	f := newFake()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// fake is as much of Square as its documentation tells and a payment needs: it
-// keeps payments, refunds and the answers of idempotency keys.
+// fake implements the documented parts of Square that a payment needs. It keeps payments, refunds and the answers of
+// idempotency keys.
 type fake struct {
 	*http.ServeMux
 
@@ -21,8 +21,7 @@ type fake struct {
 	refunds  map[string]object
 	keys     map[string]saved
 	serial   int
-	// raises says that amounts can be raised: EDIT_AMOUNT_UP is among a payment's
-	// capabilities.
+	// raises: a payment's amount can be raised, and EDIT_AMOUNT_UP is among its capabilities.
 	raises bool
 }
 
@@ -33,7 +32,7 @@ type answer struct {
 	body   object
 }
 
-// saved is what a key has: another request with it is refused.
+// saved is the stored answer of a key. Another request with the same key is refused.
 type saved struct {
 	request string
 	answer  answer
@@ -41,7 +40,7 @@ type saved struct {
 
 const (
 	secret = "EAAAl-fake"
-	// Square's own test tokens
+	// These are Square's own test tokens
 	// (https://developer.squareup.com/docs/devtools/sandbox/payments).
 	cardOK, cardDeclined, cardPoor = "cnon:card-nonce-ok", "cnon:card-nonce-declined", "cnon:card-nonce-insufficient-funds"
 	cardUsed, cardNone, bankSlow   = "cnon:card-nonce-already-used", "cnon:nobody", "bnon:bank-nonce-ok"
@@ -63,7 +62,7 @@ func newFake() *fake {
 	return f
 }
 
-// command runs an operation, once for each key where there is one.
+// command runs an operation. An operation with a key runs once for each key.
 func (f *fake) command(run func(id string, in object) answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+secret {
@@ -106,7 +105,7 @@ func (f *fake) question(name string, all map[string]object) http.HandlerFunc {
 	}
 }
 
-// showOrder is the order of payments, which the description of the payments' API does not have.
+// showOrder returns the order of payments. The description of the Payments API does not contain orders.
 func (f *fake) showOrder(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,10 +122,10 @@ func (f *fake) showOrder(w http.ResponseWriter, r *http.Request) {
 	answer{200, object{"order": object{"id": r.PathValue("id"), "state": "OPEN", "tenders": tenders}}}.write(w)
 }
 
-// openOrder is an order that nobody has paid.
+// openOrder is an unpaid order.
 const openOrder = "o-open"
 
-// beside is a handler with the orders beside what is described.
+// beside returns a handler that adds the orders to the described requests.
 func (f *fake) beside(described http.Handler) http.Handler {
 	all := http.NewServeMux()
 	all.Handle("/", described)
@@ -134,7 +133,7 @@ func (f *fake) beside(described http.Handler) http.Handler {
 	return all
 }
 
-// list has the payments of a time, two on a page, without one of which nothing was made.
+// list returns the payments of a span, two on a page. An empty list is omitted.
 func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -213,7 +212,7 @@ func minor(m any) float64 {
 	return amount
 }
 
-// update changes an amount, within what the payment is capable of
+// update changes an amount if the payment's capabilities allow it
 // (https://developer.squareup.com/docs/payments-api/update-payments).
 func (f *fake) update(id string, in object) answer {
 	p, change := f.payments[id], in["payment"].(object)
@@ -231,7 +230,7 @@ func (f *fake) update(id string, in object) answer {
 func (f *fake) complete(id string, _ object) answer { return f.move(id, "COMPLETED") }
 func (f *fake) cancel(id string, _ object) answer   { return f.move(id, "CANCELED") }
 
-// cancelByKey cancels what the key of a CreatePayment has made; of a key that it has not seen it says nothing.
+// cancelByKey cancels the payment that the key of a CreatePayment created. For an unknown key it also reports success.
 func (f *fake) cancelByKey(w http.ResponseWriter, r *http.Request) {
 	var in object
 	if json.NewDecoder(r.Body).Decode(&in) != nil || r.Header.Get("Authorization") != "Bearer "+secret {

@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// A payment is found among those since its attempt was made, on whichever page of the list it is: a day later, too, if it was begun
-// elsewhere.
+// A payment is found among the payments since its attempt's creation, on any page of the list. If it was begun
+// elsewhere, it may be a day younger.
 func TestAPaymentIsFoundByItsReference(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, newFake())

@@ -22,7 +22,7 @@ func asked(t *testing.T, members object) (gateway.Outcome, error) {
 	return says(t, 200, string(raw)).Lookup(t.Context(), "p1")
 }
 
-// told is what the webhook says of the same object.
+// told returns the webhook's event about the same object.
 func told(t *testing.T, name string, members object) webhooks.Event {
 	t.Helper()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{"signature-key"}, PublicURL: "https://shop.example/webhooks/square"})
@@ -36,8 +36,7 @@ func told(t *testing.T, name string, members object) webhooks.Event {
 	return events[0]
 }
 
-// One object, read from a lookup and from a webhook: the same news, the same
-// names, the same money, the same failure.
+// A lookup and a webhook of one object have the same event, the same names, the same money and the same failure.
 func TestAPaymentIsReadAsItsWebhookIs(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]object{

@@ -117,7 +117,7 @@ func TestPayees(t *testing.T) {
 	}
 }
 
-// TestAnOrderIsEndedElsewhere: an order is no lost charge, that a cancel by key could end.
+// TestAnOrderIsEndedElsewhere: an order is not a lost charge, which a cancel by key could end.
 func TestAnOrderIsEndedElsewhere(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, newFake())

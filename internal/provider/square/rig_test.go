@@ -62,7 +62,7 @@ type request struct {
 	body   string
 }
 
-// serve returns a client of this server, and each request that it got.
+// serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*square.Client, <-chan request) {
 	t.Helper()
 	seen := make(chan request, 100)
@@ -76,7 +76,7 @@ func serve(t *testing.T, h http.Handler) (*square.Client, <-chan request) {
 	return square.New(s.URL+"/", secret, s.Client()), seen
 }
 
-// says answers everything in one way.
+// says gives every request the same answer.
 func says(t *testing.T, status int, body string) *square.Client {
 	t.Helper()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -104,7 +104,7 @@ func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Curren
 
 func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-// licenceFor holds for as long as it is allowed to.
+// licenceFor returns a permit that is valid as long as holds returns true.
 func licenceFor(holds func() bool) gateway.Permit {
 	start := time.Now()
 	return gateway.NewPermit(start, time.Hour, func() time.Time {

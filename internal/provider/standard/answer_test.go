@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Whatever can't be understood leaves the outcome unknown: it is neither a
-// success nor a failure, and never "there is no such payment".
+// An unreadable answer leaves the outcome unknown. It is not a success, not a failure, and never "there is no such
+// payment".
 func TestAnswersThatSayNothingAreUnknown(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]struct {
@@ -79,7 +79,8 @@ func TestAListWithoutItemsIsNoAnswer(t *testing.T) {
 	}
 }
 
-// A list is empty only where the provider has it: an address that it does not have is no proof that nothing was charged or refunded.
+// An empty list is evidence only if the provider has the list. A missing address is no proof that nothing was charged or
+// refunded.
 func TestAListThatTheProviderDoesNotHaveIsNoProof(t *testing.T) {
 	t.Parallel()
 	r := says(t, http.StatusNotFound, `{"error":{"code":"not_found"}}`)
@@ -94,7 +95,7 @@ func TestAListThatTheProviderDoesNotHaveIsNoProof(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// A list that does not look at the reference, or has it twice, shows no payment and no refund of ours.
+// A list that ignores the reference, or contains it twice, shows no payment and no refund of ours.
 func TestAnObjectOfAnotherReferenceIsNotOurs(t *testing.T) {
 	t.Parallel()
 	attempt, refund := payment.AttemptID(uuid.New()), payment.RefundID(uuid.New())
@@ -119,7 +120,7 @@ func TestAnObjectOfAnotherReferenceIsNotOurs(t *testing.T) {
 	}
 }
 
-// A second step that comes too late fails no payment: what became of it shows in a lookup.
+// A late second step does not fail the payment. A lookup shows the payment's state.
 func TestASecondStepOfAChargeThatIsOver(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]fsm.News{"succeeded": fsm.NewsSucceeded, "authorized": fsm.NewsAuthorized, "failed": fsm.NewsFailed, "pending": fsm.NewsFailed} {
@@ -138,7 +139,7 @@ func TestASecondStepOfAChargeThatIsOver(t *testing.T) {
 	}
 }
 
-// What a dispute moved counts by its id, and with money of the contract's form.
+// A dispute's movement must have an id, and its money must have the contract's form.
 func TestADisputeThatCannotBeReadLeavesThePaymentOpen(t *testing.T) {
 	t.Parallel()
 	kind := "chargeback"
@@ -159,7 +160,7 @@ func TestADisputeThatCannotBeReadLeavesThePaymentOpen(t *testing.T) {
 	}
 }
 
-// What the provider may say one day and this version does not know is not final.
+// A status that a provider may add later and this version does not know is not final.
 func TestAnUnknownStatusIsUnderWay(t *testing.T) {
 	t.Parallel()
 	o, err := says(t, http.StatusOK, `{"id":"ch_1","status":"marinating","amount":1,"currency":"EUR"}`).Lookup(t.Context(), "ch_1")

@@ -43,7 +43,7 @@ func TestBooks(t *testing.T) {
 	})
 }
 
-// An entry with money of another form, or of a refund that it does not name, is not counted: lookups would name it otherwise.
+// An entry with invalid money, or of a refund without an id, is not counted, because lookups would name it differently.
 func TestAnEntryThatCannotBeCountedIsUnread(t *testing.T) {
 	t.Parallel()
 	entry := func(kind, refund, amount, currency string) string {
@@ -93,11 +93,11 @@ func verifier(t *testing.T) *standard.Verifier {
 	return v
 }
 
-// history is a sandbox at which many things have happened, and its webhooks.
+// history is a sandbox with many payments, refunds and disputes, and its webhooks.
 type history struct {
 	box               *sandbox.Server
 	began             time.Time
-	refunds, disputes map[string]string // their ids, by charge
+	refunds, disputes map[string]string // their ids by charge
 	acts              int
 
 	mu       sync.Mutex
@@ -105,8 +105,8 @@ type history struct {
 	received []webhooks.Delivery
 }
 
-// play has more than a page of payments that are refunded by the shop, refunded in the dashboard,
-// disputed and won, disputed and lost, over two days.
+// play creates more than a page of payments over two days. They are refunded by the shop, refunded in the dashboard,
+// disputed and won, or disputed and lost.
 func play(t *testing.T) *history {
 	t.Helper()
 	h := &history{began: time.Date(2026, 3, 14, 18, 0, 0, 0, time.UTC), refunds: map[string]string{}, disputes: map[string]string{}}
@@ -141,7 +141,7 @@ func (h *history) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	h.received = append(h.received, webhooks.Delivery{Method: r.Method, Header: r.Header.Clone(), Body: body, ReceivedAt: h.now})
 }
 
-// post is an act, some minutes after the one before, and returns the id of what it made.
+// post sends a request some minutes after the previous request, and returns the id of the created object.
 func (h *history) post(t *testing.T, path, key, body string) string {
 	t.Helper()
 	h.mu.Lock()
@@ -190,7 +190,7 @@ func (h *history) span() gateway.Span {
 	return gateway.Span{From: h.began, To: h.clock().Add(time.Hour)}
 }
 
-// deliveries waits until each act's webhook was received.
+// deliveries waits until the webhooks of all requests were received.
 func (h *history) deliveries(t *testing.T) []webhooks.Delivery {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -201,7 +201,7 @@ func (h *history) deliveries(t *testing.T) []webhooks.Delivery {
 	return slices.Clone(h.received)
 }
 
-// entries are as the ledger has the movements, with the fee and the payout of each.
+// entries returns the ledger's movements as entries, each with its fee and its payout.
 func (h *history) entries(t *testing.T) (all []gateway.Entry) {
 	t.Helper()
 	w := httptest.NewRecorder()

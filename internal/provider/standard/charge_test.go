@@ -75,7 +75,7 @@ func TestChargeThatIsRefusedHasFailed(t *testing.T) {
 	require.NotEmpty(t, o.Failure.Message)
 }
 
-// The key was used with other content: what became of that call is not known.
+// The key was used with other content, so the outcome of that call is unknown.
 func TestChargeWithAKeyInUseIsUnknown(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -106,7 +106,7 @@ func TestLookupAndFind(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// An id of the provider's goes into an address: it must not lead elsewhere.
+// A provider's id is part of an address, and must not lead to another address.
 func TestLookupEscapesTheID(t *testing.T) {
 	t.Parallel()
 	paths := make(chan string, 1)

@@ -19,13 +19,14 @@ import (
 	"github.com/paylatch/paylatch/internal/sandbox"
 )
 
-// TestConformance has each request of the adapter and each response of the sandbox held against the contract's description.
+// TestConformance checks each request of the adapter and each response of the sandbox against the contract's
+// description.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.RunDescribed(t, suite(), providertest.Document{File: contract(t), Paths: "/v1/"})
 }
 
-// contract is where the description of the contract is.
+// contract returns the path of the contract's description.
 func contract(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "..", "..", "api", "standard-provider.yaml"))
@@ -79,7 +80,7 @@ func suite() providertest.Suite {
 	}
 }
 
-// approve is a customer who agrees on the sandbox's page, and what it gives back.
+// approve approves as the customer on the sandbox's page, and returns the page's result.
 func approve(t *testing.T, fake http.Handler, id string) json.RawMessage {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/pay/"+id, strings.NewReader("decision=approve"))

@@ -18,7 +18,7 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/standard"
 )
 
-// A conflict that is about the key leaves open what became of the call that has it, whichever command it is.
+// A conflict about the key leaves the outcome of the other call with this key unknown, for all commands.
 func TestAKeyInUseIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"request_in_progress", "idempotency_key_reused"} {
@@ -44,7 +44,7 @@ func TestAKeyInUseIsUnknown(t *testing.T) {
 	}
 }
 
-// What a provider does not offer it refuses when it is called for: the call has failed for good.
+// A provider refuses an operation that it does not offer. The call has then failed for good.
 func TestNotSupported(t *testing.T) {
 	t.Parallel()
 	r := says(t, http.StatusUnprocessableEntity, `{"error":{"code":"not_supported"}}`)
@@ -96,7 +96,7 @@ func TestARefundThatFailed(t *testing.T) {
 	}
 }
 
-// What the page returned is sent as it is, and nothing that is no object.
+// The page's result is sent unchanged, and only if it is an object.
 func TestCompleteSendsTheDetails(t *testing.T) {
 	t.Parallel()
 	bodies := make(chan string, 1)
@@ -139,7 +139,7 @@ func TestTheAPIKey(t *testing.T) {
 	require.Empty(t, <-headers)
 }
 
-// The lists of a provider are read only where the account names them.
+// A provider's lists are read only if the account names them.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	for lists, want := range map[string][2]bool{"": {false, false}, "balance": {true, false}, "events": {false, true}, "both": {true, true}} {
@@ -152,7 +152,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// A provider at this machine is one for tests, any other one counts as live.
+// A provider on this machine is for tests. Any other provider counts as live.
 func TestTestHosts(t *testing.T) {
 	t.Parallel()
 	for address, tests := range map[string]bool{
@@ -163,8 +163,8 @@ func TestTestHosts(t *testing.T) {
 	}
 }
 
-// A next action leads a customer's browser: what is no address of the web, or of no type of the contract, is left out, and the payment is
-// under way.
+// A next action directs a customer's browser. If its address is not a web address, or its type is outside the contract,
+// it is omitted, and the payment is under way.
 func TestNextActions(t *testing.T) {
 	t.Parallel()
 	for action, want := range map[string]bool{
@@ -191,7 +191,7 @@ func TestNextActions(t *testing.T) {
 	}
 }
 
-// A dispute of a status that is not of the contract hides neither the payment nor what the dispute took.
+// A dispute with a status outside the contract hides neither the payment nor the dispute's movements.
 func TestADisputeOfAnUnknownStatus(t *testing.T) {
 	t.Parallel()
 	dispute := func(status string) string {
@@ -206,7 +206,7 @@ func TestADisputeOfAnUnknownStatus(t *testing.T) {
 	}
 }
 
-// TestOnePayment: the charge is the payment; the page in which it was made, if it has an id, its container.
+// TestOnePayment: the charge is the payment, and its page is its container, if the page has an id.
 func TestOnePayment(t *testing.T) {
 	t.Parallel()
 	const made = `{"id":"ch_1","reference":"att_1","status":"succeeded","amount":1999,"currency":"EUR","container_id":"page_1","payee":"shop_1","test":true}`

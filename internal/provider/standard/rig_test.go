@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// apiKey is the account's at the running sandbox.
+// apiKey is the account's key at the running sandbox.
 const apiKey = "key_of_the_account"
 
 // rig is a client of a running sandbox.
@@ -58,7 +58,7 @@ func serve(t *testing.T, h http.Handler) rig {
 	return rig{client.New(server.URL+"/", apiKey, server.Client()), server.URL}
 }
 
-// says is a client of a provider that answers everything in one way.
+// says returns a client of a provider that gives every request the same answer.
 func says(t *testing.T, status int, body string) rig {
 	t.Helper()
 	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -18,7 +18,7 @@ import (
 
 var errNoSum = errors.New("no sum")
 
-// read makes an entry of a line's columns ID and Sum, and leaves out those of the type skip.
+// read makes an entry of the columns ID and Sum, and omits lines of the type skip.
 func read(r table.Row) (*gateway.Entry, error) {
 	if r.Text("Type") == "skip" {
 		return nil, nil
@@ -57,7 +57,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A line that can't be read is reported with its number, and those after it are read.
+// An unreadable line is reported with its number, and the lines after it are read.
 func TestReadLinesThatCantBeRead(t *testing.T) {
 	t.Parallel()
 	file := "ID,Sum\na,1\nb,1.005\n\nc\nd,\n\"e,5\nf,6\n\"g\"x,1\n" + strings.Repeat("x", 70<<10) + ",1\nh,8"
@@ -100,7 +100,7 @@ func TestReadOtherFiles(t *testing.T) {
 	}
 }
 
-// endless is a table of so many lines, each of which says what the one before it did.
+// endless is a table with this number of equal lines.
 type endless struct {
 	line string
 	left int
@@ -124,7 +124,7 @@ func (e *endless) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// A file of a million lines is read in the memory of one, those that can't be read included.
+// A file with a million lines, including unreadable lines, is read with one line in memory.
 func TestReadAMillionLines(t *testing.T) {
 	t.Parallel()
 	const count = 500_000
