@@ -49,7 +49,8 @@ func TestANonceIsOneRequest(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// A vaulted method is charged as a vaulted method, together with its customer. A nonce is not sent as a vaulted method.
+// A vaulted method is charged as a vaulted method, together with its customer. As a nonce, or with another customer, it
+// is refused.
 func TestAVaultedMethodIsChargedWithItsCustomer(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, serving())

@@ -95,7 +95,7 @@ func answers(t *testing.T, status int, body string) *braintree.Client {
 	return c
 }
 
-// losing lets the fake execute requests whose line has this end, and drops the answers.
+// losing lets the fake execute requests with this line, and drops the answers.
 func losing(f http.Handler, line string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method+" "+r.URL.Path != line {

@@ -50,7 +50,8 @@ type booked interface {
 }
 
 // passing returns a function that passes an item's entries in the span. The function returns false for an item that was
-// created too long before the span to have entries in it. It does not parse an item that moved no money in the span.
+// created too long before the span to have entries in it. It does not read the amounts of an item that moved no money in
+// the span.
 func passing[T booked](unread *call.Unread, in gateway.Span, later time.Duration, take func(gateway.Entry) error) func(json.RawMessage) (bool, error) {
 	return func(item json.RawMessage) (more bool, err error) {
 		more = true

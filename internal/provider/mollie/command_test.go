@@ -20,7 +20,7 @@ func cancelOf(o gateway.Outcome) gateway.Cancel {
 	return gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: o.ProviderPaymentID + "-cancel-0", Permit: permit()}
 }
 
-// finish ends pending captures and releases with this status.
+// finish ends pending captures with this status.
 func (f *fake) finish(id, status string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -166,7 +166,8 @@ func TestAListThatIsNotReadToItsEndIsNoProof(t *testing.T) {
 	}
 }
 
-// A transaction in a list that is too long counts, unless a later transaction of the same attempt might be paid.
+// A waiting or paid transaction counts, even if the list is too long. A failed transaction does not, because a later
+// transaction of the same attempt might be paid.
 func TestAListThatIsTooLongHidesNoPayment(t *testing.T) {
 	t.Parallel()
 	attempt := payment.AttemptID(uuid.New())

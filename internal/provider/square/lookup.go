@@ -80,7 +80,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 		if err != nil {
 			return gateway.Outcome{}, unknown(err)
 		}
-		if page.Payments == nil { // Square omits an empty list, but so does a response of a proxy
+		if page.Payments == nil { // Square omits empty lists, but a proxy's response has no list either
 			return gateway.Outcome{}, errNameless
 		}
 		if found, err := c.furthest(ctx, page.Payments, id); err != nil || found.ProviderPaymentID != "" {

@@ -27,8 +27,8 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 }
 
 // Cancel implements gateway.Provider. The bank's Cancel cancels an unpaid payment and refunds a paid payment, so Cancel
-// first looks the payment up. If the customer pays between the two calls, the bank refunds the money. The payment then
-// has failed, and its movements are the capture and the refund.
+// first looks the payment up. If the customer pays between the two calls, the bank returns the money. The payment then
+// has failed, and its movements are the capture and the capture's reversal.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	id := cl.ProviderPaymentID
 	now, err := c.command(ctx, "GetState", request{PaymentID: id}, cl.Permit)

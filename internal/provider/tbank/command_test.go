@@ -39,7 +39,7 @@ func TestCancellingPaysNothingBack(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// The cancel has an id, so the bank does not refund under the same id.
+// The cancel sends its key, so that the bank does not refund again under the same key.
 func TestACancellationBearsItsName(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))

@@ -142,8 +142,8 @@ func TestFindGivesUpWhatNobodyCanPay(t *testing.T) {
 	require.Equal(t, fsm.NewsFailed, cancel(t, c, found.ProviderPaymentID).News)
 }
 
-// The charge of a saved card had no answer and failed 3-D Secure. It has no page for another try, and the bank does not
-// cancel it.
+// A saved card failed 3-D Secure, and the answer to the charge was lost. The payment has no page for another try, and
+// the bank does not cancel it.
 func TestFindFailsASavedCardThatNobodyCanTryAgain(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
