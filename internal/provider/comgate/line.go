@@ -91,7 +91,7 @@ func (l line) captured(e *gateway.Entry) error {
 }
 
 // refunded adds the refunded amount. Comgate does not document the sign of a refund's amounts. So refunded reads the
-// amount without its sign. It reads the net amount only if the sign is present, and never the fee.
+// amount without its sign. It reads the net amount only if it is negative, and never the fee.
 func (l line) refunded(e *gateway.Entry) error {
 	money, _, err := l.money("potvrzena castka")
 	if err != nil {

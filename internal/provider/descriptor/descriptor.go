@@ -28,7 +28,7 @@ type Adapter struct {
 	// request that provider_data may contain. The manual's tables are generated from both.
 	Carries      []Carried
 	ProviderData []string
-	// SecondStep describes the details of a complete; empty if no payment has a second step.
+	// SecondStep describes the details that complete takes; empty if no payment has a second step.
 	SecondStep string
 	// New creates the client of an account. If it is nil, the account makes no calls: it accepts webhooks, and its
 	// records are read if the fields below are set.
