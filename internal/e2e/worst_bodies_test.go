@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -23,82 +24,88 @@ import (
 // below 128 MiB.
 func TestWorstBodiesAtOnce(t *testing.T) {
 	t.Parallel()
-	const together, most, longestWebhook = 30, 128 << 20, 512 << 10
+	t.Run("calls", worstBodiesOfCalls)
+	t.Run("webhooks", worstBodiesOfWebhooks)
+}
+
+// together sends a request 30 times at once, and measures the most memory that the process has had.
+func (r *kindsRig) together(t *testing.T, what, method, path string, header http.Header, body []byte) {
+	t.Helper()
+	before := r.service.peakMemory()
+	var all sync.WaitGroup
+	for range 30 {
+		all.Go(func() {
+			q, err := http.NewRequestWithContext(t.Context(), method, r.service.base+path, bytes.NewReader(body))
+			if err != nil {
+				panic(err)
+			}
+			q.Header = header.Clone()
+			q.Header.Set("Idempotency-Key", uuid.NewString())
+			if response, err := http.DefaultClient.Do(q); err == nil { // else the connection was closed before the end of the body
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+			}
+		})
+	}
+	all.Wait()
+	peak := r.service.peakMemory()
+	require.Positive(t, peak, "the process has ended: %s", what)
+	require.Less(t, peak, int64(128<<20), what)
+	if peak > before {
+		t.Logf("%3d MiB: %s", peak>>20, what)
+	}
+}
+
+// measured returns a service with an account of each kind whose memory can be measured.
+func measured(t *testing.T) *kindsRig {
+	t.Helper()
 	r := newKindsRig(t)
 	if r.service.peakMemory() == 0 {
 		t.Skip("the kernel does not report the peak memory of a process")
 	}
+	return r
+}
+
+func worstBodiesOfCalls(t *testing.T) {
+	t.Parallel()
+	r := measured(t)
 	doc, err := contract.Load(contractfile.Document)
 	require.NoError(t, err)
-	send := func(request func() *http.Request) {
-		var all sync.WaitGroup
-		for range together {
-			all.Go(func() {
-				response, err := http.DefaultClient.Do(request())
-				if err == nil { // else the service has closed the connection before the body's end
-					_ = response.Body.Close()
-				}
-			})
-		}
-		all.Wait()
-	}
-	shop, admin, before := token("shop", "service"), token("ann", "admin"), r.service.peakMemory()
-	measure := func(t *testing.T, what string) {
-		t.Helper()
-		peak := r.service.peakMemory()
-		require.Less(t, peak, int64(most), what)
-		require.Positive(t, peak, "the process has ended: %s", what)
-		if peak > before {
-			t.Logf("%3d MiB: %s", peak>>20, what)
-		}
-		before = peak
-	}
 	id := uuid.NewString()
 	ids := strings.NewReplacer("{order_id}", "A-1", "{payment_attempt_id}", id, "{endpoint}", "shop", "{event_id}", id, "{discrepancy_id}", id,
 		"{job_id}", id, "{refund_request_id}", id)
-	calls := 0
+	shop, admin, calls := token("shop", "service"), token("ann", "admin"), 0
 	for _, op := range doc.Operations() {
 		if op.JSON() == nil {
 			continue
 		}
 		calls++
-		by := shop
+		header := http.Header{"Authorization": {"Bearer " + shop}, "On-Behalf-Of": {"u1"}, "Content-Type": {"application/json"}}
 		if slices.Contains(op.Tags, "support") {
-			by = admin
+			header.Set("Authorization", "Bearer "+admin)
 		}
 		for name, body := range faults.WorstBodies(int(op.RequestBody.MaxBytes), strictjson.MaxValues) {
-			send(func() *http.Request {
-				q, err := http.NewRequestWithContext(t.Context(), op.Method, r.service.base+ids.Replace(op.Path), strings.NewReader(body))
-				require.NoError(t, err)
-				for name, value := range map[string]string{
-					"Authorization": "Bearer " + by, "On-Behalf-Of": "u1", "Content-Type": "application/json", "Idempotency-Key": uuid.NewString(),
-				} {
-					q.Header.Set(name, value)
-				}
-				return q
-			})
-			measure(t, op.ID+": "+name)
+			r.together(t, op.ID+": "+name, op.Method, ids.Replace(op.Path), header, []byte(body))
 		}
 	}
 	require.Greater(t, calls, 15)
-	worst := faults.WorstBodies(longestWebhook, strictjson.MaxValues)
+}
+
+func worstBodiesOfWebhooks(t *testing.T) {
+	t.Parallel()
+	r := measured(t)
+	const longest = 512 << 10
+	worst := faults.WorstBodies(longest, strictjson.MaxValues)
 	for _, kind := range slices.Sorted(maps.Keys(r.accounts)) {
 		for _, name := range []string{"objects", "members", "escapes"} {
-			delivery := webhooks.Delivery{Body: []byte(worst[name]), Header: http.Header{"Content-Type": {"application/json"}}}
-			signed := delivery
-			signed.Header = delivery.Header.Clone()
-			signings := []webhooks.Delivery{delivery}
+			unsigned := webhooks.Delivery{Body: []byte(worst[name]), Header: http.Header{"Content-Type": {"application/json"}}}
+			signed := webhooks.Delivery{Body: unsigned.Body, Header: unsigned.Header.Clone()}
+			deliveries := []webhooks.Delivery{unsigned}
 			if r.accounts[kind].sign(&signed) == nil {
-				signings = append(signings, signed)
+				deliveries = append(deliveries, signed)
 			}
-			for _, d := range signings {
-				send(func() *http.Request {
-					q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.service.base+"/webhooks/"+kind, bytes.NewReader(d.Body))
-					require.NoError(t, err)
-					q.Header = d.Header.Clone()
-					return q
-				})
-				measure(t, kind+": "+name)
+			for _, d := range deliveries {
+				r.together(t, kind+": "+name, http.MethodPost, "/webhooks/"+kind, d.Header, d.Body)
 			}
 		}
 	}

@@ -64,23 +64,24 @@ type Receiver struct {
 	// unsigned limits stored deliveries by account and network; lookups, all unsigned ones by network.
 	unsigned, lookups *throttle.KeyedLimiter
 	lanes             lanes
-	// large admits bodies of more than smallBody, by their bytes.
-	large *semaphore.Weighted
+	// large admits bodies of more than smallBody, by their bytes, and queue those that wait for that.
+	large, queue *semaphore.Weighted
 }
 
 // New returns a receiver.
 func New(o Options) *Receiver {
 	return &Receiver{
 		Options: o, unsigned: throttle.New(unsignedEach, unsignedAtOnce), lookups: throttle.New(lookupsEach, lookupsAtOnce),
-		large: semaphore.NewWeighted(largeBodies),
+		large: semaphore.NewWeighted(largeBodies), queue: semaphore.NewWeighted(queuedBodies),
 	}
 }
 
 // A body may take twenty times its bytes when it is parsed, and some providers' signatures are inside the body. So larger bodies wait for
-// each other before they are parsed, whoever sent them; smaller ones pass.
+// each other before they are parsed, whoever sent them, and are refused once too many wait; smaller ones pass.
 const (
-	smallBody   = 32 << 10
-	largeBodies = 512 << 10
+	smallBody    = 32 << 10
+	largeBodies  = 512 << 10
+	queuedBodies = 4 << 20
 )
 
 // admit waits until a body may be parsed, and returns the function that ends that.
@@ -89,6 +90,10 @@ func (rc *Receiver) admit(ctx context.Context, body []byte) (leave func(), err e
 	if n <= smallBody {
 		return func() {}, nil
 	}
+	if !rc.queue.TryAcquire(n) {
+		return nil, payment.ErrOverloaded
+	}
+	defer rc.queue.Release(n)
 	if err := rc.large.Acquire(ctx, n); err != nil {
 		return nil, payment.ErrOverloaded
 	}
