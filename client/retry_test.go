@@ -166,7 +166,7 @@ func TestGivingUp(t *testing.T) {
 func TestWithoutAKeyNothingIsRepeated(t *testing.T) {
 	t.Parallel()
 	s := serve(t, status(503, `{}`))
-	_, err := s.client(t).API.SupportRecheckWithResponse(t.Context(), "a1", nil, api.SupportReason{})
+	_, err := s.client(t).API.CheckAttemptWithResponse(t.Context(), "a1", nil)
 	require.NoError(t, err)
 	require.Len(t, s.tries(), 1)
 }
