@@ -24,14 +24,14 @@ const (
 	ActionDisplay ActionType = "display"
 )
 
-// NextAction is what the customer must do.
+// NextAction is the step that the customer must take next.
 type NextAction struct {
 	Type   ActionType        `json:"type"`
 	URL    string            `json:"url,omitempty"`
 	Fields map[string]string `json:"fields,omitempty"`
 	// Data is a JSON object, by the account's kind.
 	Data json.RawMessage `json:"data,omitempty"`
-	// ExpiresAt is when it is too late; zero if the provider does not state it.
+	// ExpiresAt is the time at which the action expires; zero if the provider does not state it.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 }
 
@@ -43,19 +43,19 @@ func Redirect(url string) *NextAction {
 	return &NextAction{Type: ActionRedirect, URL: url}
 }
 
-// Text is the action as ParseAction reads it; empty for none.
+// Text returns the action in the form that ParseAction reads. It is empty for a nil action.
 func (n *NextAction) Text() string {
 	if n == nil {
 		return ""
 	}
 	text, err := json.Marshal(n)
-	if err != nil { // its data is no JSON
+	if err != nil { // its data is not valid JSON
 		return ""
 	}
 	return string(text)
 }
 
-// ParseAction reads what Text wrote; nil for anything else.
+// ParseAction reads the text that Text wrote. It returns nil for any other text.
 func ParseAction(text string) *NextAction {
 	n := &NextAction{}
 	if json.Unmarshal([]byte(text), n) != nil || n.Type == "" {
@@ -76,8 +76,8 @@ func (n *NextAction) Keepable() bool {
 	return !slices.ContainsFunc(texts, func(s string) bool { return !storable.Whole(s) }) && (len(n.Data) == 0 || json.Valid(n.Data))
 }
 
-// digest distinguishes actions in the log, which is kept for ever and must not hold what an action
-// lets its bearer do.
+// digest identifies an action in the log. The log is kept for ever, so it must not hold the action itself: its bearer
+// could use it.
 func (n *NextAction) digest() string {
 	text := n.Text()
 	if text == "" {

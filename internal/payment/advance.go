@@ -10,13 +10,13 @@ import (
 // Ignored is the verdict on a report that is of no payment, or not proven to be the provider's.
 const Ignored fsm.Verdict = "ignored"
 
-// Facts are what the version of an attempt counts.
+// Facts are the properties of an attempt that its version counts.
 type Facts struct {
 	State                                    fsm.State
 	ProviderPaymentID                        string
 	Authorized, Captured, Refunded, Disputed int64
 	ForeignMoney                             bool
-	// NextAction is a digest of it.
+	// NextAction is a digest of the attempt's next action.
 	NextAction string
 }
 
@@ -35,12 +35,12 @@ type Transition struct {
 	News     fsm.News
 	Cause    Cause
 	At       time.Time
-	// Facts are what the attempt is since then, LastMovement its last movement.
+	// Facts are the attempt's facts after the transition, LastMovement is its last movement then.
 	Facts        Facts
 	LastMovement int
 	// Quiet is set if only the amount authorized changed, which no caller sees.
 	Quiet bool
-	// Findings are what a person must look at after it.
+	// Findings are the discrepancies that the transition opens.
 	Findings []Finding
 }
 
@@ -144,7 +144,7 @@ func (a *Attempt) onlyAuthorized(before Attempt) bool {
 	return a.Facts() == before.Facts()
 }
 
-// recorded reports whether the amounts of a report are those that are recorded.
+// recorded reports whether the report's amounts equal the recorded amounts.
 func (a *Attempt) recorded(movements []Told, key string) bool {
 	for _, m := range movements {
 		if m.Money.Minor != a.sum(m.Kind, m.Money.Currency, func(n Movement) bool { return n.Payment == key }) {
@@ -182,8 +182,8 @@ func (a *Attempt) movePayment(p *Payment, r Report, movements []Told, odd Discre
 	return p.step(r, now)
 }
 
-// heldBefore reports whether a webhook of a hold is an old one: the hold that it states is recorded already, and nothing
-// shows that it is younger than what moved its payment last.
+// heldBefore reports whether a webhook about a hold is an old one. It is old if the stated hold is recorded already and
+// the webhook is not younger than the last report that moved its payment.
 func (a *Attempt) heldBefore(movements []Told, p *Payment, r Report, now time.Time) bool {
 	if younger := r.At.After(p.ReportedAt.Add(time.Microsecond)); r.Cause.Kind != CauseWebhook || younger { // times are stored in microseconds
 		return false
@@ -196,7 +196,7 @@ func (a *Attempt) heldBefore(movements []Told, p *Payment, r Report, now time.Ti
 	return with.LastMovement == a.LastMovement && slices.ContainsFunc(movements, Told.Pays)
 }
 
-// move takes the attempt to the state that is derived from its payments, with what comes with it.
+// move takes the attempt to the state that is derived from its payments, and applies the consequences.
 func (a *Attempt) move(t *Transition, r Report, p *Payment, odd DiscrepancyKind, verdict fsm.Verdict, now time.Time) fsm.Verdict {
 	if a.TriesAgain(r) {
 		a.declineTry(r)
@@ -225,8 +225,8 @@ func (a *Attempt) move(t *Transition, r Report, p *Payment, odd DiscrepancyKind,
 	return verdict
 }
 
-// leadingNews is what the state machine of the attempt is given for a report: the report itself where the attempt is final, or no payment
-// is concerned, or a person decides; else what is derived from the payments.
+// leadingNews returns the event for the attempt's state machine. It is the report's own event if the attempt is final,
+// if the report concerns no payment, or if a person decides. Otherwise it is derived from the payments.
 func (a *Attempt) leadingNews(r Report, p *Payment, odd DiscrepancyKind, now time.Time) fsm.News {
 	switch {
 	case a.State.Final(), r.OfAttempt, r.Cause.Kind == CausePerson, r.Cause.Kind == CauseImport, !standing(r.Says), odd == CurrencyMismatch:
@@ -245,7 +245,7 @@ func (a *Attempt) leadingNews(r Report, p *Payment, odd DiscrepancyKind, now tim
 	return fsm.NewsMoney
 }
 
-// enter takes the step of the state machine, with what comes with it.
+// enter takes the step of the state machine and applies its consequences.
 func (a *Attempt) enter(step fsm.Step, r Report, verdict fsm.Verdict, now time.Time) {
 	a.State = step.To
 	declined := r.Says == fsm.NewsSoftFailed || r.Says == fsm.NewsFailed
@@ -333,8 +333,8 @@ func (a *Attempt) complete(told []Told, p *Payment) []Told {
 	return all
 }
 
-// unstated is the amount of a report without one: what came back is what was taken away, what was
-// captured or authorized is all of it.
+// unstated is the amount of a report that states no amount. A reversal has the amount of its original. A capture or an
+// authorization is of the whole amount.
 func (a *Attempt) unstated(t Told, key string) int64 {
 	switch t.Kind {
 	case MovementAuthorization:
@@ -358,8 +358,8 @@ var reversed = map[MovementKind]MovementKind{ //nolint:gochecknoglobals // a tab
 	MovementRefundReversal:     MovementRefund,
 }
 
-// taken is the amount of a capture that the provider does not state: what was captured of the payment before, else
-// the amount of the last capture operation, else all of it.
+// taken is the amount of a capture whose amount the provider does not state. It is the amount captured under the payment
+// before, else the amount of the last capture operation, else the attempt's whole amount.
 func (a *Attempt) taken(key string) int64 {
 	if gross := a.captures(key); gross > 0 {
 		return gross
@@ -380,8 +380,8 @@ func (a *Attempt) Capturing() (amount int64) {
 	return amount
 }
 
-// mismatch compares what a report states as authorized or captured with what the attempt is for.
-// What a person resolves as paid was compared before, and what is imported is the merchant's own record.
+// mismatch compares the authorized or captured amount of a report with the attempt's amount. A person's resolution was
+// compared before. An import is the merchant's own record. Neither is compared here.
 func (a *Attempt) mismatch(r Report, movements []Told, p *Payment) DiscrepancyKind {
 	if r.Cause.Kind == CausePerson || r.Cause.Kind == CauseImport {
 		return ""
@@ -415,7 +415,7 @@ func (a *Attempt) mismatched(m Told, p *Payment, acceptMore bool) DiscrepancyKin
 	case a.Succeeded() && !a.replaces(key):
 		return AmountMismatch
 	case a.Failed() && a.Capture == CaptureManual && m.Money.Minor > 0 && m.Money.Minor < a.Money.Minor:
-		return "" // late money, whatever part of the hold it is
+		return "" // late money: any part of the hold is expected
 	}
 	switch sum := a.capturedBesides(p) + m.Money.Minor; {
 	case sum == a.Money.Minor, sum > 0 && a.askedToCapture(sum), a.capturedBesides(p) > 0 && sum > a.Money.Minor:
@@ -426,12 +426,12 @@ func (a *Attempt) mismatched(m Told, p *Payment, acceptMore bool) DiscrepancyKin
 	return AmountMismatch
 }
 
-// replaces reports whether money of a payment is paid in the place of what other payments had captured, and was taken back.
+// replaces reports whether a payment's money replaces money that other payments had captured and that was reversed.
 func (a *Attempt) replaces(key string) bool {
 	return a.captures(key) == 0 && a.Captured <= 0 && a.SumIn(MovementCapture, a.Money.Currency) > 0
 }
 
-// besides is what other payments have on hold or have captured.
+// besides is the amount that other payments have on hold or have captured.
 func (a *Attempt) besides(p *Payment) (sum int64) {
 	for i := range a.Payments {
 		if of := &a.Payments[i]; of != p {
@@ -441,7 +441,7 @@ func (a *Attempt) besides(p *Payment) (sum int64) {
 	return sum
 }
 
-// capturedBesides is what other payments have captured.
+// capturedBesides is the amount that other payments have captured.
 func (a *Attempt) capturedBesides(p *Payment) (sum int64) {
 	for i := range a.Payments {
 		if of := &a.Payments[i]; of != p {
@@ -451,7 +451,7 @@ func (a *Attempt) capturedBesides(p *Payment) (sum int64) {
 	return sum
 }
 
-// captured reports whether a capture is the one that is recorded.
+// captured reports whether a capture is recorded already.
 func (a *Attempt) captured(m Told, key string) bool {
 	if known, named := a.Movement(MovementCapture, m.ID); named && m.ID != "" && known.Money == m.Money {
 		return true
@@ -459,7 +459,7 @@ func (a *Attempt) captured(m Told, key string) bool {
 	return m.Money.Minor == a.captures(key) && a.Covered()
 }
 
-// captures is what was ever captured under one payment of the provider.
+// captures is the sum of all captures under one payment of the provider, reversed or not.
 func (a *Attempt) captures(key string) int64 {
 	return a.sum(MovementCapture, a.Money.Currency, func(m Movement) bool { return m.Payment == key })
 }

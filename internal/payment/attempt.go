@@ -16,14 +16,14 @@ const (
 	CaptureManual    CaptureMode = "manual"
 )
 
-// Begun is whose call began an attempt.
+// Begun is the party whose call began an attempt.
 type Begun string
 
 const (
 	// BegunHere attempts are ours.
 	BegunHere Begun = "paylatch"
-	// BegunElsewhere attempts are of the merchant's own call, or of the provider's script on its page:
-	// reports bring them, and we call the provider only to look up, capture, cancel or refund.
+	// BegunElsewhere attempts began with the merchant's own call, or with the provider's script on its page. Reports
+	// create them. We call the provider only to look up, capture, cancel or refund.
 	BegunElsewhere Begun = "external"
 	// BegunBefore attempts are of the past, and were imported.
 	BegunBefore Begun = "imported"
@@ -38,7 +38,7 @@ func (b Begun) First() fsm.State {
 }
 
 // Attempt is one try to pay one order. Only [Advance] changes its state, amounts and version.
-type Attempt struct { //nolint:recvcheck // what only reads takes a value
+type Attempt struct { //nolint:recvcheck // methods that only read take a value
 	ID          AttemptID
 	OrderID     OrderID
 	UserID      UserID
@@ -46,25 +46,24 @@ type Attempt struct { //nolint:recvcheck // what only reads takes a value
 	RequestHash idempotency.Hash
 	// Account is the configured account at a provider.
 	Account string
-	// Begun is whose call began it. ExpiresAt is when one that was begun elsewhere is given up; nil for
-	// others.
+	// Begun is the party whose call began the attempt. ExpiresAt is the time at which an attempt with BegunElsewhere is
+	// given up; nil for other attempts.
 	Begun     Begun
 	ExpiresAt *time.Time
 	// ProviderPaymentID is the id of the acting payment, see Acting, or of the container in which it will be made. It is
 	// empty until the provider has named one of the two.
 	ProviderPaymentID string
-	// Payments are all that the attempt has at the provider, in the order in which they were reported; Containers the pages,
-	// sessions and orders in which they are made. PageOpen is set after a declined try on a page on which the customer may
-	// try again.
+	// Payments are all the payments that the attempt has at the provider, in the order of their first reports.
+	// Containers are the pages, sessions and orders in which the payments are made. PageOpen is set after a declined try
+	// on a page on which the customer may try again.
 	Payments   []Payment
 	Containers []Container
 	PageOpen   bool
 
 	State fsm.State
 	Money Money
-	// The amounts are exact sums of the attempt's movements in Money's currency, in minor units,
-	// whatever the state. A reversal may be reported before its original, so each may be below 0
-	// for a while.
+	// The amounts are exact sums of the attempt's movements in Money's currency, in minor units, in every state. A
+	// reversal may be reported before its original, so each sum may be below 0 for a while.
 	//
 	// Authorized is authorizations less releases, Captured captures less capture reversals,
 	// Refunded refunds less refund reversals, Disputed chargebacks less chargeback reversals.
@@ -79,17 +78,18 @@ type Attempt struct { //nolint:recvcheck // what only reads takes a value
 	Operations []Operation
 	// Disputes are filled in where the attempt was read to be shown, oldest first; nil elsewhere.
 	Disputes []Dispute
-	// Moves are what was reported of its disputes' money, filled in where it is compared with the provider's books.
+	// Moves are the reported movements of its disputes' money. They are filled in for the comparison with the provider's
+	// books.
 	Moves []DisputeMove
 
 	Capture CaptureMode
-	// SealedReceipt is what its fiscal receipts show, encrypted; nil without. It is not read with the
+	// SealedReceipt is the content of its fiscal receipts, encrypted; nil without receipts. It is not read with the
 	// attempt.
 	SealedReceipt []byte
-	// NextAction is what the customer must do; nil for nothing.
+	// NextAction is the step that the customer must take; nil if no step is due.
 	NextAction *NextAction
 	Failure    *Failure
-	// Saved is the payment method that the provider has stored; nil if none.
+	// Saved is the payment method that the provider has stored; nil without a stored method.
 	Saved *SavedMethod
 
 	// Version rises with each change that a caller can see.
@@ -120,15 +120,15 @@ func (a Attempt) Succeeded() bool { return a.State == fsm.Succeeded }
 // Failed reports whether the attempt is over without a payment.
 func (a Attempt) Failed() bool { return a.State == fsm.Failed }
 
-// Held is what was captured and neither refunded nor charged back, in minor units, whatever the
-// attempt's status. A reversal that is reported before its original adds nothing to it.
+// Held is the captured amount less refunds and chargebacks, in minor units, in every state. A reversal that is reported
+// before its original adds nothing to it.
 func (a Attempt) Held() int64 { return max(0, a.Captured-a.AmountRefunded()-a.AmountDisputed()) }
 
-// Refundable is how much a refund may take, in minor units: what was captured and neither refunded nor charged back.
+// Refundable is the most that a refund may take, in minor units. It equals Held.
 func (a Attempt) Refundable() int64 { return a.Held() }
 
-// OnHold is how much is authorized and neither captured nor released, in minor units. One capture
-// ends the hold, a partial one too.
+// OnHold is the amount that is authorized and neither captured nor released, in minor units. One capture ends the hold,
+// even a partial one.
 func (a Attempt) OnHold() (held int64) {
 	if a.Succeeded() {
 		return 0
@@ -146,16 +146,16 @@ func (a Attempt) OnHold() (held int64) {
 // pay until the provider reports otherwise.
 func (a Attempt) MayHold() bool { return a.Failed() && a.OnHold() > 0 }
 
-// AmountCaptured is what callers see as captured, in minor units, never below 0.
+// AmountCaptured is the captured amount that callers see, in minor units, never below 0.
 func (a Attempt) AmountCaptured() int64 { return max(0, a.Captured) }
 
-// AmountRefunded is what callers see as refunded, as AmountCaptured.
+// AmountRefunded is the refunded amount that callers see, in minor units, never below 0.
 func (a Attempt) AmountRefunded() int64 { return max(0, a.Refunded) }
 
-// AmountDisputed is what chargebacks took away, as AmountCaptured.
+// AmountDisputed is the amount that chargebacks took, as callers see it, in minor units, never below 0.
 func (a Attempt) AmountDisputed() int64 { return max(0, a.Disputed) }
 
-// HoldsMoney reports whether captured money is held, in whatever currency.
+// HoldsMoney reports whether the attempt holds captured money, in any currency.
 func (a Attempt) HoldsMoney() bool { return a.Held() > 0 || a.ForeignMoney }
 
 // Capturable is the most that a capture may take, in minor units.
@@ -176,15 +176,14 @@ func (a Attempt) Stage() string {
 	return string(a.State)
 }
 
-// Unreported reports whether no report has named the payment yet. One that was begun elsewhere waits for
-// its customer from the start.
+// Unreported reports whether no report has named the payment yet. An attempt with BegunElsewhere waits for its customer
+// from the start.
 func (a Attempt) Unreported() bool {
 	waits := a.State == fsm.Requested || a.State == fsm.OutcomeUnknown || a.Begun == BegunElsewhere && a.State == fsm.AwaitingCustomer
 	return a.ProviderPaymentID == "" && waits
 }
 
-// Expired reports whether an attempt that was begun elsewhere has outlived the time that its caller
-// gave it, and none of its payments is with the provider or has money on hold.
+// Expired reports whether an attempt with BegunElsewhere has passed its expiry and has no payment under way or on hold.
 func (a Attempt) Expired(now time.Time) bool {
 	return a.ExpiresAt != nil && !now.Before(*a.ExpiresAt) && !a.State.Final() && a.State != fsm.Authorized && !a.UnderWay()
 }

@@ -2,11 +2,11 @@ package payment
 
 import "time"
 
-// Capabilities are what a provider can do, as its adapter declares it from the documentation.
+// Capabilities are the abilities of a provider, as its adapter declares them from the provider's documentation.
 type Capabilities struct {
-	// KeyLife is how long the provider remembers our idempotency keys; 0 if it has none, or keeps
-	// none of a request that it answered with an error and may have carried out all the same. Then
-	// no charge and no refund is ever sent twice.
+	// KeyLife is how long the provider remembers our idempotency keys. It is 0 if the provider has no keys. It is also 0
+	// if the provider forgets the key of a request that it answered with an error but may have carried out. Then no
+	// charge and no refund is ever sent twice.
 	KeyLife time.Duration
 	// Blind is set if payments can't be looked up. The response to a capture or a cancel only
 	// confirms its receipt; webhooks report the rest.
@@ -16,21 +16,22 @@ type Capabilities struct {
 	Find           bool
 	FindLag        time.Duration
 	FindConsistent bool
-	// FindFirst is set if a charge of which the answer was lost may be sent once more, under its key, after a
-	// lookup by our reference has not found it, FindLag after it was sent: the provider keeps the key,
-	// but for a request that it answered with an error.
+	// FindFirst is set if a charge with a lost response may be sent once more under its key. Before that a lookup by our
+	// reference must not have found it, FindLag after the send. Such a provider keeps the key, except for a request that
+	// it answered with an error.
 	FindFirst bool
-	// Complete is set if a payment has a second step with what the provider's page or script returned.
+	// Complete is set if a payment has a second step, with the data that the provider's page or script returned.
 	Complete       bool
 	Capture        bool
 	PartialCapture bool
 	// CaptureUnseen is set if an accepted capture may take long to show in lookups: that the
 	// payment is still authorised proves nothing.
 	CaptureUnseen bool
-	// PaysOthers is set if a payment that the account's credentials show may have been made to somebody else: then a
-	// claim needs the account's own name as its payee. Elsewhere the credentials are that account's alone.
+	// PaysOthers is set if the account's credentials may also show payments to other payees. Then a claim needs the
+	// account's own name as its payee. Without PaysOthers the credentials show this account's payments alone.
 	PaysOthers bool
-	// BrowserMarks is set if Find finds payments by a mark that a browser could have written: what it finds is a claim.
+	// BrowserMarks is set if Find finds payments by a mark that a browser could have written. A payment found so is a
+	// claim.
 	BrowserMarks bool
 	Cancel       bool
 	// CancelByReference is set if a payment that the provider has not named yet can be cancelled by
@@ -39,13 +40,13 @@ type Capabilities struct {
 	Refund            bool
 	PartialRefund     bool
 	LookupRefund      bool
-	// ShowsRefunds is set if a lookup of a captured payment shows its refunds, those made in the provider's dashboard
-	// among them; ShowsDisputes if it shows what disputes have taken of it and returned.
+	// ShowsRefunds is set if a lookup of a captured payment shows its refunds, including refunds made in the provider's
+	// dashboard. ShowsDisputes is set if the lookup shows the amounts that disputes have taken and returned.
 	ShowsRefunds, ShowsDisputes bool
-	// RefundAlone is set if a refund can be looked up by its own id alone, which shows its payment.
+	// RefundAlone is set if a refund can be looked up by its own id alone and the lookup shows its payment.
 	RefundAlone bool
-	// WholeChargebacks is set if a chargeback always is of the whole payment and a lookup shows only
-	// that there is one: that it was reversed counts by its signed notice, with the payment's amount.
+	// WholeChargebacks is set if a chargeback always takes the whole payment and a lookup shows only that a chargeback
+	// exists. Its reversal counts by the signed webhook, with the payment's amount.
 	WholeChargebacks bool
 	// RefundsConsistent is set if a refund was never made when LookupRefund returns
 	// ErrNoSuchPayment some minutes after the call.

@@ -7,8 +7,9 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// Covered reports whether the captured money pays the order: it is the whole amount or more, or exactly what a capture
-// operation of ours was to take. What one payment took, and was taken back since, counts: the loss may be reported first.
+// Covered reports whether the captured money pays the order. It does if it is the whole amount or more, or exactly the
+// amount of a capture operation of ours. Money that one payment captured and lost since counts as well: the loss may be
+// reported first.
 func (a *Attempt) Covered() bool {
 	if a.covers(a.Captured) {
 		return true
@@ -65,7 +66,7 @@ func (a *Attempt) derived(now time.Time) fsm.State {
 	case open, a.OpenContainer() != "", a.waitsForCustomer(now):
 		return fsm.AwaitingCustomer
 	case odd:
-		return fsm.Processing // what is on hold, or was captured, is not the amount: a person decides
+		return fsm.Processing // the amount on hold or captured is not the expected amount: a person decides
 	case named, len(a.Payments)+len(a.Containers) == 0:
 		return a.State
 	}

@@ -1,9 +1,9 @@
 package payment
 
-// DiscrepancyKind names what a person must look at.
+// DiscrepancyKind is a kind of discrepancy: something that a person must look at.
 type DiscrepancyKind string
 
-// The kinds of discrepancies; docs/explanation/how-it-works.md has what happened in each.
+// The kinds of discrepancies. docs/explanation/how-it-works.md describes the cause of each.
 const (
 	PaymentReversed  DiscrepancyKind = "payment_reversed"
 	RefundReversed   DiscrepancyKind = "refund_reversed"
@@ -23,7 +23,7 @@ const (
 	UnknownHere       DiscrepancyKind = "unknown_here"
 )
 
-// What a discrepancy is about, beside its kind: a code, with an id where two of a kind may differ.
+// The subjects of discrepancies, beside their kind: a code, with an id where two discrepancies of a kind may differ.
 const (
 	AboutUnknownOutcome        = "unknown_outcome"
 	AboutRefundUnknown         = "refund_unknown"
@@ -42,9 +42,9 @@ const (
 	AboutUnsignedNotices       = "unsigned_notices"
 	// AboutTooManyPayments is a payment beyond MaxPayments.
 	AboutTooManyPayments = "too_many_payments"
-	// AboutOtherPayee is a payment to another account than this one, AboutOtherMode one of test money at an account of real
-	// money or the other way round, AboutClaim one that only a mark from a browser ties to the attempt, and that does not pay
-	// it as it should.
+	// AboutOtherPayee is a payment to another account than this one. AboutOtherMode is a payment of test money at an
+	// account of real money, or the other way round. AboutClaim is a payment that only a browser's mark ties to the
+	// attempt and that does not pay it as expected.
 	AboutOtherPayee = "other_payee"
 	AboutOtherMode  = "other_mode"
 	AboutClaim      = "unproven_payment"

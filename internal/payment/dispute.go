@@ -8,9 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/cell"
 )
 
-// Dispute is a cardholder's dispute of a payment, under the provider's id of it: an account has
-// that once. What it took counts by movements; a dispute moves no money. Only [AdvanceDispute]
-// changes it.
+// Dispute is a cardholder's dispute of a payment. The provider's dispute id is unique within an account. Movements count
+// its money; the dispute itself moves no money. Only [AdvanceDispute] changes it.
 type Dispute struct {
 	ID                DisputeID
 	OrderID           OrderID
@@ -19,20 +18,20 @@ type Dispute struct {
 	ProviderDisputeID string
 
 	State fsm.DisputeState
-	// Reason is the provider's code or word for it, empty if not stated.
+	// Reason is the provider's code or word for the reason, empty if not stated.
 	Reason string
-	// Money is what is disputed, nil if not stated.
+	// Money is the disputed amount, nil if not stated.
 	Money *Money
-	// DueBy is until when the merchant may answer, zero if not stated.
+	// DueBy is the deadline for the merchant's answer, zero if not stated.
 	DueBy time.Time
-	// StatusAt is the provider's clock of the last report that counted, zero if none bore a time.
+	// StatusAt is the provider's time of the last report that counted, zero if no report had a time.
 	StatusAt time.Time
 
 	Version int
-	// OpenedAt is when the first report was applied, UpdatedAt the last one
-	// that changed it.
+	// OpenedAt is when the first report was applied. UpdatedAt is when the last report that changed the dispute was
+	// applied.
 	OpenedAt, UpdatedAt time.Time
-	// ClosedAt is since when it is closed; nil while it is open.
+	// ClosedAt is when the dispute was closed; nil while it is open.
 	ClosedAt *time.Time
 }
 
@@ -55,19 +54,19 @@ type DisputeName struct{ Account, ID string }
 // Name is the dispute's.
 func (d Dispute) Name() DisputeName { return DisputeName{d.Account, d.ProviderDisputeID} }
 
-// NewDispute is a dispute of an attempt of which nothing is reported yet: its version is 0.
+// NewDispute returns a dispute of an attempt without any report yet: its version is 0.
 func NewDispute(a Attempt, providerID string) Dispute {
 	return Dispute{
 		ID: DisputeID(cell.Of(a.ID).NewID()), OrderID: a.OrderID, AttemptID: a.ID, Account: a.Account, ProviderDisputeID: providerID,
 	}
 }
 
-// AdvanceDispute applies a report to a dispute of an attempt that the transaction holds locked. It
-// is the only caller of fsm.NextDispute.
+// AdvanceDispute applies a report to a dispute of an attempt that the transaction holds locked. It is the only caller of
+// fsm.NextDispute.
 //
-// The provider's clock decides: of reports that bear a time the last one counts, in whatever order
-// they come, and of two with the same time the one that is further on. An older one only adds what
-// no other has stated. A report without a time never opens a closed dispute again.
+// The provider's clock decides. Among reports with a time the latest counts, in any order of arrival. Of two reports
+// with the same time, the one with the later status counts. An older report only adds fields that no other report has
+// stated. A report without a time never opens a closed dispute again.
 func AdvanceDispute(d *Dispute, t DisputeTold, now time.Time) fsm.Verdict {
 	before := *d
 	t.At = t.At.Truncate(time.Microsecond) // as it is stored
@@ -120,7 +119,7 @@ func (d Dispute) counts(t DisputeTold) bool {
 	return t.At.Equal(d.StatusAt) && further
 }
 
-// restate takes over what a report states: in place of what was stated before if it counts.
+// restate takes over the fields of a report. They replace fields stated before only if the report counts.
 func restate(d *Dispute, t DisputeTold, counts bool) {
 	if t.Reason != "" && (counts || d.Reason == "") {
 		d.Reason = t.Reason
@@ -134,13 +133,13 @@ func restate(d *Dispute, t DisputeTold, counts bool) {
 	}
 }
 
-// says reports whether a dispute equals another one.
+// says reports whether two disputes are equal in their reported fields.
 func (d Dispute) says(other Dispute) bool {
 	sameMoney := d.Money == other.Money || d.Money != nil && other.Money != nil && *d.Money == *other.Money
 	return d.State == other.State && d.Reason == other.Reason && sameMoney && d.DueBy.Equal(other.DueBy)
 }
 
-// Enters reports whether the dispute has entered a stage that is a finding, since it was as given.
+// Enters reports whether the dispute has entered a stage that is a finding, compared with was.
 func (d Dispute) Enters(was Dispute) bool {
 	begins := was.Version == 0 || was.State.Closed() || was.State == fsm.DisputeWarning && d.State != fsm.DisputeWarning
 	return begins && !d.State.Closed()
@@ -153,8 +152,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Finding is what a person must look at while the dispute is open, nil once it is closed. Its
-// stages, an inquiry, a dispute, one that was opened again, are a finding each.
+// Finding is the discrepancy that stays open while the dispute is open; nil once the dispute is closed. Each stage is a
+// finding of its own: an inquiry, a dispute, a reopened dispute.
 func (d Dispute) Finding(was Dispute) *Finding {
 	stage := "open"
 	switch {

@@ -5,13 +5,13 @@
 //   - permit.go decides whether money may move now: for each operation, under the attempt's lock,
 //     before its first byte is sent.
 //
-// An order is paid by one attempt at a time. What is wanted from the provider for an attempt (to
-// charge, capture, cancel, refund, look up) is an operation: a row with a state, a lease, a fencing
-// token and an idempotency key. What the provider states about a payment is a report. What only a
-// person can decide is a discrepancy.
+// An order is paid by one attempt at a time. An operation is one thing that is wanted from the provider for an attempt:
+// charge, capture, cancel, refund or look up. It is a row with a state, a lease, a fencing token and an idempotency key.
+// A report is a provider's statement about a payment. A discrepancy is a case that only a person can decide.
 //
-// As pure as this package: refund decides what happens to refunds, gateway is the port to the providers, inbound a verified webhook, review
-// what a person resolves, authz what a caller may do, outbox the messages to the merchant.
+// These packages do no I/O either: refund decides what happens to refunds, gateway is the port to the providers, inbound
+// is a verified webhook, review has the resolutions of a person, authz the rights of callers, outbox the messages to the
+// merchant.
 //
 // Around them, each built on those before it: changeset is one transaction's unit of work, runner
 // carries out operations, intake takes webhooks in, commands are the use cases. docs/explanation/tour.md walks

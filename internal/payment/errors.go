@@ -36,12 +36,11 @@ var (
 	ErrOrderCancelled = errors.New("order cancelled")
 	// ErrStoredMethod is returned when the token of a stored payment method is not declared as one.
 	ErrStoredMethod = errors.New("stored payment method")
-	// ErrMethodNotYours is returned when a stored payment method is not the customer's, or there is
-	// none of that name.
+	// ErrMethodNotYours is returned when a stored payment method does not exist or is not the customer's.
 	ErrMethodNotYours = errors.New("payment method of another customer")
 	// ErrProviderUnavailable is returned when a lookup must come first, and gets no response.
 	ErrProviderUnavailable = errors.New("provider unavailable")
-	// ErrAttemptFinal is returned when a final attempt is to be moved.
+	// ErrAttemptFinal is returned when a command would move a final attempt.
 	ErrAttemptFinal = errors.New("attempt is final")
 	// ErrNotCompletable is returned when an attempt does not wait for its customer, or its provider
 	// takes no second step.
@@ -58,7 +57,7 @@ var (
 	ErrRefundableChanged = errors.New("refundable amount changed")
 	// ErrDisputeOpen is returned for a refund beside an open dispute that the caller has not acknowledged.
 	ErrDisputeOpen = errors.New("a dispute of the payment is open")
-	// ErrPaymentAmbiguous is returned for a refund that names none of an attempt's payments, of which several hold money.
+	// ErrPaymentAmbiguous is returned for a refund that names no payment of an attempt with money on several payments.
 	ErrPaymentAmbiguous = errors.New("several payments hold money")
 	// ErrBusy is returned when another command on the same attempt or order is still under way.
 	ErrBusy = errors.New("another command is under way")
@@ -66,29 +65,29 @@ var (
 	ErrDiscrepancyNotFound = errors.New("discrepancy not found")
 	// ErrResolved is returned when a discrepancy was resolved otherwise before.
 	ErrResolved = errors.New("discrepancy is resolved")
-	// ErrNotPending is returned when a resolution is to move an attempt, or a refund, that is not
-	// pending, or there is none.
+	// ErrNotPending is returned when a resolution would move an attempt or a refund that is not pending or does not
+	// exist.
 	ErrNotPending = errors.New("no pending attempt")
-	// ErrHoldsMoney is returned when an attempt is to be called not paid while it holds money.
+	// ErrHoldsMoney is returned when a resolution would mark an attempt as not paid while it holds money.
 	ErrHoldsMoney = errors.New("attempt holds money")
 	// ErrResolutionImpossible is returned when a resolution would leave an attempt, a refund or
 	// money unwatched, or the provider contradicts it.
 	ErrResolutionImpossible = errors.New("resolution not possible")
-	// ErrJobNotFound is returned when no act of staff on many things has an id.
+	// ErrJobNotFound is returned when no bulk job of staff has the id.
 	ErrJobNotFound = errors.New("job not found")
 	// ErrJobRunning is returned while another such act of the same kind is under way.
 	ErrJobRunning = errors.New("another job of this kind is running")
-	// ErrSecondPerson is returned when a resolution that takes two people, such as one that can't be looked up at
-	// the provider, is confirmed by the person that proposed it.
+	// ErrSecondPerson is returned when a resolution that takes two people is confirmed by the person that proposed it.
+	// An example is a resolution that can't be looked up at the provider.
 	ErrSecondPerson = errors.New("a second person must agree")
-	// ErrOwnResolution is an ErrSecondPerson, returned when a person closes a discrepancy that a resolution of the same
-	// person has opened.
+	// ErrOwnResolution is an ErrSecondPerson. It is returned when a person closes a discrepancy that the same person's
+	// resolution has opened.
 	ErrOwnResolution = fmt.Errorf("%w: the same person's resolution opened it", ErrSecondPerson)
-	// ErrPaymentIDMissing is returned when an attempt, or a refund, is to be called paid without
-	// the provider's id of it.
+	// ErrPaymentIDMissing is returned when a resolution would mark an attempt or a refund as paid without the provider's
+	// id of it.
 	ErrPaymentIDMissing = errors.New("the provider's payment id is missing")
-	// ErrPaymentTaken is returned when the provider's id of the payment belongs to another attempt,
-	// or that of the refund to another refund.
+	// ErrPaymentTaken is returned when the provider's id of the payment belongs to another attempt, or the id of the
+	// refund to another refund.
 	ErrPaymentTaken = errors.New("the payment belongs to another attempt")
 	// ErrUnavailable is returned when the storage can't be reached or did not answer in time. The
 	// outcome is unknown; the same request may be sent again.
@@ -106,7 +105,7 @@ var (
 // ValidationError is returned when a command's own form is wrong.
 type ValidationError struct{ Fields []FieldError }
 
-// FieldError is what is wrong with one field and what would be right.
+// FieldError describes the fault of one field and the valid values.
 type FieldError struct{ Field, Message string }
 
 // Error implements error.

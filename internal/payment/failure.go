@@ -38,10 +38,10 @@ var failureTexts = map[string]string{ //nolint:gochecknoglobals // a table
 	"not_started":           "The payment never reached the payment provider. Nothing was charged.",
 }
 
-// NotStarted is the failure of what never reached the provider.
+// NotStarted is the failure of an operation that never reached the provider.
 func NotStarted() *Failure { return NewFailure("not_started", "") }
 
-// Readable returns the failure with a provider's code that the database takes.
+// Readable returns the failure with a provider code that the database accepts.
 func (f *Failure) Readable() *Failure {
 	if f == nil {
 		return nil

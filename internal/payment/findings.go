@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// findings are what a person must look at after a report: what contradicts the attempt, and what
-// happened to money that had been paid.
+// findings are the discrepancies that a report opens: contradictions to the attempt, and changes of money that had been
+// paid.
 func findings(before, after Attempt, r Report, p *Payment, odd DiscrepancyKind, verdict fsm.Verdict) (found []Finding) {
 	recorded := after.Movements[before.countOf(after):]
 	switch {
@@ -43,8 +43,8 @@ func findings(before, after Attempt, r Report, p *Payment, odd DiscrepancyKind, 
 	return found
 }
 
-// oddFindings are the finding of money of another amount or currency, by its movement: on a failed attempt, and where
-// money was captured before. What a failed attempt has recorded already was found then.
+// oddFindings returns the finding for money of an unexpected amount or currency. On a failed attempt, and after an
+// earlier capture, the finding is per movement. Money that a failed attempt has recorded already is no new finding.
 func oddFindings(before Attempt, recorded []Movement, f Finding) []Finding {
 	m := newlyCaptured(recorded)
 	switch {
@@ -58,8 +58,8 @@ func oddFindings(before Attempt, recorded []Movement, f Finding) []Finding {
 	return []Finding{f}
 }
 
-// onlyNamed reports whether a movement gives its id to money that was recorded as a part of a total before: what it adds is
-// taken from that total in the same report. A person was told of it then.
+// onlyNamed reports whether a movement gives its id to money that was recorded as part of a total before. The same
+// report then takes its amount from that total. The earlier total has opened the finding already.
 func onlyNamed(m Movement, recorded []Movement) bool {
 	var taken int64
 	for _, of := range recorded {
@@ -70,8 +70,8 @@ func onlyNamed(m Movement, recorded []Movement) bool {
 	return m.Source != MovementTotal && taken > 0 && taken >= m.Money.Minor
 }
 
-// newlyCaptured is the last recorded movement that captured money, nil where the movements only name what was captured before:
-// a finding about money is one for each movement of it, so that the same money that comes a second time is a second
+// newlyCaptured is the last recorded movement that captured money. It is nil where the movements only name money
+// captured before. Each movement of money is a finding of its own, so the same money reported a second time is a second
 // finding.
 func newlyCaptured(recorded []Movement) (last *Movement) {
 	more := map[Currency]int64{}
@@ -88,7 +88,7 @@ func newlyCaptured(recorded []Movement) (last *Movement) {
 	return last
 }
 
-// name is the movement within its attempt, for people and for what is identified by it.
+// name is the movement's name within its attempt, for people and for the ids of findings.
 func (m Movement) name() string { return "movement " + strconv.Itoa(m.Number) }
 
 // countOf is how many of an attempt's movements were there before.

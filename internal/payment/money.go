@@ -9,7 +9,7 @@ import (
 // Currency is an ISO 4217 code in upper case.
 type Currency string
 
-// Money is an amount in the currency's minor units (ISO 4217: JPY has none, KWD a thousand).
+// Money is an amount in the currency's minor units (ISO 4217: JPY has no minor unit, KWD has 1000 per dinar).
 type Money struct {
 	Minor    int64
 	Currency Currency

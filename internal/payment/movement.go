@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MovementKind is what happened to money.
+// MovementKind is the kind of a money movement.
 type MovementKind string
 
 // The kinds of money movements.
@@ -26,8 +26,8 @@ type MovementSource string
 const (
 	// MovementNamed movements have an id of the provider's own.
 	MovementNamed MovementSource = "named"
-	// MovementTotal movements are what a total of the provider contains beyond the named ones of
-	// its kind. Their amount may be negative: a named one was in the total.
+	// MovementTotal movements are the part of a provider's total beyond the named movements of its kind. Their amount
+	// may be negative: a named movement was part of the total.
 	MovementTotal MovementSource = "total"
 	// MovementPerson movements were recorded when a person resolved a discrepancy.
 	MovementPerson MovementSource = "person"
@@ -42,14 +42,14 @@ type Movement struct {
 	Source MovementSource
 	// Payment is the provider's id of the payment, empty where it is the attempt's only one.
 	Payment string
-	// ProviderID is the provider's id of a named movement, the discrepancy of one that a person
-	// recorded, else empty. An account has a (kind, id) once.
+	// ProviderID is the provider's id of a named movement, or the discrepancy of a movement that a person recorded, else
+	// empty. A (kind, id) is unique within an account.
 	ProviderID string
-	// Dispute is the provider's id of the dispute that took or returned it, empty for others; see RoundsOf.
+	// Dispute is the provider's id of the dispute that took or returned the money, else empty; see RoundsOf.
 	Dispute string
 	Money   Money
 	Cause   Cause
-	// At is the provider's time of it, zero if it gave none.
+	// At is the provider's time of the movement, zero if not stated.
 	At         time.Time
 	RecordedAt time.Time
 }
@@ -70,8 +70,8 @@ type Told struct {
 	// Apart is, of a total, how much of it may be of named movements that are not recorded: refunds
 	// that are pending or have failed. In minor units.
 	Apart int64
-	// Counted is set on a named movement if its amount was taken from the totals when it was first
-	// named; Reserve on one that has not happened (yet), which is only taken from them.
+	// Counted is set on a named movement if its amount was taken from the totals when it was first named. Reserve is set
+	// on a movement that has not happened (yet). It is only taken from the totals.
 	Counted, Reserve bool
 	// Person is set on a total that a person recorded; ID is then the discrepancy.
 	Person bool
@@ -108,12 +108,12 @@ func (a *Attempt) Movement(kind MovementKind, id string) (Movement, bool) {
 	return a.Movements[i], true
 }
 
-// record appends what a report of a movement contains beyond the recorded ones.
+// record appends the part of a reported movement that is not recorded yet.
 //
-// Let N be the sum of the named movements of a kind of one payment, and U that of all others. A
-// total T makes U the larger of U and T - N. A named movement that is new takes its amount from U,
-// as far as that goes: it was in the total, or will be in the next. So totals and names in any
-// order and number lead to the same sum.
+// Let N be the sum of the named movements of a kind of one payment, and U the sum of all other movements of that kind. A
+// total T makes U the larger of U and T - N. A new named movement takes its amount from U, as far as U suffices: the
+// amount was in the total, or will be in the next total. So totals and names lead to the same sum in any order and
+// number.
 func (a *Attempt) record(t Told, payment string, cause Cause, now time.Time) {
 	ofPayment := func(m Movement) bool { return m.Payment == payment }
 	totals := a.sum(t.Kind, t.Money.Currency, func(m Movement) bool { return ofPayment(m) && m.Source != MovementNamed && m.Dispute == "" })
@@ -149,12 +149,12 @@ var undone = map[MovementKind]MovementKind{ //nolint:gochecknoglobals // a table
 	MovementCapture:       MovementCaptureReversal,
 }
 
-// undoneBefore is what a total is net of: a debit that is collected again after it was reversed, by
-// the provider's clock, adds to the one before. A release that a lookup or a response showed has no
-// time but ours: a hold that is dated after that is another one.
+// undoneBefore is the reversed amount that a total does not contain. By the provider's clock, a debit that is collected
+// again after its reversal adds to the debit before. A release from a lookup or a response has only our time: a hold
+// with a later time is a new hold.
 func (a *Attempt) undoneBefore(t Told, cause Cause, of func(Movement) bool) (sum int64) {
 	if t.Kind == MovementAuthorization && cause.Kind == CauseCheck {
-		return a.sum(MovementRelease, t.Money.Currency, of) // what is on hold now was not released
+		return a.sum(MovementRelease, t.Money.Currency, of) // the amount on hold now was not released
 	}
 	if t.At.IsZero() {
 		return 0
@@ -188,7 +188,7 @@ func (a *Attempt) appendMovement(t Told, source MovementSource, payment string, 
 	a.Count(m)
 }
 
-// Count adds a movement to the sums. One in another currency is in none of them.
+// Count adds a movement to the sums. A movement in another currency is in no sum.
 func (a *Attempt) Count(m Movement) {
 	if m.Money.Currency != a.Money.Currency {
 		a.ForeignMoney = len(a.foreign()) > 0
@@ -238,7 +238,7 @@ func (a *Attempt) in(c Currency) Attempt {
 	return one
 }
 
-// foreign is what is held, or on hold, in other currencies than the attempt's.
+// foreign is the money held, or on hold, in other currencies than the attempt's.
 func (a *Attempt) foreign() (held []Money) {
 	var seen []Currency
 	for _, m := range a.Movements {
@@ -272,8 +272,8 @@ func (a *Attempt) currencies() (all []Currency) {
 	return all
 }
 
-// endHold records that a failed attempt has nothing on hold any more of a payment that was captured: one capture ends the
-// hold, a partial one and one that is reversed, too.
+// endHold records the end of a failed attempt's holds on captured payments. One capture ends the hold, even a partial or
+// a reversed capture.
 func (a *Attempt) endHold(cause Cause, now time.Time) {
 	for _, key := range a.keys() {
 		of := func(m Movement) bool { return m.Payment == key }
@@ -286,12 +286,12 @@ func (a *Attempt) endHold(cause Cause, now time.Time) {
 	}
 }
 
-// authorized is what is authorized and was not released, of some movements.
+// authorized is the amount of some movements that is authorized and was not released.
 func (a *Attempt) authorized(c Currency, of func(Movement) bool) int64 {
 	return max(0, a.sum(MovementAuthorization, c, of)-a.sum(MovementRelease, c, of))
 }
 
-// keys are those by which the movements of the attempt's payments are recorded, each once.
+// keys are the keys under which the movements of the attempt's payments are recorded, each once.
 func (a *Attempt) keys() []string {
 	keys := []string{""}
 	for i := range a.Payments {
@@ -338,15 +338,14 @@ func (a *Attempt) HeldAfter(t time.Time) bool {
 	return last.After(t)
 }
 
-// Sums is what was ever recorded of a kind in the attempt's currency, reversed or not.
+// Sums is the sum of all recorded movements of a kind in the attempt's currency, reversed or not.
 func (a *Attempt) Sums(kind MovementKind) int64 { return a.sum(kind, a.Money.Currency, nil) }
 
-// SumIn is what was ever recorded of a kind in a currency.
+// SumIn is the sum of all recorded movements of a kind in a currency.
 func (a *Attempt) SumIn(kind MovementKind, c Currency) int64 { return a.sum(kind, c, nil) }
 
-// importedBefore is how much of the totals was imported before a movement happened, by the provider's
-// clock, and has no name yet: that movement can't be in it. What is named later, and happened before
-// the import, was.
+// importedBefore is the unnamed part of the totals that was imported before a movement happened, by the provider's
+// clock. That movement can't be in it. A movement that is named later and happened before the import was in the totals.
 func (a *Attempt) importedBefore(t Told, of func(Movement) bool) (sum int64) {
 	var since time.Time
 	for _, m := range a.Movements {

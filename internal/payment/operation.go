@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// OperationKind is what is wanted from a provider.
+// OperationKind is the kind of an operation.
 type OperationKind string
 
 // The kinds of operations.
@@ -39,11 +39,11 @@ type Origin string
 const (
 	// OriginRequest operations are of a caller's command.
 	OriginRequest Origin = "request"
-	// OriginPolicy operations follow from what was reported.
+	// OriginPolicy operations follow from a report.
 	OriginPolicy Origin = "policy"
 	// OriginOrderCancel operations follow from the cancellation of the order.
 	OriginOrderCancel Origin = "order_cancel"
-	// OriginExpiry operations end what has outlived its stage.
+	// OriginExpiry operations end an attempt or a hold that has outlived its stage.
 	OriginExpiry Origin = "expiry"
 	// OriginPerson operations were requested by staff.
 	OriginPerson Origin = "person"
@@ -62,9 +62,9 @@ type Operation struct {
 	Account string
 	// RefundID is the refund that it is about; zero without one.
 	RefundID RefundID
-	// Payment is the provider's id of the one payment that is to be cancelled; empty for all that the attempt has.
+	// Payment is the provider's id of the payment to cancel; empty for all payments of the attempt.
 	Payment string
-	// Amount is what is to be captured or refunded, in minor units; 0 for all.
+	// Amount is the amount to capture or refund, in minor units; 0 for all.
 	Amount int64
 	Origin Origin
 	// OriginID is the idempotency key of a request, or a person's subject.
@@ -74,7 +74,7 @@ type Operation struct {
 	// Sends counts the permits to send, Fence the takes: a fencing token.
 	Sends int
 	Fence int64
-	// LeaseUntil is until when one runner has it; nil while none has.
+	// LeaseUntil is the end of one runner's lease; nil without a lease.
 	LeaseUntil *time.Time
 	// Tries counts responses, and failures to get one.
 	Tries int
@@ -82,7 +82,7 @@ type Operation struct {
 	NextAt *time.Time
 	// FirstSentAt is the start of the resend window.
 	FirstSentAt *time.Time
-	// SealedRequest is what a resend needs, encrypted. It is not read with the operation.
+	// SealedRequest is the data for a resend, encrypted. It is not read with the operation.
 	SealedRequest []byte
 	// ProviderRef is the provider's id of this very call.
 	ProviderRef string
@@ -123,8 +123,8 @@ func (o *Operation) Slot() string {
 	return string(o.Kind)
 }
 
-// Carries reports whether a request has more than the attempt's own members: what it is paid with, or
-// what the provider's page returned.
+// Carries reports whether a request has more than the attempt's own members: the means of payment, or the data that the
+// provider's page returned.
 func (o *Operation) Carries() bool {
 	return o.Kind == OperationCharge || o.Kind == OperationComplete && o.Origin == OriginRequest
 }
@@ -164,8 +164,8 @@ func (o *Operation) apply(e fsm.OperationEvent) bool {
 	return step.Moved()
 }
 
-// Take gives the operation to one runner until end, to send it or to look it up. The fence rises:
-// what an earlier runner concludes is void from then on.
+// Take gives the operation to one runner until end, to send it or to look it up. The fence rises, so an earlier runner's
+// conclusions are void from then on.
 func (o *Operation) Take(d Decision, now, end time.Time) {
 	o.Fence++
 	o.LeaseUntil = &end
@@ -180,10 +180,10 @@ func (o *Operation) Take(d Decision, now, end time.Time) {
 	}
 }
 
-// Finish closes the operation: its effect was reported, or it needs none any more.
+// Finish closes the operation: a report has shown its effect, or no effect is needed any more.
 func (o *Operation) Finish(result string) { o.close(fsm.OperationFinish, result) }
 
-// Refuse closes the operation with a definitive no.
+// Refuse closes the operation after the provider's definitive refusal.
 func (o *Operation) Refuse(result string) { o.close(fsm.OperationRefuse, result) }
 
 // Miss closes the operation that never reached the provider.
@@ -204,7 +204,7 @@ func (o *Operation) Accept() { o.apply(fsm.OperationAccept) }
 // Lose records that a call ended without a response.
 func (o *Operation) Lose() { o.apply(fsm.OperationLose) }
 
-// Restore undoes a permit to send of which not a byte was sent.
+// Restore undoes a permit to send if not a byte was sent.
 func (o *Operation) Restore() {
 	o.Sends--
 	if o.Sends == 0 {
@@ -243,8 +243,8 @@ func (a *Attempt) NewOperation(k OperationKind, origin Origin, now time.Time) Op
 	}
 }
 
-// Begin makes a new operation one that its creator sends at once: the permit and the first lease
-// are given with it. It is due at next if no response is recorded.
+// Begin makes a new operation that its creator sends at once: it gives the permit and the first lease. The operation is
+// due at next if no response is recorded.
 func (o *Operation) Begin(now, end, next time.Time) {
 	o.Take(Send, now, end)
 	o.NextAt = &next
@@ -286,7 +286,7 @@ func (a *Attempt) CancelWanted() bool {
 // OpenTake is the attempt's open charge, complete or capture, nil without one.
 func (a *Attempt) OpenTake() *Operation { return a.OpenOperation("take") }
 
-// Operation is the attempt's operation of a name, nil if it has none.
+// Operation is the attempt's operation with a name, nil if it does not exist.
 func (a *Attempt) Operation(kind OperationKind, number int) *Operation {
 	for i := range a.Operations {
 		if o := &a.Operations[i]; o.Kind == kind && o.Number == number {

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 )
 
-// OrderStatus is what has become of an order.
+// OrderStatus is the status of an order.
 type OrderStatus string
 
 // The statuses of an order. They are derived from its attempts, not stored.
@@ -18,7 +18,7 @@ const (
 	OrderCancelled OrderStatus = "cancelled"
 )
 
-// Order is what is to be paid. Its terms never change.
+// Order is a debt of one customer, with terms that never change.
 type Order struct {
 	ID     OrderID
 	UserID UserID
@@ -45,8 +45,8 @@ type Order struct {
 	Attempts []Attempt
 }
 
-// SameContent reports whether two orders have the same terms. Of what is sealed only whole requests can
-// be compared.
+// SameContent reports whether two orders have the same terms. Sealed terms are compared by the hash of the whole
+// request.
 func (o Order) SameContent(p Order) bool {
 	if (o.Detailed || p.Detailed) && o.RequestHash != p.RequestHash {
 		return false
@@ -101,7 +101,7 @@ func (o Order) Attempt(id AttemptID) *Attempt {
 // HoldsMoney reports whether any attempt holds captured money, a failed one included.
 func (o Order) HoldsMoney() bool { return slices.ContainsFunc(o.Attempts, Attempt.HoldsMoney) }
 
-// LateMoney is the LateMoneyError of an order without a live attempt; nil if none holds money.
+// LateMoney is the LateMoneyError of an order without a live attempt; nil if no attempt holds money.
 func (o Order) LateMoney() error {
 	if i := slices.IndexFunc(o.Attempts, Attempt.HoldsMoney); i >= 0 {
 		return &LateMoneyError{Attempt: o.Attempts[i]}
@@ -126,7 +126,7 @@ func (o Order) ResponseTo(req idempotency.Request) Order {
 	return o
 }
 
-// Views are the order's attempts, each with what the order adds.
+// Views are the order's attempts, each with the fields that the order adds.
 func (o Order) Views() []View {
 	views := make([]View, len(o.Attempts))
 	for i, a := range o.Attempts {
@@ -135,7 +135,7 @@ func (o Order) Views() []View {
 	return views
 }
 
-// View is an attempt with what its order adds.
+// View is an attempt with the fields that its order adds.
 type View struct {
 	Attempt
 	// CanStartNew is set where a page may offer to pay again: this attempt failed, the order is

@@ -2,14 +2,14 @@ package payment
 
 import "github.com/paylatch/paylatch/fsm"
 
-// On a page of the provider's a declined try is not the end: the customer may try again there. The attempt goes on
-// waiting for its customer, with the reason as its failure, until it is paid, or fails with that reason: when the page
-// expires or is closed by a cancel, which the order's next pay asks for as well. At no time may the customer be charged by
-// two attempts: the next one is made once the provider has closed the page.
+// On a provider's page a declined try is not the end: the customer may try again there. The attempt goes on waiting for
+// its customer, with the reason as its failure, until it is paid or fails with that reason. It fails when the page
+// expires or when a cancel closes the page. The order's next pay requests such a cancel as well. The customer must never
+// be charged by two attempts, so the next attempt is made only after the provider has closed the page.
 
 // TriesAgain reports whether a report is of a declined try that leaves the attempt as it is, since its customer may try
-// again on the page. From the first cancel on that is no longer so: the page is to be closed, and a decline is one more
-// reason to.
+// again on the page. After the first cancel request a declined try no longer does: the page is to be closed, and a
+// decline is one more reason to close it.
 func (a *Attempt) TriesAgain(r Report) bool {
 	declined := r.Says == fsm.NewsSoftFailed || r.Says == fsm.NewsFailed
 	return declined && r.PageOpen && a.State == fsm.AwaitingCustomer && !a.CancelWanted()

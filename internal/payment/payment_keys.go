@@ -8,7 +8,7 @@ func (a *Attempt) PaymentKey(p *Payment) string {
 	return p.ID
 }
 
-// ofKey is the payment that the movements with a key are of, nil if there is none.
+// ofKey is the payment under which movements with a key are recorded, nil without such a payment.
 func (a *Attempt) ofKey(key string) *Payment {
 	if key != "" {
 		return a.Payment(key)
@@ -19,10 +19,10 @@ func (a *Attempt) ofKey(key string) *Payment {
 	return &a.Payments[0]
 }
 
-// PaymentOf is the payment that a movement of the attempt is of, nil if there is none.
+// PaymentOf is the payment of one of the attempt's movements, nil if there is none yet.
 func (a *Attempt) PaymentOf(m Movement) *Payment { return a.ofKey(m.Payment) }
 
-// nameless is the payment that has no name yet and may be the one that is named next, in a container or without one.
+// nameless is the payment without a name that the next report may name, in a container or without a container.
 func (a *Attempt) nameless(container string) *Payment {
 	if p := a.Payment(""); p != nil && (p.Container == "" || container == "" || p.Container == container) {
 		return p

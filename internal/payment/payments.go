@@ -14,7 +14,7 @@ import (
 // MaxPayments is how many payments of one attempt are recorded. One more is a discrepancy.
 const MaxPayments = 50
 
-// NamedBy is who named a payment first.
+// NamedBy is the source that named a payment first.
 type NamedBy string
 
 const (
@@ -54,12 +54,13 @@ type Container struct {
 	Ended bool
 }
 
-// Held is what the payment captured and neither refunded nor lost to a chargeback, in minor units.
+// Held is the captured amount of the payment less refunds and chargebacks, in minor units.
 func (p *Payment) Held() int64 {
 	return max(0, p.Captured-max(0, p.Refunded)-max(0, p.Disputed))
 }
 
-// OnHold is how much of it is authorized and neither captured nor released, in minor units. One capture ends the hold.
+// OnHold is the payment's amount that is authorized and neither captured nor released, in minor units. One capture ends
+// the hold.
 func (p *Payment) OnHold() int64 {
 	if p.Captured > 0 || p.State == fsm.PaymentCaptured {
 		return 0
@@ -101,12 +102,12 @@ func (a *Attempt) container(id string) *Container {
 	return nil
 }
 
-// Knows reports whether the attempt has a payment or a container of an id.
+// Knows reports whether the attempt has a payment or a container with an id.
 func (a *Attempt) Knows(id string) bool {
 	return id != "" && (a.Payment(id) != nil || a.container(id) != nil)
 }
 
-// OpenContainer is the last container in which a payment may still begin; empty without one.
+// OpenContainer is the last container in which a payment may still begin; empty without an open container.
 func (a *Attempt) OpenContainer() string {
 	for _, c := range slices.Backward(a.Containers) {
 		if !c.Ended {
@@ -161,7 +162,8 @@ func (a *Attempt) Acting() *Payment {
 	return nil
 }
 
-// actingID is the provider's id of the acting payment; without one that of the container in which it will be made.
+// actingID is the provider's id of the acting payment. Without an acting payment it is the id of the next payment's
+// container.
 func (a *Attempt) actingID() string {
 	p, open := a.Acting(), a.OpenContainer()
 	if p != nil && p.ID != "" && (open == "" || !p.over()) {
@@ -183,23 +185,23 @@ func (a *Attempt) UnderWay() bool {
 	})
 }
 
-// HasBeside reports whether the attempt has a payment beside the named one that holds money, or that the provider has not
-// decided.
+// HasBeside reports whether the attempt has another payment than the named one that holds money or is undecided at the
+// provider.
 func (a *Attempt) HasBeside(id string) bool {
 	return id != "" && slices.ContainsFunc(a.Payments, func(p Payment) bool {
 		return p.ID != id && (p.State == fsm.PaymentProcessing || p.State == fsm.PaymentAuthorized || p.State == fsm.PaymentCaptured)
 	})
 }
 
-// Waits reports whether a payment of the attempt may still begin or go on, as far as was reported: one is live, or a
-// container is open.
+// Waits reports whether a payment of the attempt may still begin or go on, by the reports so far: a payment is live, or
+// a container is open.
 func (a *Attempt) Waits() bool {
 	return a.OpenContainer() != "" || slices.ContainsFunc(a.Payments, func(p Payment) bool { return p.State.Live() })
 }
 
-// subject finds the payment that a report is about, and makes it if it is new. Ambiguous is set for a report that could be
-// about several payments: it is no report. The payment is nil where the report is about none: about the attempt as a
-// whole, a container, or a payment beyond MaxPayments (full).
+// subject finds the payment of a report, and makes it if it is new. Ambiguous is set if the report fits several
+// payments; such a report is not applied. The payment is nil where the report is about the attempt as a whole, about a
+// container, or about a payment beyond MaxPayments (full).
 func (a *Attempt) subject(r Report, now time.Time) (p *Payment, ambiguous, full bool) {
 	switch {
 	case r.Payment != "":
@@ -269,7 +271,7 @@ func (a *Attempt) inContainer(id string) (all []*Payment) {
 	return all
 }
 
-// namedBy is who names a payment by a report.
+// namedBy is the source that names a payment by a report.
 func (a *Attempt) namedBy(r Report) NamedBy {
 	switch r.Cause.Kind {
 	case CauseCall, CausePay:
@@ -312,7 +314,7 @@ func (a *Attempt) notes(r Report) {
 	if r.Container == "" {
 		if a.Begun != BegunElsewhere && used {
 			for i := range a.Containers {
-				a.Containers[i].Ended = true // a charge of ours has one page, which the payment was made on
+				a.Containers[i].Ended = true // a charge of ours has one page, and the payment was made on it
 			}
 		}
 		return
@@ -342,8 +344,8 @@ func (a *Attempt) endContainer(id string, f *Failure, now time.Time) {
 	}
 }
 
-// step moves the payment by a report of how it stands. A report that the provider dates before the one that moved the
-// payment last is stale, unless it is of money.
+// step moves the payment by a report of its status. A report is stale if the provider dates it before the last report
+// that moved the payment. A report of money is never stale.
 func (p *Payment) step(r Report, now time.Time) (fsm.Verdict, error) {
 	older := !r.At.IsZero() && r.At.Before(p.ReportedAt)
 	if older && (!pays(r.Says) || r.Says == fsm.NewsAuthorized && p.State == fsm.PaymentFailed) && standing(r.Says) && r.Says != fsm.NewsFailed {

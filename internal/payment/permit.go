@@ -7,21 +7,20 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// May money move now? Only this file decides it, and refund.Permit for refunds: for a new pay, for a command before it is on disk,
-// for each take of an operation, and for a provider's question before it takes a payment. It is
-// decided with the attempt locked, from the order and its other attempts as read by a later
-// statement than the lock.
+// May money move now? Only this file decides it, and refund.Permit for refunds. It decides for a new pay, for a command
+// before it is on disk, for each take of an operation, and when a provider's server requests permission before it takes
+// a payment. The attempt is locked during the decision. The order and its other attempts are read by a later statement
+// than the lock.
 //
-// What turns the decision into a no is written under the lock of the order's live attempt: the
-// cancellation of the order, and a report of money that another attempt holds. So the permit needs
-// no lock on the order.
+// Two facts turn the decision into a no: the cancellation of the order, and a report of money that another attempt
+// holds. Both are written under the lock of the order's live attempt. So the permit needs no lock on the order.
 
 // ResendWindow is how long after its first send an operation that takes or refunds money may be
 // sent again, at the most: the customer may still be at the page.
 const ResendWindow = 10 * time.Minute
 
-// CompletionLife is how long after the pay an approved payment is completed: a customer expects
-// that within minutes, and no charge after an outage of hours.
+// CompletionLife is how long after the pay an approved payment may be completed. A customer expects the charge within
+// minutes, and not after an outage of hours.
 const CompletionLife = time.Hour
 
 // Resendable is how long an operation may be sent again: within the window, and as long as the
@@ -67,7 +66,7 @@ func (o Order) TakesPay() error {
 	return nil
 }
 
-// Decision is what may be done with an operation that is due.
+// Decision is the permitted action for an operation that is due.
 type Decision string
 
 // The decisions.
@@ -76,16 +75,16 @@ const (
 	Send Decision = "send"
 	// Ask permits to look up what became of it, and nothing else.
 	Ask Decision = "ask"
-	// Withdraw closes it: it was not sent, and must not be any more.
+	// Withdraw closes it: it was not sent, and must not be sent any more.
 	Withdraw Decision = "withdraw"
 	// Wait leaves it until another operation's lease ends.
 	Wait Decision = "wait"
-	// Close ends it: the attempt is where it was to lead, or can't get there any more.
+	// Close ends it: the attempt has reached its target state, or can't reach it any more.
 	Close Decision = "close"
 )
 
-// Permit decides what may be done with an operation of an attempt, as they are under its lock, and
-// with the order as it is now. It never sends what a refund wants.
+// Permit decides about an operation of an attempt, read under the attempt's lock, and with the order as it is now. It
+// never sends a refund.
 func (a *Attempt) Permit(op *Operation, o Order, can Capabilities, now time.Time) Decision {
 	if other := a.LeasedOperation(now); other != nil && other.Name() != op.Name() {
 		return Wait
@@ -103,7 +102,7 @@ func (a *Attempt) Permit(op *Operation, o Order, can Capabilities, now time.Time
 	return a.permitTake(op, o, can, now)
 }
 
-// permitTake decides about what takes or holds the customer's money.
+// permitTake decides about operations that take or hold the customer's money.
 func (a *Attempt) permitTake(op *Operation, o Order, can Capabilities, now time.Time) Decision {
 	withheld := o.Withheld(a.ID) != nil || a.OpenCancel() != nil
 	switch {
@@ -134,8 +133,8 @@ func (a *Attempt) sendable(op *Operation, can Capabilities, now time.Time) bool 
 	return false
 }
 
-// chargeable reports whether a charge may be sent at its age. One that is looked for first is sent a
-// second time, and never a third: nothing shows how long ago the second was.
+// chargeable reports whether a charge may be sent at its age. With FindFirst it may be sent a second time, and never a
+// third: nothing shows how long ago the second send was.
 func (o *Operation) chargeable(can Capabilities, age time.Duration) bool {
 	if can.FindFirst && o.Sends > 0 {
 		return o.Sends == 1 && age >= can.FindLag && age < ResendWindow
@@ -143,8 +142,8 @@ func (o *Operation) chargeable(can Capabilities, age time.Duration) bool {
 	return age < can.Resendable()
 }
 
-// permitCancel decides about a cancel, which may be sent any number of times under its one key. The
-// runner looks first where the payment has no name, or has failed: its hold may be gone.
+// permitCancel decides about a cancel. It may be sent any number of times under its one key. The runner looks up the
+// payment first if it has no name or has failed: its hold may be gone.
 func (a *Attempt) permitCancel(op *Operation, can Capabilities) Decision {
 	switch {
 	case a.Succeeded(), a.Failed() && !a.Unreleased() && op.Sends > 0:
@@ -155,7 +154,7 @@ func (a *Attempt) permitCancel(op *Operation, can Capabilities) Decision {
 	return Send
 }
 
-// permitSecond decides about the cancel of one payment beside the one that pays: it must not have taken money.
+// permitSecond decides about the cancel of one payment beside the acting payment. It must not have taken money.
 func (a *Attempt) permitSecond(op *Operation) Decision {
 	if p := a.Payment(op.Payment); p == nil || !p.State.Live() && p.OnHold() == 0 {
 		return Close

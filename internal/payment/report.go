@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// Report is what a provider states about a payment: in a webhook, the response to a call, or a
-// lookup. It is true whatever the state here, and is always applied.
+// Report is a provider's statement about a payment: in a webhook, the response to a call, or a lookup. It is true in
+// every state of the attempt here, and is always applied.
 type Report struct {
 	// Payment is the provider's canonical id of the payment, the same in webhooks, responses and
 	// lookups; empty where the provider has none yet.
@@ -23,28 +23,28 @@ type Report struct {
 	BrowserMark bool
 	// References are further ids by which the provider may name the payment.
 	References []string
-	// Says is how the payment stands: fsm.NewsMoney where only money moved.
+	// Says is the event that the payment's status means: fsm.NewsMoney where only money moved.
 	Says fsm.News
-	// OfAttempt is set on a report about the attempt as a whole: none of its payments is named by it.
+	// OfAttempt is set on a report about the attempt as a whole: it names no payment.
 	OfAttempt bool
 	// AcceptMore is set if the account takes more than the amount for a payment of it: a tip, a fee that the customer bears.
 	AcceptMore bool
 	// PageOpen is set on a declined try if its customer, where on a page of the provider's, may try again there; see
 	// Attempt.TriesAgain.
 	PageOpen bool
-	// Movements are what happened to money.
+	// Movements are the money movements that the report states.
 	Movements []Told
-	// Disputes are those that the report is of, which the provider names. Disputed is what one
-	// without a name is about, nil where that is not stated.
+	// Disputes are the named disputes of the report. Disputed is the amount of a dispute without a name, nil where not
+	// stated.
 	Disputes []DisputeTold
 	Disputed *Money
-	// Refund is a refund's standing, Refusal a command that the provider had accepted and does not
-	// carry out; nil without one.
+	// Refund is the status of a refund. Refusal is a command that the provider had accepted and does not carry out. Each
+	// is nil if not stated.
 	Refund  *RefundTold
 	Refusal *RefusalTold
-	// NextAction is what the customer must do; nil for nothing.
+	// NextAction is the step that the customer must take; nil if no step is due.
 	NextAction *NextAction
-	// Saved is the payment method that the provider has stored; nil if none.
+	// Saved is the payment method that the provider has stored; nil without a stored method.
 	Saved   *SavedMethod
 	Failure *Failure
 	// Approved is set when the customer has agreed and the provider waits for a call to take or
@@ -53,7 +53,7 @@ type Report struct {
 	// Undoes is set on a failure that also means the loss of captured money, if there is any
 	// (GoCardless's late failures).
 	Undoes bool
-	// Ends is which holds a failure ends.
+	// Ends states which holds a failure ends.
 	Ends HoldEnd
 	// At is the provider's clock, zero if it gave no time.
 	At    time.Time
@@ -64,12 +64,12 @@ type Report struct {
 type HoldEnd string
 
 const (
-	// HoldsBefore are those that are not younger, by the provider's clock.
+	// HoldsBefore are the holds that are not younger than the failure, by the provider's clock.
 	HoldsBefore HoldEnd = ""
-	// HoldsAll are all: the failure was looked up, or can't be.
+	// HoldsAll are all holds: the failure was looked up, or can't be looked up.
 	HoldsAll HoldEnd = "all"
-	// HoldsNone says that only a lookup ends a hold: more than one came late, and a second one of
-	// the same amount shows in no sum.
+	// HoldsNone means that only a lookup ends a hold. Several holds came late, and a second hold of the same amount
+	// shows in no sum.
 	HoldsNone HoldEnd = "none"
 )
 
@@ -83,19 +83,18 @@ type RefundTold struct {
 	// of all refunds so far.
 	Money *Money
 	Total bool
-	// Whole is set on a report without names where all that was captured, and not reversed, has been
-	// refunded.
+	// Whole is set on a report without refund ids that states the refund of all captured and not reversed money.
 	Whole   bool
 	Failure *Failure
-	// Unnamed is set where the provider reports a refund and not which: it can only be the one that
-	// was looked up if there is no other.
+	// Unnamed is set where the provider reports a refund without its id. Then it can only be the refund that was looked
+	// up, if no other refund exists.
 	Unnamed bool
 }
 
 // RefusalTold is a capture or a cancellation that the provider had accepted and does not carry out.
 type RefusalTold struct{ Kind OperationKind }
 
-// CauseKind is what brought a report.
+// CauseKind is the source of a report.
 type CauseKind string
 
 // The causes.
@@ -128,8 +127,7 @@ func (r Report) Names() []string {
 	return names
 }
 
-// MovementsOf are the movements that the standing of a payment implies: what it states was
-// authorized, or captured, until now.
+// MovementsOf are the movements that the status of a payment implies: the amount authorized, or captured, until now.
 func MovementsOf(says fsm.News, money *Money) []Told {
 	kinds := map[fsm.News]MovementKind{fsm.NewsAuthorized: MovementAuthorization, fsm.NewsSucceeded: MovementCapture}
 	kind, moves := kinds[says]

@@ -9,39 +9,37 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// DisputeMove is what a report stated that a dispute took from the merchant or returned. All of a dispute's
-// are kept, in the order in which they were reported: its rounds follow from them.
+// DisputeMove is a reported movement of a dispute's money, taken from the merchant or returned. All moves of a dispute
+// are kept, in the order of their reports: its rounds follow from them.
 type DisputeMove struct {
 	OrderID   OrderID
 	AttemptID AttemptID
 	Account   string
-	// Dispute is the provider's id of the dispute, or of the payment where it has none for disputes.
+	// Dispute is the provider's id of the dispute, or the id of the payment where the provider has no dispute ids.
 	Dispute string
-	// Number counts those of one dispute, from 1.
+	// Number counts the moves of one dispute, from 1.
 	Number int
 	// Kind is MovementChargeback or MovementChargebackReversal.
 	Kind MovementKind
-	// Entry is the provider's id of the entry, such as a balance transaction; empty where it names none.
+	// Entry is the provider's id of the entry, such as a balance transaction; empty where the provider names no entry.
 	Entry string
-	// Money is nil where the provider does not state the amount of what it returned: all that is out.
+	// Money is nil where the provider does not state the returned amount: it is then the whole disputed amount.
 	Money *Money
-	// Whole is set where Money is the amount of the dispute, which need not be what moved.
+	// Whole is set where Money is the amount of the dispute. The moved amount may differ.
 	Whole bool
 	// At is the provider's clock, zero if it gave no time.
 	At, RecordedAt time.Time
 }
 
-// Name is the dispute's.
+// Name is the name of the dispute.
 func (m DisputeMove) Name() DisputeName { return DisputeName{m.Account, m.Dispute} }
 
-// RoundsOf returns what a report of a dispute's money adds to the attempt: the move to be kept beside those
-// that are known, nil for a repeated one, and the movements that the attempt lacks by all of them together.
-// Those have an ID, but for one of a negative amount: an entry turned out to be less than what was stated of
+// RoundsOf returns the effect of a report of a dispute's money on the attempt. add is the move to keep beside the known
+// moves, nil for a repeated report. lacking are the movements that the attempt lacks by all moves together. They have an
+// ID, except for a movement of a negative amount: then an entry was less than the stated amount of its round.
 // its round.
-//
-// An entry that the provider names is a movement. Without names a round begins with each report, by the
-// provider's clock, that says that money left after it had come back. So the sum is a function of the set of
-// reports, in whatever order and number they came.
+// A named entry is a movement. Without names, a new round begins with each report that money left after it had come
+// back, by the provider's clock. So the sum is a function of the set of reports, in any order and number.
 func (a *Attempt) RoundsOf(told Told, known []DisputeMove) (add *DisputeMove, lacking []Told) {
 	move := a.disputeMove(told)
 	if !slices.ContainsFunc(known, move.same) {
@@ -65,8 +63,8 @@ func (a *Attempt) RoundsOf(told Told, known []DisputeMove) (add *DisputeMove, la
 	return add, lacking
 }
 
-// named names what is lacking: the report's own movement, and beside it what it shows to be missing, of which the
-// time is not known. An amount below 0 has no name.
+// named names the lacking movements: the report's own movement, and beside it the missing movement that the report
+// implies. Its time is unknown. An amount below 0 has no name.
 func (a *Attempt) named(want, told Told) []Told {
 	if want.Money.Minor < 0 {
 		return []Told{want}
@@ -83,7 +81,7 @@ func (a *Attempt) named(want, told Told) []Told {
 	return []Told{want, rest}
 }
 
-// EntriesOf are what a dispute took and returned, where the provider lists it.
+// EntriesOf are the movements of a dispute's money, where the provider lists them.
 func EntriesOf(d webhooks.Dispute) (all []Told) {
 	for _, m := range d.Entries {
 		t := Told{Kind: MovementChargeback, Dispute: d.ID, ID: m.ID, Money: Money{m.Money.Minor, Currency(m.Money.Currency)}, At: m.At}
@@ -95,7 +93,7 @@ func EntriesOf(d webhooks.Dispute) (all []Told) {
 	return all
 }
 
-// LacksRound reports whether what a report states of a dispute's money is not recorded; the attempt's Moves are
+// LacksRound reports whether a reported movement of a dispute's money is not recorded. The attempt's Moves must be
 // filled in.
 func (a *Attempt) LacksRound(told Told) bool {
 	known := slices.DeleteFunc(slices.Clone(a.Moves), func(m DisputeMove) bool { return m.Dispute != told.Dispute })
@@ -103,7 +101,7 @@ func (a *Attempt) LacksRound(told Told) bool {
 	return len(lacking) > 0
 }
 
-// DisputeLacks are what a dispute took and returned, by all that was reported of it, beyond what is recorded.
+// DisputeLacks are the amounts that a dispute took and returned by all reports, less the recorded amounts.
 func (a *Attempt) DisputeLacks(dispute string, known []DisputeMove) (took, gave int64) {
 	for _, c := range currenciesOf(known, a.Money.Currency) {
 		of := a.disputeCourse(dispute, c, known)
@@ -123,7 +121,7 @@ func currenciesOf(moves []DisputeMove, usual Currency) []Currency {
 	return all
 }
 
-// disputeMove is what a report states. A chargeback without an amount took what was captured.
+// disputeMove is the move that a report states. A chargeback without an amount took the captured amount.
 func (a *Attempt) disputeMove(t Told) DisputeMove {
 	m := DisputeMove{
 		OrderID: a.OrderID, AttemptID: a.ID, Account: a.Account, Dispute: t.Dispute,
@@ -148,7 +146,7 @@ func (m DisputeMove) same(other DisputeMove) bool {
 	return m.Entry != "" || m.At.Equal(other.At) && sameMoney && m.Whole == other.Whole
 }
 
-// disputeCourse is what the attempt has recorded of a dispute in one currency.
+// disputeCourse is the record of a dispute in one currency.
 type disputeCourse struct {
 	// moves are dated, in the order of the provider's clock; undated have no time.
 	moves, undated []DisputeMove
@@ -156,8 +154,8 @@ type disputeCourse struct {
 	recorded map[MovementKind]int64
 }
 
-// disputeCourse gathers what is recorded of a dispute. A movement that bears its id, and is of no dispute, was
-// recorded before movements had one: it is a report like the others.
+// disputeCourse gathers the record of a dispute. A movement with the dispute's id as its own, and without a dispute,
+// dates from before movements had a dispute. It counts as a report like the others.
 func (a *Attempt) disputeCourse(dispute string, c Currency, known []DisputeMove) disputeCourse {
 	of := disputeCourse{recorded: map[MovementKind]int64{}}
 	for _, m := range known {
@@ -195,13 +193,13 @@ func (c *disputeCourse) add(m DisputeMove) {
 // disputeKinds are the kinds of a dispute's movements, in the order in which they happen.
 var disputeKinds = []MovementKind{MovementChargeback, MovementChargebackReversal} //nolint:gochecknoglobals // a list
 
-// round is what reports of one kind, with none of the other kind between them, state.
+// round is the sum of consecutive reports of one kind, without a report of the other kind between them.
 type round struct {
 	kind MovementKind
 	// named is the sum of entries, counted if there are any.
 	named   int64
 	entries int
-	// stated is the largest amount of what moved, whole that of the dispute; -1 without any.
+	// stated is the largest moved amount, whole the largest dispute amount; -1 if not stated.
 	stated, whole int64
 }
 
@@ -221,9 +219,9 @@ func (r round) with(m DisputeMove) round {
 	return r
 }
 
-// amount is what the round moved, where out is what the dispute has of the merchant's money, and back what
-// of it had come back. Entries count as they are. What is stated to be taken beyond what had come back, while
-// some was still out, is the dispute's amount.
+// amount is the amount that the round moved. out is the merchant's money that the dispute holds. back is the part that
+// had come back. Named entries count as stated. If the stated chargeback exceeds back while some money was still out, it
+// is the dispute's whole amount.
 func (r round) amount(out, back int64) int64 {
 	told := r.stated
 	if told < 0 {
@@ -251,7 +249,7 @@ func (c *disputeCourse) rounds() (all []round) {
 	return all
 }
 
-// sums are what the dispute took and returned.
+// sums are the amounts that the dispute took and returned.
 func (c *disputeCourse) sums() (took, gave int64) {
 	var named, told [2]int64 // of entries, and of rounds without any
 	var net, most int64
@@ -260,7 +258,7 @@ func (c *disputeCourse) sums() (took, gave int64) {
 		amount := r.amount(max(net, 0), most-net)
 		of := slices.Index(disputeKinds, r.kind)
 		if r.kind == MovementChargebackReversal && net <= 0 && i < len(all)-1 {
-			told[0], net = told[0]+amount, net+amount // what came back had been taken: the report of that is missing
+			told[0], net = told[0]+amount, net+amount // the returned money had been taken: the report of the chargeback is missing
 		}
 		if r.entries > 0 {
 			named[of] += amount
@@ -276,8 +274,8 @@ func (c *disputeCourse) sums() (took, gave int64) {
 	return told[0], told[1]
 }
 
-// withUndated adds what reports without a time state: entries as a total of what has no names, and one round
-// at the most, since a second one looks like the first.
+// withUndated adds reports without a time. Entries count as a total of the unnamed rounds. All other reports count as
+// one round at the most, since a second round looks like the first.
 func (c *disputeCourse) withUndated(kind MovementKind, named, told, took int64) int64 {
 	r, seen := newRound(kind), false
 	for _, m := range c.undated {
@@ -309,8 +307,8 @@ func (c *disputeCourse) after(kind MovementKind, told Told) time.Time {
 	return told.At
 }
 
-// roundName is the name of a new movement, and not one that is given: its entry's, or the dispute's with the number
-// of the round.
+// roundName is the name of a new movement, other than a given name. It is the entry's name, or the dispute's name with
+// the number of the round.
 func (a *Attempt) roundName(kind MovementKind, told Told, but string) string {
 	if kind == told.Kind && told.ID != "" {
 		if _, taken := a.Movement(kind, told.ID); !taken {

@@ -10,8 +10,8 @@ type SavedMethod struct {
 	Expires string `json:"expires,omitempty"`
 }
 
-// Readable returns the method with texts that the database takes, or nil if its token is none: a
-// token that was altered could not be charged.
+// Readable returns the method with texts that the database accepts. It returns nil if the token is not accepted: an
+// altered token could not be charged.
 func (m *SavedMethod) Readable() *SavedMethod {
 	if m == nil || m.Token == "" || !storable.Nameable(m.Token) {
 		return nil

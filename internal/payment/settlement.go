@@ -2,8 +2,8 @@ package payment
 
 import "time"
 
-// Settlement is an entry of a provider's books with the movement that it is of: what that cost, and in which payout it is. It moves no
-// money; of one that is stored only an empty payout is ever filled.
+// Settlement is an entry of a provider's books for a movement: its cost and its payout. It moves no money. After it is
+// stored, only an empty payout is ever filled.
 type Settlement struct {
 	Account string
 	// EntryID is the provider's id of the entry; an account has it once.
@@ -11,11 +11,12 @@ type Settlement struct {
 	OrderID   OrderID
 	AttemptID AttemptID
 	Kind      MovementKind
-	// MovementID is the provider's id of the movement; empty where the entry is of all that was so moved of the payment.
+	// MovementID is the provider's id of the movement; empty where the entry covers all movements of the kind of the
+	// payment.
 	MovementID, Payment string
 	Money               Money
-	// Fee is what the provider kept, Net what was added to the balance of the account, negative where it was taken; nil where that is
-	// not stated.
+	// Fee is the provider's fee. Net is the change of the account's balance, negative where money was taken. Each is nil
+	// where not stated.
 	Fee, Net *Money
 	// PayoutID is empty while it is in no payout.
 	PayoutID string
