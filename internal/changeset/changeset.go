@@ -1,7 +1,6 @@
-// Package changeset is the unit of work of one transaction: it loads attempts under their
-// locks, applies reports to them, derives what follows (operations, refunds,
-// discrepancies, events that were parked), and saves all of it at once, however many
-// attempts there are. One webhook is a changeset of one.
+// Package changeset is the unit of work of one transaction. It loads attempts under their locks and applies reports to
+// them. It derives the consequences: operations, refunds, discrepancies, parked events. It saves all attempts at once.
+// One webhook is a changeset with one report.
 //
 //	load ─► apply each report ─► derive ─► save
 //
@@ -26,16 +25,17 @@ import (
 	"github.com/paylatch/paylatch/internal/schedule"
 )
 
-// Rules are what the changesets of one process have in common.
+// Rules are the settings that all changesets of one process share.
 type Rules struct {
-	// Cell is the one whose database this is: what is made there bears its number.
+	// Cell is the number of the cell that has this database: new ids contain it.
 	Cell cell.Number
-	// Accounts are those that are configured now: an adapter that was taken out of it goes on being called by what took it.
+	// Accounts are the accounts of the current configuration. A running use of an adapter goes on after a reload removed
+	// it.
 	Accounts *current.Map[gateway.Account]
 	Schedule schedule.Schedule
-	// Held are the accounts that a restored database may have forgotten payments of; nil for none.
+	// Held are the accounts with payments that a restored database may lack; nil without such accounts.
 	Held Holds
-	// Wanted is called with the operations that a commit has wanted and that are due at once, after it; nil for nothing.
+	// Wanted is called after a commit with its new operations that are due at once; nil for no call.
 	Wanted func([]payment.OperationName)
 }
 
@@ -53,7 +53,7 @@ func (r Rules) HoldsRefunds(account string) bool { return r.Held != nil && r.Hel
 // HoldsPays reports whether pays wait.
 func (r Rules) HoldsPays() bool { return r.Held != nil && r.Held.HeldAny() }
 
-// Changeset is what one transaction changes. It must not be used by two goroutines.
+// Changeset is the unit of work of one transaction. It must not be used by two goroutines.
 type Changeset struct {
 	Rules
 
@@ -63,12 +63,13 @@ type Changeset struct {
 	names   names
 	refunds refunds
 	orders  orders
-	// disputes are those that reports name.
+	// disputes are the disputes that reports name.
 	disputes disputes
 	// movers are the attempts that have named movements.
 	movers        map[payment.MovementName]payment.AttemptID
 	discrepancies []review.Discrepancy
-	// Decider is the subject of the person whose resolution this is: what it opens is another person's to close.
+	// Decider is the subject of the person whose resolution this is. That person can't close a discrepancy that the
+	// changeset opens.
 	Decider string
 	// makeDue leaves parked events to the worker instead of applying them.
 	makeDue bool
@@ -76,7 +77,7 @@ type Changeset struct {
 	freed bool
 }
 
-// Change is what becomes of one locked attempt.
+// Change is the change of one locked attempt.
 type Change struct {
 	Attempt payment.Attempt
 
@@ -100,10 +101,10 @@ func (s *Changeset) Now() time.Time { return s.tx.Now() }
 // again, so it must have no effect but through tx, and must not wait for anything but tx.
 type InTx[T Tx] func(ctx context.Context, fn func(ctx context.Context, tx T) error) error
 
-// Run runs a changeset in a transaction; write must end with Save. If the storage rejects it with
-// the parked events that it set free, it runs again without them: the worker tries them singly, and
-// finds the one to blame. It runs again, too, for attempts that gained late money while another
-// transaction has the live attempt of their order: those are Busy then.
+// Run runs a changeset in a transaction; write must end with Save. If the storage rejects the changeset together with
+// the parked events that it applied, Run runs it again without them. The worker then tries those events singly and finds
+// the bad one. Run also runs again for attempts that gained late money while another transaction has locked the live
+// attempt of their order. Those attempts are Busy then.
 func Run[T Tx](ctx context.Context, in InTx[T], rules Rules, write func(ctx context.Context, s *Changeset, tx T) error) error {
 	freed := false
 	busy := map[payment.AttemptID]bool{}
@@ -134,7 +135,7 @@ func Run[T Tx](ctx context.Context, in InTx[T], rules Rules, write func(ctx cont
 	return err
 }
 
-// Committed is called once the changeset's transaction is committed: what it has wanted from providers is carried out at once.
+// Committed must be called after the commit of the changeset's transaction. It starts the new operations at once.
 func (s *Changeset) Committed() {
 	if s.Wanted == nil {
 		return
@@ -154,13 +155,13 @@ func (s *Changeset) Committed() {
 	}
 }
 
-// Rejected reports whether the storage is there and does not take what it was given.
+// Rejected reports whether the storage is available and rejects the data.
 func Rejected(err error) bool { return err != nil && !errors.Is(err, payment.ErrUnavailable) }
 
 // Busy reports whether an attempt must be locked with its whole order, see Run.
 func (s *Changeset) Busy(id payment.AttemptID) bool { return s.orders.busy[id] }
 
-// Change returns what has become of a locked attempt so far.
+// Change returns the changes of a locked attempt so far.
 func (s *Changeset) Change(a payment.Attempt) *Change {
 	c, ok := s.changes[a.ID]
 	if !ok {
@@ -193,8 +194,8 @@ func (s *Changeset) Lock(ctx context.Context, order payment.OrderID, id payment.
 	return s.Change(*a), nil
 }
 
-// Take locks attempts that are not locked and reads, in the same round trip, what their
-// new names may set free. Those that are locked are left out.
+// Take locks the attempts that are not locked yet. In the same round trip it reads the parked events that their new
+// names may release. Attempts that another transaction has locked are left out.
 func (s *Changeset) Take(ctx context.Context, ids []payment.AttemptID, names []payment.Reference) (map[payment.AttemptID]*Change, error) {
 	taken, err := s.tx.AttemptsTake(ctx, ids, names)
 	if err != nil {
@@ -210,8 +211,7 @@ func (s *Changeset) Take(ctx context.Context, ids []payment.AttemptID, names []p
 	return changes, nil
 }
 
-// Apply applies a report on top of what the changeset already contains, with what follows
-// from it. What LoadFor reads for it must be loaded.
+// Apply applies a report on top of the changeset, with its consequences. LoadFor must have loaded the data for it.
 func (s *Changeset) Apply(c *Change, r payment.Report) fsm.Verdict {
 	if r.Says == "" {
 		return payment.Ignored
@@ -241,7 +241,7 @@ func (s *Changeset) Apply(c *Change, r payment.Report) fsm.Verdict {
 	return verdict
 }
 
-// advance moves the attempt by a report, and what hangs on it.
+// advance moves the attempt by a report, with the consequences.
 func (s *Changeset) advance(c *Change, r payment.Report) fsm.Verdict {
 	before := c.Attempt
 	t, verdict := payment.Advance(&c.Attempt, r, s.Now())
@@ -264,7 +264,7 @@ func (s *Changeset) advance(c *Change, r payment.Report) fsm.Verdict {
 	return s.follow(c, before, r, verdict)
 }
 
-// capabilities are those of the attempt's provider, none without one.
+// capabilities are the capabilities of the attempt's provider, the zero value without a provider.
 func (s *Changeset) capabilities(a payment.Attempt) (can payment.Capabilities) {
 	if p := s.Accounts.Get(a.Account).Provider; p != nil {
 		can = p.Capabilities()
@@ -272,8 +272,8 @@ func (s *Changeset) capabilities(a payment.Attempt) (can payment.Capabilities) {
 	return can
 }
 
-// dropShared takes out of a report the named movements that another attempt has, of which
-// a person is to decide. It reports whether there were any.
+// dropShared removes named movements of another attempt from a report. A person decides about them. It reports whether
+// the report had any.
 func (s *Changeset) dropShared(c *Change, r *payment.Report) (shared bool) {
 	r.Movements = slices.DeleteFunc(slices.Clone(r.Movements), func(m payment.Told) bool {
 		name := payment.MovementName{Account: c.Attempt.Account, Kind: m.Kind, ID: cmp.Or(m.ID, m.Dispute)}
@@ -323,8 +323,8 @@ func (s *Changeset) loadMovers(ctx context.Context, names []payment.MovementName
 	return nil
 }
 
-// Save derives what follows from the reports, writes everything, applies the parked events
-// that a new name sets free, and opens the discrepancies.
+// Save derives the consequences of the reports, writes everything, applies the parked events that a new name releases,
+// and opens the discrepancies.
 func (s *Changeset) Save(ctx context.Context) error {
 	if err := s.names.claim(ctx, s); err != nil {
 		return err
@@ -361,10 +361,10 @@ func (s *Changeset) Save(ctx context.Context) error {
 // current is an attempt that the changeset has locked, as it is by now.
 func (s *Changeset) current(id payment.AttemptID) payment.Attempt { return s.changes[id].Attempt }
 
-// Discrepancies are those that the changeset opens, those that were open included.
+// Discrepancies are the discrepancies that the changeset opens, with the ones that were open already.
 func (s *Changeset) Discrepancies() []review.Discrepancy { return s.discrepancies }
 
-// write is what is to be written of a change.
+// write returns the rows to write for a change.
 func (c *Change) write() AttemptWrite {
 	a, b := &c.Attempt, &c.before
 	w := AttemptWrite{
@@ -393,5 +393,5 @@ func same(a, b *payment.Operation) bool {
 
 func equal(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
 
-// Blameless has what the storage rejects not blamed on the parked events that were applied.
+// Blameless marks that a rejection by the storage is not the fault of the applied parked events.
 func (s *Changeset) Blameless() { s.freed = false }

@@ -9,13 +9,13 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// disputes are those that the changeset's reports name.
+// disputes are the disputes that the changeset's reports name.
 type disputes struct {
-	// read has each name of which the dispute was read, with nil where there was none.
+	// read has each name whose dispute was read, with nil where no dispute exists.
 	read map[payment.DisputeName]*payment.Dispute
-	// was are they as they are on disk.
+	// was has the disputes as they are on disk.
 	was map[payment.DisputeName]payment.Dispute
-	// moves are what was reported of the money of each, added what of them is to be written.
+	// moves are the reported moves of each dispute's money, added the new moves to write.
 	moves map[payment.DisputeName][]payment.DisputeMove
 	added []payment.DisputeMove
 }
@@ -63,9 +63,8 @@ func (d *disputes) elsewhere(n payment.DisputeName, id payment.AttemptID) bool {
 	return made != nil && made.AttemptID != id || len(moves) > 0 && moves[0].AttemptID != id
 }
 
-// rounds puts in the place of what a report states of disputes' money the movements that the attempt lacks by
-// all that was reported of them. It reports whether any is of another attempt's dispute, of which a person is
-// to decide.
+// rounds replaces the reported movements of disputes' money by the movements that the attempt lacks by all its reports.
+// It reports whether a movement belongs to another attempt's dispute. A person decides about that movement.
 func (s *Changeset) rounds(c *Change, r *payment.Report) (shared bool) {
 	if !slices.ContainsFunc(r.Movements, func(m payment.Told) bool { return m.Dispute != "" }) {
 		return false
@@ -120,12 +119,12 @@ func (d *disputes) writes() (writes []DisputeWrite) {
 	return writes
 }
 
-// applyDisputes applies a report that names disputes. What it says of the payment beside them, its
-// movements above all, counts as in any other report.
+// applyDisputes applies a report that names disputes. Its other statements about the payment, above all its movements,
+// count as in any other report.
 func (s *Changeset) applyDisputes(c *Change, r payment.Report) fsm.Verdict {
 	opens := r.Says == fsm.NewsDisputed
 	if opens {
-		r.Says = fsm.NewsMoney // that of the attempt; it has no more to say
+		r.Says = fsm.NewsMoney // the event of the attempt: only its money counts
 	}
 	last := c.Attempt.LastMovement
 	verdict := s.advance(c, r)
@@ -149,8 +148,8 @@ func chargedBack(a payment.Attempt, last int) bool {
 	})
 }
 
-// applyDispute moves one dispute of the attempt, and has a person look at it where opens allows. One that
-// another attempt has stays there, and a person is to decide.
+// applyDispute moves one dispute of the attempt, and opens a discrepancy where opens allows. A dispute of another
+// attempt stays there, and a person decides.
 func (s *Changeset) applyDispute(c *Change, t payment.DisputeTold, opens func(d, was payment.Dispute) bool) fsm.Verdict {
 	name := payment.DisputeName{Account: c.Attempt.Account, ID: t.ProviderID}
 	d := s.disputes.read[name]

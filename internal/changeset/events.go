@@ -11,9 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/review"
 )
 
-// ApplyEvent applies a stored event to the attempt that it names. One that must be fetched
-// is due at once instead: only what the provider then reports counts. One that came before
-// what it is about waits.
+// ApplyEvent applies a stored event to the attempt that it names. An event that must be fetched is due at once instead:
+// only the provider's report of the fetch counts. An event that arrives before its refund or attempt is parked.
 func (s *Changeset) ApplyEvent(c *Change, e *inbound.StoredEvent) {
 	if e.Event.NeedsFetch {
 		now := s.Now()
@@ -35,8 +34,8 @@ func (s *Changeset) ApplyEvent(c *Change, e *inbound.StoredEvent) {
 	e.Verdict = verdict
 }
 
-// ApplyOtherMode gives an event of test money at an account of real money, or the other way round, its verdict. Nothing moves by
-// it. Each payment of which it reports money is a discrepancy.
+// ApplyOtherMode gives a verdict to an event of test money at an account of real money, or the other way round. It moves
+// nothing. Each payment with reported money gets a discrepancy.
 func (s *Changeset) ApplyOtherMode(c *Change, e *inbound.StoredEvent) {
 	e.Verdict, e.NextTryAt = payment.Ignored, nil
 	r, ok := inbound.FromEvent(e.Event, c.Attempt.Money.Currency)
@@ -46,9 +45,9 @@ func (s *Changeset) ApplyOtherMode(c *Change, e *inbound.StoredEvent) {
 	e.OrderID, e.AttemptID, e.Verdict = c.Attempt.OrderID, c.Attempt.ID, s.Apply(c, r)
 }
 
-// ends is which holds a webhook's failure ends. Of holds that came after an earlier failure there may
-// be several, of which each shows as the same amount: none ends that can be looked up, until the
-// provider has accepted the cancel.
+// ends returns the holds that a webhook's failure ends. After an earlier failure several holds may have come late, and
+// each shows the same amount. So a webhook ends no hold that can be looked up, until the provider has accepted the
+// cancel.
 func (s *Changeset) ends(c *Change) payment.HoldEnd {
 	cancel := c.Attempt.OpenCancel()
 	switch {
@@ -69,8 +68,7 @@ func (s *Changeset) applyOrDefer(c *Change, r payment.Report, overdue bool) fsm.
 	return s.Apply(c, r)
 }
 
-// LoadFor reads what the events need to be applied to the changeset's attempts: refunds,
-// and what they name.
+// LoadFor reads the data that the events need for the changeset's attempts: refunds, movements and disputes.
 func (s *Changeset) LoadFor(ctx context.Context, events []inbound.StoredEvent, ids []payment.AttemptID) error {
 	ofRefund := slices.ContainsFunc(events, func(e inbound.StoredEvent) bool { return inbound.IsRefund(e.Event.Kind) })
 	if ofRefund {
@@ -206,8 +204,8 @@ func (s *Changeset) parkedOf(ctx context.Context, c *Change) ([]inbound.StoredEv
 	return s.Readable(ctx, parked)
 }
 
-// Readable sets those of some locked events apart that can't be read, each for a person,
-// and returns the others: one that another version has written must not hold up the rest.
+// Readable sets aside the locked events that can't be read, each for a person, and returns the others. An event that
+// another version has written must not hold up the rest.
 func (s *Changeset) Readable(ctx context.Context, events []inbound.StoredEvent) ([]inbound.StoredEvent, error) {
 	var fine, apart []inbound.StoredEvent
 	for _, e := range events {

@@ -14,9 +14,8 @@ func (r Rules) Reachable(a payment.Attempt) bool {
 	return p != nil && (a.ProviderPaymentID != "" || p.Capabilities().Find)
 }
 
-// Abandon ends a payment that was begun elsewhere, by a report or by expiry: it is cancelled at the
-// provider. One that is not reachable fails at once, unless its money is on hold. The cancel keeps what
-// the cause says.
+// Abandon ends a payment with BegunElsewhere, by a report or by expiry: it is cancelled at the provider. A payment of an
+// unreachable account fails at once, unless its money is on hold. The cancel keeps the id of the cause.
 func (s *Changeset) Abandon(c *Change, origin payment.Origin, f *payment.Failure, cause payment.Cause) {
 	a := &c.Attempt
 	if s.Reachable(*a) || a.State == fsm.Authorized || a.UnderWay() {

@@ -8,13 +8,13 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Named are what reports name that an account has once: their movements and disputes.
+// Named are the movements and disputes that reports name. Each name is unique within an account.
 type Named struct {
 	Movements []payment.MovementName
 	Disputes  []payment.DisputeName
 }
 
-// With adds what others name.
+// With adds the names of o.
 func (n Named) With(o Named) Named {
 	return Named{append(slices.Clip(n.Movements), o.Movements...), append(slices.Clip(n.Disputes), o.Disputes...)}
 }
@@ -35,8 +35,8 @@ func NamedBy(r payment.Report, account string) (n Named) {
 	return n
 }
 
-// NamesOf are the movements and disputes that an event names. What is looked up first is named by a
-// hint, too: its dispute is believed once the payment is found.
+// NamesOf are the movements and disputes that an event names. A hint that must be looked up names them, too: its dispute
+// counts once the payment is found.
 func NamesOf(r inbound.Received) (named Named) {
 	report, ok := inbound.FromEvent(r.Event, "")
 	if !ok {

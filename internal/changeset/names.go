@@ -15,7 +15,7 @@ import (
 // read them.
 type names struct {
 	owners map[payment.Reference]payment.AttemptID
-	// The names of which the owners and the parked events were read.
+	// asked has the names whose owners and parked events were read.
 	asked map[payment.Reference]bool
 	// parked are the events that wait for an attempt to gain one of the names.
 	parked []inbound.StoredEvent
@@ -25,7 +25,7 @@ func newNames() names {
 	return names{owners: map[payment.Reference]payment.AttemptID{}, asked: map[payment.Reference]bool{}}
 }
 
-// read takes over what was read of names.
+// read takes over the owners and the parked events of names.
 func (n *names) read(ctx context.Context, s *Changeset, asked []payment.Reference, taken Taken) error {
 	maps.Copy(n.owners, taken.Owners)
 	for _, ref := range asked {
@@ -39,8 +39,7 @@ func (n *names) read(ctx context.Context, s *Changeset, asked []payment.Referenc
 // Owned takes over that an attempt has a name.
 func (s *Changeset) Owned(ref payment.Reference, id payment.AttemptID) { s.names.owners[ref] = id }
 
-// name gives an attempt a name that may be new to it. One that belongs to another attempt
-// stays there, and a person is to decide.
+// name gives an attempt a name that may be new to it. A name of another attempt stays there, and a person decides.
 func (s *Changeset) name(c *Change, name string) {
 	ref := payment.Reference{Account: c.Attempt.Account, Name: name}
 	owner, known := s.names.owners[ref]
@@ -61,8 +60,7 @@ func (s *Changeset) shared(c *Change, name string) {
 	}, payment.Cause{})
 }
 
-// claim reads the owners of the new names that were not read before, and what is parked
-// for them.
+// claim reads the owners and the parked events of the new names that were not read before.
 func (n *names) claim(ctx context.Context, s *Changeset) error {
 	var unread []payment.Reference
 	for _, id := range s.order {

@@ -10,8 +10,8 @@ import (
 	"github.com/paylatch/paylatch/internal/review"
 )
 
-// follow derives what a report that was applied does to the attempt's operations: it
-// closes those that it makes pointless, and wants new ones.
+// follow derives the effect of an applied report on the attempt's operations. It closes pointless operations and creates
+// new ones.
 func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, verdict fsm.Verdict) fsm.Verdict {
 	a := &c.Attempt
 	if r.Refusal != nil && s.refuse(c, r, verdict) {
@@ -44,8 +44,8 @@ func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, 
 	return verdict
 }
 
-// heldAnew wants another cancel of a hold that is younger than the one which the provider
-// has: under its key nothing would happen a second time.
+// heldAnew requests another cancel for a hold that is younger than the provider's accepted cancel. A second send under
+// the same key would have no effect.
 func (s *Changeset) heldAnew(c *Change, before payment.Attempt, r payment.Report) {
 	o := c.Attempt.OpenCancel()
 	if o == nil || o.State != fsm.OperationAccepted || o.Leased(s.Now()) || r.Says != fsm.NewsAuthorized || r.At.Before(*o.FirstSentAt) {
@@ -57,20 +57,20 @@ func (s *Changeset) heldAnew(c *Change, before payment.Attempt, r payment.Report
 	}
 }
 
-// CancelAnew wants another cancel in the place of one whose key releases nothing any more.
+// CancelAnew replaces a cancel by a new one: the old key releases nothing any more.
 func (s *Changeset) CancelAnew(c *Change, o *payment.Operation) *payment.Operation {
 	o.Finish("held_anew")
 	return s.Want(c, o.Origin)
 }
 
-// giveUp wants a payment cancelled that was declined and could still succeed at the
-// provider. It reports false where a command is under way that decides it.
+// giveUp requests the cancellation of a declined payment that could still succeed at the provider. It returns false
+// while a command is under way that decides the outcome.
 func (s *Changeset) giveUp(c *Change, before payment.Attempt, r payment.Report) bool {
 	take := c.Attempt.OpenTake()
 	another := before.State.Final() && r.Payment != "" && before.Payment(r.Payment) == nil
 	if c.Attempt.Begun != payment.BegunHere || c.Attempt.HasBeside(r.Payment) || another {
-		// What was begun elsewhere waits for its customer, who may try another card. A charge of ours may have another
-		// payment that is good, or be over.
+		// An attempt with BegunElsewhere waits for its customer, who may try another card. A charge of ours may have
+		// another good payment, or be over.
 		return c.Attempt.Failure != before.Failure || c.Attempt.PaymentsChanged(&before)
 	}
 	if c.Attempt.OpenCancel() != nil || take != nil && take.Kind != payment.OperationCharge {
@@ -83,8 +83,8 @@ func (s *Changeset) giveUp(c *Change, before payment.Attempt, r payment.Report) 
 	return true
 }
 
-// Want returns the attempt's open cancel, which it makes if there is none. One that
-// follows a refused one takes over its tries: a refusal restarts no schedule.
+// Want returns the attempt's open cancel and makes it if there is none. A cancel that follows a refused cancel takes
+// over its tries: a refusal restarts no schedule.
 func (s *Changeset) Want(c *Change, origin payment.Origin) *payment.Operation {
 	a := &c.Attempt
 	if open := a.OpenCancel(); open != nil {
@@ -114,9 +114,9 @@ func (s *Changeset) approved(c *Change) {
 	}
 }
 
-// closePointless closes the operations with an effect that the attempt shows, or that can have none
-// any more. A charge that is accepted trails, and the due list closes it, unless a runner is
-// looking it up: commands would have to wait for that.
+// closePointless closes operations whose effect the attempt shows, and operations that can have no effect any more. An
+// accepted charge stays open until the due list closes it. A leased charge is closed here, so that commands need not
+// wait for its lookup.
 func (s *Changeset) closePointless(c *Change, before payment.Attempt) {
 	a := &c.Attempt
 	closeSecond(a)
@@ -136,7 +136,7 @@ func (s *Changeset) closePointless(c *Change, before payment.Attempt) {
 		case o.Kind == payment.OperationCancel && a.Succeeded():
 			o.Refuse("paid")
 		case o.Kind == payment.OperationCancel:
-			// One that was wanted since a hold may be a new one must look first.
+			// A cancel that was requested because a hold may be new must look up the payment first.
 			if !a.Unreleased() && (o.Sends > 0 || !before.Failed()) {
 				o.Finish("")
 			}
@@ -155,7 +155,7 @@ func capturedOtherwise(a *payment.Attempt) bool {
 	return !a.State.Final() && has(fsm.PaymentCaptured) && !has(fsm.PaymentAuthorized)
 }
 
-// closeSecond closes the cancels of payments that have nothing on hold any more, and of those that were captured.
+// closeSecond closes the cancels of payments that have nothing on hold any more or were captured.
 func closeSecond(a *payment.Attempt) {
 	for i := range a.Operations {
 		o := &a.Operations[i]

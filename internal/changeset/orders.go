@@ -10,8 +10,8 @@ import (
 	"github.com/paylatch/paylatch/internal/review"
 )
 
-// orders are the orders of attempts that succeeded, were authorized or gained late money,
-// and what follows for the other attempts of each.
+// orders are the orders of attempts that succeeded, were authorized or gained late money, with the consequences for
+// their other attempts.
 type orders struct {
 	// busy are attempts with late money that must be locked with their order, see Run.
 	busy map[payment.AttemptID]bool
@@ -19,8 +19,8 @@ type orders struct {
 	late []lateSuccess
 	// twice are attempts that were paid by a second payment.
 	twice []*Change
-	// won are attempts that succeeded and have siblings, lost those that failed and have
-	// siblings, authorized those that have just been authorized.
+	// won are succeeded attempts with siblings. lost are failed attempts with siblings. authorized are attempts that
+	// have just been authorized.
 	won, lost, authorized []*Change
 	// read are the orders, each with the changeset's attempts as they are by now.
 	read map[payment.OrderID]payment.Order
@@ -40,7 +40,7 @@ type contended struct {
 	attempt payment.AttemptID
 }
 
-// noteOrders keeps what must be seen together with the order's other attempts.
+// noteOrders keeps the changes that must be seen together with the order's other attempts.
 func (s *Changeset) noteOrders(c *Change, before payment.Attempt) {
 	a := &c.Attempt
 	if a.State == before.State {
@@ -72,10 +72,9 @@ func (c *Change) late() bool {
 	return c.Attempt.Failed() && c.Attempt.HoldsMoney() && !c.before.HoldsMoney()
 }
 
-// beside reads the orders that matter and has the live attempts cancelled beside late
-// money: in the same commit, so that no runner that takes one of their operations later
-// finds it permitted. Their locks come before those that the changeset has, so they are
-// not waited for: what can't be locked now is left to the next try.
+// beside reads the affected orders and cancels the live attempts beside late money. It does so in the same commit, so
+// that no runner that takes one of their operations later gets a permit. Their locks come before the locks that the
+// changeset has, so it does not wait for them. An attempt that can't be locked now is left to the next try.
 func (s *Changeset) beside(ctx context.Context) error {
 	var late []*Change
 	var ids, stop []payment.OrderID
@@ -122,7 +121,7 @@ func (s *Changeset) watchAll() {
 	}
 }
 
-// overlay puts the changeset's attempts in the place of those that were read.
+// overlay replaces the attempts of the read orders by the changeset's attempts.
 func (s *Changeset) overlay() {
 	for _, o := range s.orders.read {
 		for i := range o.Attempts {
@@ -153,8 +152,8 @@ func (s *Changeset) stopLive(late *Change, locked []payment.Attempt) error {
 	return nil
 }
 
-// Withhold has a pending attempt cancelled that must take no money any more. What was not
-// sent is withdrawn; a command restarts the schedule of the cancel.
+// Withhold cancels a pending attempt that must take no money any more. An unsent operation is withdrawn. A command
+// restarts the schedule of the cancel.
 func (s *Changeset) Withhold(c *Change, origin payment.Origin) *payment.Operation {
 	if take := c.Attempt.OpenTake(); take != nil && take.State == fsm.OperationWanted && take.Sends == 0 {
 		take.Withdraw()

@@ -2,8 +2,7 @@ package changeset
 
 import "github.com/paylatch/paylatch/internal/payment"
 
-// Import takes a new attempt in that is final, and gives it names that are free: what is parked for
-// them is applied by Save.
+// Import adds a new final attempt and gives it free names. Save applies the events that are parked for these names.
 func (s *Changeset) Import(a payment.Attempt, names []payment.Reference) {
 	c := s.Change(a)
 	for _, ref := range names {

@@ -18,27 +18,27 @@ import (
 type Tx interface {
 	// Now is the database's clock at the transaction's start.
 	Now() time.Time
-	// AttemptLock locks one attempt and then reads its order with all attempts, in one round
-	// trip: what the lock's previous holder committed is in it.
+	// AttemptLock locks one attempt and then reads its order with all attempts, in one round trip. The result contains
+	// the commit of the lock's previous holder.
 	AttemptLock(ctx context.Context, id payment.AttemptID) (payment.Attempt, payment.Order, error)
 	// OrderLock locks an order and all its attempts.
 	OrderLock(ctx context.Context, id payment.OrderID) (payment.Order, error)
-	// AttemptsTake locks those of some attempts that are not locked, reads which attempts
-	// have some names, and locks the parked events that use them, in one round trip.
+	// AttemptsTake locks the attempts in ids that are not locked yet, reads the owners of names, and locks the parked
+	// events that use the names, in one round trip.
 	AttemptsTake(ctx context.Context, ids []payment.AttemptID, names []payment.Reference) (Taken, error)
-	// OrdersBeside locks the live attempts of the orders in stop that are not locked, and
-	// then reads the orders in ids with all their attempts, in one round trip; it never
-	// waits. An attempt of each order must be locked: none can be added to it then.
+	// OrdersBeside locks the live attempts of the orders in stop that are not locked yet. Then it reads the orders in
+	// ids with all their attempts, in one round trip. It never waits. An attempt of each order must be locked, so that
+	// no attempt can be added meanwhile.
 	OrdersBeside(ctx context.Context, ids, stop []payment.OrderID) (map[payment.OrderID]payment.Order, []payment.Attempt, error)
 	// RefundsLock reads all refunds of attempts that are locked.
 	RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]refund.Refund, error)
-	// MovementOwners reads which attempts have some named movements.
+	// MovementOwners reads the attempts that have the named movements.
 	MovementOwners(ctx context.Context, names []payment.MovementName) (map[payment.MovementName]payment.AttemptID, error)
-	// DisputesNamed reads the disputes of some names, of whatever attempts, and what was reported of the money
-	// of each, in the order of its numbers.
+	// DisputesNamed reads the disputes with some names, of any attempt, and the reported moves of their money, in the
+	// order of their numbers.
 	DisputesNamed(ctx context.Context, names []payment.DisputeName) ([]payment.Dispute, []payment.DisputeMove, error)
-	// EventsParkedOf locks the parked events that use any name of an attempt, those that
-	// are on disk and others. Headers and bytes are not read.
+	// EventsParkedOf locks the parked events that use any name of an attempt: the names on disk and others. It reads
+	// neither headers nor bytes.
 	EventsParkedOf(ctx context.Context, a payment.Attempt, others []string) ([]inbound.StoredEvent, error)
 	// EventsSettle writes verdict, attempt, tries and next try of locked events, each once.
 	EventsSettle(ctx context.Context, events []inbound.StoredEvent) error
@@ -48,7 +48,7 @@ type Tx interface {
 	Save(ctx context.Context, w Writes) error
 }
 
-// Taken is what AttemptsTake found.
+// Taken is the result of AttemptsTake.
 type Taken struct {
 	Attempts []payment.Attempt
 	Owners   map[payment.Reference]payment.AttemptID
@@ -68,7 +68,7 @@ type Writes struct {
 	Messages []outbox.Message
 }
 
-// AttemptWrite is what became of a locked attempt.
+// AttemptWrite is the change of a locked attempt.
 type AttemptWrite struct {
 	Attempt payment.Attempt
 	// Was is the version on disk. Changed is set if the attempt's own row is to be written.
@@ -96,13 +96,13 @@ type RefundWrite struct {
 	Was    int
 }
 
-// DisputeWrite is what became of a dispute, and what it was on disk: of version 0 if it is new.
+// DisputeWrite is a dispute and its state on disk. Was has version 0 if the dispute is new.
 type DisputeWrite struct {
 	Dispute, Was payment.Dispute
 }
 
-// DiscrepancyWrite is a discrepancy to open, and the event of that. One that is open already stays, and
-// its event is left out.
+// DiscrepancyWrite is a discrepancy to open, with its event. If the discrepancy is open already, it stays and the event
+// is left out.
 type DiscrepancyWrite struct {
 	Discrepancy review.Discrepancy
 	Opened      outbox.Message

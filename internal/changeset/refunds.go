@@ -16,7 +16,7 @@ import (
 // theirs; it changes no sum.
 type refunds struct {
 	of map[payment.AttemptID][]*refund.Refund
-	// was is what is on disk of those that may have changed.
+	// was has the state on disk of the refunds that may have changed.
 	was     map[payment.RefundID]refundBefore
 	touched []*refund.Refund
 	// settled are changes with a refund that was named, or ended: events may wait for it.
@@ -87,7 +87,7 @@ func (f *refunds) touch(r *refund.Refund, was int) {
 	}
 }
 
-// writes are the refunds that have changed, with the events of those that have ended, each with its attempt's amounts.
+// writes returns the changed refunds, and the events of the refunds that have ended, each with its attempt's amounts.
 func (f *refunds) writes(of func(payment.AttemptID) payment.Attempt) (writes []RefundWrite, events []outbox.Message) {
 	for _, r := range f.touched {
 		was := f.was[r.ID]
@@ -101,8 +101,8 @@ func (f *refunds) writes(of func(payment.AttemptID) payment.Attempt) (writes []R
 	return writes, events
 }
 
-// applyRefund applies a report of a refund: its money counts by its movement, whatever its origin;
-// the refund that it names moves beside it.
+// applyRefund applies a report of a refund. Its money counts by its movement, with any origin. The named refund moves
+// beside it.
 func (s *Changeset) applyRefund(c *Change, r payment.Report) fsm.Verdict {
 	t, a := *r.Refund, &c.Attempt
 	known := refund.Find(s.refunds.of[a.ID], t)
@@ -206,8 +206,8 @@ func (s *Changeset) advanceRefund(c *Change, r *refund.Refund, t payment.RefundT
 	return verdict
 }
 
-// shownAgain reports whether a lookup shows a refund that the provider has reported before: every lookup does, and would open anew
-// what a person has resolved.
+// shownAgain reports whether a lookup shows a refund that the provider has reported before. Every lookup shows it, and
+// would reopen a discrepancy that a person has resolved.
 func shownAgain(c *Change, t payment.RefundTold, cause payment.Cause) bool {
 	name := cmp.Or(t.ProviderID, t.Reference)
 	m, recorded := c.Attempt.Movement(payment.MovementRefund, name)
@@ -227,8 +227,8 @@ func (s *Changeset) sameName(r *refund.Refund, name string) *refund.Refund {
 	return nil
 }
 
-// claim gives a refund of ours what was reported under its name before the name was attributed to
-// it. A refund of the dashboard that was made of that has no name then, and no money.
+// claim gives a refund of ours the reports that came under its name before the name was attributed to it. A dashboard
+// refund that was made from those reports then has no name and no money.
 func (s *Changeset) claim(c *Change, r *refund.Refund, name string, cause payment.Cause) {
 	if name == "" || r.ProviderRefundID != "" {
 		return
@@ -249,8 +249,8 @@ func (s *Changeset) claim(c *Change, r *refund.Refund, name string, cause paymen
 	}
 }
 
-// supersede takes its name from a refund that is another one. It is written before the one
-// that has the name now.
+// supersede takes the name from a refund that turned out to be another refund. It is written before the refund that has
+// the name now.
 func (s *Changeset) supersede(r *refund.Refund, cause payment.Cause) {
 	f := &s.refunds
 	f.touch(r, r.Version)
@@ -269,8 +269,8 @@ func (s *Changeset) nameless(id payment.AttemptID) (n int) {
 	return n
 }
 
-// claimMovements makes refunds of the movements that none claims, once no refund of ours
-// can be the one: they were made in the provider's dashboard.
+// claimMovements makes refunds of the unclaimed movements, once no refund of ours can own them: they were made in the
+// provider's dashboard.
 func (s *Changeset) claimMovements(c *Change, cause payment.Cause) {
 	if s.nameless(c.Attempt.ID) > 0 {
 		return
@@ -283,7 +283,7 @@ func (s *Changeset) claimMovements(c *Change, cause payment.Cause) {
 	}
 }
 
-// attribute makes a refund of a report that names none of the recorded ones.
+// attribute makes a refund of a report that names no recorded refund.
 func (s *Changeset) attribute(c *Change, r payment.Report) fsm.Verdict {
 	t := *r.Refund
 	_, paid := c.Attempt.Movement(payment.MovementRefund, t.ProviderID)
@@ -393,7 +393,7 @@ func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 		return nil
 	}
 	left, named := refund.Left(*a, all), ""
-	if holders := a.Holders(); len(holders) > 1 { // the one that came last
+	if holders := a.Holders(); len(holders) > 1 { // the payment that came last
 		last := holders[len(holders)-1]
 		left, named = refund.LeftOf(*a, last, all), last.ID
 	}

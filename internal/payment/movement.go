@@ -59,16 +59,16 @@ type Told struct {
 	Kind MovementKind
 	// ID is the provider's id of the movement. Without one Money is the total so far.
 	ID string
-	// Dispute is the provider's id of the dispute that took or returned it. ID is then that of the entry, empty
-	// where the provider names none, and Whole is set where Money is the amount of the dispute.
+	// Dispute is the provider's id of the dispute that took or returned the money. ID is then the id of the entry, empty
+	// where the provider names no entry. Whole is set where Money is the amount of the dispute.
 	Dispute string
 	Whole   bool
 	// Money has no currency where the provider does not state the amount.
 	Money Money
 	// At is the provider's clock, zero if it gave no time.
 	At time.Time
-	// Apart is, of a total, how much of it may be of named movements that are not recorded: refunds
-	// that are pending or have failed. In minor units.
+	// Apart is the part of a total that may belong to named movements that are not recorded: refunds that are pending or
+	// have failed. In minor units.
 	Apart int64
 	// Counted is set on a named movement if its amount was taken from the totals when it was first named. Reserve is set
 	// on a movement that has not happened (yet). It is only taken from the totals.

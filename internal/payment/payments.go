@@ -304,8 +304,8 @@ func standing(n fsm.News) bool {
 // pays reports whether News is of money that is held or captured.
 func pays(n fsm.News) bool { return n == fsm.NewsAuthorized || n == fsm.NewsSucceeded }
 
-// notes takes over what a report states about the container of its payment. A container is over once a payment in it was
-// made, and when it fails itself. For a charge of ours it is over with its payment, unless the customer may try again there.
+// notes takes over a report's statements about the container of its payment. A container ends when a payment was made in
+// it, and when it fails itself. For a charge of ours it ends with its payment, unless the customer may try again there.
 func (a *Attempt) notes(r Report) {
 	used := pays(r.Says) || r.Says == fsm.NewsFailed && !r.PageOpen && r.Payment != ""
 	if a.Begun != BegunElsewhere && (pays(r.Says) || r.Says == fsm.NewsFailed && !r.PageOpen) {

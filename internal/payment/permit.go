@@ -73,7 +73,7 @@ type Decision string
 const (
 	// Send permits to send it.
 	Send Decision = "send"
-	// Ask permits to look up what became of it, and nothing else.
+	// Ask permits only to look up its outcome.
 	Ask Decision = "ask"
 	// Withdraw closes it: it was not sent, and must not be sent any more.
 	Withdraw Decision = "withdraw"

@@ -15,8 +15,8 @@ type Report struct {
 	Payment string
 	// Container is the provider's id of the page, session or order in which the payment is made.
 	Container string
-	// Payee is the provider's id of the account that is paid, empty where it is not stated; Live is whether real money is
-	// meant, nil where that is not stated.
+	// Payee is the provider's id of the account that receives the money, empty where not stated. Live is whether the
+	// payment is of real money, nil where not stated.
 	Payee string
 	Live  *bool
 	// BrowserMark is set where a browser could have written the mark by which the payment was found.
@@ -75,7 +75,7 @@ const (
 
 // RefundTold is a refund as a provider reports it.
 type RefundTold struct {
-	// ProviderID is the provider's id of it, Reference ours; either may be empty.
+	// ProviderID is the provider's id of the refund, Reference is ours; either may be empty.
 	ProviderID, Reference string
 	// Says is fsm.NewsProcessing, NewsSucceeded or NewsFailed.
 	Says fsm.News

@@ -37,7 +37,7 @@ func (m DisputeMove) Name() DisputeName { return DisputeName{m.Account, m.Disput
 // RoundsOf returns the effect of a report of a dispute's money on the attempt. add is the move to keep beside the known
 // moves, nil for a repeated report. lacking are the movements that the attempt lacks by all moves together. They have an
 // ID, except for a movement of a negative amount: then an entry was less than the stated amount of its round.
-// its round.
+//
 // A named entry is a movement. Without names, a new round begins with each report that money left after it had come
 // back, by the provider's clock. So the sum is a function of the set of reports, in any order and number.
 func (a *Attempt) RoundsOf(told Told, known []DisputeMove) (add *DisputeMove, lacking []Told) {

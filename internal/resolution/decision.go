@@ -1,5 +1,6 @@
-// Package resolution does what a person has decided about a discrepancy: it looks at the provider first, at what is called paid and
-// at whatever a resolution would free for another move; then it moves the attempt, the refund and the money that the discrepancy is about.
+// Package resolution carries out a person's decision about a discrepancy. First it looks up, at the provider, the
+// payment that the person calls paid, or the money and the order that the resolution would free. Then it moves the
+// attempt, the refund and the money of the discrepancy.
 package resolution
 
 import (
@@ -19,21 +20,20 @@ import (
 type Tx interface {
 	changeset.Tx
 
-	// OrderAccept writes that a locked order is paid by what one of its failed attempts holds, and
-	// the event.
+	// OrderAccept writes that the money of a failed attempt pays a locked order, and the event about it.
 	OrderAccept(ctx context.Context, id payment.OrderID, attempt payment.AttemptID, paid outbox.Message) error
-	// ReferencesFind reads which attempts have some names.
+	// ReferencesFind reads the attempts that have some names.
 	ReferencesFind(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
 }
 
-// Choice is what a person has decided.
+// Choice is a person's decision.
 type Choice struct {
 	Resolution        review.Resolution
 	ProviderPaymentID string
 	By, Reason        string
 }
 
-// Decision is a resolution that is executed on what the transaction has locked.
+// Decision is a resolution, carried out on the rows that the transaction has locked.
 type Decision struct {
 	*changeset.Changeset
 	*Affected
@@ -44,15 +44,16 @@ type Decision struct {
 	found       Evidence
 }
 
-// Decide has what the resolution opens bear the person's subject, and makes the decision of a person about a discrepancy that is locked, as all that it is about. Found is what a lookup
-// before the transaction returned.
+// Decide makes the decision of a person about a discrepancy. The discrepancy and its subject must be locked.
+// Discrepancies that the resolution opens have the person's subject as their cause. Found is the result of a lookup
+// before the transaction.
 func (on *Affected) Decide(s *changeset.Changeset, tx Tx, d review.Discrepancy, choice Choice, found Evidence) *Decision {
 	s.Decider = choice.By
 	return &Decision{s, on, choice, tx, d, found}
 }
 
-// Affected is what a discrepancy is about: an attempt of an order, and the refund that it
-// leaves open. All of them are nil for an event that names none.
+// Affected is the subject of a discrepancy: an attempt of an order, and the refund that it leaves open. All fields are
+// nil for an event that names no attempt.
 type Affected struct {
 	of      payment.Order
 	attempt *payment.Attempt
@@ -86,7 +87,7 @@ func Lock(ctx context.Context, s *changeset.Changeset, d review.Discrepancy) (*A
 	return on, nil
 }
 
-// Circumstances are what the possible resolutions depend on.
+// Circumstances are the facts that the possible resolutions depend on.
 func (d *Decision) Circumstances() review.Circumstances {
 	var c review.Circumstances
 	if d.attempt == nil {
@@ -103,8 +104,8 @@ func (d *Decision) Circumstances() review.Circumstances {
 	return c
 }
 
-// free returns payment.ErrBusy while a runner calls the provider, and
-// payment.ErrPaymentTaken if what was found is another's.
+// free returns payment.ErrBusy while a runner calls the provider. It returns payment.ErrPaymentTaken if the found
+// payment belongs to another attempt.
 func (d *Decision) free(ctx context.Context) error {
 	busy := d.attempt.LeasedOperation(d.Now()) != nil
 	if d.refund != nil {
@@ -154,8 +155,8 @@ func (d *Decision) refundFree() error {
 	return nil
 }
 
-// Move carries out what the resolution does to what the discrepancy is about. It returns
-// what is only proposed, and payment.ErrOwnResolution to the person that opened it by another resolution.
+// Move carries out the resolution on the subject of the discrepancy. It returns a proposal if a second person must
+// confirm it. It returns payment.ErrOwnResolution to the person whose other resolution opened the discrepancy.
 func (d *Decision) Move(ctx context.Context, decides bool) (*review.Proposed, error) {
 	if d.discrepancy.CausedBy != "" && d.discrepancy.CausedBy == d.By {
 		return nil, payment.ErrOwnResolution
@@ -179,7 +180,7 @@ func (d *Decision) Move(ctx context.Context, decides bool) (*review.Proposed, er
 	return nil, d.decide(ctx)
 }
 
-// proposes returns what the person only proposes; nil if that is decided.
+// proposes returns the proposal that a second person must confirm; nil if the resolution is decided.
 func (d *Decision) proposes() (*review.Proposed, error) {
 	switch p := d.discrepancy.Proposed; {
 	case !d.takesTwo():
@@ -227,8 +228,7 @@ func (d *Decision) decide(ctx context.Context) error {
 	return d.Save(ctx)
 }
 
-// settleHeld records that what a discrepancy is about is settled: a hold was released, or money in
-// another currency was refunded.
+// settleHeld records that the hold was released, or that the money in another currency was refunded.
 func (d *Decision) settleHeld() {
 	c := d.Change(*d.attempt)
 	if c.Attempt.Failed() && c.Attempt.Unreleased() {
@@ -239,8 +239,8 @@ func (d *Decision) settleHeld() {
 	}
 }
 
-// record records that money was released or refunded, as a person states: a total of what is held,
-// so that a report of the same money adds nothing.
+// record records money that was released or refunded, as a person states. The amount is a total of the held money, so
+// that a report of the same money adds nothing.
 func (d *Decision) record(c *changeset.Change, kind payment.MovementKind, held payment.Money) {
 	held.Minor += c.Attempt.SumIn(kind, held.Currency)
 	d.Apply(c, payment.Report{
@@ -249,8 +249,7 @@ func (d *Decision) record(c *changeset.Change, kind payment.MovementKind, held p
 	})
 }
 
-// paid makes the attempt succeed with what was captured: by the lookup, or by what was reported
-// before.
+// paid makes the attempt succeed with the captured amount of the lookup or of an earlier report.
 func (d *Decision) paid() {
 	var names []string
 	for _, ref := range d.references() {
@@ -268,12 +267,12 @@ func (d *Decision) paid() {
 	finding := c.Attempt.Mismatch(captured)
 	d.Apply(c, report)
 	if finding != nil && d.discrepancy.Kind != finding.Kind {
-		// A person's word moves the attempt whatever was captured; another amount is left to look at.
+		// A person's decision moves the attempt with any captured amount; another amount opens a discrepancy.
 		d.Find(c, *finding)
 	}
 }
 
-// captured is what the provider reports as captured; nil if it does not.
+// captured is the amount that the provider reports as captured; nil without a report.
 func (d *Decision) captured() *payment.Money {
 	kind := d.discrepancy.Kind
 	if d.found.paid.Money == nil && (kind == payment.AmountMismatch && d.attempt.Captured == 0 || kind == payment.CurrencyMismatch) {
@@ -282,7 +281,7 @@ func (d *Decision) captured() *payment.Money {
 	return d.found.paid.Money
 }
 
-// over ends a pending attempt, and records as refunded what it holds.
+// over ends a pending attempt, and records its held money as refunded.
 func (d *Decision) over() {
 	c, failure := d.Change(*d.attempt), "not_paid"
 	if d.Resolution == review.ResolvedRefundedElsewhere {

@@ -14,30 +14,31 @@ import (
 	"github.com/paylatch/paylatch/internal/review"
 )
 
-// Evidence is what a look at the provider shows about a resolution, before its transaction.
+// Evidence is the result of the lookups for a resolution, before its transaction.
 type Evidence struct {
-	// silent is set if a lookup was not possible, or leaves it open.
+	// silent is set if a lookup was not possible or not conclusive.
 	silent bool
-	// stranger is set if the payment that a person has found bears no mark of ours, or the refund is of another amount.
+	// stranger is set if the payment that a person has found has no mark of ours, or the refund has another amount.
 	stranger bool
-	// paid and refund are what was found, of what is called paid.
+	// paid and refund are the outcomes that the lookup found.
 	paid   gateway.Outcome
 	refund gateway.RefundOutcome
 }
 
-// Store reads what is looked up.
+// Store reads the attempts and refunds to look up.
 type Store interface {
 	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
 	Refund(ctx context.Context, id payment.RefundID) (refund.Refund, error)
 }
 
-// Sights look up what the provider has now, and apply what contradicts a person; *runner.Runner in the program.
+// Sights look up the current state at the provider, and apply a contradiction of a person; *runner.Runner in the
+// program.
 type Sights interface {
 	Look(ctx context.Context, id payment.AttemptID, cause payment.Cause) (gateway.Sight, error)
 	LookRefund(ctx context.Context, of payment.AttemptID, id payment.RefundID, cause payment.Cause) (gateway.Sight, error)
 }
 
-// Lookups look up at the providers what a person has found there.
+// Lookups look up the payments and refunds that a person has found at the providers.
 type Lookups struct {
 	Store  Store
 	Sights Sights
@@ -48,8 +49,8 @@ type Lookups struct {
 	Owner func(ctx context.Context, ref payment.Reference) (payment.AttemptID, error)
 }
 
-// Freed looks up how it stands before a resolution frees money, or the order, for another move. It returns a
-// review.ResolutionError if the provider contradicts it; what was found is applied then.
+// Freed looks up the current state before a resolution frees money, or the order, for another move. It returns a
+// review.ResolutionError if the provider contradicts the resolution. The result of the lookup is applied then.
 func (l Lookups) Freed(ctx context.Context, d review.Discrepancy, choice Choice) (Evidence, error) {
 	cause := payment.Cause{Kind: payment.CauseCheck, ID: "staff:" + choice.By}
 	if id, of := d.Refund(); of {
@@ -87,9 +88,9 @@ func freed(d review.Discrepancy, choice Choice, s gateway.Sight) (Evidence, erro
 	case fsm.NewsProcessing:
 		return Evidence{}, contradicted("the payment is under way")
 	case fsm.NewsSoftFailed:
-		return Evidence{silent: true}, nil // nothing is taken; some providers show a decline so for ever, one that was cancelled, too
+		return Evidence{silent: true}, nil // nothing is taken; some providers show a declined payment so for ever, even a cancelled one
 	case fsm.NewsActionRequired:
-		// One that the provider does not cancel is a person's to end.
+		// A person ends a payment that the provider can't cancel.
 		if a.State.Final() || !s.Cancels || d.About == payment.AboutNotCancelled {
 			return Evidence{silent: true}, nil
 		}
@@ -99,7 +100,7 @@ func freed(d review.Discrepancy, choice Choice, s gateway.Sight) (Evidence, erro
 	return Evidence{}, nil
 }
 
-// held is what an attempt holds, in words.
+// held is the money that an attempt holds, in words.
 func held(a payment.Attempt) string {
 	if a.Held() == 0 && a.ForeignMoney {
 		return a.Foreign().String()
@@ -117,8 +118,8 @@ func foreignCaptures(a payment.Attempt) (n int64) {
 	return n
 }
 
-// Paid looks up what a person calls paid. It returns a review.ResolutionError if the provider
-// reports that it was not. Of what is final nothing is left to decide.
+// Paid looks up a payment or refund that a person calls paid. It returns a review.ResolutionError if the provider
+// reports that it was not paid. A final attempt or refund needs no lookup.
 func (l Lookups) Paid(ctx context.Context, d review.Discrepancy, name string) (Evidence, error) {
 	if d.AttemptID == nil {
 		return Evidence{}, nil
@@ -144,7 +145,7 @@ func (l Lookups) Paid(ctx context.Context, d review.Discrepancy, name string) (E
 
 // payment is Paid of a payment.
 func (l Lookups) payment(ctx context.Context, account gateway.Account, a payment.Attempt, name string) (Evidence, error) {
-	// A payment of another attempt is refused for that, whatever it is.
+	// A payment of another attempt is refused for that alone.
 	owner, err := l.Owner(ctx, payment.Reference{Account: a.Account, Name: name})
 	if err != nil || owner != (payment.AttemptID{}) && owner != a.ID {
 		return Evidence{silent: true}, err
@@ -175,8 +176,7 @@ func marked(ctx context.Context, p gateway.Provider, a payment.Attempt, out gate
 	return err == nil && found.ProviderPaymentID != "" && found.ProviderPaymentID == out.ProviderPaymentID
 }
 
-// refund is Paid of a refund. One that is under way may well be paid, and a list
-// that trails need not have it yet.
+// refund is Paid for a refund. A refund that is under way may still be paid, and a list that trails may not have it yet.
 func (l Lookups) refund(ctx context.Context, p gateway.Provider, a payment.Attempt, id payment.RefundID, name string) (Evidence, error) {
 	r, err := l.Store.Refund(ctx, id)
 	if err != nil {

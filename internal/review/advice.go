@@ -8,8 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// WhatToDo returns advice for a reviewer: what to compare, and how to resolve it. Of one that is resolved it is what to
-// compare alone.
+// WhatToDo returns advice for a reviewer: the values to compare, and how to resolve the discrepancy. For a resolved
+// discrepancy it returns only the comparison.
 func (d Discrepancy) WhatToDo(c Circumstances) string {
 	parts := []string{d.lookAt(c)}
 	if d.Resolved != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Discrepancy is what a person must look at, opened once for its cause: kind, attempt,
-// event and what it is about.
+// Discrepancy is a case that a person must look at. It is opened once for its cause: kind, attempt, event and subject.
 type Discrepancy struct {
 	ID        payment.DiscrepancyID
 	Kind      payment.DiscrepancyKind
@@ -24,12 +23,12 @@ type Discrepancy struct {
 	Money   *payment.Money
 	Text    string
 	At      time.Time
-	// Assignee is the subject of the person at work on it; empty for none.
+	// Assignee is the subject of the person at work on it; empty without one.
 	Assignee string
-	// CausedBy is the subject that opened it by resolving another discrepancy, and can't close it; empty for none.
+	// CausedBy is the subject of the person who opened it by resolving another discrepancy. That person can't close it.
+	// It is empty otherwise.
 	CausedBy string
-	// Proposed is how one person has resolved it, and a second one must confirm; nil if
-	// nothing is.
+	// Proposed is the resolution of one person that a second person must confirm; nil without a proposal.
 	Proposed *Proposed
 	// Resolved is nil while it is open.
 	Resolved *Resolved

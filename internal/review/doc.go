@@ -1,3 +1,3 @@
-// Package review is what a person has to look at: discrepancies, how each is explained
-// and can be resolved, and what its resolution does.
+// Package review has the discrepancies that a person must look at: their texts, their possible resolutions, and the
+// effect of each resolution.
 package review

@@ -9,7 +9,7 @@ import (
 // ErrAssigned is returned when a discrepancy is another person's than was expected; it is an *AssignedError.
 var ErrAssigned = errors.New("discrepancy is assigned otherwise")
 
-// AssignedError is the ErrAssigned with the assignee as it is now; empty for none.
+// AssignedError is the ErrAssigned with the current assignee; empty without an assignee.
 type AssignedError struct{ Assignee string }
 
 // Error implements error.
@@ -18,7 +18,7 @@ func (*AssignedError) Error() string { return ErrAssigned.Error() }
 // Unwrap makes it an ErrAssigned.
 func (*AssignedError) Unwrap() error { return ErrAssigned }
 
-// ResolutionError is the ErrResolutionImpossible with the reason, and with what helps.
+// ResolutionError is the ErrResolutionImpossible with the reason and a remedy.
 type ResolutionError struct{ Reason string }
 
 // Error implements error.

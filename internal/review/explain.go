@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Explain is the text that a discrepancy without one of its own is opened with: what happened, and, where that does not
-// depend on what happens next, what to do.
+// Explain is the opening text of a discrepancy without a text of its own. It describes the event and, where that is
+// fixed, the next step.
 func Explain(k payment.DiscrepancyKind) string {
 	if text := happened[k]; text != "" {
 		return text
@@ -16,7 +16,7 @@ func Explain(k payment.DiscrepancyKind) string {
 	return "Compare with the provider's dashboard."
 }
 
-// happened is what a person reads first of a discrepancy of a kind.
+// happened has the first sentence that a person reads about a discrepancy of each kind.
 var happened = map[payment.DiscrepancyKind]string{ //nolint:gochecknoglobals // a table
 	payment.PaymentReversed:  "The provider took back money that had been paid. Find out why, and whether the goods have left.",
 	payment.RefundReversed:   "A refund succeeded and was undone afterwards: the customer did not keep that money.",
@@ -33,7 +33,7 @@ var happened = map[payment.DiscrepancyKind]string{ //nolint:gochecknoglobals // 
 		"Find out in its dashboard what it was for, and deliver that, or refund it there.",
 }
 
-// Says is the text of a discrepancy as it is shown: what it was opened with and, while it is open, how it stands now.
+// Says is the text of a discrepancy as it is shown: its opening text and, while it is open, its current state.
 func (d Discrepancy) Says(c Circumstances) string {
 	if d.Resolved != nil {
 		return d.Text
@@ -41,7 +41,7 @@ func (d Discrepancy) Says(c Circumstances) string {
 	return strings.TrimSpace(d.Text + " " + d.now(c))
 }
 
-// now is how what a discrepancy is about stands, in a sentence; empty where the circumstances add nothing.
+// now is the current state of the discrepancy's subject, in a sentence; empty where the circumstances add nothing.
 func (d Discrepancy) now(c Circumstances) string {
 	if d.moves() {
 		return d.moneyNow(c)
@@ -63,7 +63,7 @@ func (d Discrepancy) now(c Circumstances) string {
 	return ""
 }
 
-// moneyNow is what is to be done about money that a payment holds, or held.
+// moneyNow is the next step for money that a payment holds, or held.
 func (d Discrepancy) moneyNow(c Circumstances) string {
 	switch {
 	case c.Refunding:

@@ -12,7 +12,7 @@ import (
 // Resolution is how a person closes a discrepancy.
 type Resolution string
 
-// The resolutions. Possible has which of them a discrepancy takes, and what they do.
+// The resolutions. Possible returns the ones that a discrepancy takes, and their effects.
 const (
 	ResolvedPaid              Resolution = "paid"
 	ResolvedNotPaid           Resolution = "not_paid"
@@ -22,47 +22,45 @@ const (
 	ResolvedSettled Resolution = "settled"
 )
 
-// Decides reports whether a resolution decides how what is pending ended.
+// Decides reports whether a resolution decides the outcome of a pending attempt or refund.
 func (r Resolution) Decides() bool { return r == ResolvedPaid || r == ResolvedNotPaid }
 
 // Possibility is a resolution that a discrepancy takes.
 type Possibility struct {
 	Resolution Resolution
-	// When is the case in which it is the right one, Effect what it does: parts of a sentence and a
-	// sentence.
+	// When is the case in which the resolution is right, as part of a sentence. Effect is its effect, as a sentence.
 	When, Effect string
 }
 
-// Circumstances are what the possible resolutions of a discrepancy depend on, beside
-// the discrepancy itself.
+// Circumstances are the facts that the possible resolutions of a discrepancy depend on, beside the discrepancy itself.
 type Circumstances struct {
-	// State is that of its attempt, Held what that holds; empty without an attempt.
+	// State is the state of its attempt, Held the amount that the attempt holds; empty without an attempt.
 	State fsm.State
 	Held  int64
-	// Foreign is set if it holds money in another currency, MayHold if it failed and may have a
-	// hold left.
+	// Foreign is set if the attempt holds money in another currency. MayHold is set if it failed and may have a hold
+	// left.
 	Foreign, MayHold bool
-	// Taken is set if money of it was ever captured, in whatever currency.
+	// Taken is set if money of the attempt was ever captured, in any currency.
 	Taken bool
 	// Refunding is set if a refund of the attempt is pending.
 	Refunding bool
 	// Beside is set if another attempt of the order holds money.
 	Beside bool
-	// Refund is the state of the refund that it is about, Dispute that of the dispute; empty without one that has a name.
+	// Refund is the state of the discrepancy's refund, Dispute the state of its dispute; empty without a named one.
 	Refund  fsm.RefundState
 	Dispute fsm.DisputeState
 }
 
-// standing is the state of what a discrepancy leaves open.
+// standing is the state of the money or of the attempt that a discrepancy leaves open.
 type standing int
 
 const (
-	// settled leaves nothing open: nothing that is pending, or holds money, hangs on it.
+	// settled leaves nothing open: it concerns nothing pending and no held money.
 	settled standing = iota
 	refundPending
 	// pendingUntaken attempts hold nothing as far as was reported.
 	pendingUntaken
-	// pendingReturned attempts held money, and hold none any more.
+	// pendingReturned attempts held money, and hold no money any more.
 	pendingReturned
 	pendingTaken
 	// pendingForeign attempts hold money in another currency.
@@ -71,14 +69,14 @@ const (
 	// holds money, too.
 	late
 	lateBeside
-	// mayHold attempts failed, and the provider did not give up what they may hold.
+	// mayHold attempts failed, and the provider did not release a possible hold.
 	mayHold
-	// refunding attempts may soon hold nothing any more.
+	// refunding attempts may soon hold no money any more.
 	refunding
 )
 
-// possibilities are what a person may decide. Each leaves an order that is paid or can be paid, or
-// something else that is open for it: nothing pending and no money goes unwatched.
+// possibilities are the decisions that a person may take. After each the order is paid or can be paid, or another case
+// is open for it: nothing pending and no money goes unwatched.
 var possibilities = map[standing][]Possibility{ //nolint:gochecknoglobals // a table
 	settled: {
 		{ResolvedAccepted, "it is as it should be, or explained", "Nothing moves."},
@@ -119,10 +117,10 @@ var possibilities = map[standing][]Possibility{ //nolint:gochecknoglobals // a t
 	refunding: nil,
 }
 
-// freesOrder is the effect of what ends a pending attempt without money.
+// freesOrder is the effect of a resolution that ends a pending attempt without money.
 const freesOrder = "The provider is asked first; then the payment fails, and the order can be paid again."
 
-// beforehand is what else helps where a resolution is missing.
+// beforehand has another remedy where a resolution is missing.
 var beforehand = map[standing]string{ //nolint:gochecknoglobals // a table
 	pendingTaken: "What was taken can be refunded here first; then this can be resolved as not_paid.",
 	late:         "Or refund it here, and resolve this as accepted once that has succeeded.",
@@ -130,10 +128,10 @@ var beforehand = map[standing]string{ //nolint:gochecknoglobals // a table
 	refunding:    "A refund of it is under way: resolve this once it has ended.",
 }
 
-// Possible is what a discrepancy that is open can be resolved as.
+// Possible returns the resolutions that an open discrepancy takes.
 func (d Discrepancy) Possible(c Circumstances) []Possibility { return d.possible(d.standing(c)) }
 
-// possible is Possible in a standing. Where nothing is left open the kind has what is to be found out.
+// possible is Possible for a standing. Where nothing is left open, the text depends on the kind.
 func (d Discrepancy) possible(at standing) []Possibility {
 	list := slices.Clone(possibilities[at])
 	if at != settled {
@@ -160,10 +158,10 @@ var acceptedWhen = map[payment.DiscrepancyKind]string{ //nolint:gochecknoglobals
 	payment.UnknownHere:     "it is not about a payment of this service, or its goods are delivered",
 }
 
-// Beforehand is what else can be done about it; empty if nothing.
+// Beforehand is another remedy for the discrepancy; empty without one.
 func (d Discrepancy) Beforehand(c Circumstances) string { return beforehand[d.standing(c)] }
 
-// Moves reports whether a resolution decides how an attempt or a refund stands.
+// Moves reports whether a resolution decides the state of an attempt or a refund.
 func (d Discrepancy) Moves(c Circumstances) bool { return d.standing(c) != settled }
 
 // Frees reports whether a resolution frees money, or the order, for another move: a lookup comes first.
@@ -215,8 +213,7 @@ func (d Discrepancy) standing(c Circumstances) standing {
 	return pendingUntaken
 }
 
-// asksForAttempt reports whether a discrepancy leaves open what becomes of its attempt,
-// or of the attempt's money.
+// asksForAttempt reports whether a discrepancy leaves the outcome of its attempt, or of the attempt's money, open.
 func (d Discrepancy) asksForAttempt() bool {
 	switch d.Kind {
 	case payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel, payment.UnknownAtProvider:
@@ -245,7 +242,7 @@ func (d Discrepancy) Takes(r Resolution, c Circumstances) error {
 	return &ResolutionError{Reason: d.instead(at)}
 }
 
-// instead is what can be done where a resolution can't.
+// instead describes the alternatives to a resolution that is not possible.
 func (d Discrepancy) instead(at standing) string {
 	parts := []string{"It would leave money, or what is pending, that nobody looks at any more."}
 	if at == settled {
@@ -260,8 +257,8 @@ func (d Discrepancy) instead(at standing) string {
 	return strings.Join(parts, " ")
 }
 
-// SettlesHeld reports whether a resolution that does not move the attempt states that what it holds
-// beside its payment was released or refunded.
+// SettlesHeld reports whether a resolution states that the money held beside the payment was released or refunded. Such
+// a resolution does not move the attempt.
 func (d Discrepancy) SettlesHeld() bool {
 	return d.Kind == payment.CurrencyMismatch && d.OfPayment() || d.Kind == payment.NeedsReview && d.About == payment.AboutHoldNotReleased
 }
@@ -286,7 +283,7 @@ type Proposed struct {
 	At                time.Time
 }
 
-// What is what was proposed, in words.
+// What is the proposal in words.
 func (p Proposed) What() string {
 	if p.ProviderPaymentID == "" {
 		return string(p.Resolution)
@@ -294,10 +291,10 @@ func (p Proposed) What() string {
 	return string(p.Resolution) + " by " + p.ProviderPaymentID
 }
 
-// Awaits reports whether a second person must confirm what is proposed.
+// Awaits reports whether a second person must confirm the proposal.
 func (d Discrepancy) Awaits() bool { return d.Proposed != nil && d.Resolved == nil }
 
-// Confirmed is the subject that proposed how it was resolved; empty without one.
+// Confirmed is the subject of the person who proposed the resolution; empty without a proposal.
 func (d Discrepancy) Confirmed() string {
 	r, p := d.Resolved, d.Proposed
 	if r == nil || p == nil || p.By == r.By || p.Resolution != r.Resolution || p.ProviderPaymentID != r.ProviderPaymentID {

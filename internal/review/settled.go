@@ -11,34 +11,35 @@ import (
 // By is the subject of a resolution that no person made.
 const By = "paylatch"
 
-// Evidence is what shows that nothing is left to decide about a discrepancy. It must be read under the lock of the event
-// and the attempt that the discrepancy is of.
+// Evidence shows whether anything is left to decide about a discrepancy. It must be read under the lock of the event and
+// of the attempt of the discrepancy.
 type Evidence struct {
 	Circumstances
 
-	// Captured, Refunded and Disputed are the attempt's totals, each less what was undone, in its own Currency.
+	// Captured, Refunded and Disputed are the attempt's totals, each less its reversals, in its own Currency.
 	Captured, Refunded, Disputed int64
 	Currency                     payment.Currency
-	// Amount is what the attempt is for, in minor units of Currency.
+	// Amount is the attempt's amount, in minor units of Currency.
 	Amount int64
 	// ForeignCaptured is set if money in another currency was ever captured.
 	ForeignCaptured bool
 	// Disputing is set while any dispute of the attempt is open.
 	Disputing bool
-	// Verdict is that of the event which is the cause; empty without one.
+	// Verdict is the verdict of the event that caused the discrepancy; empty without an event.
 	Verdict fsm.Verdict
-	// Known is set if an attempt has the name of the payment that an unsigned notice is of, AllRead if no event of
-	// the account's hour is unreadable any more.
+	// Known is set if an attempt has the payment name of an unsigned notice. AllRead is set if no event of the account's
+	// hour is unreadable any more.
 	Known, AllRead bool
 	// InBooks is set if the provider's books had the capture after the discrepancy was opened.
 	InBooks bool
 }
 
-// settlement is what of a kind is settled, and by what: a text for people, empty while there is something left to decide.
+// settlement returns the reason why a discrepancy of a kind is settled, as a text for people. The text is empty while a
+// decision is left.
 type settlement func(d Discrepancy, e Evidence) string
 
-// settlements are the rules, one for each kind. A kind without a rule always takes a person: what is compared with a
-// provider's dashboard can't be seen here.
+// settlements are the rules, one for each kind. A kind without a rule always takes a person, since its comparison with a
+// provider's dashboard can't be made here.
 var settlements = map[payment.DiscrepancyKind]settlement{ //nolint:gochecknoglobals // a table
 	payment.LateSuccess:       allRefunded,
 	payment.DoubleSuccess:     allRefunded,
@@ -58,7 +59,7 @@ var settlements = map[payment.DiscrepancyKind]settlement{ //nolint:gochecknoglob
 	payment.UnknownHere:  nil,
 }
 
-// reviews are the rules of what needs review, by what it is about. The others take a person.
+// reviews are the rules of kind needs_review, by subject. Other subjects take a person.
 var reviews = map[string]settlement{ //nolint:gochecknoglobals // a table
 	payment.AboutUnknownOutcome:        outcomeKnown,
 	payment.AboutRefundUnknown:         refundOver,
@@ -81,8 +82,8 @@ var reviews = map[string]settlement{ //nolint:gochecknoglobals // a table
 	payment.AboutPaidAfterFailedRefund: nil,
 }
 
-// Settled reports whether nothing is left to decide about an open discrepancy, and by what. In doubt it is not. One that
-// waits for a second person is left to that person.
+// Settled reports whether nothing is left to decide about an open discrepancy, and the reason. In doubt it returns
+// false. A discrepancy that waits for a second person is left to that person.
 func (d Discrepancy) Settled(e Evidence) (by string, ok bool) {
 	if rule := settlements[d.Kind]; rule != nil && d.Resolved == nil && d.Proposed == nil {
 		by = rule(d, e)
@@ -102,7 +103,7 @@ func (e Evidence) rests() bool {
 	return e.State.Final() && e.Held == 0 && !e.MayHold && !e.Foreign && !e.Refunding && !e.Disputing && e.Disputed <= 0
 }
 
-// refunded reports whether all that was captured is refunded. What the provider took away by itself is not.
+// refunded reports whether all captured money is refunded. Money that the provider took back by itself does not count.
 func (e Evidence) refunded() bool { return e.rests() && e.Captured > 0 && e.Refunded >= e.Captured }
 
 func allRefunded(_ Discrepancy, e Evidence) string {
@@ -112,8 +113,8 @@ func allRefunded(_ Discrepancy, e Evidence) string {
 	return "All that was captured has been refunded: " + payment.Money{Minor: e.Captured, Currency: e.Currency}.String() + "."
 }
 
-// mismatchSettled is of a part of the amount that other parts have completed since, and else allRefunded where what the
-// provider reported is recorded, too.
+// mismatchSettled settles a partial capture that other captures have completed since. Otherwise it is allRefunded, if
+// the amount that the provider reported is recorded, too.
 func mismatchSettled(d Discrepancy, e Evidence) string {
 	switch {
 	case !d.OfPayment(), d.Money == nil, d.Money.Currency != e.Currency, d.Money.Minor > e.Captured:
@@ -146,7 +147,7 @@ func chargebackReturned(d Discrepancy, e Evidence) string {
 	return "The provider has returned what the chargeback took."
 }
 
-// disputeOver is of a dispute with a name. What a lost one took has a discrepancy of its own.
+// disputeOver settles a dispute with a name. The loss of a lost dispute has a discrepancy of its own.
 func disputeOver(_ Discrepancy, e Evidence) string {
 	switch {
 	case e.Dispute == fsm.DisputeWon && !e.Disputing && e.Disputed <= 0:

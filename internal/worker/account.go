@@ -22,8 +22,7 @@ func newByAccount(work func(ctx context.Context, account string) error) *byAccou
 	return &byAccount{work: work, busy: map[string]bool{}}
 }
 
-// begin starts the work of those accounts that have none under way. It does not wait
-// for it.
+// begin starts the work of those accounts that have no work under way. It does not wait for the work.
 func (b *byAccount) begin(ctx context.Context, accounts []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

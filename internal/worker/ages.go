@@ -10,10 +10,10 @@ const (
 	agesBatch = 5000
 )
 
-// AgesPurger is what the sweep needs of the logs.
+// AgesPurger deletes old entries of the logs.
 type AgesPurger interface {
-	// PurgeAudit deletes at most limit entries of the audit log that are older than keep, and returns how many
-	// there were. The chain begins behind them from then on.
+	// PurgeAudit deletes at most limit entries of the audit log that are older than keep, and returns their number. The
+	// chain begins after them from then on.
 	PurgeAudit(ctx context.Context, keep time.Duration, limit int) (int, error)
 	// PurgeLog does the same with the log of requests and calls.
 	PurgeLog(ctx context.Context, keep time.Duration, limit int) (int, error)

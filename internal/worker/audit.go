@@ -16,21 +16,21 @@ const (
 	headEvery = 24 * time.Hour
 )
 
-// AuditLog is what the audit loop needs of the storage.
+// AuditLog is the storage of the audit loop.
 type AuditLog interface {
 	support.ChainStore
 	// AuditMayBeChanged names the role of the sessions and reports whether it may change the audit log.
 	AuditMayBeChanged(ctx context.Context) (role string, may bool, err error)
 }
 
-// AuditMark keeps the last known head of the audit log outside of the database.
+// AuditMark keeps the last verified head of the audit log outside of the database.
 type AuditMark interface {
-	// KnownHead returns the head that was kept last, zero if there is none of this database.
+	// KnownHead returns the last kept head, zero if this database has no kept head.
 	KnownHead(ctx context.Context) (support.Head, error)
 	KeepHead(ctx context.Context, h support.Head) error
 }
 
-// audit is what the audit loop knows from one round to the next.
+// audit is the state that the audit loop keeps between rounds.
 type audit struct {
 	from  AuditLog
 	mark  AuditMark

@@ -14,16 +14,16 @@ import (
 // booksEvery is how often the loop looks for accounts that are due: a run is daily, and tried again after an hour.
 const booksEvery = 5 * time.Minute
 
-// Books is what the loop over providers' books needs of package reconcile.
+// Books reconciles accounts with providers' books.
 type Books interface {
 	// WithBooks lists the accounts with books that can be read by a call, and those without.
 	WithBooks() (with, without []string)
-	// RunDaily reconciles an account if that is due, of all processes one at a time, and reports whether it was.
+	// RunDaily reconciles an account if that is due, and reports whether it ran. Only one process runs at a time.
 	RunDaily(ctx context.Context, account string, found func(review.Discrepancy)) (reconcile.Count, bool, error)
 }
 
-// ReconcileBooks reconciles each account with its provider's books once a day, logs what that came to, and passes it to counted. The
-// accounts without books are logged once.
+// ReconcileBooks reconciles each account with its provider's books once a day. It logs the result and passes it to
+// counted. The accounts without books are logged once.
 func ReconcileBooks(b Books, counted func(account string, entries map[string]int, failed bool), log zerolog.Logger) Loop {
 	accounts := newByAccount(func(ctx context.Context, account string) error {
 		log := log.With().Str("account", account).Logger()

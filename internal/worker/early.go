@@ -9,12 +9,12 @@ import (
 
 const earlyEvery = 500 * time.Millisecond
 
-// Early is what the early loop needs of package intake.
+// Early retries unsigned notices.
 type Early interface {
 	RetryEarly(ctx context.Context) (questions []func(context.Context) error, err error)
 }
 
-// RetryEarly takes in unsigned notices of payments that exist by now, and has the others looked up at their providers.
+// RetryEarly applies unsigned notices whose payments exist by now, and looks up the other notices at their providers.
 func RetryEarly(e Early) Loop {
 	return Loop{Name: "early", Every: earlyEvery, Do: func(ctx context.Context) (bool, error) {
 		questions, err := e.RetryEarly(ctx)

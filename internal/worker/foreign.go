@@ -15,7 +15,7 @@ const (
 	summaryEvery = 24 * time.Hour
 )
 
-// ForeignEvents is what the foreign loop needs of package intake.
+// ForeignEvents counts foreign events.
 type ForeignEvents interface {
 	// ForeignLastDay counts the foreign events of the last day by account.
 	ForeignLastDay(ctx context.Context) (map[string]int64, error)

@@ -7,14 +7,14 @@ import (
 
 const countEvery = 2 * time.Second
 
-// Counter counts by hours what has ended; *overview.Service in the program.
+// Counter counts ended attempts by hours; *overview.Service in the program.
 type Counter interface {
 	// Count counts a portion and reports whether more waits; Purge deletes old hours.
 	Count(ctx context.Context) (more bool, err error)
 	Purge(ctx context.Context) error
 }
 
-// CountHours counts what has ended.
+// CountHours counts ended attempts by hours.
 func CountHours(c Counter) Loop {
 	return Loop{Name: "count hours", Every: countEvery, Do: c.Count}
 }

@@ -7,7 +7,7 @@ import (
 
 const jobsEvery = time.Second
 
-// Jobber is what the loop over jobs needs of package bulk.
+// Jobber works on jobs.
 type Jobber interface {
 	// Work does a portion of a job, if there is one, and reports whether there may be more.
 	Work(ctx context.Context) (more bool, err error)

@@ -30,8 +30,8 @@ type Recoverer interface {
 	RunHeld(ctx context.Context, h reconcile.Hold, found func(review.Discrepancy)) (uuid.UUID, bool, error)
 }
 
-// Release reconciles the accounts that are held, each by itself, and releases those of which the time that may be forgotten was
-// compared. One that can't be read by a call stays held until a person reconciles it.
+// Release reconciles the held accounts, each by itself. It releases an account once the period that the database may
+// lack was compared. An account without readable books stays held until a person reconciles it.
 func Release(s Holds, r Recoverer, log zerolog.Logger) Loop {
 	var mu sync.Mutex
 	held := map[string]watermark.Hold{}

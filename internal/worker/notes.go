@@ -8,7 +8,7 @@ import (
 // notesEvery is the interval between flushes of the notes.
 const notesEvery = 500 * time.Millisecond
 
-// Notes is what the loops of notes and of the access log need.
+// Notes stores notes or the access log.
 type Notes interface {
 	// Flush writes the notes since the last call.
 	Flush(ctx context.Context) error

@@ -13,7 +13,7 @@ const (
 	parkedBatch = 64
 )
 
-// Parked is what the parked loop needs of package intake.
+// Parked retries parked events.
 type Parked interface {
 	RetryParked(ctx context.Context, limit int) ([]inbound.StoredEvent, error)
 	Fetch(ctx context.Context, e inbound.StoredEvent) error

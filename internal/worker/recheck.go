@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// recheckEvery is much less than a turn, so that another process goes on soon with what one that died had begun.
+// recheckEvery is much less than a turn, so that another process soon continues the turn of a process that died.
 const recheckEvery = 10 * time.Second
 
-// Rechecker is what the recheck loop needs of package recheck.
+// Rechecker looks up final attempts again.
 type Rechecker interface {
 	Lookups() []string
 	Turn(ctx context.Context, account string) error

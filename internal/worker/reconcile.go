@@ -18,7 +18,7 @@ const (
 	reconcileParallel = 8
 )
 
-// Reconciler is what the reconcile loop needs of package runner.
+// Reconciler executes due operations.
 type Reconciler interface {
 	DueAccounts(ctx context.Context) ([]string, error)
 	Due(ctx context.Context, account string, limit int) ([]payment.OperationName, error)
@@ -55,8 +55,8 @@ func Reconcile(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
 	}}
 }
 
-// side does one thing for each operation, a few at a time, until ctx ends: one that was not begun then is due at the
-// next start. It reports whether any was done: the others stay due, and may be all that the next portion has.
+// side runs do for each operation, a few at a time, until ctx ends. Operations that were not begun then are due at the
+// next start. It reports whether any operation was done. The others stay due, and may fill the whole next portion.
 func side(ctx context.Context, due []payment.OperationName, do func(context.Context, payment.OperationName) bool) bool {
 	var all sync.WaitGroup
 	var some atomic.Bool

@@ -10,11 +10,11 @@ const (
 	verifyRejectedEvery = 10 * time.Second
 )
 
-// Rejected is what the loops over rejected deliveries need of package rejected.
+// Rejected stores and verifies rejected deliveries.
 type Rejected interface {
-	// Flush stores those that wait in memory.
+	// Flush stores the deliveries that wait in memory.
 	Flush(ctx context.Context) error
-	// VerifyAgain verifies a portion of those that another configuration rejected.
+	// VerifyAgain verifies a portion of the deliveries that another configuration rejected.
 	VerifyAgain(ctx context.Context) (more bool, err error)
 }
 
@@ -28,9 +28,9 @@ func VerifyRejected(r Rejected) Loop {
 	return Loop{Name: "verify rejected", Every: verifyRejectedEvery, Do: r.VerifyAgain}
 }
 
-// RejectedPurger is what the sweep needs of the rejected deliveries.
+// RejectedPurger deletes old rejected deliveries.
 type RejectedPurger interface {
-	// PurgeRejected deletes at most limit deliveries that are older than keep, and returns how many there were.
+	// PurgeRejected deletes at most limit deliveries that are older than keep, and returns their number.
 	PurgeRejected(ctx context.Context, keep time.Duration, limit int) (int, error)
 }
 

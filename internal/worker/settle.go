@@ -7,9 +7,9 @@ import (
 
 const settleEvery = time.Second
 
-// Settler is what the loop over open discrepancies needs of package worklist.
+// Settler closes settled discrepancies.
 type Settler interface {
-	// Turn looks at a portion of what is open, if it is this process's turn.
+	// Turn checks a portion of the open discrepancies, if it is this process's turn.
 	Turn(ctx context.Context) error
 }
 

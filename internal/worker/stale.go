@@ -9,7 +9,7 @@ import (
 
 const staleEvery = 15 * time.Second
 
-// LastWebhooks is what the stale loop needs of package intake.
+// LastWebhooks stores the times of webhooks and lists stale accounts.
 type LastWebhooks interface {
 	SaveLastWebhooks(ctx context.Context) error
 	Stale(ctx context.Context) ([]intake.StaleAccount, error)

@@ -1,5 +1,5 @@
-// Package worker runs use cases periodically: it checks what is due at providers, retries parked events, verifies, and
-// deletes expired data. Any number of replicas may run all loops: work that only one may do at a time is claimed in the
+// Package worker runs use cases periodically. It executes due operations, retries parked events, verifies, and deletes
+// expired data. Any number of replicas may run all loops. Work that only one replica may do at a time is claimed in the
 // database.
 package worker
 
@@ -22,11 +22,11 @@ type Loop struct {
 	Essential bool
 	// Do does a portion and reports whether more is waiting.
 	Do func(ctx context.Context) (more bool, err error)
-	// Rest waits, after the last portion, for what Do left running; nil if there is none.
+	// Rest waits, after the last portion, for work that Do left running; nil without such work.
 	Rest func()
 }
 
-// Supervisor runs loops until its context ends and reports which keep failing.
+// Supervisor runs loops until its context ends and reports the loops that keep failing.
 type Supervisor struct {
 	loops  []Loop
 	log    zerolog.Logger

@@ -9,15 +9,14 @@ import (
 
 const (
 	sweepEvery = time.Minute
-	// monthsEvery is often enough for what is dropped up to a month late.
+	// monthsEvery is often enough: a month may be dropped up to a month late.
 	monthsEvery = time.Hour
 	sweepBatch  = 1000
 )
 
-// Purger is what the sweep needs of the storage of keys.
+// Purger deletes expired keys.
 type Purger interface {
-	// PurgeKeys deletes at most limit expired keys and returns how many there
-	// were.
+	// PurgeKeys deletes at most limit expired keys and returns their number.
 	PurgeKeys(ctx context.Context, limit int) (int, error)
 }
 
@@ -31,15 +30,15 @@ func PurgeKeys(p Purger, purged func(n int)) Loop {
 	}}
 }
 
-// DataKeys are the keys of what providers sent; *envelope.Keys in the program.
+// DataKeys are the keys that encrypt providers' data; *envelope.Keys in the program.
 type DataKeys interface {
-	// Refresh reads the keys, and makes what is missing of them and of the partitions. It returns how many can't be used.
+	// Refresh reads the keys, and makes missing keys and partitions. It returns the number of keys that can't be used.
 	Refresh(ctx context.Context) (closed int, err error)
 	// Age drops a month that has been over for longer than keep. It reports whether there may be more to do.
 	Age(ctx context.Context, keep time.Duration) (more bool, err error)
 }
 
-// RefreshDataKeys reads the keys of what providers sent, before this process needs those of a new month.
+// RefreshDataKeys reads the keys of providers' data, before this process needs the keys of a new month.
 func RefreshDataKeys(k DataKeys, log zerolog.Logger) Loop {
 	return Loop{Name: "refresh data keys", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
 		closed, err := k.Refresh(ctx)
@@ -50,16 +49,17 @@ func RefreshDataKeys(k DataKeys, log zerolog.Logger) Loop {
 	}}
 }
 
-// AgeEventBytes removes what providers sent once a month of it is older than keep: bytes and headers. Ids, digest and verdict stay.
+// AgeEventBytes removes the bytes and headers of providers' events once their month is older than keep. Ids, digest and
+// verdict stay.
 func AgeEventBytes(k DataKeys, keep time.Duration) Loop {
 	return Loop{Name: "age event bytes", Every: monthsEvery, Do: func(ctx context.Context) (bool, error) {
 		return k.Age(ctx, keep)
 	}}
 }
 
-// EventsPurger is what the sweep needs of the outbox.
+// EventsPurger deletes old events of the outbox.
 type EventsPurger interface {
-	// PurgeEvents deletes limit events of before a time, or somewhat more, and returns how many there were.
+	// PurgeEvents deletes limit events from before a time, or somewhat more, and returns their number.
 	PurgeEvents(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
@@ -68,7 +68,7 @@ func PurgeEvents(p EventsPurger, keep time.Duration, now func() time.Time) Loop 
 	return purgeEvents("purge events", p, keep, now)
 }
 
-// PurgeDeliveries deletes what is older than keep of the log of deliveries to endpoints.
+// PurgeDeliveries deletes entries of the endpoints' delivery log that are older than keep.
 func PurgeDeliveries(p EventsPurger, keep time.Duration, now func() time.Time) Loop {
 	return purgeEvents("purge deliveries", p, keep, now)
 }
@@ -80,10 +80,9 @@ func purgeEvents(name string, p EventsPurger, keep time.Duration, now func() tim
 	}}
 }
 
-// SessionsPurger is what the sweep needs of the sessions.
+// SessionsPurger deletes ended sessions.
 type SessionsPurger interface {
-	// PurgeSessions deletes at most limit sessions that have ended some time ago and
-	// returns how many there were.
+	// PurgeSessions deletes at most limit sessions that ended some time ago and returns their number.
 	PurgeSessions(ctx context.Context, limit int) (int, error)
 }
 
@@ -96,25 +95,24 @@ func PurgeSessions(p SessionsPurger) Loop {
 	}}
 }
 
-// RequestsPurger is what the sweep needs of the requests that may be sent again.
+// RequestsPurger erases old requests that may be sent again.
 type RequestsPurger interface {
-	// PurgeRequests erases at most limit requests that are older than keep, and returns how
-	// many there were.
+	// PurgeRequests erases at most limit requests that are older than keep, and returns their number.
 	PurgeRequests(ctx context.Context, keep time.Duration, limit int) (int, error)
 }
 
 // detailsKept is how long a refund may still need the receipt of its payment.
 const detailsKept = 400 * 24 * time.Hour
 
-// DetailsPurger is what the sweep needs of the details of orders and the receipts of attempts.
+// DetailsPurger erases the details of orders and the receipts of attempts.
 type DetailsPurger interface {
-	// PurgeDetails erases those that nothing needs any more, and those that are older than keep. It looks at
-	// limit at most, and returns at how many.
+	// PurgeDetails erases details that are not needed any more, and details that are older than keep. It checks at most
+	// limit rows and returns their number.
 	PurgeDetails(ctx context.Context, keep time.Duration, limit int) (int, error)
 }
 
-// PurgeDetails erases the details of orders that can't be paid any more, and the receipts of attempts of which nothing
-// can be captured or refunded.
+// PurgeDetails erases the details of orders that can't be paid any more, and the receipts of attempts without money to
+// capture or refund.
 func PurgeDetails(p DetailsPurger) Loop {
 	return Loop{Name: "purge details", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
 		n, err := p.PurgeDetails(ctx, detailsKept, sweepBatch)

@@ -11,7 +11,7 @@ const (
 	readAgainBatch = 10
 )
 
-// Rereader is what the loop over unreadable events needs of package intake.
+// Rereader replays unreadable events.
 type Rereader interface {
 	// ReadAgain replays at most limit unreadable events that a version has not tried yet.
 	ReadAgain(ctx context.Context, version string, limit int) (int, error)

@@ -17,10 +17,9 @@ const (
 	verifyBatch = 200
 )
 
-// Verify derives all attempts from their logs again, a portion at a time and lap
-// after lap, logs each difference, and passes each portion to verified: how many
-// attempts it had, and the larger of what the last lap and this one have found.
-// Of all replicas one reads at a time.
+// Verify derives all attempts from their logs again, a portion at a time and lap after lap. It logs each difference. It
+// passes the portion's number of attempts to verified, with the larger number of differences of the last lap and this
+// lap. Only one replica reads at a time.
 func Verify(from verify.Archive, verified func(attempts, differences int), log zerolog.Logger) Loop {
 	var after payment.AttemptID
 	var last, found int
