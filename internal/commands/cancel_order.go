@@ -12,9 +12,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// CancelOrder takes no further pay for an order and cancels its pending attempt at the provider.
-// The order is cancelled once that attempt has failed; one that succeeds all the same has paid it.
-// It returns payment's ErrOrderPaid, ErrBusy while a capture is under way, ErrForbidden, for a customer also where money is on hold,
+// CancelOrder stops further pays of an order and cancels its pending attempt at the provider. The order is cancelled
+// once that attempt has failed. If the attempt succeeds nevertheless, the order is paid. It returns payment's
+// ErrOrderPaid, ErrBusy while a capture is under way, ErrForbidden (for a customer also where money is on hold),
 // ErrOrderNotFound, and the errors of idempotency.Take.
 func (c *Commands) CancelOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error) {
 	if err := actor.MayAct(); err != nil {
@@ -87,8 +87,8 @@ func (c *Commands) cancelLive(ctx context.Context, id payment.OrderID, live *pay
 	return o, err
 }
 
-// orderCancel is what came of a cancel request: a replay, or the live attempt and the fence
-// of the key that waits for its response.
+// orderCancel is the result of a cancel request: a replay, or the live attempt with the fence of the key that waits for
+// its response.
 type orderCancel struct {
 	live   *payment.Attempt
 	fence  int64

@@ -16,9 +16,10 @@ const (
 	checksAtOnce = 10
 )
 
-// Check looks an attempt up at the provider at once, whatever its schedule: a pending one, because its customer is back
-// from the provider's page, and for the shop a final one, too. An attempt that was looked up a moment ago, that another runner has, or of
-// a user who has had many looked up, unless the shop asks, is returned as it is, and so is one of which the provider does not answer. It returns payment's
+// Check looks up an attempt at the provider at once, whether it is due or not. It serves a customer who is back from the
+// provider's page, and for the shop it looks up final attempts, too. It returns the attempt without a lookup if the
+// attempt was looked up a moment ago, if another runner has it, or if the user's rate limit is used up. The limit does
+// not hold for the shop. It also returns the attempt unchanged if the provider does not respond. It returns payment's
 // ErrForbidden, ErrAttemptNotFound and ErrUnavailable.
 func (c *Commands) Check(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error) {
 	v, err := c.Attempt(ctx, actor, id)

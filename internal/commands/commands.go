@@ -1,15 +1,14 @@
-// Package commands is the use cases, a file each, named like the verb of the API: create an
-// order, pay, confirm, cancel, refund, resolve.
+// Package commands has the use cases. Each file has one, named like the verb of the API: create an order, pay, confirm,
+// cancel, refund, resolve.
 //
-// Each is executed once for its idempotency key, whatever a person clicks and a network
-// repeats:
+// A command is executed once for its idempotency key, however often a person or the network repeats it:
 //
 //	key claimed, rules checked, operation begun      commit 1
 //	runner.Send                                      no transaction open
 //	runner.Record, response stored under the key     commit 2
 //
-// The same request in one process shares the execution; in another process it waits for
-// the response, or goes on with what a process that died has begun.
+// The same request in one process shares the execution. In another process it waits for the response, or continues the
+// execution of a process that died.
 package commands
 
 import (
@@ -33,7 +32,7 @@ type Options struct {
 	// OrdersBy are the roles that may create orders, and so set prices; nil means the
 	// service alone.
 	OrdersBy []payment.Role
-	// CustomersMay is what customers may decide beside what is always theirs.
+	// CustomersMay are rights of customers beyond the built-in ones.
 	CustomersMay []authz.Right
 	// Wait is how long a duplicate waits for the first request.
 	Wait time.Duration
@@ -53,7 +52,7 @@ type Commands struct {
 	attempts *groupcommit.Reads[payment.AttemptID, payment.Attempt]
 	requests *groupcommit.Reads[payment.RequestName, payment.Attempt]
 	pays     *groupcommit.Group[*payStart]
-	// checks limits lookups by attempt, lookups those that one user causes.
+	// checks limits the lookups of one attempt, lookups the lookups that one user causes.
 	checks, lookups *throttle.KeyedLimiter
 }
 
@@ -95,7 +94,7 @@ func (c *Commands) claim(req idempotency.Request, keep time.Duration) idempotenc
 	return idempotency.Claim{Request: req, Lease: c.Runner.Schedule.Lease, Keep: keep}
 }
 
-// firstCommit is what a command does in its first transaction, as [idempotency.Execute] runs it.
+// firstCommit is the work of a command in its first transaction, as [idempotency.Execute] runs it.
 type firstCommit func(ctx context.Context, tx Tx, rec idempotency.Record) (*idempotency.Response, error)
 
 // underKey runs a command's first commit under its key. A refusal that was stored before is
@@ -115,8 +114,8 @@ func execute(
 	return done, err
 }
 
-// unseen is the result of a command on what is not there: an actor that may only name its
-// own can't find out which ids there are.
+// unseen is the result of a command on an object that does not exist. An actor that may only name its own objects can't
+// find out which ids exist.
 func unseen(actor authz.Actor, err error) error {
 	if err = actor.Unseen(err); errors.Is(err, payment.ErrForbidden) {
 		return err

@@ -12,15 +12,14 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Complete is the command: pass on what the provider's page or script returned, a JSON object.
+// Complete is the command that passes on the data of the provider's page or script, a JSON object.
 type Complete struct {
 	AttemptID payment.AttemptID
 	Details   json.RawMessage
 }
 
-// Complete goes on with an attempt that waits for its customer. It returns payment's
-// ErrNotCompletable, a ValidationError for details that the provider refuses, of which the attempt
-// waits on, and else what Confirm returns.
+// Complete continues an attempt that waits for its customer. It returns payment's ErrNotCompletable, and the errors of
+// Confirm. It returns a ValidationError for details that the provider refuses; the attempt then goes on waiting.
 func (c *Commands) Complete(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Complete) (Reply, error) {
 	return c.operate(ctx, operation{
 		actor: actor, req: req, attempt: cmd.AttemptID, kind: payment.OperationComplete, carries: string(cmd.Details),
@@ -33,8 +32,7 @@ func (c *Commands) Complete(ctx context.Context, actor authz.Actor, req idempote
 	})
 }
 
-// completable refuses a complete of an attempt that does not wait for its customer, or of which the
-// provider takes no second step.
+// completable refuses a complete if the attempt does not wait for its customer, or if its provider has no second step.
 func (c *Commands) completable(a payment.Attempt, o payment.Order) (int64, error) {
 	if err := o.Withheld(a.ID); err != nil {
 		return 0, err

@@ -23,14 +23,13 @@ type CreateOrder struct {
 	Customer gateway.Customer
 }
 
-// details are what the order's pays carry, unless they have their own.
+// details are the details that the order's pays carry by default.
 func (cmd CreateOrder) details() orderDetails { return orderDetails{cmd.Lines, cmd.Customer} }
 
-// CreateOrder creates what is to be paid. The roles that may are configured, since they set
-// the price; a customer can't choose the order's id. The same request again gets the same
-// response, as it was; the same order under another key, the order as it is. It
-// returns ErrForbidden, ErrUserMissing, a ValidationError, payment.ErrOrderExists when the id is
-// taken otherwise, and the errors of idempotency.Take.
+// CreateOrder creates an order. The configuration names the roles that may create orders, since they set the price. A
+// customer can't choose the order's id. The same request again gets the stored response. The same order under another
+// key gets the order as it is now. It returns ErrForbidden, ErrUserMissing, a ValidationError, payment.ErrOrderExists
+// when another order has the id, and the errors of idempotency.Take.
 func (c *Commands) CreateOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateOrder) (payment.Order, idempotency.Result, error) {
 	if err := actor.MayCreate(c.OrdersBy); err != nil {
 		return payment.Order{}, "", err
@@ -96,8 +95,7 @@ func (c *Commands) replayOrder(ctx context.Context, req idempotency.Request, r i
 	return orderReply{o.ResponseTo(req), idempotency.Reused}, err
 }
 
-// placeOrder inserts the order or finds the one that the same request, or the
-// same content under another key, has made before.
+// placeOrder inserts the order, or finds the order of an earlier equal request, or of equal content under another key.
 func (c *Commands) placeOrder(ctx context.Context, tx Tx, actor authz.Actor, req idempotency.Request, cmd CreateOrder) (payment.Order, error) {
 	user := actor.User()
 	o := payment.Order{

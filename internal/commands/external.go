@@ -71,8 +71,7 @@ func (c *Commands) Register(ctx context.Context, actor authz.Actor, req idempote
 	return Reply{View: v, Result: idempotency.Created}, err
 }
 
-// beginElsewhere makes a new attempt one that waits for its customer, with a check in the place of a
-// charge.
+// beginElsewhere makes a new attempt wait for its customer, with a check instead of a charge.
 func (c *Commands) beginElsewhere(a *payment.Attempt, cmd External) {
 	end := a.CreatedAt.Add(cmp.Or(cmd.ExpiresIn, expiresIn))
 	a.ExpiresAt = &end
@@ -84,8 +83,8 @@ func (c *Commands) beginElsewhere(a *payment.Attempt, cmd External) {
 	a.Operations = []payment.Operation{op}
 }
 
-// learnNames gives a new attempt the provider's names of a payment that was begun elsewhere, and
-// applies what is parked for them.
+// learnNames gives a new attempt the provider's names of a payment with BegunElsewhere, and applies the events that are
+// parked for them.
 func (c *Commands) learnNames(ctx context.Context, tx Tx, p *payStart) error {
 	if p.elsewhere == nil {
 		return nil
@@ -97,7 +96,7 @@ func (c *Commands) learnNames(ctx context.Context, tx Tx, p *payStart) error {
 	return s.Save(ctx)
 }
 
-// learn gives an attempt names, of which none may be another's.
+// learn gives an attempt names. No name may belong to another attempt.
 func learn(ctx context.Context, tx Tx, s *changeset.Changeset, change *changeset.Change, r Report) error {
 	id, references := r.ProviderPaymentID, r.References
 	a := change.Attempt
@@ -144,7 +143,7 @@ func (o Outcome) failure() *payment.Failure {
 	return payment.NewFailure("canceled", "")
 }
 
-// Report is the command: what the merchant's backend learnt of a payment that was begun elsewhere.
+// Report is the command of the merchant's backend that reports on a payment with BegunElsewhere.
 type Report struct {
 	AttemptID         payment.AttemptID
 	ProviderPaymentID string
@@ -154,14 +153,14 @@ type Report struct {
 	Reason  string
 }
 
-// cause is what the log names as the cause.
+// cause is the cause that the log shows.
 func (r Report) cause() payment.Cause {
 	return payment.Cause{Kind: payment.CauseReport, ID: cmp.Or(r.Reason, string(r.Outcome), "named")}
 }
 
-// Report takes names by which webhooks find the attempt, and that it is over: then it is cancelled at
-// the provider, or fails where no lookup is possible. It returns payment's ErrAttemptFinal for one that
-// was paid, and what Cancel returns.
+// Report adds names by which webhooks find the attempt. It also takes the report that the payment is over. Then the
+// payment is cancelled at the provider, or fails where no lookup is possible. It returns payment's ErrAttemptFinal for a
+// paid attempt, and the errors of Cancel.
 func (c *Commands) Report(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Report) (Reply, error) {
 	if err := actor.MayAct(); err != nil {
 		return Reply{}, err
@@ -215,7 +214,7 @@ func (c *Commands) reportIn(ctx context.Context, tx Tx, actor authz.Actor, cmd R
 	return s.Save(ctx)
 }
 
-// asked looks up a payment that was begun elsewhere, if there is something to look up, and shows it.
+// asked looks up a payment with BegunElsewhere, if a lookup is possible, and returns the view of it.
 func (c *Commands) asked(ctx context.Context, id payment.AttemptID) (payment.View, error) {
 	a, err := c.Store.Attempt(ctx, id)
 	if err != nil {

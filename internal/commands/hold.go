@@ -45,7 +45,7 @@ func (c *Commands) lookForHold(ctx context.Context, actor authz.Actor, id paymen
 	a, err := c.Store.Attempt(ctx, id)
 	switch {
 	case errors.Is(err, payment.ErrAttemptNotFound):
-		return nil // the command says so
+		return nil // the command returns the error
 	case err != nil:
 		return err
 	case a.UserID != actor.User(), a.Capture != payment.CaptureManual, a.State != fsm.AwaitingCustomer, !c.Runner.Reachable(a):
@@ -66,7 +66,7 @@ func (c *Commands) lookForHoldOf(ctx context.Context, actor authz.Actor, id paym
 	o, err := c.Store.Order(ctx, id)
 	switch live := o.Live(); {
 	case errors.Is(err, payment.ErrOrderNotFound):
-		return nil // the command says so
+		return nil // the command returns the error
 	case err != nil:
 		return err
 	case live == nil:

@@ -20,11 +20,11 @@ type operation struct {
 	req     idempotency.Request
 	attempt payment.AttemptID
 	kind    payment.OperationKind
-	// carries is what the operation carries, sealed as long as it may be sent again; empty for nothing.
+	// carries is the data that the operation carries, sealed as long as it may be sent again; empty without data.
 	carries string
-	// amount is what is to be done, given the attempt and its order as they are, or why not.
+	// amount returns the amount of the operation for the attempt and its order, or the reason for a refusal.
 	amount func(a payment.Attempt, o payment.Order) (int64, error)
-	// met reports whether an attempt is as the command wants it.
+	// met reports whether an attempt is already in the state that the command requests.
 	met func(a payment.Attempt) bool
 	// uses reports whether a refusal uses up the key.
 	uses func(err error) bool
@@ -51,7 +51,7 @@ func (c *Commands) operate(ctx context.Context, op operation) (Reply, error) {
 	return reply, err
 }
 
-// begun is what commit 1 of a command made: a task, or nothing for a replay.
+// begun is the result of commit 1 of a command: a task, or nothing for a replay.
 type begun struct {
 	task   runner.Task
 	rec    idempotency.Record
@@ -100,7 +100,7 @@ func (c *Commands) finish(ctx context.Context, op operation, b begun, res gatewa
 		a, err = record(false)
 	}
 	if errors.Is(err, idempotency.ErrFenced) {
-		// The response is another runner's by now; what the provider reported is applied.
+		// Another runner owns the response by now; the provider's report is applied.
 		result, unmet = idempotency.Reused, stands(unmet)
 		a, err = c.Runner.Record(ctx, b.task, res, nil)
 	}
@@ -117,8 +117,8 @@ func (c *Commands) finish(ctx context.Context, op operation, b begun, res gatewa
 	return Reply{View: v, Result: result, TookOver: b.rec.TakenOver && result == idempotency.Created}, err
 }
 
-// stands is what is left of a caller's refusal when the runner was overtaken: that the
-// payment was made is how it stands, whatever the command.
+// stands returns the caller's refusal that remains when another runner has overtaken this one. ErrAttemptFinal remains:
+// it is the state of the payment, for any command.
 func stands(unmet error) error {
 	if errors.Is(unmet, payment.ErrAttemptFinal) {
 		return unmet
@@ -150,7 +150,7 @@ func (c *Commands) begin(ctx context.Context, op operation) (b begun, err error)
 		case a.UserID != op.actor.User():
 			return nil, payment.ErrForbidden
 		}
-		// The reconciler may have finished what a dead runner began.
+		// The reconciler may have finished the operation of a dead runner.
 		if b.replay = rec.TakenOver && op.met(a); b.replay {
 			b.task.Attempt = a
 			return op.response(), nil
@@ -199,7 +199,7 @@ func (c *Commands) beginOperation(ctx context.Context, tx Tx, op operation, a pa
 		begun = change.Add(made)
 	}
 	decision := payment.Send
-	if begun.Sends > 0 && begun.Kind != payment.OperationCancel { // one that was taken over may be too old
+	if begun.Sends > 0 && begun.Kind != payment.OperationCancel { // an operation that was taken over may be too old
 		begun.SealedRequest = []byte(op.carries)
 		account, _ := c.Runner.Account(a.Account) // callable has found it
 		decision = change.Attempt.Permit(begun, o, account.Provider.Capabilities(), tx.Now())
@@ -239,8 +239,8 @@ func (op operation) open(a *payment.Attempt, amount int64, rec idempotency.Recor
 	return take, nil
 }
 
-// openComplete is open beside another complete: of the same key it is gone on with, one that the provider
-// has accepted needed one more step, and one that was not sent is of an approval that a lookup showed.
+// openComplete decides about an open complete beside a new one. A complete of the same key is continued. A complete that
+// the provider has accepted needed one more step. An unsent complete belongs to an approval that a lookup showed.
 func (op operation) openComplete(take *payment.Operation, rec idempotency.Record) (*payment.Operation, error) {
 	switch {
 	case rec.TakenOver && take.OriginID == string(op.req.Key):
@@ -311,9 +311,9 @@ func notCaptured(_ payment.Attempt, r gateway.CallResult) error {
 	return payment.ErrNotCapturable
 }
 
-// Cancel cancels a pending attempt at the provider. It is failed once the provider has reported
-// that, and until then pending, also where the provider refuses to. It returns
-// payment.ErrAttemptFinal, ErrForbidden for a customer where money is on hold, and else what Confirm returns.
+// Cancel cancels a pending attempt at the provider. The attempt fails once the provider has reported the cancellation.
+// It is pending until then, also where the provider refuses. It returns payment.ErrAttemptFinal, ErrForbidden for a
+// customer where money is on hold, and the errors of Confirm.
 func (c *Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (Reply, error) {
 	if err := c.lookForHold(ctx, actor, id); err != nil {
 		return Reply{}, err

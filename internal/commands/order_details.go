@@ -11,8 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// orderDetails are the lines and the customer of an order: each pay carries them that has none of its
-// own.
+// orderDetails are the lines and the customer of an order: each pay without its own details carries them.
 type orderDetails struct {
 	Lines    []gateway.Line   `json:"lines,omitempty"`
 	Customer gateway.Customer `json:"customer,omitzero"`
@@ -56,7 +55,7 @@ func (p Pay) with(of orderDetails, actor authz.Actor) Pay {
 	return p
 }
 
-// receipt is what the attempt's fiscal receipts show, sealed; nil without one.
+// receipt is the content of the attempt's fiscal receipts, sealed; nil without receipts.
 func (c *Commands) receipt(d gateway.Details, id payment.AttemptID) ([]byte, error) {
 	receipt := gateway.ReceiptOf(d)
 	if receipt == nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// closesPage reports whether an order's live attempt makes way for another pay of its customer: a try of it was declined on
-// the provider's page, and the provider can close that. One that was begun elsewhere is its caller's to
-// supersede.
+// closesPage reports whether an order's live attempt makes way for another pay of its customer. It does if a try was
+// declined on the provider's page and the provider can close that page. For an attempt with BegunElsewhere the caller
+// must name it as superseded.
 func (c *Commands) closesPage(a payment.Attempt) bool {
 	p := c.Runner.Accounts.Get(a.Account).Provider
 	return a.DeclinedOnPage() && a.Begun == payment.BegunHere && p != nil && p.Capabilities().Cancel

@@ -17,7 +17,7 @@ import (
 // Pay is the command. An empty Account means the default one; Amount and Currency, where
 // given, must be the order's.
 type Pay struct {
-	// Details are what the provider is given. A customer without a reference is the user.
+	// Details are the data for the provider. A customer without a reference is the user.
 	gateway.Details
 
 	OrderID  payment.OrderID
@@ -27,8 +27,7 @@ type Pay struct {
 	Currency *payment.Currency
 	// ownCustomer is set if the pay came with a customer.
 	ownCustomer bool
-	// Supersedes is the order's live attempt, begun elsewhere, that the customer has abandoned; nil for
-	// none.
+	// Supersedes is the order's live attempt, with BegunElsewhere, that the customer has abandoned; nil without one.
 	Supersedes *payment.AttemptID
 }
 
@@ -52,11 +51,11 @@ func (p Pay) consistent() error {
 	return nil
 }
 
-// Pay tries to pay an order: one attempt for each (order, user, request), for ever, and one
-// charge for each attempt. It returns the attempt whatever became of it. The errors are
-// payment's ErrForbidden, ErrUserMissing, ErrAccountNotOffered, ErrOrderNotFound,
-// ErrOrderPaid, ErrOrderCancelled, InProgressError, ValidationError, ErrStoredMethod,
-// ErrMethodNotYours, ErrProviderUnavailable, ErrAccountPaused, ErrPaysHeld, and those of idempotency.Take.
+// Pay tries to pay an order. There is one attempt for each (order, user, request), for ever, and one charge for each
+// attempt. It returns the attempt with any outcome. The errors are payment's ErrForbidden, ErrUserMissing,
+// ErrAccountNotOffered, ErrOrderNotFound, ErrOrderPaid, ErrOrderCancelled, InProgressError, ValidationError,
+// ErrStoredMethod, ErrMethodNotYours, ErrProviderUnavailable, ErrAccountPaused, ErrPaysHeld, and those of
+// idempotency.Take.
 func (c *Commands) Pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay) (Reply, error) {
 	if err := actor.MayAct(); err != nil {
 		return Reply{}, err

@@ -14,25 +14,25 @@ import (
 	"github.com/paylatch/paylatch/internal/tracing"
 )
 
-// payStart is commit 1 of one pay. One that is left must be done alone.
+// payStart is commit 1 of one pay. A pay with left set must be started alone.
 type payStart struct {
 	actor authz.Actor
 	req   idempotency.Request
 	cmd   Pay
-	// accepts refuses what the provider would refuse for its form.
+	// accepts refuses a charge that the provider would refuse for its form.
 	accepts func(gateway.Charge) error
-	// elsewhere is set for a payment that is not ours to begin; it carries nothing.
+	// elsewhere is set for a payment that another party begins; the attempt then carries no data.
 	elsewhere *External
 	attempt   payment.Attempt
 	err       error
 	left      bool
 	// detailed is set once the order's details were read.
 	detailed bool
-	// request is the span of the pay's request, shared that of the transaction that was shared; none where traces are off.
+	// request is the span of the pay's request, shared the span of the shared transaction; empty where traces are off.
 	request, shared tracing.Context
 }
 
-// errLacks is returned where the order has details that the pay does not have: they are read first.
+// errLacks is returned where the order has details that the pay lacks: they must be read first.
 var errLacks = errors.New("the order's details are to be read")
 
 // start is commit 1: the attempt and its charge are on disk before a byte is sent. Pays that
@@ -110,7 +110,7 @@ func (c *Commands) startIn(ctx context.Context, tx Tx, pays []*payStart) (starte
 	return started, nil
 }
 
-// countKeys counts the new keys of pays and returns those that are not one too many.
+// countKeys counts the new keys of pays and returns the pays within the quota.
 func (c *Commands) countKeys(ctx context.Context, pays []*payStart) []*payStart {
 	keys := make([]idempotency.Request, len(pays))
 	for i, p := range pays {
@@ -148,8 +148,8 @@ func (p *payStart) response() idempotency.Response {
 	return idempotency.Response{Status: http.StatusCreated, Subject: p.attempt.ID.String()}
 }
 
-// startAlone starts one pay, whatever there is about it. Where the order's live attempt was declined on a page that may
-// still be open, that is closed first.
+// startAlone starts one pay in all cases. If the order's live attempt was declined on a page that may still be open,
+// that page is closed first.
 func (c *Commands) startAlone(ctx context.Context, p *payStart) error {
 	err := c.startLocked(ctx, p)
 	if live, ok := errors.AsType[*payment.InProgressError](err); ok && c.closesPage(live.Attempt) {

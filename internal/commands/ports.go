@@ -26,24 +26,24 @@ type Tx interface {
 	// OrderCancel writes the cancel request of a locked order, and the event where that cancels the
 	// order at once.
 	OrderCancel(ctx context.Context, id payment.OrderID, cancelled outbox.Message) error
-	// OrdersTake reads keys and locks those of some orders that are not locked, in one round
-	// trip. It reads the orders' attempts and locks none.
+	// OrdersTake reads keys and locks the orders that are not locked, in one round trip. It reads the orders' attempts
+	// and locks no attempt.
 	OrdersTake(ctx context.Context, keys []idempotency.Request, ids []payment.OrderID) (map[idempotency.Name]idempotency.Record, map[payment.OrderID]payment.Order, error)
-	// KeysStore stores responses under keys that are free. One that another transaction has
-	// taken meanwhile makes the transaction run again.
+	// KeysStore stores responses under free keys. If another transaction has taken a key meanwhile, the transaction runs
+	// again.
 	KeysStore(ctx context.Context, responses []idempotency.Stored) error
 	// AttemptsInsert inserts attempts with their operations, each with its id as its first
 	// reference.
 	AttemptsInsert(ctx context.Context, attempts []payment.Attempt) error
-	// DiscrepancyLock locks one discrepancy. DiscrepancyPropose writes what is proposed,
-	// DiscrepancyResolve how it is resolved, and the event.
+	// DiscrepancyLock locks one discrepancy. DiscrepancyPropose writes its proposal. DiscrepancyResolve writes its
+	// resolution and the event.
 	DiscrepancyLock(ctx context.Context, id payment.DiscrepancyID) (review.Discrepancy, error)
 	DiscrepancyPropose(ctx context.Context, d review.Discrepancy) error
 	DiscrepancyResolve(ctx context.Context, d review.Discrepancy, resolved outbox.Message) error
 }
 
-// Store keeps what commands make. Its errors are those of package payment, or wrap
-// payment.ErrUnavailable when the storage is gone.
+// Store keeps the objects of the commands. Its errors are those of package payment, or wrap payment.ErrUnavailable when
+// the storage is gone.
 type Store interface {
 	idempotency.Store
 	idempotency.QuotaStore
@@ -52,19 +52,18 @@ type Store interface {
 	InCommandTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
 	// KeyRead reads a key that is not expired; false if there is none.
 	KeyRead(ctx context.Context, r idempotency.Request) (idempotency.Record, bool, error)
-	// Order reads an order with its attempts; Orders several, without those that are not
-	// there.
+	// Order reads an order with its attempts. Orders reads several orders and leaves out missing ones.
 	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)
 	Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error)
 	// OrderDetails reads the lines and the customer of an order, encrypted; nil without.
 	OrderDetails(ctx context.Context, id payment.OrderID) ([]byte, error)
-	// Attempt reads an attempt; AttemptsByID several, without those that are not there.
+	// Attempt reads an attempt. AttemptsByID reads several attempts and leaves out missing ones.
 	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
 	AttemptsByID(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error)
-	// AttemptsByRequest reads the attempts that requests made, those that made one, each with
-	// its first charge.
+	// AttemptsByRequest reads the attempts that requests made, each with its first charge. Requests without an attempt
+	// are left out.
 	AttemptsByRequest(ctx context.Context, requests []payment.RequestName) (map[payment.RequestName]payment.Attempt, error)
-	// Refund reads a refund; RefundByRequest the one that a request made.
+	// Refund reads a refund. RefundByRequest reads the refund that a request made.
 	Refund(ctx context.Context, id payment.RefundID) (refund.Refund, error)
 	RefundByRequest(ctx context.Context, attempt payment.AttemptID, user payment.UserID, request payment.RequestID) (refund.Refund, error)
 	// Dispute reads a dispute, Discrepancy a discrepancy.

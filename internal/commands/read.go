@@ -10,8 +10,8 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// Order reads an order with its attempts. It returns ErrForbidden when it is
-// another user's, and to a customer when there is none.
+// Order reads an order with its attempts. It returns ErrForbidden when the order is another user's. To a customer it
+// also returns ErrForbidden when the order does not exist.
 func (c *Commands) Order(ctx context.Context, actor authz.Actor, id payment.OrderID) (payment.Order, error) {
 	o, err := c.Store.Order(ctx, id)
 	if err != nil {
@@ -20,8 +20,8 @@ func (c *Commands) Order(ctx context.Context, actor authz.Actor, id payment.Orde
 	return o, actor.MayRead(o.UserID)
 }
 
-// Attempts reads the attempts of an order, oldest first; with a request only the
-// one that it made, if it made one.
+// Attempts reads the attempts of an order, oldest first. With a request it returns only the attempt of that request, if
+// it made one.
 func (c *Commands) Attempts(ctx context.Context, actor authz.Actor, id payment.OrderID, request payment.RequestID) ([]payment.View, error) {
 	o, err := c.Order(ctx, actor, id)
 	if err != nil {
@@ -42,8 +42,7 @@ func (c *Commands) Attempt(ctx context.Context, actor authz.Actor, id payment.At
 	return c.Runner.View(ctx, a)
 }
 
-// Watched reads several attempts at once, without those that are not there. That the
-// reader may read them was checked before.
+// Watched reads several attempts at once and leaves out missing ones. The caller must have checked the reader's rights.
 func (c *Commands) Watched(ctx context.Context, ids []payment.AttemptID) ([]payment.View, error) {
 	attempts, err := c.Store.AttemptsByID(ctx, ids)
 	if err != nil {

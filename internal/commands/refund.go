@@ -22,12 +22,12 @@ type CreateRefund struct {
 	Reason    string
 	// Expected is how much the caller believes is left, in minor units.
 	Expected *int64
-	// ProviderPaymentID is which of the attempt's payments is refunded; empty where the caller names none.
+	// ProviderPaymentID is the payment of the attempt to refund; empty if the caller names no payment.
 	ProviderPaymentID string
 	// AcknowledgeDispute is set if the caller refunds in spite of an open dispute.
 	AcknowledgeDispute bool
-	// With, if set, is called in the transaction that makes the refund, which its error undoes; it may be called again. A refusal
-	// of such a refund leaves the key unused.
+	// With, if set, is called in the transaction that makes the refund. Its error undoes the refund. It may be called
+	// again. A refusal of such a refund leaves the key unused.
 	With func(ctx context.Context, tx Tx, r refund.Refund) error
 }
 
@@ -37,9 +37,9 @@ type RefundReply struct {
 	Result idempotency.Result
 }
 
-// Refund refunds money, whatever the attempt's status: one refund for each (attempt, user,
-// request), for ever. It returns payment's ErrNotRefundable, ErrRefundExceeds,
-// ErrRefundableChanged, ErrPaymentAmbiguous, ErrDisputeOpen, ErrForbidden, ErrAttemptNotFound, ErrPaysHeld, and the errors of idempotency.Take.
+// Refund refunds money, in every state of the attempt. There is one refund for each (attempt, user, request), for ever.
+// It returns payment's ErrNotRefundable, ErrRefundExceeds, ErrRefundableChanged, ErrPaymentAmbiguous, ErrDisputeOpen,
+// ErrForbidden, ErrAttemptNotFound, ErrPaysHeld, and the errors of idempotency.Take.
 func (c *Commands) Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateRefund) (RefundReply, error) {
 	if err := actor.MayRefund(); err != nil {
 		return RefundReply{}, err
@@ -187,8 +187,8 @@ func (cmd CreateRefund) of(a payment.Attempt, refunds []refund.Refund) (payment.
 	return payment.Money{Minor: amount, Currency: a.Money.Currency}, nil
 }
 
-// left is how much is left of what the command refunds: of the payment that it names, or of the attempt's only one that
-// holds money.
+// left is the refundable amount of the payment that the command names, or of the attempt's only payment that holds
+// money.
 func (cmd CreateRefund) left(a payment.Attempt, refunds []refund.Refund) (int64, error) {
 	if cmd.ProviderPaymentID != "" {
 		p := a.Payment(cmd.ProviderPaymentID)
@@ -203,9 +203,9 @@ func (cmd CreateRefund) left(a payment.Attempt, refunds []refund.Refund) (int64,
 	return refund.Left(a, refunds), nil
 }
 
-// refundAgain is the response to a request that has made its refund: the refund as it is now, after
-// the runner that has it is done. It goes on with what a process that died has begun. It returns
-// idempotency.ErrInProgress when the runner is still at it after the wait.
+// refundAgain is the response to a repeated request that has made its refund. It returns the refund as it is after its
+// runner is done. It continues a refund of a process that died. It returns idempotency.ErrInProgress when the runner is
+// not done after the wait.
 func (c *Commands) refundAgain(ctx context.Context, r refund.Refund) (RefundReply, error) {
 	r, err := c.awaitRefund(ctx, r)
 	switch {
@@ -234,7 +234,7 @@ func (c *Commands) awaitRefund(ctx context.Context, r refund.Refund) (refund.Ref
 		}
 		next, err := c.Store.Refund(ctx, r.ID)
 		if ctx.Err() != nil {
-			return r, nil // the wait is over: what was read last counts
+			return r, nil // the wait is over: the last read counts
 		}
 		if err != nil {
 			return r, err

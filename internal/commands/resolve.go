@@ -14,31 +14,31 @@ import (
 	"github.com/paylatch/paylatch/internal/storable"
 )
 
-// Resolve is the command: what a person found out.
+// Resolve is the command of a person who has found out the facts of a discrepancy.
 type Resolve struct {
 	ID                payment.DiscrepancyID
 	Resolution        review.Resolution
 	ProviderPaymentID string
 	Reason            string
-	// With runs in the transaction that resolves the discrepancy, or writes what is proposed,
-	// after that, and may run twice; nil for nothing. It does not run for what was resolved
-	// before.
+	// With runs in the transaction that resolves the discrepancy or writes its proposal, after that write. It may run
+	// twice. It does not run for a discrepancy that was resolved before. Nil means no call.
 	With func(ctx context.Context, tx Tx, d review.Discrepancy) error
 }
 
-// maxReason bounds what a person writes, in bytes.
+// maxReason bounds a person's reason, in bytes.
 const maxReason = 2000
 
-// Resolve closes a discrepancy and keeps the person and the reason; review.Discrepancy.Possible has
-// what that does. What is called paid is looked up at the provider, and the amount of the response
-// counts; what would free money, or the order, for another move is looked up, too, and refused where the provider
-// contradicts it. Where that is not possible, or the payment is a stranger's or of another amount, the discrepancy stays
-// open, with what is Proposed, until a second person resolves it so. The same resolution again has the response of the
-// first. What a person's resolution has opened another person closes. It returns
-// payment's ErrForbidden, ValidationError, ErrPaymentIDMissing, ErrDiscrepancyNotFound,
-// ErrResolved, ErrNotPending, ErrHoldsMoney, ErrResolutionImpossible, ErrSecondPerson,
-// ErrPaymentTaken, and ErrBusy while a runner calls the provider: the response may decide it
-// otherwise.
+// Resolve closes a discrepancy and keeps the person and the reason. review.Discrepancy.Possible has the effects.
+//
+// Before it frees money, or the order, for another move, it looks up the payment at the provider. A payment that the
+// person calls paid is looked up, too, and the amount of the response counts. Resolve refuses a resolution that the
+// provider contradicts. If the lookup is not possible, or the payment is a stranger's or has another amount, the
+// discrepancy stays open with the proposal, until a second person resolves it the same way. The same resolution again
+// gets the first response. A discrepancy that a person's resolution has opened must be closed by another person.
+//
+// It returns payment's ErrForbidden, ValidationError, ErrPaymentIDMissing, ErrDiscrepancyNotFound, ErrResolved,
+// ErrNotPending, ErrHoldsMoney, ErrResolutionImpossible, ErrSecondPerson and ErrPaymentTaken. It returns ErrBusy while a
+// runner calls the provider, since the response may decide otherwise.
 func (c *Commands) Resolve(ctx context.Context, actor authz.Actor, cmd Resolve) (review.Discrepancy, error) {
 	if err := actor.MayResolve(); err != nil {
 		return review.Discrepancy{}, err
@@ -88,7 +88,7 @@ func (c *Commands) look(ctx context.Context, d review.Discrepancy, choice resolu
 	return at.Freed(ctx, d, choice)
 }
 
-// frees reports whether a resolution frees money, or the order, for another move. What it can't be resolved as is refused
+// frees reports whether a resolution frees money, or the order, for another move. It refuses an impossible resolution
 // before any lookup.
 func (c *Commands) frees(ctx context.Context, about review.Discrepancy, choice resolution.Choice) (frees bool, err error) {
 	if about.AttemptID == nil {
@@ -121,7 +121,7 @@ func (c *Commands) owner(ctx context.Context, ref payment.Reference) (owner paym
 	return owner, err
 }
 
-// execute resolves the discrepancy, or writes what is proposed.
+// execute resolves the discrepancy, or writes the proposal.
 func (cmd Resolve) execute(ctx context.Context, tx Tx, dec *resolution.Decision, d *review.Discrepancy) error {
 	at := dec.Circumstances()
 	if err := d.Takes(cmd.Resolution, at); err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Unsigned notices can be sent by anyone, so one is stored only if it names a payment that is on
-// disk. Those that name none wait in memory for a while: a notice may come before the response that
-// brings the name, and may be all that comes of a payment if the response was lost. The bounds are
-// of one process: earlyBySender of one sender, earlyBytes of all of them.
+// Anyone can send unsigned notices, so a notice is stored only if it names a payment that is on disk. Other notices wait
+// in memory for a while. A notice may arrive before the response that brings the name. It may also be the only report of
+// a payment if the response was lost. The bounds hold for one process: earlyBySender for one sender, earlyBytes for all
+// senders.
 const (
 	earlyMost     = 1000
 	earlyBySender = 100
@@ -74,7 +74,7 @@ func (q *earlyNotices) put(e *early) bool {
 	return true
 }
 
-// now returns those that wait, without those that have waited long enough.
+// now returns the waiting notices, after it has removed the ones that have waited long enough.
 func (q *earlyNotices) now(now time.Time) []*early {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -125,8 +125,8 @@ func (q *earlyNotices) toAsk(now time.Time) map[string]*early {
 	return picked
 }
 
-// Known reports whether any of what was received names a payment that is on disk. Calls
-// that come at the same time share a read. It returns payment.ErrUnavailable.
+// Known reports whether any received event names a payment that is on disk. Concurrent calls share a read. It returns
+// payment.ErrUnavailable.
 func (in *Inbox) Known(ctx context.Context, received []inbound.Received) (bool, error) {
 	for _, ref := range named(received) {
 		_, found, err := in.known.Get(ctx, ref)

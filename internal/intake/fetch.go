@@ -18,8 +18,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// fetched is the response to a lookup of what an event names: the refund, if the event is about one
-// that can be looked up, or else the payment.
+// fetched is the response to the lookup of an event's subject. The subject is the refund, if the event is about a refund
+// that can be looked up, else the payment.
 type fetched struct {
 	payment gateway.Outcome
 	refund  *gateway.RefundOutcome
@@ -46,7 +46,7 @@ func (in *Inbox) fetch(ctx context.Context, r inbound.Received) (*fetched, error
 		*f.refund, err = p.LookupRefund(ctx, ref)
 	} else {
 		f.payment, err = p.Lookup(ctx, cmp.Or(e.ProviderPaymentID, e.Container))
-		if f.payment.ProviderPaymentID == "" && f.payment.Container == "" { // it is about the one that was looked up
+		if f.payment.ProviderPaymentID == "" && f.payment.Container == "" { // the response is about the payment that was looked up
 			f.payment.ProviderPaymentID, f.payment.Container = e.ProviderPaymentID, e.Container
 		}
 	}
@@ -66,15 +66,17 @@ func (in *Inbox) canAsk(r inbound.Received) bool {
 // proven that its provider has no such payment. A very new one may not show yet.
 const unsignedTries = 5
 
-// Fetch looks up a parked event with too little content at its provider, and applies the response
-// as its report. The same state fetched again is a repeat, so a notice that comes twice moves
-// nothing twice. A response that may be behind the notice is fetched again, five times in the
-// notice's first ten minutes: one that disagrees with the standing in the notice; for a notice
-// without one, one by which the payment still waits, or with nothing new, unless the attempt has
-// changed in the five minutes before. A response that would end a payment that the notice reports
-// as paid or held counts only after that, and opens a discrepancy. Without a response it is tried
-// again, but an unsigned event is ignored after a few tries if the provider does not have what it
-// names. A lookup that was held back is no try.
+// Fetch looks up a parked event with too little content at its provider, and applies the response as its report. The
+// same state fetched again is a repeat, so a notice that arrives twice moves nothing twice.
+//
+// A response may be older than the notice. It counts as older if it disagrees with the status in the notice. For a
+// notice without a status, it counts as older if its payment still waits, or if it contains nothing new, unless the
+// attempt has changed in the five minutes before. Such a response is fetched again, five times in the notice's first ten
+// minutes. A response that would end a payment counts only after that if the notice reports the payment as paid or held.
+// It then opens a discrepancy.
+//
+// Without a response the event is tried again. An unsigned event is ignored after a few tries if the provider does not
+// have its payment. A throttled lookup does not count as a try.
 func (in *Inbox) Fetch(ctx context.Context, e inbound.StoredEvent) error {
 	since := tracing.Mark(ctx)
 	f, err := in.fetch(ctx, e.Received)
@@ -88,7 +90,7 @@ func (in *Inbox) Fetch(ctx context.Context, e inbound.StoredEvent) error {
 	return nil
 }
 
-// unanswered counts a try without a response, or with none but that there is no such payment.
+// unanswered counts a try without a response, or with the response that the payment does not exist.
 func (in *Inbox) unanswered(ctx context.Context, id payment.EventID, noSuch bool) error {
 	return changeset.Run(ctx, in.Store.InEventTx, in.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
 		e, err := tx.EventLock(ctx, id)
@@ -112,7 +114,7 @@ func (in *Inbox) unanswered(ctx context.Context, id payment.EventID, noSuch bool
 	})
 }
 
-// settle applies what was fetched for an event, since when its span is.
+// settle applies the fetched response to an event. since is the start of its span.
 func (in *Inbox) settle(ctx context.Context, id payment.EventID, f *fetched, since time.Time) error {
 	var unknown []*arrival
 	var ours, theirs []inbound.StoredEvent
@@ -180,8 +182,8 @@ func (f *fetched) names(e webhooks.Event) []string {
 	return append(all, f.payment.References...)
 }
 
-// subject looks for the attempt that an event names, or what was fetched for it, with all
-// that is needed to apply it. It returns the event with all those names.
+// subject looks for the attempt that an event, or its fetched response, names, with the data needed to apply it. It
+// returns the event with all those names.
 func (in *Inbox) subject(ctx context.Context, s *changeset.Changeset, tx Tx, r inbound.Received, f *fetched) (found, *arrival, error) {
 	if f != nil {
 		r.Event.References = f.names(r.Event)
@@ -200,7 +202,7 @@ func (in *Inbox) subject(ctx context.Context, s *changeset.Changeset, tx Tx, r i
 	return hits, named, err
 }
 
-// loadFetched reads what the response about a payment needs.
+// loadFetched reads the data that the response about a payment needs.
 func loadFetched(ctx context.Context, s *changeset.Changeset, a *payment.Attempt, account string, o gateway.Outcome) error {
 	var named changeset.Named
 	for _, report := range gateway.Reports(o, payment.Cause{}) {
@@ -214,7 +216,7 @@ func loadFetched(ctx context.Context, s *changeset.Changeset, a *payment.Attempt
 	return s.LoadNamed(ctx, named)
 }
 
-// applyFetched applies the provider's response in the place of what the event contains.
+// applyFetched applies the provider's response instead of the event's own content.
 func applyFetched(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredEvent, f *fetched) {
 	switch own := e.Event; {
 	case f.refund != nil:
@@ -246,8 +248,8 @@ func applyFetched(s *changeset.Changeset, c *changeset.Change, e *inbound.Stored
 	applyAnswer(s, c, e, f)
 }
 
-// wholeChargeback reports whether a signed event names the payment that was charged back, or of which that was
-// cancelled: its time tells one from the next, which the lookup does not.
+// wholeChargeback reports whether a signed event is about the chargeback of a whole payment, or about its reversal. The
+// time of the event distinguishes one chargeback from the next; the lookup does not.
 func wholeChargeback(e webhooks.Event) bool {
 	return !hint(e) && (e.Kind == webhooks.KindChargebackReversed || e.Kind == webhooks.KindChargeback && e.MovementID != "")
 }

@@ -12,9 +12,9 @@ import (
 // each try writes; the commit in which an attempt gains the name brings the event anyway.
 const foreignGrowth = 10
 
-// stays decides what a parked event waits for after a try; names are all those of its payment. An
-// unmatched one without a mark of ours becomes foreign once its account's time has passed, and is
-// tried then at the latest. Every other is sent to review after a while.
+// stays decides about a parked event after a try; names are all names of its payment. An unmatched event without a mark
+// of ours becomes foreign once its account's time has passed. It is tried then at the latest. Every other event is sent
+// to review after a while.
 func stays(s *changeset.Changeset, e *inbound.StoredEvent, names []string) {
 	rule := s.Accounts.Get(e.Account).Foreign
 	if e.Verdict != inbound.Unmatched || rule.After == 0 || e.Marked(names) {
@@ -33,8 +33,8 @@ func stays(s *changeset.Changeset, e *inbound.StoredEvent, names []string) {
 	e.Verdict, e.NextTryAt = inbound.Foreign, nil
 }
 
-// mayBeForeign reports whether an event that is to be fetched may still become foreign instead of
-// being sent to review: the provider has answered, and named no payment that is known here.
+// mayBeForeign reports whether an event that must be fetched may still become foreign instead of being sent to review.
+// It may if the provider has responded with no payment that is known here.
 func mayBeForeign(s *changeset.Changeset, e *inbound.StoredEvent) bool {
 	rule := s.Accounts.Get(e.Account).Foreign
 	return e.Verdict == inbound.Unmatched && s.Now().Before(e.At.Add(rule.After))

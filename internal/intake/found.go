@@ -12,8 +12,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// found is what the references of a batch's events lead to. An attempt that is locked is
-// nil.
+// found maps the references of a batch's events to attempts. A locked attempt is nil.
 type found map[payment.Reference]*payment.Attempt
 
 func newFound(s *changeset.Changeset, hits []Found) found {
@@ -31,9 +30,9 @@ func newFound(s *changeset.Changeset, hits []Found) found {
 // names are all by which an event may name its attempt.
 func names(a *arrival) []string { return a.Event.References }
 
-// leads are the names by which an event's attempt is looked for at first. Where a name of
-// ours leads to it, the provider's is the one that the attempt has, almost always, and need
-// not be looked for. Several can't all be that one.
+// leads returns the names by which an event's attempt is looked for at first. If a name of ours leads to it, the
+// provider's name almost always belongs to the same attempt, so no search by it is needed. Several provider names can't
+// all belong to it.
 func leads(a *arrival) []string {
 	all := names(a)
 	if len(all) == 2 {
@@ -81,7 +80,7 @@ func (f found) has(account string, names []string) bool {
 	})
 }
 
-// first is the attempt that an event names, nil if there is none or it is locked.
+// first is the attempt that an event names; nil if it does not exist or is locked.
 func (f found) first(e *arrival) *payment.Attempt {
 	for _, name := range names(e) {
 		if a := f[payment.Reference{Account: e.Account, Name: name}]; a != nil {
@@ -91,7 +90,7 @@ func (f found) first(e *arrival) *payment.Attempt {
 	return nil
 }
 
-// load reads what arrivals need to be applied to the attempts that they name.
+// load reads the data needed to apply arrivals to the attempts that they name.
 func (f found) load(ctx context.Context, s *changeset.Changeset, arrivals []*arrival) error {
 	var named changeset.Named
 	for _, a := range arrivals {

@@ -1,6 +1,6 @@
-// Package intake takes providers' webhooks in: it stores them, deduplicated by the provider's event
-// id, and applies them to the attempts that they name, many in one commit. What can't be applied
-// yet is parked and tried again; what contains too little is fetched from the provider.
+// Package intake takes in providers' webhooks. It stores them, deduplicated by the provider's event id, and applies them
+// to the attempts that they name, many in one commit. An event that can't be applied yet is parked and tried again. An
+// event with too little content is fetched from the provider.
 //
 // An acknowledgement means that the event is on disk. Intake never waits for an attempt's lock: an
 // event of a locked attempt goes to the next batch.
@@ -76,7 +76,7 @@ func New(o Options) *Inbox {
 	return in
 }
 
-// Run takes webhooks in until ctx ends, and then those that are still queued.
+// Run takes webhooks in until ctx ends, and then the ones that are still queued.
 func (in *Inbox) Run(ctx context.Context) error {
 	<-ctx.Done()
 	in.arrivals.Close()
@@ -150,14 +150,14 @@ type arrival struct {
 	verdict fsm.Verdict
 	// quarantined events are stored and not applied.
 	quarantined bool
-	// applied is what it came to for an attempt. Request is the span of its request, shared that of its transaction; none
-	// where traces are off.
+	// applied is the event's effect on an attempt. request is the span of its request, shared the span of its
+	// transaction; empty where traces are off.
 	applied         applied
 	request, shared tracing.Context
 }
 
-// conflicts are hashes of an event's id and of what it names: events that share one are
-// not in two batches under way.
+// conflicts returns hashes of an event's id and of the names in it. Events that share a hash are not in two batches
+// under way.
 func (in *Inbox) conflicts(a *arrival) []uint64 {
 	keys := append(make([]uint64, 0, 1+len(a.Event.References)), maphash.Comparable(in.seed, a.Key()))
 	for _, name := range a.Event.References {
@@ -181,9 +181,8 @@ func (in *Inbox) flush(ctx context.Context, b *groupcommit.Batch[*arrival]) erro
 	return err
 }
 
-// quarantine stores an event that can't be applied, with nothing but its id and bytes if what it
-// contains can't be stored, so that it is neither lost nor in the way. An event of an attempt that
-// is locked for too long is parked.
+// quarantine stores an event that can't be applied, so that it is neither lost nor in the way. If its content can't be
+// stored it keeps only its id and bytes. An event of an attempt that is locked for too long is parked.
 func (in *Inbox) quarantine(ctx context.Context, a *arrival, err error) error {
 	again := func() error { return in.store(ctx, []*arrival{a}, true, nil) }
 	if errors.Is(err, groupcommit.ErrLocked) {
@@ -235,8 +234,8 @@ func (in *Inbox) store(ctx context.Context, arrivals []*arrival, park bool, mean
 	})
 }
 
-// decide gives new arrivals their verdicts. It returns those that are to be stored, and
-// those that are left because of a lock.
+// decide gives new arrivals their verdicts. It returns the events to store, and the events that are left because of a
+// lock.
 func (f found) decide(s *changeset.Changeset, fresh []*arrival, park bool) (stored []inbound.StoredEvent, left map[inbound.EventKey]bool) {
 	stored, left = make([]inbound.StoredEvent, 0, len(fresh)), map[inbound.EventKey]bool{}
 	for _, a := range fresh {
@@ -310,8 +309,8 @@ func (f found) judge(s *changeset.Changeset, e *inbound.StoredEvent) bool {
 	return f.byName(s, e, s.ApplyEvent, func() { e.Park(inbound.Unmatched, s.Now()) })
 }
 
-// byName applies an event to the attempt that it names, or calls nameless if there is none. It reports false if the attempt is
-// locked: then the event is marked to be parked.
+// byName applies an event to the attempt that it names, or calls nameless if no attempt has the name. It returns false
+// if the attempt is locked: then the event is marked to be parked.
 func (f found) byName(s *changeset.Changeset, e *inbound.StoredEvent, apply func(*changeset.Change, *inbound.StoredEvent), nameless func()) bool {
 	for _, name := range e.Event.References {
 		a, known := f[payment.Reference{Account: e.Account, Name: name}]
@@ -342,8 +341,7 @@ func keepForReview(s *changeset.Changeset, e *inbound.StoredEvent) {
 	})
 }
 
-// digest covers what an event contains, not its form: a second delivery with other white
-// space is the same event.
+// digest covers the content of an event, not its form: a second delivery with other white space is the same event.
 func digest(e webhooks.Event) [32]byte {
 	h := sha256.New()
 	refs := slices.Clone(e.References)

@@ -14,12 +14,11 @@ type StaleAccount struct {
 	// Pending is how many attempts wait, Since when the first of them began.
 	Pending int
 	Since   time.Time
-	// LastWebhookAt is when the last webhook came; nil if none ever did.
+	// LastWebhookAt is when the last webhook arrived; nil before the first webhook.
 	LastWebhookAt *time.Time
 }
 
-// Stale lists the stale accounts, by what SaveLastWebhooks has stored. Their attempts are looked up
-// all the same.
+// Stale lists the stale accounts, by the times that SaveLastWebhooks has stored. Lookups of their attempts go on.
 func (in *Inbox) Stale(ctx context.Context) ([]StaleAccount, error) {
 	var receiving []string
 	for name, account := range in.Accounts.All() {

@@ -18,16 +18,15 @@ func putOff(e *inbound.StoredEvent, now time.Time) {
 	e.Tries, e.NextTryAt = e.Tries-1, &at
 }
 
-// unasked puts off an event that is to be fetched: a try is what has called the provider.
-// It waits as long again as it has waited, as it would after tries.
+// unasked postpones an event that must be fetched, since only a call to the provider counts as a try. The event waits as
+// long again as it has waited, as after tries.
 func unasked(e *inbound.StoredEvent, now time.Time) {
 	at := now.Add(min(max(now.Sub(e.At), inbound.ParkFirst), inbound.ParkLast))
 	e.Tries, e.NextTryAt = e.Tries-1, &at
 }
 
-// RetryParked tries parked events that are due, at most limit of them, and returns those that were
-// tried, also where others can't be. Those that need it are then to be fetched, one by one: of one
-// that is not fetched this counts as no try.
+// RetryParked tries at most limit due parked events, and returns the tried events, even where others can't be tried. The
+// caller must then fetch the events that need it, one by one. An event that is not fetched has used no try.
 func (in *Inbox) RetryParked(ctx context.Context, limit int) ([]inbound.StoredEvent, error) {
 	if err := in.lookAgain(ctx); err != nil {
 		return nil, err
@@ -43,8 +42,7 @@ func (in *Inbox) RetryParked(ctx context.Context, limit int) ([]inbound.StoredEv
 	return events, nil
 }
 
-// tryTogether tries the first of the events that are due in one transaction. It returns
-// them, whatever became of that.
+// tryTogether tries the first due events in one transaction. It returns the events with any outcome.
 func (in *Inbox) tryTogether(ctx context.Context, limit int) (events []inbound.StoredEvent, err error) {
 	var unknown []*arrival
 	var readable []inbound.StoredEvent
@@ -71,8 +69,8 @@ func (in *Inbox) tryTogether(ctx context.Context, limit int) (events []inbound.S
 	return events, err
 }
 
-// trySingly tries the first n of the events that are due, each by itself. Poison messages are
-// requeued, and are in the way of none.
+// trySingly tries the first n due events, each in its own transaction. Poison messages are requeued and block no other
+// event.
 func (in *Inbox) trySingly(ctx context.Context, n int) (tried []inbound.StoredEvent, err error) {
 	for range n {
 		one, err := in.tryTogether(ctx, 1)
@@ -88,7 +86,7 @@ func (in *Inbox) trySingly(ctx context.Context, n int) (tried []inbound.StoredEv
 	return tried, nil
 }
 
-// try tries events and returns those of which no attempt has a name.
+// try tries events and returns the events whose names no attempt has.
 func (in *Inbox) try(ctx context.Context, s *changeset.Changeset, tx Tx, events []inbound.StoredEvent) (unknown []*arrival, err error) {
 	var arrivals []*arrival
 	for _, e := range events {
@@ -112,7 +110,7 @@ func (in *Inbox) try(ctx context.Context, s *changeset.Changeset, tx Tx, events 
 			if unasked(e, s.Now()); long && !mayBeForeign(s, e) {
 				s.Open(unmatched(*e))
 			}
-		case e.Event.NeedsFetch: // all its names are known once it is fetched
+		case e.Event.NeedsFetch: // all its names are known after the fetch
 			sendToReview(s, e)
 		default:
 			stays(s, e, e.Event.References)
@@ -149,7 +147,7 @@ func (in *Inbox) requeue(ctx context.Context, id payment.EventID) error {
 		}
 		if e.Tries == inbound.ParkReview {
 			d := unmatched(e)
-			d.Money = nil // it may be what can't be stored
+			d.Money = nil // the amount may be the value that can't be stored
 			s.Open(d)
 		}
 		return s.Save(ctx)
@@ -176,8 +174,8 @@ func unmatched(e inbound.StoredEvent) review.Discrepancy {
 	return d
 }
 
-// unsigned is the discrepancy in the place of d of an unsigned notice, which may be forged any
-// number of times: they share one, and it shows only what the provider's response proves.
+// unsigned replaces the discrepancy d of an unsigned notice. A notice may be forged any number of times, so the notices
+// share one discrepancy. It shows only the facts that the provider's response proves.
 func unsigned(e inbound.StoredEvent, d review.Discrepancy) review.Discrepancy {
 	d.Event.ID, d.Money = "", nil
 	if e.Verdict == inbound.Unmatched {

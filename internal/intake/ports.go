@@ -16,16 +16,15 @@ type Tx interface {
 	// Meanwhile has fn called, unless it is nil, right before the response to the commit is
 	// waited for; more than once if the transaction runs again.
 	Meanwhile(fn func())
-	// EventsArriving returns the digests of those events that are stored, and what
-	// AttemptsByReference returns, in one round trip.
+	// EventsArriving returns the digests of the events that are stored, and the result of AttemptsByReference, in one
+	// round trip.
 	EventsArriving(ctx context.Context, keys []inbound.EventKey, refs []payment.Reference) (map[inbound.EventKey][32]byte, []Found, error)
-	// AttemptsByReference finds attempts by any of their names and locks those that are not
-	// locked.
+	// AttemptsByReference finds attempts by any of their names and locks the attempts that are not locked.
 	AttemptsByReference(ctx context.Context, refs []payment.Reference) ([]Found, error)
-	// ReferencesFind reads which attempts have some names.
+	// ReferencesFind reads the attempts that have some names.
 	ReferencesFind(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
-	// DeliveryTake has the id of a delivery stand for a body's digest, unless it stands for
-	// one, and returns that for which it stands.
+	// DeliveryTake binds the id of a delivery to a body's digest, unless it is bound already, and returns the digest
+	// that it is bound to.
 	DeliveryTake(ctx context.Context, account, id string, body [32]byte) ([32]byte, error)
 	// EventsInsert stores events with their verdicts. An event that another transaction has
 	// stored meanwhile makes the transaction run again.
@@ -35,10 +34,10 @@ type Tx interface {
 	EventsParked(ctx context.Context, refs []payment.Reference) ([]inbound.StoredEvent, error)
 	// EventsDue locks parked events that are due for a try, as EventsParked.
 	EventsDue(ctx context.Context, limit int) ([]inbound.StoredEvent, error)
-	// EventLock locks one stored event. One that can't be read is returned with
-	// StoredEvent.Unreadable, here and by all that read parked events.
+	// EventLock locks one stored event. An event that can't be read is returned with StoredEvent.Unreadable, here and by
+	// all methods that read parked events.
 	EventLock(ctx context.Context, id payment.EventID) (inbound.StoredEvent, error)
-	// EventReread writes what a locked event means, once it could be read.
+	// EventReread writes the content of a locked event, once it could be read.
 	EventReread(ctx context.Context, e inbound.StoredEvent) error
 }
 
@@ -55,11 +54,10 @@ type Store interface {
 	// again, the oldest first. EventReadBy notes that it has, unless the event is readable by now.
 	EventsUnreadable(ctx context.Context, version string, limit int) ([]payment.EventID, error)
 	EventReadBy(ctx context.Context, id payment.EventID, version string) error
-	// LastWebhooksSave stores when accounts last had a webhook; an earlier time than the one
-	// that is stored changes nothing.
+	// LastWebhooksSave stores when accounts last had a webhook. A time before the stored time changes nothing.
 	LastWebhooksSave(ctx context.Context, last map[string]time.Time) error
-	// StaleAccounts lists those of some accounts with attempts that have waited for longer
-	// than after and without a webhook since they began.
+	// StaleAccounts lists the accounts with attempts that have waited for longer than after without a webhook since they
+	// began.
 	StaleAccounts(ctx context.Context, accounts []string, after time.Duration) ([]StaleAccount, error)
 	// ForeignEvents counts the foreign events of the last day by account.
 	ForeignEvents(ctx context.Context) (map[string]int64, error)

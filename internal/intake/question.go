@@ -35,7 +35,7 @@ func (in *Inbox) locked(ctx context.Context, id payment.AttemptID) (a payment.At
 	return a, o, err
 }
 
-// owner finds the attempt that has one of some names, the most exact of which comes first.
+// owner finds the attempt that has one of some names. The most exact name comes first.
 func (in *Inbox) owner(ctx context.Context, account string, names []string) (id payment.AttemptID, known bool, err error) {
 	refs := make([]payment.Reference, len(names))
 	for i, name := range names {

@@ -13,23 +13,23 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Replay is the command: apply a stored event again, or find out what that would do.
+// Replay is the command that applies a stored event again, or shows the effect of that.
 type Replay struct {
 	ID  payment.EventID
 	Dry bool
-	// With runs in the transaction that applies the event, after it; nil for
-	// nothing. It may run twice, and not at all in a dry run.
+	// With runs in the transaction that applies the event, after it; nil for no call. It may run twice, and does not run
+	// in a dry run.
 	With func(ctx context.Context, tx Tx, r Replayed) error
 }
 
-// Replayed is what applying a stored event again did, or would do.
+// Replayed is the effect of applying a stored event again.
 type Replayed struct {
 	Event inbound.StoredEvent
-	// Verdict is that of this time. The event keeps its first one unless this one is stronger.
+	// Verdict is the verdict of this replay. The event keeps its first verdict unless this one is stronger.
 	Verdict fsm.Verdict
-	// Before and After are the attempt that it is about; nil if it names none.
+	// Before and After are the event's attempt; nil if the event names no attempt.
 	Before, After *payment.Attempt
-	// Opened are the discrepancies that it is a cause of, those that were open included.
+	// Opened are the discrepancies that the event causes, with the ones that were open already.
 	Opened []payment.DiscrepancyKind
 }
 
@@ -39,12 +39,11 @@ func (r Replayed) Changed() bool { return r.After != nil && r.After.Version != r
 // errDry undoes a dry run.
 var errDry = errors.New("this was a dry run")
 
-// Replay applies a stored event again, by what was read from it when it came: neither its signature
-// nor its bytes matter any more. Only the bytes of an unreadable event are read anew: it stays
-// unreadable, or is applied as what it then is. An event that must be fetched is, and stays deferred
-// without a response. What was applied before is a repeat and changes nothing; a foreign event stays
-// so unless an attempt has its name by now. It returns ErrEventNotFound, ErrEventUnreadable, and
-// ErrBusy while another transaction has the attempt.
+// Replay applies a stored event again, by its content as it was read on arrival: neither its signature nor its bytes
+// matter any more. Only the bytes of an unreadable event are read again. It stays unreadable, or is applied as the event
+// that it turns out to be. An event that must be fetched is fetched, and stays deferred without a response. An event
+// that was applied before is a repeat and changes nothing. A foreign event stays foreign unless an attempt has its name
+// by now. It returns ErrEventNotFound, ErrEventUnreadable, and ErrBusy while another transaction has the attempt.
 func (in *Inbox) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 	var r Replayed
 	since := tracing.Mark(ctx)
@@ -85,8 +84,8 @@ func (in *Inbox) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 	return r, err
 }
 
-// end is what a replay does last. What was written is sent first: if it is rejected, a
-// parked event may be to blame, and none is for what the command itself returns.
+// end is the last step of a replay. It sends the writes first. If they are rejected, a parked event may be the cause. A
+// parked event is never the cause of the command's own error.
 func (cmd Replay) end(ctx context.Context, s *changeset.Changeset, tx Tx, r Replayed) (err error) {
 	if _, err := tx.EventLock(ctx, cmd.ID); err != nil {
 		return err
@@ -112,7 +111,7 @@ func (in *Inbox) replay(ctx context.Context, s *changeset.Changeset, tx Tx, id p
 	was := e
 	applied := was.AttemptID != payment.AttemptID{}
 	if applied {
-		// What was refused then is over: another command may be under way.
+		// The refused command is over: another command may be under way.
 		if e.Event.Refuses == webhooks.CommandCapture {
 			e.Event.OccurredAt = time.Time{} // it reported nothing new of a hold
 		}

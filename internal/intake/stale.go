@@ -28,9 +28,8 @@ func asksAgain(e *inbound.StoredEvent, now time.Time) (at time.Time, early bool)
 	return at, false
 }
 
-// behind reports whether a response is older than a notice that contains a standing of the payment,
-// given the attempt as it was before. If the attempt stands as in the notice nothing is missing,
-// whatever the response: that is the usual repeat.
+// behind reports whether a response is older than a notice with a status of the payment, given the attempt as it was
+// before. If the attempt has the status of the notice, nothing is missing, with any response: that is the usual repeat.
 func behind(kind webhooks.Kind, a payment.Attempt, answer fsm.News) bool {
 	waits := slices.Contains([]fsm.News{fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsActionRequired}, answer)
 	ended := answer == fsm.NewsFailed || answer == fsm.NewsSoftFailed

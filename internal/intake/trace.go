@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// applied is what an event came to for an attempt; its zero value, for none.
+// applied is the effect of an event on an attempt; the zero value means no effect.
 type applied struct {
 	attempt payment.AttemptID
 	order   payment.OrderID

@@ -15,8 +15,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// readAgain reads the stored bytes of an unreadable event by this version, without their proof, which
-// held when they came. It reports false if there is nothing to read, or nobody to read it.
+// readAgain reads the stored bytes of an unreadable event by this version, without their signature, which was valid on
+// arrival. It returns false if the event has no bytes or its account no reader.
 func (in *Inbox) readAgain(e inbound.StoredEvent) (inbound.StoredEvent, bool) {
 	reader := in.Readers.Get(e.Account)
 	if e.Event.Kind != webhooks.KindUnreadable || reader == nil || len(e.Body) == 0 {
