@@ -14,21 +14,20 @@ import (
 
 // Books are a provider's own record of an account's money. Reading them moves nothing.
 type Books interface {
-	// Entries passes the entries of a span to take, in any order, page by page, until take returns an
-	// error, which it returns. None of a span is left out. An entry may be passed more than once: by two
-	// spans at whose edge it is, by a later span in which the provider has changed it, and, with its
-	// payout, by the span in which it was paid out. Entries that are about no payment (payouts, fees of
-	// the account), and those of an unfamiliar type, are left out. One that can't be read hides no other:
-	// all others are passed, and then the error wraps ErrUnreadable. After any other error the span has
-	// to be read again.
+	// Entries passes the entries of a span to take, in any order, page by page, until take returns an error. Entries
+	// then returns that error. It leaves out no entry of a payment in the span. An entry may be passed more than once:
+	// by two spans that meet at its time, by a later span in which the provider has changed it, and, with its payout, by
+	// the span of the payout. It leaves out entries without a payment (payouts, fees of the account), and entries of an
+	// unfamiliar type. An unreadable entry hides no other entry: all others are passed, and then the error wraps
+	// ErrUnreadable. After any other error the span must be read again.
 	Entries(ctx context.Context, in Span, take func(Entry) error) error
 }
 
-// ErrUnreadable is wrapped by the error of a list of which all was passed but what can't be read: reading
-// it again would find the same.
+// ErrUnreadable is wrapped by the error of a list that was passed on except for unreadable entries. Reading it again
+// would give the same result.
 var ErrUnreadable = errors.New("the provider lists what can't be read")
 
-// Statement reads a file of a provider's that has what [Books] have: its settlement details, its registry.
+// Statement reads a provider's file with the content of [Books]: its settlement details, its registry.
 type Statement func(file io.Reader, take func(Entry) error) error
 
 // Span is the time from From, inclusive, until To, exclusive.
@@ -58,7 +57,7 @@ func (s Span) Split(length time.Duration) (parts []Span) {
 	return parts
 }
 
-// Entry is what a provider's books have of one movement of money of a payment.
+// Entry is the record of one money movement of a payment in a provider's books.
 type Entry struct {
 	// ID is the provider's id of the entry; an account has it once.
 	ID string
@@ -68,17 +67,17 @@ type Entry struct {
 	References []string
 	// Order is the merchant's order, where the provider carries it.
 	Order payment.OrderID
-	// Movement is what happened, named as reports of this provider name it. Without an id its money is all
-	// that was so moved of the payment until the books were read.
+	// Movement is the movement, named as in this provider's reports. Without an id its money is the total of that kind
+	// for the payment until the books were read.
 	Movement payment.Told
-	// Fee is what the provider kept of it, Net what was added to the balance of the account (negative where
-	// it was taken), in the currency of that balance; nil where the books do not state it.
+	// Fee is the provider's fee. Net is the change of the account's balance (negative where money was taken), in the
+	// currency of that balance. Each is nil where the books do not state it.
 	Fee, Net *payment.Money
-	// Payee and Live are as those of Outcome.
+	// Payee and Live are as in Outcome.
 	Payee string
 	Live  *bool
-	// Payout is the provider's id of the payout that contains it; empty while it is in none, and where it
-	// was read from a list that does not name it.
+	// Payout is the provider's id of the payout that contains the entry. It is empty before the payout, and where the
+	// entry was read from a list without payouts.
 	Payout string
 }
 
@@ -87,7 +86,7 @@ func (e Entry) Names() []string {
 	return payment.Report{Payment: e.Payment, References: e.References}.Names()
 }
 
-// Report is what the entry states, as a report about its payment.
+// Report is the entry as a report about its payment.
 func (e Entry) Report(cause payment.Cause) payment.Report {
 	m := e.Movement
 	r := payment.Report{Payment: e.Payment, Payee: e.Payee, Live: e.Live, References: e.References, Says: fsm.NewsMoney, At: m.At, Cause: cause}
@@ -102,7 +101,7 @@ func (e Entry) Report(cause payment.Cause) payment.Report {
 	return r
 }
 
-// refund is what the entry states of a refund. One of ours that the provider does not name has our id.
+// refund is the report of a refund in the entry. A refund of ours that the provider does not name has our id.
 func (e Entry) refund() *payment.RefundTold {
 	m := e.Movement
 	t := &payment.RefundTold{ProviderID: m.ID, Says: fsm.NewsSucceeded, Total: m.ID == ""}
@@ -130,7 +129,7 @@ type EventLog interface {
 
 // ListedEvent is an event as a provider lists it.
 type ListedEvent struct {
-	// Body is what the provider would deliver as the body of a webhook.
+	// Body is the body of the webhook that the provider would deliver.
 	Body []byte
 	// At is when the event happened, by the provider's clock.
 	At time.Time

@@ -28,8 +28,7 @@ const (
 	CallAsked CallOutcome = "asked"
 )
 
-// CallResult is what one call returned: it counts only while its operation's fence holds, but for
-// the reports that it carries.
+// CallResult is the result of one call. It counts only while its operation's fence holds, except for its reports.
 type CallResult struct {
 	Outcome CallOutcome
 	Failure *payment.Failure
@@ -37,11 +36,11 @@ type CallResult struct {
 	// Cancelled is the result of the cancel that followed a decline under the same lease; nil
 	// without one.
 	Cancelled *CallResult
-	// Inference is what follows from the result, nil if nothing does.
+	// Inference is the conclusion from the result, nil without one.
 	Inference *Inference
 }
 
-// Conclusion is what an inference concludes.
+// Conclusion is the content of an inference.
 type Conclusion string
 
 // The conclusions.
@@ -52,8 +51,8 @@ const (
 	// NotCaptured concludes that a capture was never made: the payment is still authorized, long
 	// after it could last have been sent.
 	NotCaptured Conclusion = "not_captured"
-	// AllEnded concludes that an attempt which was begun elsewhere is over: a lookup shows that none of its payments may take
-	// money any more, and it was to end.
+	// AllEnded concludes that an attempt with BegunElsewhere is over. A lookup shows that no payment of it may take
+	// money any more, and the attempt was to end.
 	AllEnded Conclusion = "all_ended"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// TokenKind is what a payment method's token is, by its form.
+// TokenKind is the kind of a payment method's token, by its form.
 type TokenKind int
 
 // The kinds of tokens. A single-use one was made for this one payment; a stored one can be charged
@@ -17,8 +17,8 @@ const (
 	TokenEither
 )
 
-// Details are what a pay carries beside its amount. They are kept sealed for as long as the call
-// may be sent again. Each adapter passes on what its provider has a place for.
+// Details are the data that a pay carries beside its amount. They are kept sealed for as long as the call may be sent
+// again. Each adapter passes on the fields that its provider supports.
 type Details struct {
 	Token string `json:"token"`
 	// MethodType is the provider's name for the sort of payment method; empty if not given.
@@ -32,7 +32,7 @@ type Details struct {
 	Unattended bool `json:"unattended,omitempty"`
 	// ReturnURL is where the customer comes back to.
 	ReturnURL string `json:"return_url,omitempty"`
-	// StatementDescriptor is what the customer reads on the statement.
+	// StatementDescriptor is the text on the customer's statement.
 	StatementDescriptor string   `json:"statement_descriptor,omitempty"`
 	Customer            Customer `json:"customer,omitzero"`
 	Browser             *Browser `json:"browser,omitempty"`
@@ -41,7 +41,7 @@ type Details struct {
 	ProviderData map[string]json.RawMessage `json:"provider_data,omitempty"`
 }
 
-// Browser is what 3-D Secure needs of the customer's browser (EMVCo, "Browser Information").
+// Browser is the data of the customer's browser for 3-D Secure (EMVCo, "Browser Information").
 type Browser struct {
 	UserAgent    string `json:"user_agent,omitempty"`
 	AcceptHeader string `json:"accept_header,omitempty"`
@@ -60,7 +60,7 @@ func (d Details) Text() string {
 	return string(text)
 }
 
-// ParseDetails reads what Text wrote.
+// ParseDetails reads the text that Text wrote.
 func ParseDetails(text string) (d Details, err error) {
 	if err = json.Unmarshal([]byte(text), &d); err != nil {
 		err = fmt.Errorf("read what a pay carries: %w", err)

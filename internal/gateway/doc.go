@@ -1,3 +1,3 @@
-// Package gateway is the port to the providers: what an adapter is given and what it
-// returns. An adapter is a Provider; package provider has one for each.
+// Package gateway is the port to the providers: the arguments and the results of an adapter. An adapter is a Provider;
+// package provider has one for each provider.
 package gateway

@@ -1,6 +1,6 @@
 package gateway
 
-// LineType is what sort of thing a line is.
+// LineType is the kind of a line.
 type LineType string
 
 // The types of lines.
@@ -27,11 +27,11 @@ type Line struct {
 	TaxAmount int64    `json:"tax_amount,omitempty"`
 	SKU       string   `json:"sku,omitempty"`
 	Type      LineType `json:"type,omitempty"`
-	// Receipt is what a fiscal receipt shows of the line; nil without one.
+	// Receipt is the part of a fiscal receipt about the line; nil without one.
 	Receipt *LineReceipt `json:"receipt,omitempty"`
 }
 
-// LineReceipt is what a fiscal receipt (54-FZ, the formats of tag 1209) shows of a line.
+// LineReceipt is the part of a fiscal receipt (54-FZ, the formats of tag 1209) about a line.
 type LineReceipt struct {
 	// VATCode is the tax rate's number as YooKassa counts them
 	// (https://yookassa.ru/developers/payment-acceptance/receipts/54fz/parameters-values#vat-codes).

@@ -12,28 +12,27 @@ import (
 	"github.com/paylatch/paylatch/internal/schedule"
 )
 
-// Provider calls one account at one payment provider. Its calls return an Outcome for whatever the
-// provider decided, a decline included; an error is ErrNotSent, ErrNoSuchPayment, ErrNotTold,
-// ErrUnsupported, or means that the outcome is unknown. A call that moves money checks its permit
-// just before its first byte goes out.
+// Provider calls one account at one payment provider. Its calls return an Outcome for every decision of the provider, a
+// decline included. An error is ErrNotSent, ErrNoSuchPayment, ErrNotTold, ErrUnsupported, or means that the outcome is
+// unknown. A call that moves money checks its permit just before its first byte is sent.
 type Provider interface {
 	Capabilities() payment.Capabilities
-	// TokenKind is what a payment method's token is, by its form. It makes no call.
+	// TokenKind returns the kind of a payment method's token, by its form. It makes no call.
 	TokenKind(token string) TokenKind
 	// CheckOwner looks up the owner of a stored payment method. It returns ErrMethodNotYours if
 	// that is not the customer, nil if it is, or if only the charge can show it, which then names
 	// the customer, so that the provider refuses another's.
 	CheckOwner(ctx context.Context, token, customer string) error
-	// Accepts returns a payment.ValidationError, by the members of a pay, for what the provider would
-	// refuse for its form, and for members of its own request that are not allowed. It makes no call.
+	// Accepts returns a payment.ValidationError, by the members of a pay, for a charge that the provider would refuse
+	// for its form, and for members of its own request that are not allowed. It makes no call.
 	Accepts(c Charge) error
 	// Charge begins the payment. The same IdempotencyKey never charges twice.
 	Charge(ctx context.Context, c Charge) (Outcome, error)
-	// Complete goes on with a payment. What it returns is that of Charge; ErrUnfit is for details that
-	// the provider is never sent.
+	// Complete continues a payment. Its results are those of Charge. It returns ErrUnfit for details that must not be
+	// sent to the provider.
 	Complete(ctx context.Context, c Completion) (Outcome, error)
-	// Lookup looks a payment up by the provider's id of it, or, where it has none yet, of its container: then the outcome
-	// names the payment of the container that has come furthest.
+	// Lookup looks up a payment by the provider's id of it. Where the provider has no id yet, it looks up the container:
+	// then the outcome names the payment of the container with the furthest status.
 	Lookup(ctx context.Context, providerPaymentID string) (Outcome, error)
 	// Find looks a payment up by our reference; see Capabilities.Find.
 	Find(ctx context.Context, id payment.AttemptID) (Outcome, error)
@@ -70,8 +69,8 @@ type Completion struct {
 	Container string
 	Money     payment.Money
 	Capture   payment.CaptureMode
-	// Details are what the provider's page or script returned, a JSON object; nil where a lookup has
-	// shown that the customer has agreed (Outcome.Approved).
+	// Details are the data that the provider's page or script returned, a JSON object; nil where a lookup has shown that
+	// the customer has agreed (Outcome.Approved).
 	Details        json.RawMessage
 	IdempotencyKey string
 	Permit         Permit
@@ -85,7 +84,7 @@ type Capture struct {
 	Container string
 	Money     payment.Money
 	Whole     bool
-	// Receipt is what the fiscal receipt of the capture shows; nil without one.
+	// Receipt is the content of the fiscal receipt of the capture; nil without a receipt.
 	Receipt        *Receipt
 	IdempotencyKey string
 	Permit         Permit
@@ -100,8 +99,8 @@ type Cancel struct {
 	Container      string
 	IdempotencyKey string
 	Permit         Permit
-	// Quiet is for how long, at least, nothing was sent that could take this
-	// payment's money or hold it. What was sent last may still be under way.
+	// Quiet is for how long, at least, no call was sent that could take or hold this payment's money. The last call may
+	// still be under way.
 	Quiet time.Duration
 }
 
@@ -116,7 +115,7 @@ type RefundCall struct {
 	// Left is how much of the captured money is left before this refund, as far as was reported.
 	Left   payment.Money
 	Reason string
-	// Receipt is what the fiscal receipt of the refund shows; nil without one.
+	// Receipt is the content of the fiscal receipt of the refund; nil without a receipt.
 	Receipt        *Receipt
 	IdempotencyKey string
 	Permit         Permit
@@ -131,15 +130,15 @@ type RefundRef struct {
 	Container string
 	// Age is how long ago, at least, the refund was sent; 0 if it may not have been.
 	Age time.Duration
-	// Money is the refund's amount, Taken what the payment had captured; zero if not recorded.
+	// Money is the refund's amount, Taken the payment's captured amount before; zero if not recorded.
 	Money, Taken payment.Money
 }
 
-// Outcome is what a response states about a payment.
+// Outcome is the content of a response about a payment.
 type Outcome struct {
 	News fsm.News
-	// Refused is set if the command itself was refused for good (a capture of what can't be
-	// captured, an invalid charge); News is how the payment stands. A declined card is not refused.
+	// Refused is set if the command itself was refused for good (a capture without a hold, an invalid charge). News is
+	// then the status of the payment. A declined card is not refused.
 	Refused bool
 	// Approved is set if the customer has agreed and the provider waits for the call that takes or
 	// holds the money: a Completion.
@@ -160,26 +159,26 @@ type Outcome struct {
 	Live  *bool
 	// References are further ids by which its webhooks may name the payment.
 	References []string
-	// Money is what was authorised or captured; nil if not stated.
+	// Money is the authorised or captured amount; nil if not stated.
 	Money *payment.Money
 	// Movements are the reported movements of money after the payment.
 	Movements []payment.Told
 	// Refunds are those of a captured payment, by whomever they were made, where a lookup of the payment shows them; see
 	// Capabilities.ShowsRefunds. Each is named as webhooks, books and LookupRefund name it.
 	Refunds []RefundOutcome
-	// Disputes are those of the payment, where a lookup shows them; what they took is in Movements.
+	// Disputes are the disputes of the payment, where a lookup shows them. Movements has the money that they took.
 	Disputes []payment.DisputeTold
-	// NextAction is what the customer must do; nil for nothing.
+	// NextAction is the step that the customer must take; nil if no step is due.
 	NextAction *payment.NextAction
 	Failure    *payment.Failure
-	// Saved is the payment method that the provider has stored; nil if none.
+	// Saved is the payment method that the provider has stored; nil without a stored method.
 	Saved *payment.SavedMethod
 }
 
-// RefundOutcome is what a response states about a refund.
+// RefundOutcome is the content of a response about a refund.
 type RefundOutcome struct {
 	News fsm.News
-	// Refused is set if this very call was refused for good. An earlier one may have been accepted.
+	// Refused is set if this very call was refused for good. An earlier call may have been accepted.
 	Refused          bool
 	ProviderRefundID string
 	// ProviderPaymentID is the payment's, of a refund that was looked up by its own id alone; see
@@ -193,7 +192,7 @@ type RefundOutcome struct {
 	Whole bool
 	// Reference is our id of the refund, as the provider carries it; empty if not stated.
 	Reference string
-	// Money is what was, or will be, refunded; nil if not stated.
+	// Money is the refunded amount, or the amount to be refunded; nil if not stated.
 	Money   *payment.Money
 	Failure *payment.Failure
 }
@@ -217,9 +216,8 @@ var (
 	ErrHeldBack = errors.New("held back from the provider")
 	// ErrNoSuchPayment is returned by a lookup when the provider has no such payment (yet).
 	ErrNoSuchPayment = errors.New("the provider knows no such payment")
-	// ErrNotTold is returned by a lookup when the response does not contain what was looked up.
-	// With ErrNotSent it is returned by a command that looks up first, when the response shows
-	// nothing that it could be sent for.
+	// ErrNotTold is returned by a lookup when the response does not contain the requested payment. With ErrNotSent it is
+	// returned by a command that looks up first, when the response shows no reason to send the command.
 	ErrNotTold = errors.New("the provider does not tell")
 	// ErrUnsupported is returned for a call that Capabilities do not offer. Nothing was sent.
 	ErrUnsupported = errors.New("the provider does not offer this call")
@@ -243,30 +241,30 @@ func (o RefundOutcome) RefusesCall() bool {
 // Account is how one account at a provider is treated.
 type Account struct {
 	Provider Provider
-	// Books, Events and Statement are nil where the kind has none.
+	// Books, Events and Statement are nil where the kind of account lacks them.
 	Books     Books
 	Events    EventLog
 	Statement Statement
 	// BooksLag is how long the books may lack a new entry.
 	BooksLag time.Duration
-	// BooksUnmarked is set if the entries of the books bear no mark of ours, so that what a restored database has
-	// forgotten looks like a payment of others.
+	// BooksUnmarked is set if the entries of the books have no mark of ours. A payment that a restored database lacks
+	// then looks like a foreign payment.
 	BooksUnmarked bool
-	// BooksBrowserMarked is set if a customer's browser could have written the mark of ours in an entry of the books or of a
+	// BooksBrowserMarked is set if a customer's browser could have written our mark in an entry of the books or of a
 	// statement; see payment.Report.BrowserMark.
 	BooksBrowserMarked bool
 	// Live is false for an account of test money, true for one of real money, nil if that is open.
 	Live *bool
-	// Payees are the ids by which the provider names the account as the one that is paid, see Outcome.Payee; none
-	// where the configuration has none.
+	// Payees are the ids by which the provider names the account as payee, see Outcome.Payee; empty where the
+	// configuration has no such id.
 	Payees []string
-	// Lives are how long its attempts may stay unfinished.
+	// Lives are how long the account's attempts may stay unfinished.
 	Lives schedule.Lives
 	// Hears is set if webhooks of the account are taken.
 	Hears bool
-	// Paused accounts begin no payment (ErrAccountPaused); what was begun goes on.
+	// Paused accounts begin no payment (ErrAccountPaused). Payments that have begun go on.
 	Paused bool
-	// Offered accounts may be named by a customer's pay; the default one always may.
+	// Offered accounts may be named by a customer's pay. The default account always may be named.
 	Offered bool
 	// AutoRefund refunds late money.
 	AutoRefund bool

@@ -20,7 +20,7 @@ func (o Outcome) Readable() (Outcome, error) {
 	}
 	for i, r := range o.Refunds {
 		if !storable.Nameable(r.Reference) {
-			r.Reference = "" // none of ours
+			r.Reference = "" // not a reference of ours
 		}
 		readable, err := r.Readable()
 		if err != nil {

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Receipt is what a fiscal receipt (54-FZ) shows: the lines, and the customer, to whose e-mail address or
-// telephone it is sent.
+// Receipt is the content of a fiscal receipt (54-FZ): the lines, and the customer with the e-mail address or telephone
+// that receives it.
 type Receipt struct {
 	Customer Customer `json:"customer"`
 	Lines    []Line   `json:"lines"`
 }
 
-// ReceiptOf is the receipt of a pay, nil if its lines are to be on none.
+// ReceiptOf is the receipt of a pay, nil if its lines need no receipt.
 func ReceiptOf(d Details) *Receipt {
 	if !HasReceipt(d.Lines) {
 		return nil
@@ -20,8 +20,8 @@ func ReceiptOf(d Details) *Receipt {
 	return &Receipt{Customer: Customer{Reference: d.Customer.Reference, Email: d.Customer.Email, Phone: d.Customer.Phone, Name: d.Customer.Name}, Lines: d.Lines}
 }
 
-// Part is the receipt of a part of the money, in minor units: each line has its share, one of each, and
-// what rounding leaves is the last ones'. It is the receipt itself if that is all of it.
+// Part is the receipt of a part of the money, in minor units. Each line has its share, with a quantity of one. The last
+// lines take the remainder of rounding. If the part is the whole amount, Part returns the receipt itself.
 func (r *Receipt) Part(minor int64) *Receipt {
 	if r == nil {
 		return nil

@@ -14,13 +14,12 @@ func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 		Payment: o.ProviderPaymentID, Container: o.Container, Payee: o.Payee, Live: o.Live, References: o.References, Says: o.News, Movements: o.Movements, Disputes: o.Disputes, NextAction: o.NextAction,
 		Saved: o.Saved, Failure: o.Failure, Approved: o.Approved, Undoes: o.Undoes, PageOpen: o.PageOpen, Ends: payment.HoldsAll, Cause: cause,
 	}
-	// What is named comes first: the total then has nothing beyond it.
+	// Named movements come first: the total then has no amount beyond them.
 	r.Movements = append(slices.Clip(r.Movements), payment.MovementsOf(o.News, o.Money)...)
 	return r
 }
 
-// Reports are those that a lookup of a payment contains: how it stands, and its refunds where they are
-// shown with it.
+// Reports are the reports in a lookup of a payment: its status, and its refunds where the lookup shows them.
 func Reports(o Outcome, cause payment.Cause) []payment.Report {
 	reports := []payment.Report{FromOutcome(o, cause)}
 	for _, r := range o.Refunds {

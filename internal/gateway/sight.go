@@ -9,13 +9,14 @@ import (
 type Sight struct {
 	// Silent is set where no lookup is possible, or where its result proves nothing.
 	Silent bool
-	// Says is the furthest that the provider reports; empty without Silent where it has no such payment, or refund.
+	// Says is the furthest status that the provider reports. Without Silent, empty means that the provider has no such
+	// payment, or refund.
 	Says fsm.News
-	// ShowsRefunds and Cancels are the capabilities of the same names: whether the answer would contain refunds, and
+	// ShowsRefunds and Cancels are the capabilities of the same names: whether the response would contain refunds, and
 	// whether an open payment can be cancelled.
 	ShowsRefunds, Cancels bool
 	// Foreign is set if the provider speaks of money in another currency than the attempt's.
 	Foreign bool
-	// Attempt is the attempt with what was found applied.
+	// Attempt is the attempt after the found reports were applied.
 	Attempt payment.Attempt
 }

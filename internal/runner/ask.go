@@ -26,12 +26,13 @@ func (r *Runner) Askable(a payment.Attempt) bool {
 	return ok && r.Reachable(a) && !r.capabilities(a).Blind
 }
 
-// Ask looks a final attempt up at its provider, with those of its refunds that could still be undone and that the lookup does
-// not contain, and applies the reports. It moves no money and needs no operation, lease or permit: a report is true whatever
-// else is under way. Pending refunds are left to their operations, which are due daily at least. A pending attempt is
-// rechecked; one that can't be looked up is returned as it is. What came back is applied before an error is returned:
-// ErrNotShown, with gateway.ErrNoSuchPayment for a payment that the provider has named and does not find, with
-// gateway.ErrHeldBack, or with what else the provider returned.
+// Ask looks up a final attempt at its provider, and applies the reports. It also looks up succeeded refunds that could
+// still be undone and that the lookup does not contain. It moves no money and needs no operation, lease or permit: a
+// report is true beside any other work. Pending refunds are left to their operations, which are due daily at least. A
+// pending attempt is rechecked. An attempt that can't be looked up is returned unchanged.
+//
+// The results are applied before an error is returned. The error is ErrNotShown, gateway.ErrNoSuchPayment with it for a
+// named payment that the provider does not find, gateway.ErrHeldBack, or another error of the provider.
 func (r *Runner) Ask(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
 	ctx = context.WithoutCancel(ctx)
 	var a payment.Attempt
@@ -60,8 +61,8 @@ func (r *Runner) Ask(ctx context.Context, id payment.AttemptID, cause payment.Ca
 	return r.View(ctx, a)
 }
 
-// AskOnce is Ask after Recheck, for a person and for the shop: an attempt that any process has looked up for them less than every
-// ago is returned as it is, and so is one that the provider does not show.
+// AskOnce is Ask after Recheck, for a person and for the shop. It returns the attempt unchanged if any process has
+// looked it up for them less than every ago, or if the provider does not show it.
 func (r *Runner) AskOnce(ctx context.Context, id payment.AttemptID, cause payment.Cause, every time.Duration) (payment.View, error) {
 	a, err := r.Store.Attempt(ctx, id)
 	if err != nil || !a.State.Final() {
@@ -94,7 +95,7 @@ func (r *Runner) Apply(ctx context.Context, id payment.AttemptID, reports []paym
 	return r.apply(context.WithoutCancel(ctx), a, reports)
 }
 
-// apply applies reports to an attempt that was read before they were made: what was recorded meanwhile may be younger.
+// apply applies reports to an attempt that was read before they were made: a report recorded meanwhile may be younger.
 func (r *Runner) apply(ctx context.Context, a payment.Attempt, reports []payment.Report) (now payment.Attempt, err error) {
 	if len(reports) == 0 {
 		return a, nil
@@ -145,7 +146,8 @@ func (r *Runner) lookups(ctx context.Context, a payment.Attempt, refunds []refun
 	return reports, nil
 }
 
-// shows are the standings of a final attempt. That the provider has no payment of one that it has not named is no error.
+// shows returns the statuses of a final attempt's payments. It is no error if the provider finds no payment for an
+// attempt that it has not named.
 func (r *Runner) shows(ctx context.Context, p gateway.Provider, a payment.Attempt, cause payment.Cause) ([]gateway.Outcome, []payment.Report, error) {
 	unnamed := a.ProviderPaymentID == ""
 	if unnamed && a.ReadAt.Sub(a.CreatedAt) < p.Capabilities().FindLag {
@@ -158,7 +160,7 @@ func (r *Runner) shows(ctx context.Context, p gateway.Provider, a payment.Attemp
 	return outs, reports, err
 }
 
-// unshown are the refunds that have succeeded, were not undone so far and are in none of the outcomes.
+// unshown returns the refunds that have succeeded, were not undone so far and are in no outcome.
 func unshown(a payment.Attempt, refunds []refund.Refund, outs []gateway.Outcome) (left []refund.Refund) {
 	for _, one := range slices.Backward(refunds) {
 		shown := slices.ContainsFunc(outs, func(o gateway.Outcome) bool {

@@ -11,9 +11,10 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// cancel cancels the payments of an attempt, or the one that the operation names. An attempt that the provider has not named
-// is looked for first, and, if the charge was ours to send, cancelled by our reference where the provider takes that. One
-// that has failed, or was begun elsewhere, is looked up first: its hold may be gone, or another payment may have been made.
+// cancel cancels the payments of an attempt, or the payment that the operation names. If the provider has not named the
+// payment, it is looked for first. If the charge was ours to send, it is then cancelled by our reference where the
+// provider allows that. A failed attempt, and an attempt with BegunElsewhere, is looked up first: its hold may be gone,
+// or another payment may exist.
 func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	var before []payment.Report
 	can, op := p.Capabilities(), &t.Operation

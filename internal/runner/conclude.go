@@ -26,7 +26,7 @@ func (r *Runner) conclude(s *changeset.Changeset, c *changeset.Change, rec *reco
 			continue
 		}
 		if since {
-			report.Ends = payment.HoldsBefore // what was reported meanwhile may be younger
+			report.Ends = payment.HoldsBefore // a hold reported meanwhile may be younger
 		}
 		s.Apply(c, report)
 	}
@@ -41,7 +41,7 @@ func (r *Runner) conclude(s *changeset.Changeset, c *changeset.Change, rec *reco
 		r.moved(s, c, rec)
 	}
 	if c.Attempt.State == fsm.Authorized && rec.task.Attempt.State != fsm.Authorized {
-		s.Authorized(c) // what the provider refused before it may do now
+		s.Authorized(c) // the provider may now accept a command that it refused before
 	}
 	op = operationOf(c, rec.task)
 	op.LeaseUntil = nil
@@ -186,8 +186,8 @@ func (r *Runner) moved(s *changeset.Changeset, c *changeset.Change, rec *recordi
 	}
 }
 
-// cancelAnew wants another cancel in the place of one that released nothing: a hold is younger than
-// it, or may be, since it was sent again and the provider repeats its response to the key.
+// cancelAnew requests another cancel after a cancel that released nothing. A hold may be younger than that cancel: the
+// cancel was sent again, and the provider repeats its response to the key.
 func (r *Runner) cancelAnew(s *changeset.Changeset, c *changeset.Change, op *payment.Operation) {
 	held := c.Attempt.State == fsm.Authorized || c.Attempt.Unreleased()
 	if op.Kind != payment.OperationCancel || !held || op.Sends < 2 && !c.Attempt.HeldAfter(*op.FirstSentAt) {
@@ -199,8 +199,8 @@ func (r *Runner) cancelAnew(s *changeset.Changeset, c *changeset.Change, op *pay
 	next.Wait(s.Now().Add(r.Schedule.Delay(tries)))
 }
 
-// notSent records a call of which not a byte was sent. It ends only an operation that its caller
-// was the first and the last to send.
+// notSent records a call if not a byte was sent. It ends only an operation that its caller was the first and the last to
+// send.
 func (r *Runner) notSent(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op := operationOf(c, rec.task)
 	if op.State != fsm.OperationSent {
@@ -244,7 +244,7 @@ func (r *Runner) lookup(s *changeset.Changeset, c *changeset.Change, rec *record
 	}
 }
 
-// infer moves an operation by what follows from a lookup.
+// infer moves an operation by the inference from a lookup.
 func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recording, i gateway.Inference) {
 	op := operationOf(c, rec.task)
 	switch {
@@ -281,8 +281,8 @@ func (r *Runner) failRefund(s *changeset.Changeset, c *changeset.Change, rec *re
 	}
 }
 
-// only reports whether a refund must be the one that a provider reports without an id: it has
-// accepted this one, and no other may have been refunded.
+// only reports whether a refund must be the refund that a provider reports without an id: the provider has accepted this
+// one, and no other refund can exist.
 func only(s *changeset.Changeset, c *changeset.Change, t Task) bool {
 	if c.Attempt.Refunded != 0 {
 		return false

@@ -12,9 +12,10 @@ import (
 	"github.com/paylatch/paylatch/internal/schedule"
 )
 
-// Look looks up how a payment stands at its provider before a person's word frees its money or its order, and applies what
-// contradicts that word: that it holds money, that it is open or under way, and each refund. It returns payment.ErrBusy
-// while a runner calls the provider. A provider that does not answer is no error: the sight is silent then.
+// Look looks up the payments of an attempt at its provider before a person's decision frees its money or its order. It
+// applies the reports that contradict the decision: the attempt holds money, it is open or under way, and each refund.
+// It returns payment.ErrBusy while a runner calls the provider. A provider that does not respond is no error: the sight
+// is silent then.
 func (r *Runner) Look(ctx context.Context, id payment.AttemptID, cause payment.Cause) (gateway.Sight, error) {
 	ctx = context.WithoutCancel(ctx)
 	a, refunds, err := r.still(ctx, id)
@@ -44,8 +45,8 @@ func (r *Runner) Look(ctx context.Context, id payment.AttemptID, cause payment.C
 	return sight, err
 }
 
-// still reads an attempt with its refunds, of which no runner has an operation. One that is begun later does not take
-// what a look frees: the resolution looks at it again, under the lock.
+// still reads an attempt with its refunds, if no runner has an operation of them. An operation that begins later does
+// not take the freed money: the resolution checks the attempt again, under the lock.
 func (r *Runner) still(ctx context.Context, id payment.AttemptID) (a payment.Attempt, refunds []refund.Refund, err error) {
 	err = r.Store.InTx(ctx, func(ctx context.Context, tx Tx) (err error) {
 		if a, _, err = tx.AttemptLock(ctx, id); err != nil {
@@ -60,8 +61,8 @@ func (r *Runner) still(ctx context.Context, id payment.AttemptID) (a payment.Att
 	return a, refunds, err
 }
 
-// looked are the provider's answers about the payments of an attempt, with their reports. It reports whether they
-// prove something: none at all proves that there is no such payment.
+// looked returns the provider's responses about the payments of an attempt, with their reports. It reports whether they
+// are conclusive: an empty response proves that the payment does not exist.
 func (r *Runner) looked(ctx context.Context, a payment.Attempt, can payment.Capabilities, cause payment.Cause) ([]gateway.Outcome, []payment.Report, bool) {
 	named := a.ProviderPaymentID != ""
 	if !named && (!can.Find || a.ReadAt.Sub(a.CreatedAt) < can.FindLag) {
@@ -93,7 +94,7 @@ func (r *Runner) undone(ctx context.Context, a payment.Attempt, refunds []refund
 	return reports
 }
 
-// furthest is how the payments of some answers stand: the one that holds the most counts.
+// furthest is the status of the payments in some responses: the payment that holds the most counts.
 func furthest(outs []gateway.Outcome) (says fsm.News) {
 	order := []fsm.News{
 		fsm.NewsFailed, fsm.NewsUnknown, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded,

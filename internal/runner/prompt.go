@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// promptAtOnce is how many operations a process carries out at once right after the commit that wanted them; promptMost is how
-// many may wait for that. What does not fit is found by the reconciler a moment later.
+// promptAtOnce is how many operations a process executes at once right after the commit that created them. promptMost is
+// how many may wait for that. The reconciler finds further operations a moment later.
 const (
 	promptAtOnce = 8
 	promptMost   = 256
@@ -50,7 +50,7 @@ func (p *Prompt) Wanted(names []payment.OperationName) {
 	}
 }
 
-// Close waits for what is being carried out, and takes nothing more.
+// Close waits for the running operations, and accepts no more.
 func (p *Prompt) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *Prompt) Close() {
 	}
 }
 
-// work carries out what waits until nothing does.
+// work executes the waiting operations until the queue is empty.
 func (p *Prompt) work() {
 	for {
 		p.mu.Lock()

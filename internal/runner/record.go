@@ -11,8 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/tracing"
 )
 
-// A provider's response is worth some tries to store it, none begun after recordPatience. A try
-// behind a lock takes as long as a statement may.
+// Storing a provider's response is worth some tries. No try begins after recordPatience. A try behind a lock takes as
+// long as a statement may.
 const (
 	recordTries    = 10
 	recordPause    = 200 * time.Millisecond
@@ -23,18 +23,18 @@ const (
 // answered with a refusal and another runner has taken the operation since.
 var ErrOvertaken = errors.New("another runner took over")
 
-// recording is one call of Record. One that is left must be done alone.
+// recording is one call of Record. A recording with left set must be recorded alone.
 type recording struct {
 	task   Task
 	result gateway.CallResult
-	// now is the attempt after it.
+	// now is the attempt after the recording.
 	now  payment.Attempt
 	left bool
 	// poison is set once the result made the program panic: it is left out.
 	poison bool
 	// refused is set if the caller is to be answered with a refusal.
 	refused bool
-	// span is that of this call; none where traces are off.
+	// span is the span of this call; empty where traces are off.
 	span tracing.Context
 }
 
@@ -45,9 +45,8 @@ type First struct {
 	Refused bool
 }
 
-// Record applies what a task came to. The reports are applied in any case; the rest counts
-// only while the task's fence holds. Without first, calls that come at the same time share
-// a transaction.
+// Record applies the result of a task. Its reports are applied in any case. Its other parts count only while the task's
+// fence holds. Without first, concurrent calls share a transaction.
 func (r *Runner) Record(ctx context.Context, t Task, res gateway.CallResult, first *First) (payment.Attempt, error) {
 	ctx, span := tracing.Begin(ctx, "commit", tracing.Internal, about(t))
 	a, err := r.record(ctx, t, res, first)
@@ -64,8 +63,8 @@ func (r *Runner) record(ctx context.Context, t Task, res gateway.CallResult, fir
 	return rec.now, err
 }
 
-// recordAlone records one result. One that makes the program panic is left out, for a
-// person to look at: the lease is given back all the same.
+// recordAlone records one result. If a result makes the program panic, it is left out for a person to look at, and the
+// lease is released nevertheless.
 func (r *Runner) recordAlone(ctx context.Context, rec *recording, first *First) error {
 	record := func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
 		if first != nil && first.Do != nil {
@@ -97,7 +96,7 @@ func (r *Runner) recordAlone(ctx context.Context, rec *recording, first *First) 
 	return err
 }
 
-// recordAll records in one transaction what can be recorded without waiting for a lock.
+// recordAll records, in one transaction, the results that can be recorded without waiting for a lock.
 func (r *Runner) recordAll(ctx context.Context, recs []*recording) (err error) {
 	ctx, span := tracing.Batch(ctx, "commit results", recs, func(rec *recording) tracing.Context { return rec.span })
 	defer func() { span.End("", err != nil) }()
@@ -148,7 +147,8 @@ func (r *Runner) recordIn(ctx context.Context, s *changeset.Changeset, changes m
 	return nil
 }
 
-// load reads what reports need, and the attempt's refunds where any is of one, or ofRefund is set.
+// load reads the data that reports need. It reads the attempt's refunds if a report is about a refund, or if ofRefund is
+// set.
 func load(ctx context.Context, s *changeset.Changeset, c *changeset.Change, reports []payment.Report, ofRefund bool) error {
 	var named changeset.Named
 	for _, report := range reports {

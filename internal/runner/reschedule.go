@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/schedule"
 )
 
-// reschedule sets when an operation is due again, and derives what follows from its age.
+// reschedule sets the next due time of an operation, and applies the consequences of its age.
 func (r *Runner) reschedule(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, res, now := operationOf(c, rec.task), rec.result, s.Now()
 	first := op.Fence == 1 && op.Origin == payment.OriginRequest && res.Outcome != gateway.CallAsked
@@ -81,8 +81,8 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 	}
 }
 
-// expire ends a payment that was begun elsewhere and has expired. One that is reachable must have been
-// looked up, where the provider has lookups.
+// expire ends a payment with BegunElsewhere that has expired. If its account is reachable and the provider has lookups,
+// the payment must have been looked up.
 func (r *Runner) expire(s *changeset.Changeset, c *changeset.Change, rec *recording) bool {
 	can := r.capabilities(c.Attempt)
 	looked := len(rec.result.Reports) > 0 || can.Blind
@@ -145,8 +145,8 @@ func (r *Runner) silent(a payment.Attempt, res gateway.CallResult, now time.Time
 		(a.State != fsm.Authorized || lives.Outlived(a, fsm.NewsAuthorized, now))
 }
 
-// giveUpRefund is giveUp of a refund. One that the provider has is never given up; one
-// without a name is taken for the only movement that it can be.
+// giveUpRefund is giveUp for a refund. A refund that the provider has accepted is never given up. A refund without a
+// name takes the only movement that fits.
 func (r *Runner) giveUpRefund(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, now := operationOf(c, rec.task), s.Now()
 	open := s.Refund(c.Attempt.ID, op.RefundID)

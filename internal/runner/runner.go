@@ -2,16 +2,14 @@
 //
 //	take ─► permit ─► send, or look up ─► record
 //
-// Take is a transaction: with the attempt locked, package payment decides what may be done
-// (payment.Attempt.Permit), the fence rises, and the operation is on disk as sent before its first
-// byte. Send calls the provider, with no transaction open; the permit is checked once more just
-// before the first byte, by the lease and both clocks. Record is a transaction again: the reports
-// that came back are always applied; what they mean for the operation, and what is concluded,
-// counts only while the fence holds.
+// Take is a transaction. With the attempt locked, package payment decides about the operation (payment.Attempt.Permit),
+// the fence rises, and the operation is on disk as sent before its first byte. Send calls the provider, with no
+// transaction open. It checks the permit once more just before the first byte, by the lease and both clocks. Record is a
+// transaction again. The returned reports are always applied. The operation's own result and the inferences count only
+// while the fence holds.
 //
-// All kinds of operations, whatever their origin, go this one way: commands hand over
-// operations that their own first transaction took. A final attempt is looked up without one:
-// that moves nothing, and its reports are applied as Record applies reports.
+// All kinds of operations of every origin take this path. Commands hand over operations that their own first transaction
+// took. A final attempt is looked up without an operation: that moves nothing, and its reports are applied as in Record.
 package runner
 
 import (
@@ -35,8 +33,7 @@ type Tx interface {
 	changeset.Tx
 	idempotency.Tx
 
-	// SealedRequest reads what a resend of an operation needs, encrypted; nil if nothing is
-	// kept.
+	// SealedRequest reads the data for a resend of an operation, encrypted; nil if none is kept.
 	SealedRequest(ctx context.Context, name payment.OperationName) ([]byte, error)
 }
 
@@ -48,7 +45,7 @@ type Store interface {
 	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
 	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)
 	Refund(ctx context.Context, id payment.RefundID) (refund.Refund, error)
-	// Receipt reads what the fiscal receipts of an attempt show, encrypted; nil without.
+	// Receipt reads the content of an attempt's fiscal receipts, encrypted; nil without receipts.
 	Receipt(ctx context.Context, a payment.Attempt) ([]byte, error)
 	// Disputes reads the disputes of an attempt, oldest first.
 	Disputes(ctx context.Context, id payment.AttemptID) ([]payment.Dispute, error)
@@ -57,8 +54,8 @@ type Store interface {
 	ReserveLookup(ctx context.Context, id payment.AttemptID, every time.Duration) (bool, error)
 	// DueAccounts lists accounts that have operations which are due.
 	DueAccounts(ctx context.Context) ([]string, error)
-	// DueOperations lists operations of an account that are due, the longest due first. It
-	// closes those that trail a final attempt.
+	// DueOperations lists the due operations of an account, the longest due first. It closes the operations that trail a
+	// final attempt.
 	DueOperations(ctx context.Context, account string, limit int) ([]payment.OperationName, error)
 }
 
@@ -69,11 +66,11 @@ type Options struct {
 
 	// ProviderTimeout bounds one call; all calls of one taking end within the lease.
 	ProviderTimeout time.Duration
-	// Seal encrypts what a resend of a charge or a complete needs; Open decrypts it. Without
-	// them none is sent twice.
+	// Seal encrypts the data for a resend of a charge or a complete. Open decrypts it. Without them no operation is sent
+	// twice.
 	Seal func(text string, of []byte) ([]byte, error)
 	Open func(sealed, of []byte) (string, error)
-	// Flushed is called with how many results of calls share each transaction; nil for nothing.
+	// Flushed is called with the number of call results that share each transaction; nil for no call.
 	Flushed func(items int)
 	// Now is the clock of permits; it must carry a monotonic reading.
 	Now func() time.Time
@@ -121,9 +118,9 @@ func (r *Runner) run(ctx context.Context, name payment.OperationName, cause paym
 	return r.Record(ctx, t, r.Send(ctx, t, permit, cause), nil)
 }
 
-// Recheck carries out what is open for an attempt, whether it is due or not: as the
-// reconciler, a client's retry and support do. It returns payment.ErrBusy while another
-// runner has the attempt. An attempt with nothing open is returned as it is.
+// Recheck executes the open operations of an attempt, due or not. The reconciler, a client's retry and support use it.
+// It returns payment.ErrBusy while another runner has the attempt. It returns an attempt without open operations
+// unchanged.
 func (r *Runner) Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
 	return r.Resume(ctx, id, cause, "")
 }
@@ -134,8 +131,8 @@ func (r *Runner) RecheckOnce(ctx context.Context, id payment.AttemptID, cause pa
 	return r.resume(context.WithoutCancel(ctx), id, cause, "", every)
 }
 
-// Resume is Recheck with what the pay carries (gateway.Details.Text), which the attempt's own
-// request has brought again.
+// Resume is Recheck with the data that the pay carries (gateway.Details.Text). The attempt's own request has brought the
+// data again.
 func (r *Runner) Resume(ctx context.Context, id payment.AttemptID, cause payment.Cause, request string) (payment.View, error) {
 	return r.resume(context.WithoutCancel(ctx), id, cause, request, 0)
 }
@@ -165,9 +162,8 @@ func (r *Runner) shown(ctx context.Context, a payment.Attempt, err error) (payme
 	return r.View(ctx, a)
 }
 
-// next is what is to be carried out next for an attempt: a cancel before anything that
-// takes money, and nothing if that was tried less than every ago. One that its order
-// withholds is cancelled.
+// next is the next operation of an attempt: a cancel before an operation that takes money. It is empty if that operation
+// was tried less than every ago. An operation that the order withholds is cancelled.
 func (r *Runner) next(ctx context.Context, id payment.AttemptID, every time.Duration) (name payment.OperationName, err error) {
 	err = r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		name = payment.OperationName{}
@@ -227,7 +223,7 @@ func (r *Runner) RecheckRefund(ctx context.Context, id payment.RefundID, cause p
 	return r.Store.Refund(ctx, id)
 }
 
-// View adds to an attempt what its order adds, and its disputes where it was read without.
+// View adds the order's fields to an attempt, and its disputes where it was read without them.
 func (r *Runner) View(ctx context.Context, a payment.Attempt) (payment.View, error) {
 	if a.Disputes == nil {
 		var err error
@@ -251,13 +247,12 @@ func (r *Runner) Account(name string) (gateway.Account, bool) {
 	return a, ok && a.Provider != nil
 }
 
-// call bounds one call: by its own limit, and by what is left of the lease, so that all
-// calls of one taking end within it.
+// call bounds one call: by its own limit, and by the rest of the lease, so that all calls of one take end within it.
 func (r *Runner) call(ctx context.Context, p gateway.Permit) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, min(r.ProviderTimeout, p.Left()))
 }
 
-// request is what an operation carries; empty for one that carries nothing.
+// request is the data that an operation carries; empty without data.
 func (r *Runner) request(t Task) (string, error) {
 	switch {
 	case t.Request != "", !t.Operation.Carries():
@@ -280,8 +275,8 @@ func (r *Runner) Sealed(text string, of []byte) ([]byte, error) {
 	return r.Seal(text, of)
 }
 
-// receipt is what the fiscal receipt of a part of an attempt's money shows; nil without one. One that can't
-// be read is an error: the call would go without it.
+// receipt is the content of the fiscal receipt for a part of an attempt's money; nil without a receipt. An unreadable
+// receipt is an error: the call would be sent without a receipt.
 func (r *Runner) receipt(ctx context.Context, a payment.Attempt, minor int64) (*gateway.Receipt, error) {
 	sealed, err := r.Store.Receipt(ctx, a)
 	if err != nil || len(sealed) == 0 || r.Open == nil {

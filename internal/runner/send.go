@@ -15,8 +15,8 @@ import (
 	"github.com/paylatch/paylatch/internal/tracing"
 )
 
-// Send carries out what a task permits, and looks up what became of it where that is not plain. It
-// always returns a result: unknown is one, too.
+// Send executes a permitted task, and looks up its outcome where the response is not conclusive. It always returns a
+// result; unknown is a result, too.
 func (r *Runner) Send(ctx context.Context, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	ctx, span := tracing.Begin(ctx, string(t.Operation.Kind), tracing.Client, about(t))
 	res := r.send(ctx, t, permit, cause)
@@ -58,7 +58,7 @@ func (r *Runner) send(ctx context.Context, t Task, permit gateway.Permit, cause 
 	return res
 }
 
-// result is what the response to a call comes to. The cause of its reports is the call.
+// result is the call result of a response. The cause of its reports is the call.
 func result(t Task, out gateway.Outcome, err error) gateway.CallResult {
 	if err != nil {
 		return gateway.Failed(err)
@@ -70,7 +70,7 @@ func result(t Task, out gateway.Outcome, err error) gateway.CallResult {
 	return gateway.CallResult{Outcome: gateway.CallAccepted, Reports: []payment.Report{report}}
 }
 
-// charge sends what takes or holds the customer's money: a charge, or its completion.
+// charge sends an operation that takes or holds the customer's money: a charge, or its completion.
 func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) gateway.CallResult {
 	request, err := r.request(t)
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit 
 	return res
 }
 
-// begin calls the provider with what an operation carries.
+// begin calls the provider with the data that an operation carries.
 func begin(ctx context.Context, p gateway.Provider, t Task, request string, permit gateway.Permit) (gateway.Outcome, error) {
 	a := t.Attempt
 	if t.Operation.Kind == payment.OperationComplete {
@@ -109,17 +109,16 @@ func begin(ctx context.Context, p gateway.Provider, t Task, request string, perm
 	})
 }
 
-// cancelDeclined cancels what was declined and could still succeed, under the same lease,
-// so that the decline is final at once. If that does not get through, the cancel's own
-// operation goes on with it.
+// cancelDeclined cancels a declined payment that could still succeed, under the same lease, so that the decline is final
+// at once. If the cancel does not get through, its own operation continues it.
 func (r *Runner) cancelDeclined(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, out gateway.Outcome, res *gateway.CallResult) {
 	cancel := t.Attempt.NewOperation(payment.OperationCancel, payment.OriginPolicy, t.Attempt.ReadAt)
 	done := r.sendCancel(ctx, p, t, permit, target{Payment: out.ProviderPaymentID, Container: out.Container, Key: cancel.Key()}, math.MaxInt64)
 	res.Cancelled = &done
 }
 
-// findFirst looks for the payment of a charge that was sent before. It reports whether the provider
-// has none: then the charge is sent again, and else what was found is the result.
+// findFirst looks for the payment of a charge that was sent before. It reports whether the provider has no such payment:
+// then the charge is sent again. Otherwise the found payment is the result.
 func (r *Runner) findFirst(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) (gateway.CallResult, bool) {
 	call, end := r.call(ctx, permit)
 	defer end()
@@ -133,7 +132,7 @@ func (r *Runner) findFirst(ctx context.Context, p gateway.Provider, t Task, perm
 	return gateway.CallResult{Outcome: gateway.CallAsked}, errors.Is(err, gateway.ErrNoSuchPayment)
 }
 
-// capture takes what is on hold.
+// capture captures the money on hold.
 func (r *Runner) capture(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) gateway.CallResult {
 	a := t.Attempt
 	receipt, err := r.receipt(ctx, a, t.Operation.Amount)
@@ -151,8 +150,8 @@ func (r *Runner) capture(ctx context.Context, p gateway.Provider, t Task, permit
 	return result(t, named(&a, out, cmp.Or(of.Payment, of.Container)), err)
 }
 
-// quiet is for how long nothing was sent that could take or hold money: an open cancel
-// ends that, but for what a permit still allowed then.
+// quiet is for how long no operation was sent that could take or hold money. An open cancel ends such sends, except for
+// sends that an earlier permit still allowed.
 func (r *Runner) quiet(t Task) time.Duration {
 	last := t.Operation.CreatedAt
 	for i := range t.Attempt.Operations {
@@ -205,9 +204,9 @@ func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gat
 	return gateway.CallResult{Outcome: gateway.CallAsked, Reports: reports}
 }
 
-// standings are the outcomes of the lookups of an attempt's payments, by their ids or by ours, with their reports. There is at
-// least one unless an error is returned; an error comes with what came before it. What is found by a mark that a browser could
-// have written is a claim.
+// standings returns the outcomes of the lookups of an attempt's payments, by their ids or by ours, with their reports.
+// It returns at least one outcome or an error. An error comes with the outcomes before it. A payment that is found by a
+// mark that a browser could have written is a claim.
 func (r *Runner) standings(ctx context.Context, p gateway.Provider, a *payment.Attempt, cause payment.Cause) (outs []gateway.Outcome, reports []payment.Report, err error) {
 	if a.ProviderPaymentID == "" {
 		out, err := p.Find(ctx, a.ID)
@@ -279,7 +278,7 @@ func refundReport(id payment.RefundID, out gateway.RefundOutcome, cause payment.
 	}}
 }
 
-// askRefund looks up what became of a refund.
+// askRefund looks up the outcome of a refund.
 func (r *Runner) askRefund(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	call, end := r.call(ctx, permit)
 	defer end()

@@ -17,10 +17,10 @@ type Task struct {
 	Decision  payment.Decision
 	// Refund is that of a refund's operation; nil for others.
 	Refund *refund.Refund
-	// Request is what the operation carries, of its own request; empty where it is to be
-	// unsealed, and for an operation that carries nothing.
+	// Request is the data of the operation's own request; empty where it must be unsealed, and for an operation without
+	// data.
 	Request string
-	// was is the operation as it stood before.
+	// was is the operation before the take.
 	was   payment.Operation
 	taken bool
 }
@@ -69,8 +69,8 @@ func (r *Runner) take(ctx context.Context, name payment.OperationName, request s
 	return t, err
 }
 
-// loadFor reads what the permit of an operation needs: its refund, or what a resend needs, which the
-// charge's own request may have brought again.
+// loadFor reads the data for the permit of an operation: its refund, or the data for a resend. The charge's own request
+// may have brought the latter again.
 func (r *Runner) loadFor(ctx context.Context, s *changeset.Changeset, tx Tx, t *Task, o *payment.Operation) (err error) {
 	if o.RefundID != (payment.RefundID{}) {
 		err = s.LoadRefunds(ctx, o.AttemptID)
@@ -78,12 +78,12 @@ func (r *Runner) loadFor(ctx context.Context, s *changeset.Changeset, tx Tx, t *
 		return err
 	}
 	if o.Kind != payment.OperationCharge {
-		t.Request = "" // what was brought again is the pay's
+		t.Request = "" // the data that came again belongs to the pay
 	}
 	if !o.Carries() {
 		return nil
 	}
-	// What is kept comes before what was brought again: the order's details are in it.
+	// The kept data has priority over the data that came again: it contains the order's details.
 	if o.SealedRequest, err = tx.SealedRequest(ctx, o.Name()); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (r *Runner) loadFor(ctx context.Context, s *changeset.Changeset, tx Tx, t *
 	return nil
 }
 
-// permit decides what may be done with an operation of an attempt, or of its refund.
+// permit decides about an operation of an attempt, or of its refund.
 func (r *Runner) permit(s *changeset.Changeset, a *payment.Attempt, order payment.Order, o *payment.Operation, of *refund.Refund) payment.Decision {
 	if o.Kind == payment.OperationRefund || o.RefundID != (payment.RefundID{}) {
 		return refund.Permit(o, a, s.Refunds(a.ID), r.capabilities(*a), of, s.Now())

@@ -12,16 +12,16 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// target is what a call is about: a payment of the attempt, with the container in which it was made, or a container alone.
+// target is the object of a call: a payment of the attempt with its container, or a container alone.
 type target struct {
 	Payment, Container string
 	// Key is the provider's idempotency key of a cancel.
 	Key string
-	// held is what the payment holds, taken what it has captured, in minor units.
+	// held is the amount that the payment holds, taken the amount that it has captured, in minor units.
 	held, taken int64
 }
 
-// acting is the target of a call that is about the attempt's acting payment.
+// acting is the target of a call about the attempt's acting payment.
 func acting(a *payment.Attempt) target {
 	p := a.Acting()
 	if p != nil && p.ID != a.ProviderPaymentID && a.Knows(a.ProviderPaymentID) {
@@ -60,8 +60,8 @@ func toRefund(a *payment.Attempt, r *refund.Refund) target {
 // lookedUpAtOnce bounds how many payments of one attempt are looked up at a time.
 const lookedUpAtOnce = 10
 
-// standing looks up how the payments of an attempt stand: those that are live, or hold money; without any the acting one.
-// There is at least one outcome unless an error is returned; an error comes with what came before it.
+// standing looks up the payments of an attempt that are live or hold money; without such payments the acting one. It
+// returns at least one outcome or an error. An error comes with the outcomes before it.
 func standing(ctx context.Context, p gateway.Provider, a *payment.Attempt) (outs []gateway.Outcome, err error) {
 	var missing error
 	for _, id := range toLookUp(a) {
