@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Batch is what one flush is given.
+// Batch is the input of one flush.
 type Batch[T any] struct {
 	// Items are in the order in which they were enqueued.
 	Items []T
@@ -17,8 +17,8 @@ type Batch[T any] struct {
 	stall *time.Timer
 }
 
-// Sent reports that the flush has read what it needs and only waits to be written, so that
-// the next one may be read. It may be called more than once.
+// Sent reports that the flush has read its data and only waits to be written, so that the next flush may read. It may be
+// called more than once.
 func (b *Batch[T]) Sent() {
 	g := b.group
 	g.mu.Lock()
@@ -34,7 +34,7 @@ func (b *Batch[T]) Sent() {
 // requeued as well if their order matters.
 func (b *Batch[T]) Requeue(i int) { b.items[i].state = requeued }
 
-// lead flushes batch after batch until none is due.
+// lead flushes batch after batch until no batch is due.
 func (g *Group[T]) lead(b *Batch[T]) {
 	defer g.open.Done()
 	for b != nil {
@@ -44,7 +44,7 @@ func (g *Group[T]) lead(b *Batch[T]) {
 	}
 }
 
-// take fills a batch: as late as possible, so that it gets what has come meanwhile.
+// take fills a batch as late as possible, so that it contains the items that arrived meanwhile.
 func (g *Group[T]) take(b *Batch[T]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -130,7 +130,7 @@ func catch(err *error) {
 	}
 }
 
-// end gives up what a batch has, and returns the next one if it is due.
+// end releases the items of a batch, and returns the next batch if it is due.
 func (g *Group[T]) end(b *Batch[T]) *Batch[T] {
 	next, ended := g.release(b)
 	for _, it := range ended {

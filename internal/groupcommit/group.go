@@ -9,12 +9,12 @@ import (
 )
 
 var (
-	// ErrFull is returned when the queue has no room for all items of a call; none is enqueued.
+	// ErrFull is returned when the queue has no room for all items of a call; no item is enqueued then.
 	ErrFull = errors.New("the queue is full")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("the group is closed")
-	// ErrLocked is returned for an item that was requeued as often as may be, or while it was
-	// retried singly, unless quarantine takes it.
+	// ErrLocked is returned for an item that was requeued too often, or was requeued while it was retried singly, unless
+	// quarantine takes it.
 	ErrLocked = errors.New("still locked")
 )
 
@@ -44,11 +44,11 @@ type Options[T any] struct {
 	// Flushed is called with the number of items of each flush; it must not block. Nil is for no call.
 	Flushed func(items int)
 
-	// Queue bounds what waits, Batch what shares one flush.
+	// Queue bounds the waiting items, Batch the items of one flush.
 	Queue, Batch Limits
 	Size         func(item T) int
-	// Keys returns hashes of what an item must not share with another flush under way; a
-	// collision costs a wait and nothing else.
+	// Keys returns hashes of an item's conflict keys: items in concurrent flushes must not share a key. A hash collision
+	// only costs a wait.
 	Keys func(item T) []uint64
 
 	// Flushes bounds how many may be under way at once; 0 is no bound.
@@ -64,11 +64,11 @@ type Options[T any] struct {
 	Requeues     int
 	RequeueAfter time.Duration
 
-	// Rejected reports whether an error is about what a batch contains, so that its items are
-	// to be retried singly. Nil is for no error.
+	// Rejected reports whether an error is about the content of a batch, so that its items must be retried singly. A nil
+	// Rejected means that no error is.
 	Rejected func(err error) bool
-	// Quarantine is called with an item that was rejected by itself, or that is ErrLocked, and
-	// returns what its caller gets. Nil returns the cause.
+	// Quarantine is called with an item that was rejected by itself, or that is ErrLocked. It returns the error for the
+	// item's caller. A nil Quarantine returns the cause.
 	Quarantine func(ctx context.Context, item T, cause error) error
 }
 
@@ -91,10 +91,10 @@ type Group[T any] struct {
 	open sync.WaitGroup
 }
 
-// fade is what is left of the peak concurrency with each batch.
+// fade is the factor by which the peak concurrency decays with each batch.
 const fade = 0.98
 
-// linger is where the wait for more items beside a flush under way stands.
+// linger is the state of the wait for more items during a flush.
 type linger int
 
 const (
@@ -108,10 +108,10 @@ func New[T any](o Options[T]) *Group[T] {
 	return &Group[T]{opts: o, queue: queue[T]{limits: o.Queue, keyed: o.Keys != nil}}
 }
 
-// Do returns when all items were flushed, with the error of the first that has one, or when ctx
-// ends, with its cause. Items that are not in a flush by then are withdrawn; those that are may
-// still be written, and their caller must not look at them any more. It also returns ErrFull,
-// ErrClosed, ErrLocked and a PanicError. It must not be called from a flush.
+// Do returns when all items were flushed, with the error of the first failed item, or when ctx ends, with its cause.
+// Then it withdraws the items that are not in a flush. Items in a flush may still be written, and their caller must not
+// read them any more. It also returns ErrFull, ErrClosed, ErrLocked and a PanicError. It must not be called from a
+// flush.
 func (g *Group[T]) Do(ctx context.Context, items ...T) error {
 	if len(items) == 0 {
 		return nil

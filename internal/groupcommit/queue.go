@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// call is what one caller waits for.
+// call is the wait of one caller.
 type call[T any] struct {
 	ctx   context.Context
 	items []item[T]
@@ -42,19 +42,19 @@ type state int
 
 const (
 	waiting state = iota
-	// blocked items share a key with one that is under way, resting, or blocked before them.
+	// blocked items share a key with an item that is under way, resting, or blocked before them.
 	blocked
 	// resting items were requeued a moment ago.
 	resting
 	underWay
-	// requeued items are to be flushed again.
+	// requeued items will be flushed again.
 	requeued
 	flushed
 	// finished items are their caller's.
 	finished
 )
 
-// queue holds what waits, in the order of its age. Its user holds a lock.
+// queue holds the waiting items, oldest first. Its user holds a lock.
 type queue[T any] struct {
 	limits  Limits
 	keyed   bool
@@ -62,11 +62,11 @@ type queue[T any] struct {
 	bytes   int
 	// ready is how many can be taken.
 	ready int
-	// taken are the keys of what is under way; held, of what is resting or blocked.
+	// taken are the keys of items under way, held the keys of resting or blocked items.
 	taken, held map[uint64]bool
 }
 
-// push enqueues all items or, if there is no room, none.
+// push enqueues all items, or no item if there is no room.
 func (q *queue[T]) push(items []item[T]) bool {
 	bytes := q.bytes
 	for i := range items {
@@ -101,7 +101,7 @@ func (q *queue[T]) sort(it *item[T]) {
 	}
 }
 
-// sortAll sorts what waits anew.
+// sortAll sorts the waiting items again.
 func (q *queue[T]) sortAll() {
 	q.ready = 0
 	clear(q.held)
@@ -147,7 +147,7 @@ func (q *queue[T]) take(limits Limits) []*item[T] {
 	return batch
 }
 
-// release ends a batch. What is to be flushed again comes first, and rests.
+// release ends a batch. Items that must be flushed again come first, and rest.
 func (q *queue[T]) release(batch []*item[T]) (again []*item[T]) {
 	for _, it := range batch {
 		for _, k := range it.keys {
@@ -176,7 +176,7 @@ func (q *queue[T]) wake(items []*item[T]) {
 	q.sortAll()
 }
 
-// remove withdraws what waits of a call, and returns how many items that is.
+// remove withdraws the waiting items of a call, and returns their number.
 func (q *queue[T]) remove(c *call[T]) int {
 	before := len(q.pending)
 	q.pending = slices.DeleteFunc(q.pending, func(it *item[T]) bool {

@@ -20,8 +20,7 @@ type read[K comparable, V any] struct {
 	found bool
 }
 
-// NewReads returns shared reads by a function that reads many rows; rows that are not there
-// are left out of what it returns.
+// NewReads returns shared reads by a function that reads many rows. The function leaves out missing rows.
 func NewReads[K comparable, V any](all func(ctx context.Context, by []K) (map[K]V, error)) *Reads[K, V] {
 	return &Reads[K, V]{Shared(func(ctx context.Context, calls []*read[K, V]) error {
 		ctx, cancel := context.WithTimeout(ctx, ReadTimeout)

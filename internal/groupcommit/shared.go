@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// stall is how long items wait for a flush before theirs. What takes longer may never end:
-// its connection may be dead, and theirs need not be.
+// stall is how long items wait for the flush before theirs. A slower flush may never end: its connection may be dead,
+// and theirs need not be.
 const stall = 250 * time.Millisecond
 
-// Shared returns a group of calls that come at the same time and share a transaction or a
-// read, up to 64 of them. A call records in itself what became of it. Flushed is that of Options.
+// Shared returns a group of concurrent calls that share a transaction or a read, up to 64 of them. A call records its
+// own result. Flushed is as in Options.
 func Shared[T any](flush func(ctx context.Context, calls []T) error, flushed func(items int)) *Group[T] {
 	return New(Options[T]{
 		Flush: func(ctx context.Context, b *Batch[T]) error { return flush(ctx, b.Items) }, Flushed: flushed,

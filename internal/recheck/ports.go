@@ -13,7 +13,7 @@ type Cursor struct {
 	// Age is in whole days.
 	Age   time.Duration
 	After payment.AttemptID
-	// Misses counts the turns in a row in which the provider showed none of the attempts after it.
+	// Misses counts the consecutive turns in which the provider showed no attempt after the cursor.
 	Misses int
 }
 
@@ -23,7 +23,7 @@ type Attempt struct {
 	Version int
 }
 
-// Batch is what comes next after a cursor. Last is how far it reaches, the cursor itself where nothing is left.
+// Batch is the next part after a cursor. Last is its end, or the cursor itself if nothing is left.
 type Batch struct {
 	Attempts []Attempt
 	Last     payment.AttemptID
@@ -31,16 +31,17 @@ type Batch struct {
 
 // Store keeps the cursors.
 type Store interface {
-	// CursorsTake gives the account's cursors to the caller for a turn and returns the time of the storage; no cursors while
-	// another process has the turn. Those that are missing are begun as given.
+	// CursorsTake gives the account's cursors to the caller for a turn and returns the time of the storage. It returns
+	// no cursors while another process has the turn. Missing cursors begin as given.
 	CursorsTake(ctx context.Context, account string, missing []Cursor, turn time.Duration) ([]Cursor, time.Time, error)
-	// CursorMove moves a cursor from where it is and writes its misses; payment.ErrBusy if another process has moved it.
+	// CursorMove moves a cursor from its place and writes its misses. It returns payment.ErrBusy if another process has
+	// moved it.
 	CursorMove(ctx context.Context, c Cursor, after payment.AttemptID) error
 	// FinalAttempts lists at most limit final attempts after a cursor, and before until, that have moved or could move money.
 	FinalAttempts(ctx context.Context, c Cursor, until payment.AttemptID, limit int) (Batch, error)
 }
 
-// Runner is what is needed of package runner.
+// Runner looks up attempts; *runner.Runner in the program.
 type Runner interface {
 	// Ask looks an attempt up and applies the reports.
 	Ask(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error)

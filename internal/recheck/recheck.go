@@ -69,8 +69,8 @@ func (r *Rechecker) Lookups() (names []string) {
 	return names
 }
 
-// Turn looks up attempts of an account within its budget, if no other process has the turn, until none is left, the turn or ctx
-// ends, or the provider shows none.
+// Turn looks up attempts of an account within its budget, if no other process has the turn. It ends when no attempt is
+// left, when the turn or ctx ends, or when the provider shows no payment.
 func (r *Rechecker) Turn(ctx context.Context, account string) error {
 	began := r.Now()
 	cursors, now, err := r.Store.CursorsTake(ctx, account, starts(account, began), Turn)
@@ -98,8 +98,8 @@ func (r *Rechecker) Turn(ctx context.Context, account string) error {
 	return nil
 }
 
-// starts are the cursors of an account that has none: one day before each age, so that an old database is not looked up from
-// its beginning.
+// starts are the first cursors of an account: one day before each age, so that an old database is not looked up from its
+// beginning.
 func starts(account string, now time.Time) (all []Cursor) {
 	for _, age := range ages {
 		all = append(all, Cursor{Account: account, Age: age, After: first(now.Add(-age - day))})

@@ -26,8 +26,8 @@ func (t *turn) over(ctx context.Context) bool {
 	return ctx.Err() != nil || t.budget <= 0 || !t.Now().Before(t.until)
 }
 
-// batch looks up the next attempts of a cursor and moves it past those that are done with. It reports whether there may be
-// more, and returns errEnd where the turn is over.
+// batch looks up the next attempts of a cursor and moves the cursor past the finished attempts. It reports whether there
+// may be more, and returns errEnd where the turn is over.
 func (t *turn) batch(ctx context.Context, c *Cursor) (more bool, err error) {
 	if t.over(ctx) {
 		return false, errEnd
@@ -63,7 +63,7 @@ var errMiss = errors.New("the provider shows nothing")
 // doneWith are the attempts of a batch that the cursor may pass.
 type doneWith map[payment.AttemptID]bool
 
-// inOrder are the first attempts of a batch, up to one that is not done with.
+// inOrder returns the first attempts of a batch, up to the first unfinished attempt.
 func (d doneWith) inOrder(b Batch) []Attempt {
 	for i, a := range b.Attempts {
 		if !d[a.ID] {
@@ -84,8 +84,8 @@ func (d doneWith) reached(after payment.AttemptID, b Batch) payment.AttemptID {
 	return after
 }
 
-// askAll looks attempts up, those that fail some times. It returns errMiss if the provider shows none, errEnd where the turn is
-// over, and an error of the storage.
+// askAll looks up attempts, and failed ones several times. It returns errMiss if the provider shows no attempt, errEnd
+// where the turn is over, and an error of the storage.
 func (t *turn) askAll(ctx context.Context, account string, all []Attempt) (doneWith, error) {
 	done := doneWith{}
 	for range rounds {

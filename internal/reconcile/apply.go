@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/storable"
 )
 
-// applyLeft applies the entries that lookups did not explain, attempt by attempt, as they happened: what came first comes first.
+// applyLeft applies the entries that lookups did not explain, attempt by attempt, in the order in which they happened.
 func (j *job) applyLeft(ctx context.Context) error {
 	for _, id := range slices.SortedFunc(maps.Keys(j.left), byID) {
 		if err := j.applyTo(ctx, id, slices.SortedFunc(maps.Values(j.left[id]), asHappened)); err != nil {
@@ -28,7 +28,7 @@ func (j *job) applyLeft(ctx context.Context) error {
 	return nil
 }
 
-// rank orders what can only follow something else after it.
+// rank orders a movement after the movements that it can only follow.
 func rank(kind payment.MovementKind) int {
 	switch kind {
 	case payment.MovementAuthorization, payment.MovementCapture:
@@ -85,8 +85,8 @@ func (j *job) one(ctx context.Context, id payment.AttemptID) (payment.Attempt, e
 	return all[id], nil
 }
 
-// report is an entry as a report to an attempt. An entry that only a browser's mark ties to the attempt is a claim. What undoes a
-// refund that is not recorded yet only counts: a refund that is named after it was undone would be one that failed.
+// report is an entry as a report to an attempt. An entry that only a browser's mark ties to the attempt is a claim. A
+// reversal of an unrecorded refund only counts: a refund that is named after its reversal would be a failed refund.
 func (j *job) report(a *payment.Attempt, e gateway.Entry) payment.Report {
 	r := e.Report(payment.Cause{Kind: payment.CauseCheck, ID: "books " + e.ID})
 	r.BrowserMark = j.Accounts.Get(j.Account).BooksBrowserMarked && marked(e) && !slices.ContainsFunc(e.Names(), a.Knows)

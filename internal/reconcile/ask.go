@@ -19,8 +19,8 @@ const (
 	askPause = time.Second
 )
 
-// askAll looks those of some attempts up that were not yet, a few at a time, and passes what came of each to done, in the order of the
-// attempts. It fails only with the storage or the context.
+// askAll looks up the attempts that were not looked up yet, a few at a time, and passes each outcome to done, in the
+// order of the attempts. It fails only with the storage or the context.
 func (j *job) askAll(ctx context.Context, ids []payment.AttemptID, done func(payment.AttemptID, error)) error {
 	fresh := ids[:0:0]
 	for _, id := range ids {

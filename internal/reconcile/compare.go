@@ -11,11 +11,11 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// standing is how an entry stands to what is recorded.
+// standing is the result of comparing an entry with the recorded movements.
 type standing int
 
 const (
-	// recorded entries agree: a named movement of the same amount, a total that is not above the recorded one.
+	// recorded entries agree: a named movement of the same amount, or a total that is not above the recorded total.
 	recorded standing = iota
 	// absent entries are of money that is not recorded.
 	absent
@@ -23,7 +23,7 @@ const (
 	other
 )
 
-// compare compares the gathered entries with what is recorded.
+// compare compares the gathered entries with the recorded movements.
 func (j *job) compare(ctx context.Context) error {
 	if len(j.batch) == 0 {
 		return nil
@@ -133,7 +133,7 @@ func (j *job) recorded(ctx context.Context, entries []gateway.Entry, of map[stri
 		seen[of[e.ID]] = true
 	}
 	if len(seen) == 0 {
-		return nil, nil //nolint:nilnil // none are asked for
+		return nil, nil //nolint:nilnil // no attempts to read
 	}
 	attempts, err := j.Store.Recorded(ctx, slices.Collect(maps.Keys(seen)))
 	if err != nil {
@@ -184,7 +184,7 @@ func (j *job) standing(a *payment.Attempt, e gateway.Entry) standing {
 	return recorded
 }
 
-// disputed is how an entry about a dispute stands to what is recorded.
+// disputed compares an entry about a dispute with the recorded movements.
 func disputed(a *payment.Attempt, m payment.Told) standing {
 	known, ok := a.Movement(m.Kind, cmp.Or(m.ID, m.Dispute))
 	switch {

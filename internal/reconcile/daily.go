@@ -15,12 +15,12 @@ import (
 const Daily = "daily"
 
 const (
-	// every is how long after the last finished run the next one begins, retry how long after one that failed.
+	// every is the time from the last finished run to the next run, retry the time from a failed run to the next run.
 	every = 24 * time.Hour
 	retry = time.Hour
-	// overlap is how much of what was read before is read again: books are written late.
+	// overlap is the part of the last span that is read again: books are written late.
 	overlap = 72 * time.Hour
-	// trail is how far the books are taken to be behind at least.
+	// trail is the least lag that is assumed for books.
 	trail = time.Hour
 )
 
@@ -36,8 +36,8 @@ func (r *Reconciler) WithBooks() (with, without []string) {
 	return with, without
 }
 
-// RunDaily compares what an account's books have got since the last run of the day, if that is due: of all processes one at a time. It
-// reports whether it was.
+// RunDaily compares the entries since the last daily run of an account's books, if that is due. Only one process does so
+// at a time. It reports whether it was due.
 func (r *Reconciler) RunDaily(ctx context.Context, account string, found func(review.Discrepancy)) (Count, bool, error) {
 	q := Request{Account: account, By: Daily, Lag: overlap, Progress: func(Count) {}, Found: found}
 	run, err := r.Store.RunBegin(ctx, account, Daily, func(last Last) *Run {
@@ -59,7 +59,7 @@ func (r *Reconciler) RunDaily(ctx context.Context, account string, found func(re
 	return count, true, nil
 }
 
-// spanOf is what the next daily run compares, and whether it is due.
+// spanOf returns the span of the next daily run, and whether the run is due.
 func spanOf(last Last, now time.Time, behind time.Duration) (gateway.Span, bool) {
 	if last.Running || now.Sub(last.Finished) < every || now.Sub(last.Tried) < retry {
 		return gateway.Span{}, false

@@ -15,24 +15,25 @@ import (
 // Held is the Run.By of the runs for accounts that are held.
 const Held = "restore"
 
-// heldRetry is how long after a run for a held account that failed the next one begins; heldAgain after one that has compared all but
-// what can't be.
+// heldRetry is the time from a failed run for a held account to the next run. heldAgain is the time after a run that has
+// compared everything except unreadable entries.
 const (
 	heldRetry = time.Minute
 	heldAgain = 10 * time.Minute
 )
 
-// Hold is an account that is held, with its pays and refunds: what was sent to its provider from Since until Until may be forgotten.
+// Hold is a held account, with its pays and refunds. The database may lack calls that were sent to its provider from
+// Since until Until.
 type Hold struct {
 	Account      string
 	Since, Until time.Time
-	// ByHand is set if only a person can tell: all may be forgotten.
+	// ByHand is set if only a person can decide: the database may lack any call.
 	ByHand bool
 }
 
-// RunHeld reconciles a held account, once the books of the time that may be forgotten are complete. It returns the run that has
-// compared all of that, this one or an earlier one, and false while there is none: the account stays held. Books without a mark of ours
-// show nothing that is forgotten: that takes a person.
+// RunHeld reconciles a held account, once the books of the possibly lost period are complete. It returns the run that
+// has compared the whole period, this one or an earlier one. It returns false while there is no such run: the account
+// stays held. Books without a mark of ours don't show lost payments, so such an account takes a person.
 func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(review.Discrepancy)) (uuid.UUID, bool, error) {
 	account := r.Accounts.Get(h.Account)
 	span, complete := gateway.Span{From: h.Since, To: h.Until}, h.Until.Add(account.BooksLag)
@@ -48,7 +49,7 @@ func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(review.Disc
 	run, err := r.Store.RunBegin(ctx, h.Account, Held, func(last Last) *Run {
 		now := r.Now()
 		pause := heldRetry
-		if last.Finished.After(h.Until) { // all was compared but what can't be: that takes a person, or time
+		if last.Finished.After(h.Until) { // all was compared except unreadable entries: those take a person, or time
 			pause = heldAgain
 		}
 		if last.Running || now.Sub(last.Tried) < pause || !now.After(complete) {

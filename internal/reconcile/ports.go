@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Payments looks payments up and applies what is learned of them.
+// Payments looks up payments and applies the reports about them.
 type Payments interface {
 	// Ask looks up an attempt, final or not, at its provider, and applies the response. It returns
 	// gateway.ErrNoSuchPayment where the provider has no such payment.
@@ -24,26 +24,26 @@ type Payments interface {
 type Store interface {
 	// InReconcileTx runs fn in one transaction, as changeset.InTx.
 	InReconcileTx(ctx context.Context, fn func(ctx context.Context, tx changeset.Tx) error) error
-	// RunBegin inserts what decide returns, unless that is nil, while no other run of the account begins; Last is
-	// of the runs of by. It may call decide more than once.
+	// RunBegin inserts the run that decide returns, unless it is nil, while no other run of the account begins. Last is
+	// about the runs of by. It may call decide more than once.
 	RunBegin(ctx context.Context, account, by string, decide func(Last) *Run) (*Run, error)
-	// RunMove writes how far a run is, or how it ended. A run that has ended stays as it is.
+	// RunMove writes the progress of a run, or its end. A run that has ended stays unchanged.
 	RunMove(ctx context.Context, r Run) error
-	// RunOf returns the first run that has compared every entry of a span, and began after a time, or, of a person who has
-	// compared by hand, after the span; false if there is none.
+	// RunOf returns the first run that has compared every entry of a span and began after a time. A run that a person
+	// has compared by hand must have begun after the span. It returns false if there is no such run.
 	RunOf(ctx context.Context, account string, span gateway.Span, begun time.Time) (uuid.UUID, bool, error)
-	// RunAges returns for how long accounts have had no finished run of by; those without any run are left out.
+	// RunAges returns the time since the last finished run of by, by account. It leaves out accounts without a run.
 	RunAges(ctx context.Context, by string, accounts []string) (map[string]time.Duration, error)
-	// ReferencesKnown reads which attempts have some names.
+	// ReferencesKnown reads the attempts that have some names.
 	ReferencesKnown(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
-	// Recorded reads attempts with their movements, without those that are not there.
+	// Recorded reads attempts with their movements, and leaves out missing attempts.
 	Recorded(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error)
-	// Orders reads orders, without those that are not there.
+	// Orders reads orders, and leaves out missing orders.
 	Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error)
-	// SettlementsSave inserts those that are new, and fills in the payouts of those that had none.
+	// SettlementsSave inserts new settlements, and fills in empty payouts.
 	SettlementsSave(ctx context.Context, all []payment.Settlement) error
-	// Unsettled lists attempts of an account, by id, with money that was recorded in a span and is in no settlement
-	// of its kind.
+	// Unsettled lists attempts of an account, by id, with money that was recorded in a span and has no settlement of its
+	// kind.
 	Unsettled(ctx context.Context, account string, from, to time.Time, after payment.AttemptID, limit int) ([]payment.AttemptID, error)
 }
 
@@ -68,7 +68,8 @@ type Run struct {
 	By        string
 	StartedAt time.Time
 	TouchedAt time.Time
-	// FinishedAt is set once the whole span was compared, Failure where that can't be, or where entries could not be read.
+	// FinishedAt is set once the whole span was compared. Failure is set if that is not possible, or if entries could
+	// not be read.
 	FinishedAt *time.Time
 	Failure    string
 	// Reason is why a person has compared by hand, empty for all other runs.
@@ -76,8 +77,9 @@ type Run struct {
 	Count  Count
 }
 
-// Last is how the runs of one Run.By for an account stand: until when the last finished one reached and when it began, when the
-// last of all began, and whether one is under way. Zero times are of none.
+// Last is the state of the runs of one Run.By for an account. CoveredTo is the end of the last finished run's span,
+// Finished its beginning, Tried the beginning of the last run. Running is set while a run is under way. Times are zero
+// without such a run.
 type Last struct {
 	CoveredTo, Finished, Tried time.Time
 	Running                    bool
@@ -86,7 +88,7 @@ type Last struct {
 // Alive is for how long a run without progress counts as under way.
 const Alive = 15 * time.Minute
 
-// Count is what became of the entries of a run, and of the attempts without one.
+// Count has the results of the entries of a run, and of the attempts without an entry.
 type Count struct {
 	// Entries were read; each is one of the five that follow, or outside of the span.
 	Entries int `json:"entries"`
@@ -108,7 +110,7 @@ type Count struct {
 	Unanswered int `json:"unanswered"`
 }
 
-// Results are the counts of entries, by what became of them, as metrics have them.
+// Results are the counts of entries by result, as metrics have them.
 func (n Count) Results() map[string]int {
 	return map[string]int{
 		"agreed": n.Agreed, "looked_up": n.LookedUp, "applied": n.Applied, "recalled": n.Recalled, "review": n.Review, "foreign": n.Foreign,

@@ -65,7 +65,7 @@ func (p *Printer) Found(d review.Discrepancy) {
 	_, _ = fmt.Fprintln(p.Out, strings.Join(parts, ", "))
 }
 
-// Sum prints what became of the span.
+// Sum prints the counts of the span.
 func (p *Printer) Sum(n Count) error {
 	if !p.JSON {
 		_, err := fmt.Fprintln(p.Out, n)

@@ -19,10 +19,12 @@ import (
 // reserved is the user of an order that is in the provider's books only. No token has it.
 const reserved payment.UserID = "paylatch"
 
-// recall makes the attempts of captured payments again that were ours, by their mark, and were begun in the time that the restored
-// database of a held account has forgotten: else their orders could be paid again. An order that was forgotten, too, is made for the
-// reserved user. All of them are reviewed, since the shop may not have had their events. One that can't be made is reviewed as well, and
-// unless its order is paid by another attempt the run has not compared everything: the account stays held.
+// recall makes lost attempts of captured payments again. They are ours by their mark, and began in the period that the
+// restored database of a held account lacks. Otherwise their orders could be paid again. A lost order is made for the
+// reserved user.
+//
+// All made attempts are reviewed, since the shop may not have received their events. A payment that can't be made is
+// reviewed as well. Unless another attempt pays its order, the run then counts as incomplete: the account stays held.
 func (j *job) recall(ctx context.Context) error {
 	if j.Recall == nil || j.hold == nil {
 		return nil
@@ -47,7 +49,7 @@ func (j *job) recall(ctx context.Context) error {
 			j.batch = append(j.batch, u.entries...)
 		case errors.Is(err, payment.ErrUnavailable), ctx.Err() != nil:
 			return fmt.Errorf("make the forgotten payment %s again: %w", name, err)
-		default: // one that the storage does not take keeps no other from being compared
+		default: // a payment that the storage rejects must not keep others from being compared
 			u.why = "the storage does not take it as it is"
 			if errors.As(err, &refused) {
 				u.why = refused.Text
@@ -71,7 +73,7 @@ func (j *job) forgotten(p imports.Past) bool {
 	return !made.Before(j.hold.Since.Add(-margin)) && !made.After(j.hold.Until)
 }
 
-// past is a forgotten payment as an import has it; false for one that lacks an order, or that does not fit it.
+// past is a lost payment in the form of an import. It returns false if the order is missing or does not fit.
 func (j *job) past(u *unknown) (p imports.Past, whole bool) {
 	p, whole = imports.Past{Account: j.Account, Succeeded: true, User: reserved}, true
 	var names []string
@@ -119,9 +121,9 @@ func madeAt(id payment.AttemptID) time.Time {
 // unknown is a payment of the books that is not recorded here.
 type unknown struct {
 	entries []gateway.Entry
-	// order is the one that it is for, nil if that is unknown, too.
+	// order is the payment's order, nil if that is unknown, too.
 	order *payment.Order
-	// recalled is set if it was made again, why is why not.
+	// recalled is set if the payment was made again; otherwise why is the reason.
 	recalled bool
 	why      string
 }

@@ -30,7 +30,7 @@ var (
 	// ErrUnapplied is returned when entries could not be applied, with the first error of one. All others are.
 	ErrUnapplied = errors.New("entries could not be applied")
 	errOutside   = errors.New("the file has nothing of the span: it is of another time, or of another account")
-	// ErrUnanswered is returned when payments could not be looked up. What was found until then is applied.
+	// ErrUnanswered is returned when payments could not be looked up. The results until then are applied.
 	ErrUnanswered = errors.New("payments could not be looked up: run it again later")
 )
 
@@ -40,10 +40,11 @@ type Options struct {
 	Payments Payments
 	changeset.Rules
 
-	// HoldOf returns the hold of an account, nil for one that is not held. Nil where none ever is.
+	// HoldOf returns the hold of an account, nil for an account that is not held. A nil HoldOf means that no account is
+	// ever held.
 	HoldOf func(ctx context.Context, account string) (*Hold, error)
-	// Recall makes a payment again that was forgotten here. It returns an imports.RefusalError for one that can't be; nil
-	// where nothing is made again.
+	// Recall makes a lost payment again. It returns an imports.RefusalError if that is not possible. A nil Recall makes
+	// no payment.
 	Recall func(ctx context.Context, p imports.Past) error
 
 	Now func() time.Time
@@ -62,16 +63,16 @@ func New(o Options) *Reconciler {
 	return &Reconciler{o}
 }
 
-// Request is what to compare.
+// Request is the input of a run.
 type Request struct {
 	Account string
 	Span    gateway.Span
-	// File is read in the place of the books; nil for these.
+	// File is read instead of the books; nil for the books.
 	File io.Reader
 	By   string
 	// Lag is how old a movement is when an entry of it is missed.
 	Lag time.Duration
-	// Progress is called after each batch, Found for each discrepancy, one that is open already, too; neither may be nil.
+	// Progress is called after each batch, Found for each discrepancy, even if it is open already. Neither may be nil.
 	Progress func(Count)
 	Found    func(review.Discrepancy)
 }
@@ -82,8 +83,9 @@ func (r *Reconciler) Check(q Request) error {
 	return err
 }
 
-// Run compares a span, and returns what became of it. It returns the errors of Check, of the books, of the file and of the store,
-// and ErrUnanswered. A run that returns gateway.ErrUnreadable or gateway.ErrTotals has compared all the rest.
+// Run compares a span, and returns the counts. It returns the errors of Check, of the books, of the file and of the
+// store, and ErrUnanswered. A run that returns gateway.ErrUnreadable or gateway.ErrTotals has compared all other
+// entries.
 func (r *Reconciler) Run(ctx context.Context, q Request) (Count, error) {
 	if err := r.Check(q); err != nil {
 		return Count{}, err
@@ -139,7 +141,7 @@ func (r *Reconciler) carry(ctx context.Context, q Request, run Run) (Count, erro
 	return j.run.Count, errors.Join(err, r.Store.RunMove(context.WithoutCancel(ctx), j.run))
 }
 
-// source is what passes the entries of a span.
+// source returns the function that passes the entries of a span.
 func (r *Reconciler) source(q Request) (func(ctx context.Context, take func(gateway.Entry) error) error, error) {
 	account := r.Accounts.Get(q.Account)
 	switch {
@@ -154,7 +156,7 @@ func (r *Reconciler) source(q Request) (func(ctx context.Context, take func(gate
 	}
 	wide := gateway.Span{From: q.Span.From.Add(-margin), To: q.Span.To.Add(margin)}
 	if complete := r.Now().Add(-account.BooksLag); wide.To.After(complete) && complete.After(wide.From) {
-		wide.To = complete // what is later may be there in part, and is read another time
+		wide.To = complete // later entries may be incomplete; a later run reads them
 	}
 	return func(ctx context.Context, take func(gateway.Entry) error) error {
 		return account.Books.Entries(ctx, wide, take)
@@ -180,7 +182,7 @@ type job struct {
 	// unread is set where entries could not be read; all others were. later is set where a forgotten payment could not be made
 	// again yet.
 	unread, later error
-	// answered counts the lookups of what no entry has.
+	// answered counts the lookups of payments without an entry.
 	answered int
 	// hold is set if the account is held.
 	hold *Hold
@@ -205,7 +207,7 @@ func (j *job) all(ctx context.Context) error {
 	return nil
 }
 
-// passedOn reports whether all was read but what can't be: the same again would find the same.
+// passedOn reports whether all entries except unreadable ones were read: reading again would give the same result.
 func passedOn(err error) bool {
 	return errors.Is(err, gateway.ErrUnreadable) || errors.Is(err, gateway.ErrTotals)
 }

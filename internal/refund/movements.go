@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Left is what of an attempt is left to refund, pending refunds taken off, in minor units.
+// Left is the attempt's refundable amount less its pending refunds, in minor units.
 func Left(a payment.Attempt, refunds []Refund) int64 {
 	left := a.Refundable()
 	for _, r := range refunds {
@@ -29,8 +29,8 @@ func LeftOf(a payment.Attempt, p payment.Payment, refunds []Refund) int64 {
 	return max(0, min(left, Left(a, refunds)))
 }
 
-// Of is the payment of an attempt that a refund is of: the one that it names, else the first that holds as much, else the
-// acting one; nil if the attempt has none.
+// Of is the payment of a refund: the named payment, else the first payment that holds the amount, else the acting
+// payment; nil if the attempt has no payment.
 func Of(a *payment.Attempt, named string, minor int64) *payment.Payment {
 	if p := a.Payment(named); named != "" && p != nil {
 		return p
@@ -43,8 +43,8 @@ func Of(a *payment.Attempt, named string, minor int64) *payment.Payment {
 	return a.Acting()
 }
 
-// covered reports whether what may be refunded of the attempt covers a refund, beside those that the provider may have by
-// now: a chargeback, or a refund in the dashboard, may have taken the money since the refund was wanted.
+// covered reports whether the attempt's refundable money covers a refund, beside the other refunds that the provider may
+// have by now. A chargeback or a dashboard refund may have taken the money since the refund was requested.
 func covered(a *payment.Attempt, refunds []Refund, r *Refund) bool {
 	left := a.Refundable()
 	if p := a.Payment(r.ProviderPaymentID); r.ProviderPaymentID != "" && p != nil {
@@ -60,7 +60,7 @@ func covered(a *payment.Attempt, refunds []Refund, r *Refund) bool {
 	return r.Money.Minor <= left
 }
 
-// Find is the refund that a report names, nil if none of them.
+// Find is the refund that a report names, nil without a match.
 func Find(refunds []*Refund, t payment.RefundTold) *Refund {
 	i := slices.IndexFunc(refunds, func(r *Refund) bool { return t.Reference != "" && t.Reference == r.ID.String() })
 	if i < 0 {
@@ -72,8 +72,8 @@ func Find(refunds []*Refund, t payment.RefundTold) *Refund {
 	return refunds[i]
 }
 
-// Movements are the money movements that a report of a refund implies. The refund is nil where the
-// report names none that is recorded.
+// Movements are the money movements that a report of a refund implies. The refund is nil if the report names no recorded
+// refund.
 func Movements(t payment.RefundTold, a *payment.Attempt, r *Refund) []payment.Told {
 	id, money := t.ProviderID, payment.Money{}
 	if t.Money != nil {
@@ -103,7 +103,7 @@ func Movements(t payment.RefundTold, a *payment.Attempt, r *Refund) []payment.To
 	return nil
 }
 
-// afterTotals reports whether the refund was requested after all totals: none can contain it.
+// afterTotals reports whether the refund was requested after all totals: no total can contain it.
 func (r Refund) afterTotals(a *payment.Attempt) bool {
 	return r.Origin != ByProvider && !slices.ContainsFunc(a.Movements, func(m payment.Movement) bool {
 		return m.Kind == payment.MovementRefund && m.Source == payment.MovementTotal && m.Money.Minor > 0 && !m.RecordedAt.Before(r.CreatedAt)

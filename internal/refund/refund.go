@@ -1,5 +1,5 @@
-// Package refund decides what happens to refunds, as purely as package payment, of whose attempts they are: a refund has a state and
-// a version of its own, and its money counts by the movements of its attempt.
+// Package refund decides what happens to refunds, without I/O, like package payment. A refund has a state and a version
+// of its own. Its money counts by the movements of its attempt.
 package refund
 
 import (
@@ -11,12 +11,12 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Origin is what a refund began with.
+// Origin is the source of a refund.
 type Origin string
 
 // The origins of a refund.
 const (
-	// ByRequest refunds are of a caller's command.
+	// ByRequest refunds came from a caller's command.
 	ByRequest Origin = "request"
 	// ByPolicy refunds are of the account's policy for late money: one an attempt.
 	ByPolicy Origin = "policy"
@@ -101,8 +101,8 @@ func (r Refund) Reversed(a *payment.Attempt) bool {
 	return undone
 }
 
-// Permit decides what may be done with an operation of one of an attempt's refunds, which is nil if there is none, as they are under
-// the lock of the attempt. It is sent while the attempt's money covers it, for the first time and again.
+// Permit decides about an operation of one of an attempt's refunds. The caller holds the attempt's lock. r is nil if the
+// refund does not exist. The operation is sent, or sent again, only while the attempt's money covers it.
 func Permit(op *payment.Operation, a *payment.Attempt, all []Refund, can payment.Capabilities, r *Refund, now time.Time) payment.Decision {
 	switch {
 	case r == nil || r.State.Final():

@@ -17,9 +17,9 @@ type Create struct {
 	Reason    string
 }
 
-// Create stores a request, of at most what is left to refund beside other open requests. The same by the same person, while its request is
-// open, gets that request, and false. It returns payment.ErrForbidden, payment.ErrAttemptNotFound, payment.ErrNotRefundable,
-// payment.ErrRefundExceeds and a payment.ValidationError.
+// Create stores a request. Its amount must not exceed the refundable amount less other open requests. The same request
+// of the same person returns the existing request and false while that one is open. It returns payment.ErrForbidden,
+// payment.ErrAttemptNotFound, payment.ErrNotRefundable, payment.ErrRefundExceeds and a payment.ValidationError.
 func (s *Service) Create(ctx context.Context, who support.Staff, cmd Create) (Request, bool, error) {
 	if err := who.MayAct(cmd.Reason, payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return Request{}, false, err
@@ -68,7 +68,8 @@ func (r Request) entry(who support.Staff, action support.Action, reason string) 
 	}
 }
 
-// refused writes the entry of what was not done, and returns why. What is malformed leaves none, nor does a storage that is gone.
+// refused writes the audit entry of a refused action, and returns the reason. A malformed request or an unavailable
+// storage leaves no entry.
 func (s *Service) refused(ctx context.Context, e support.AuditEntry, err error) error {
 	if errors.Is(err, payment.ErrUnavailable) || errors.As(err, new(*payment.ValidationError)) {
 		return err

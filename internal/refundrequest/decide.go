@@ -53,14 +53,15 @@ func (s *Service) Approve(ctx context.Context, who support.Staff, id uuid.UUID, 
 	return Request{}, s.refused(ctx, r.entry(who, support.ApprovedRefund, reason), err)
 }
 
-// missing writes the refusal of what is not there, under the id as it came.
+// missing writes the refusal for a request that does not exist, under the received id.
 func (s *Service) missing(ctx context.Context, who support.Staff, action support.Action, id uuid.UUID, err error) error {
 	e := Request{ID: id}.entry(who, action, "")
 	e.AttemptID, e.Detail = nil, map[string]any{}
 	return s.refused(ctx, e, err)
 }
 
-// refund makes the refund of a request, or goes on with the one that it has. The provider gets no reason: what staff writes is for staff.
+// refund makes the refund of a request, or continues its existing refund. The provider gets no reason: the text of staff
+// is for staff only.
 func (s *Service) refund(ctx context.Context, who support.Staff, r Request, reason string) error {
 	kept := reason
 	if kept == "" {
@@ -93,9 +94,9 @@ func requestOf(who support.Staff, r Request) idempotency.Request {
 	}
 }
 
-// Decline ends an open request without a refund: an admin may, and the requester, which withdraws it. One that the same
-// person has declined is returned as it is. It returns payment.ErrForbidden, ErrNotFound, ErrDecided and a payment.ValidationError without
-// a reason.
+// Decline ends an open request without a refund. An admin may decline it, and the requester may withdraw it. A request
+// that the same person has declined is returned unchanged. It returns payment.ErrForbidden, ErrNotFound and ErrDecided.
+// It returns a payment.ValidationError if the reason is missing.
 func (s *Service) Decline(ctx context.Context, who support.Staff, id uuid.UUID, reason string) (Request, error) {
 	if err := who.MayAct(reason, payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return Request{}, err

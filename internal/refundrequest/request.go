@@ -71,7 +71,7 @@ func (r Request) MayApprove(who support.Staff) bool {
 	return r.State == Open && who.Has(payment.RoleAdmin) && r.By != who.Subject
 }
 
-// ParseID parses the id of a request. It returns ErrNotFound for a text that is none.
+// ParseID parses the id of a request. It returns ErrNotFound for a text that is not an id.
 func ParseID(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || len(text) != len(uuid.Nil.String()) {

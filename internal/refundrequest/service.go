@@ -66,7 +66,7 @@ func New(store Store, payments Payments, audit Audit) *Service {
 }
 
 const (
-	// target is the target type of what staff does with a request.
+	// target is the target type of staff's actions on a request.
 	target = "refund_request"
 	list   = "refund_requests"
 )

@@ -11,13 +11,13 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Assign is the command: who works on a discrepancy.
+// Assign is the command that sets the assignee of a discrepancy.
 type Assign struct {
 	ID payment.DiscrepancyID
-	// Assignee is the caller where it is nil; empty gives the discrepancy back.
+	// Assignee is the caller where it is nil; empty removes the assignment.
 	Assignee *string
-	// Expected is who must have it now, empty for none. Where it is nil, one that is unassigned is taken, and one's own is given back
-	// or passed on.
+	// Expected is the assignee that the discrepancy must have now, empty for no assignee. If it is nil, the caller may
+	// take an unassigned discrepancy, and may unassign or pass on their own.
 	Expected *string
 	Reason   string
 }

@@ -15,17 +15,17 @@ import (
 // maxComment bounds a comment, in characters.
 const maxComment = 2000
 
-// AddComment is the command: what a person writes about a discrepancy.
+// AddComment is the command that adds a person's comment to a discrepancy.
 type AddComment struct {
 	ID   payment.DiscrepancyID
 	Text string
-	// Key names one intention of the caller about this discrepancy; empty for none.
+	// Key is an idempotency key of the caller for this discrepancy; empty without one.
 	Key idempotency.Key
 }
 
-// Comment adds a comment to a discrepancy, also to one that is resolved. The same again under the same key adds none and returns
-// idempotency.Reused. It returns payment.ErrForbidden, a payment.ValidationError, payment.ErrDiscrepancyNotFound and, for another text under
-// the same key, idempotency.ErrKeyReused.
+// Comment adds a comment to a discrepancy, even to a resolved one. The same comment under the same key is not added
+// again and returns idempotency.Reused. It returns payment.ErrForbidden, a payment.ValidationError,
+// payment.ErrDiscrepancyNotFound and, for another text under the same key, idempotency.ErrKeyReused.
 func (s *Service) Comment(ctx context.Context, who support.Staff, cmd AddComment) (Entry, idempotency.Result, error) {
 	if err := who.MayLook(); err != nil {
 		return Entry{}, "", err

@@ -1,17 +1,19 @@
-// Package worklist is what waits for people: the list of discrepancies, who works on which, what they write about it, and how it is resolved.
+// Package worklist is the list of discrepancies that wait for people, with their assignees, comments and resolutions.
 //
 //	List ─► Assign ─► Comment ─► Resolve: by a person
 //	   └─► Settler.Turn: by itself, once nothing is left to decide
 //
-// Several people work on one list at once. An assignment is compare-and-set: one that another person has changes only by a request that
-// names that person, and a refusal is a *review.AssignedError with who has it. Comments are only added. A discrepancy is resolved once, under
-// the locks of its order and attempts; who resolves it in another way afterwards gets payment.ErrResolved. An assignment reserves nothing:
-// a person resolves what another one has, unless the request expects an assignee.
+// Several people work on one list at once. An assignment is compare-and-set: another person's assignment changes only by
+// a request that names that person. A refusal is a *review.AssignedError with the assignee. Comments are only added. A
+// discrepancy is resolved once, under the locks of its order and attempts. A later different resolution gets
+// payment.ErrResolved. An assignment reserves nothing: a person may resolve a discrepancy of another assignee, unless
+// the request expects an assignee.
 //
-// Each call is in the audit log: a change in its own transaction. Changed alone is not, which a page that is open calls every few seconds:
-// it must be called only for what the same person has listed before, with an entry.
+// Each call is in the audit log, a change in its own transaction. Only Changed is not logged: an open page calls it
+// every few seconds. It must be called only for entries that the same person has listed before, in a logged call.
 //
-// What is settled is closed by the rules of review.Discrepancy.Settled, one for each kind, and off the path of payments: a turn looks at a
-// portion of what is open without a lock, and only what seems settled is read again under the locks of its event, its order and its attempts,
-// and closed in the same transaction. One process at a time has the turn. What one that lost it still closes is right all the same.
+// The rules of review.Discrepancy.Settled, one for each kind, close settled discrepancies, off the path of payments. A
+// turn reads a portion of the open discrepancies without a lock. It reads again only the ones that seem settled, under
+// the locks of their event, order and attempts, and closes them in the same transaction. One process at a time has the
+// turn. A close by a process that has lost the turn is correct nevertheless.
 package worklist

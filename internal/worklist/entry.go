@@ -10,21 +10,21 @@ import (
 	"github.com/paylatch/paylatch/internal/review"
 )
 
-// Entry is a discrepancy with what its readers need.
+// Entry is a discrepancy with the data for its readers.
 type Entry struct {
 	review.Discrepancy
 
-	// EventID is the stored event that is the cause, nil if there is none.
+	// EventID is the stored event that caused it, nil without an event.
 	EventID *payment.EventID
-	// User is whose order it is, Account whose payment or event; empty if neither is recorded.
+	// User is the user of the order, Account the account of the payment or event; empty if not recorded.
 	User    payment.UserID
 	Account string
-	// Expected is what the refund, the attempt or the order is of, the first of them that it is about; nil for none. Held is
-	// what the attempt holds now; nil without one.
+	// Expected is the amount of the refund, else of the attempt, else of the order; nil without any. Held is the amount
+	// that the attempt holds now; nil without an attempt.
 	Expected, Held *payment.Money
-	// Circumstances are what its possible resolutions depend on.
+	// Circumstances are the facts that its possible resolutions depend on.
 	Circumstances review.Circumstances
-	// AssignedAt is since when the assignee has it; nil without one.
+	// AssignedAt is when the assignee took it; nil without an assignee.
 	AssignedAt *time.Time
 	// CommentCount counts all comments. Comments are the newest, newest first; a list of the API leaves them out.
 	CommentCount int64
@@ -33,12 +33,12 @@ type Entry struct {
 	ReadAt time.Time
 }
 
-// Comment is what a person wrote about a discrepancy. It never changes.
+// Comment is a person's text about a discrepancy. It never changes.
 type Comment struct {
 	ID            uuid.UUID
 	DiscrepancyID payment.DiscrepancyID
 	Author, Text  string
-	// Key is the one that it was sent with; empty for none.
+	// Key is the idempotency key of its request; empty without one.
 	Key idempotency.Key
 	At  time.Time
 }
@@ -59,7 +59,7 @@ func (e Entry) Possible() []review.Possibility {
 	return e.Discrepancy.Possible(e.Circumstances)
 }
 
-// Says returns the text, with how it stands now.
+// Says returns the text, with the current state.
 func (e Entry) Says() string { return e.Discrepancy.Says(e.Circumstances) }
 
 // WhatToDo returns advice for a reviewer.

@@ -34,8 +34,8 @@ type Filter struct {
 	Status, Kind, Account string
 	// Assignee is a name, Me or Nobody.
 	Assignee string
-	// OpenedFrom and OpenedTo bound when they were opened; OpenedTo is not in it. They are in RFC 3339, or, as a browser sends
-	// them, without seconds and zone for UTC.
+	// OpenedFrom and OpenedTo bound the opening time; OpenedTo is exclusive. They are in RFC 3339, or, as a browser
+	// sends them, without seconds and zone for UTC.
 	OpenedFrom, OpenedTo string
 	// Order is Newest or Oldest; empty is Newest.
 	Order string

@@ -9,16 +9,17 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Resolve is the command: what a person found out.
+// Resolve is the command of a person who has found out the facts of a discrepancy.
 type Resolve struct {
 	commands.Resolve
 
-	// Expected is who must have it, empty for none; nil for whoever.
+	// Expected is the assignee that the discrepancy must have, empty for no assignee; nil for any.
 	Expected *string
 }
 
-// Resolve resolves a discrepancy as commands.Commands.Resolve does, or proposes that, with its entry in the audit log in the same transaction.
-// The same again changes nothing, also by another person. It returns its errors, and a *review.AssignedError.
+// Resolve resolves a discrepancy as commands.Commands.Resolve does, or proposes the resolution, with its entry in the
+// audit log in the same transaction. The same resolution again changes nothing, even by another person. It returns the
+// errors of commands.Commands.Resolve, and a *review.AssignedError.
 func (s *Service) Resolve(ctx context.Context, who support.Staff, cmd Resolve) (Entry, error) {
 	if err := who.MayAct(cmd.Reason, payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return Entry{}, err

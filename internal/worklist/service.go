@@ -49,7 +49,8 @@ func (s *Service) Page(ctx context.Context, who support.Staff, f Filter, p suppo
 	})
 }
 
-// Changed is Page without an entry in the audit log. It must be called only for a person who has had a page of the worklist in the same session.
+// Changed is Page without an entry in the audit log. It must be called only for a person who has opened a page of the
+// worklist in the same session.
 func (s *Service) Changed(ctx context.Context, who support.Staff, f Filter, p support.Page) ([]Entry, string, error) {
 	return s.list(ctx, who, f, p, Shown, func(err error) error { return err })
 }

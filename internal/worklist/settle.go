@@ -28,13 +28,14 @@ type Settler struct {
 	log   func(id payment.DiscrepancyID, err error)
 }
 
-// NewSettler returns a settler. Log gets what failed of one discrepancy, which stays open until its next turn.
+// NewSettler returns a settler. log gets the error of a discrepancy that could not be settled; it stays open until its
+// next turn.
 func NewSettler(turns Turns, inTx InTx, log func(id payment.DiscrepancyID, err error)) *Settler {
 	return &Settler{turns, inTx, log}
 }
 
-// Turn looks at the next portion of what is open, unless another process has the turn, or the last one has just ended. A storage that
-// is gone is its error.
+// Turn checks the next portion of the open discrepancies, unless another process has the turn, or the last turn has just
+// ended. It returns an error if the storage is unavailable.
 func (s *Settler) Turn(ctx context.Context) error {
 	t, err := s.turns.TakeTurn(ctx, turnLife)
 	if errors.Is(err, lease.ErrHeld) {
@@ -62,7 +63,7 @@ func (s *Settler) Turn(ctx context.Context) error {
 	return s.turns.EndTurn(ctx, t, rest)
 }
 
-// look closes one that seems settled. Its errors are those that end the turn.
+// look closes a discrepancy that seems settled. Its errors end the turn.
 func (s *Settler) look(ctx context.Context, c Candidate) error {
 	if _, settled := c.Settled(c.Evidence); !settled {
 		return nil

@@ -21,10 +21,10 @@ type Store interface {
 	List(ctx context.Context, q Query) ([]Entry, error)
 	// Entry reads one, with its newest comments. It returns payment.ErrDiscrepancyNotFound.
 	Entry(ctx context.Context, id payment.DiscrepancyID, comments int) (Entry, error)
-	// Count counts what is open.
+	// Count counts the open discrepancies.
 	Count(ctx context.Context) (int64, error)
-	// Assign locks a discrepancy, has decide called with it, and writes the assignee and the entry of the audit log that it returns,
-	// unless it fails: that error is returned. It may call decide twice. It returns payment.ErrDiscrepancyNotFound.
+	// Assign locks a discrepancy and calls decide with it. It writes the assignee and the audit entry that decide
+	// returns, or returns the error of decide. It may call decide twice. It returns payment.ErrDiscrepancyNotFound.
 	Assign(ctx context.Context, id payment.DiscrepancyID, decide func(d review.Discrepancy) (to string, done support.AuditEntry, err error)) error
 	// Comment adds a comment, with the entry of the audit log in the same transaction; the discrepancy's order and attempt are added to
 	// that. Where the author has commented on it under the same key it writes nothing and returns that comment, else nil. It returns
@@ -43,15 +43,18 @@ type Payments interface {
 	Resolve(ctx context.Context, actor authz.Actor, cmd commands.Resolve) (review.Discrepancy, error)
 }
 
-// Turns leases turns, and reads what decides whether a discrepancy is settled. Its errors are those of package payment.
+// Turns leases turns, and reads the evidence that decides whether a discrepancy is settled. Its errors are those of
+// package payment.
 type Turns interface {
-	// TakeTurn takes the next turn for a time. It returns lease.ErrHeld before that begins, and while nothing is open.
+	// TakeTurn takes the next turn for a time. It returns lease.ErrHeld before the turn begins, and while no discrepancy
+	// is open.
 	TakeTurn(ctx context.Context, life time.Duration) (Turn, error)
 	// Next reads the next open discrepancies behind a turn's place, oldest first.
 	Next(ctx context.Context, t Turn, limit int) ([]Candidate, error)
 	// EndTurn moves the place to the turn's, and has the next turn begin after a rest; nothing, if another process has that by now.
 	EndTurn(ctx context.Context, t Turn, rest time.Duration) error
-	// LockEvent locks a stored event in a transaction of the same storage; EvidenceIn reads there what decides about one discrepancy.
+	// LockEvent locks a stored event in a transaction of the same storage; EvidenceIn reads there the evidence about one
+	// discrepancy.
 	LockEvent(ctx context.Context, tx changeset.Tx, key inbound.EventKey) error
 	EvidenceIn(ctx context.Context, tx changeset.Tx, id payment.DiscrepancyID) (review.Evidence, error)
 }
@@ -59,14 +62,14 @@ type Turns interface {
 // InTx runs fn in one transaction of the same storage, as changeset.InTx.
 type InTx = func(ctx context.Context, fn func(ctx context.Context, tx commands.Tx) error) error
 
-// Turn is the right to look through a portion of what is open.
+// Turn is the right to check a portion of the open discrepancies.
 type Turn struct {
 	Fence    int64
 	BehindAt time.Time
 	BehindID uuid.UUID
 }
 
-// Candidate is an open discrepancy with what was read of it without a lock.
+// Candidate is an open discrepancy with its evidence as read without a lock.
 type Candidate struct {
 	review.Discrepancy
 
