@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Overdue is for how long the attempt, the refund and the parked event has been due
-// that is due longest; less than zero if none is yet, and not there if none will be.
+// Overdue is how long the longest due attempt, refund and parked event have been due. It is less than zero if the next
+// one is not due yet. The entry is missing if no object will be due.
 func (s *Store) Overdue(ctx context.Context) (map[string]time.Duration, error) {
 	overdue := map[string]time.Duration{}
 	err := s.pool.Aside(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
@@ -25,7 +25,7 @@ func (s *Store) Overdue(ctx context.Context) (map[string]time.Duration, error) {
 	return overdue, err
 }
 
-// ParkedEvents is how many events wait for what they are about.
+// ParkedEvents is the number of events that wait for their attempt or refund.
 func (s *Store) ParkedEvents(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.pool.Aside(ctx, func(ctx context.Context, c *pgxpool.Conn) error {

@@ -23,10 +23,9 @@ func (t *txn) AttemptsByReference(ctx context.Context, refs []payment.Reference)
 	return named.found(ctx, t)
 }
 
-// namedReads lock attempts by their names. What looks like an id of ours is
-// looked for as one, which is cheaper than by the table of names; the table is
-// only read for the ids that led to nothing, since it alone distinguishes an attempt
-// that is locked from one that is not there.
+// namedReads lock attempts by their names. A text that looks like an id of ours is first looked for as an id: that is
+// cheaper than the table of names. The table is read only for ids without a result, since only the table distinguishes a
+// locked attempt from a missing one.
 type namedReads struct {
 	reads  []pipeline.Query
 	own    map[payment.Reference]uuid.UUID

@@ -58,7 +58,7 @@ func (b *besideReads) readMovements(ctx context.Context, db pipeline.DB) ([]*dbs
 	return b.tx.q.MovementsOfAttempts(ctx, db, b.ids)
 }
 
-// fill fills in what was read of an attempt.
+// fill fills in the rows that were read for an attempt.
 func (b *besideReads) fill(a *payment.Attempt) {
 	a.Operations, a.Movements = b.operations[a.ID], b.movements[a.ID]
 }

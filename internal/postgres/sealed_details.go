@@ -49,8 +49,8 @@ func (t *txn) keepDetails(ctx context.Context, p *dbsqlc.SealedDetailsInsertPara
 	return nil
 }
 
-// PurgeDetails erases details that nothing needs any more, and those that are older than keep. It looks
-// at limit of those that are due at most, and returns at how many.
+// PurgeDetails erases details that are not needed any more, and details that are older than keep. It checks at most
+// limit due rows, and returns their number.
 func (s *Store) PurgeDetails(ctx context.Context, keep time.Duration, limit int) (int, error) {
 	var n int64
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {

@@ -31,7 +31,7 @@ func (t *txn) SealedRequest(ctx context.Context, name payment.OperationName) ([]
 	return sealed, nil
 }
 
-// keepRequests keeps what the resend of new operations needs.
+// keepRequests stores the data for a resend of new operations.
 func (t *txn) keepRequests(ctx context.Context, writes []changeset.AttemptWrite) error {
 	p := mapping.SealedRequestsInsertParams(writes)
 	if len(p.AttemptIds) == 0 {

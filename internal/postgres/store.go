@@ -30,9 +30,9 @@ import (
 type Store struct {
 	pool *pool.Pool
 	q    *dbsqlc.Queries
-	// keys encrypt what providers sent; without SealWith nothing can be.
+	// keys encrypt providers' data; without SealWith no data can be encrypted.
 	keys *envelope.Keys
-	// changed is called with what a commit has changed; nil if it need not be.
+	// changed is called with the changes of a commit; nil for no call.
 	changed func([]stream.ID)
 }
 
@@ -44,8 +44,8 @@ func Open(ctx context.Context, url string) (*Store, error) { return over(pool.Op
 // OpenAt is Open for an address that may lead to a pooler.
 func OpenAt(ctx context.Context, a pool.Address) (*Store, error) { return over(pool.OpenAt(ctx, a)) }
 
-// OpenDurable is OpenAt for a store whose commits are kept: it is unavailable until the
-// server was found to keep them.
+// OpenDurable is OpenAt for a store whose commits must be durable. The store is unavailable until the server was found
+// to keep its commits.
 func OpenDurable(ctx context.Context, a pool.Address) (*Store, error) {
 	return over(pool.OpenDurable(ctx, a))
 }
@@ -57,13 +57,13 @@ func over(p *pool.Pool, err error) (*Store, error) {
 	return &Store{pool: p, q: dbsqlc.New()}, nil
 }
 
-// SealWith has what providers send encrypted with keys that are themselves encrypted with a box. It must be called before the store takes
-// webhooks in or reads their bytes. The clock is the process's.
+// SealWith encrypts providers' data with data keys that a box encrypts. It must be called before the store takes in
+// webhooks or reads their bytes. The clock is the process's.
 func (s *Store) SealWith(box envelope.Box, now func() time.Time) {
 	s.keys = envelope.New(s.pool, box, now)
 }
 
-// Keys returns the keys of what providers sent; nil before SealWith.
+// Keys returns the keys of providers' data; nil before SealWith.
 func (s *Store) Keys() *envelope.Keys { return s.keys }
 
 // OnChange has changed called, after each commit, with which attempts have a new
@@ -106,7 +106,7 @@ func (s *Store) Streams() *streamstore.Store { return streamstore.New(s.pool) }
 // Notices returns the store of the notices, on the same connections.
 func (s *Store) Notices() *noticestore.Store { return noticestore.New(s.pool) }
 
-// Overview returns the store of what is counted by hours, on the same connections.
+// Overview returns the store of the hourly counts, on the same connections.
 func (s *Store) Overview() *overviewstore.Store { return overviewstore.New(s.pool) }
 
 // Rejected returns the store of rejected deliveries, on the same connections.

@@ -14,9 +14,9 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
 
-// The tables of a trial are the session's own, so that no other sees or waits for them, and the
-// server keeps what exceeds temp_buffers on disk. Autovacuum doesn't analyze them: the planner would
-// scan the whole table for each batch.
+// The tables of a trial belong to its session, so that no other session sees or waits for them. The server keeps their
+// part beyond temp_buffers on disk. Autovacuum doesn't analyze them: the planner would scan the whole table for each
+// batch.
 const (
 	trialTables = `SET enable_seqscan = off;
 CREATE TEMPORARY TABLE trial (number bigint GENERATED ALWAYS AS IDENTITY, order_id text COLLATE "C", attempt_id uuid, past text);

@@ -28,8 +28,8 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, tx runner
 	return s.inTx(ctx, func(ctx context.Context, tx *txn) error { return fn(ctx, tx) })
 }
 
-// InEventTx implements intake.Store. The key of what providers sent is read before, where it must be: the transaction may have the last
-// connection.
+// InEventTx implements intake.Store. If necessary, it reads the key of providers' data before the transaction, since the
+// transaction may have the last connection.
 func (s *Store) InEventTx(ctx context.Context, fn func(ctx context.Context, tx intake.Tx) error) error {
 	if s.keys != nil {
 		if _, err := s.keys.Sealing(ctx); err != nil {
@@ -44,7 +44,7 @@ func (s *Store) InCommandTx(ctx context.Context, fn func(ctx context.Context, tx
 	return s.inTx(ctx, func(ctx context.Context, tx *txn) error { return fn(ctx, tx) })
 }
 
-// inTx announces after the commit what it has changed.
+// inTx announces the changes of a transaction after its commit.
 func (s *Store) inTx(ctx context.Context, fn func(ctx context.Context, tx *txn) error) error {
 	var t *txn
 	err := s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {

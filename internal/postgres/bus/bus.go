@@ -1,4 +1,4 @@
-// Package bus announces between processes what has changed, by LISTEN and NOTIFY, and reads how far attempts have come.
+// Package bus announces changes between processes, by LISTEN and NOTIFY, and reads the progress of attempts.
 package bus
 
 import (
@@ -101,8 +101,7 @@ func (b *Bus) tryNotice(ctx context.Context, conn *pgx.Conn, heard func(notice s
 	}
 }
 
-// await returns the next notice, or none after a while in which the connection
-// was found to be there.
+// await returns the next notice. After a quiet period it checks the connection and returns no notice.
 func await(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
 	limited, cancel := context.WithTimeout(ctx, quiet)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package cursor reads the feed for those that keep a cursor in it, endpoints and streams, and counts what was deleted before they
-// came to it.
+// Package cursor reads the feed for consumers that keep a cursor in it, endpoints and streams. It counts the events that
+// were deleted before their cursor reached them.
 package cursor
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
 )
 
-// Portion is what was read behind a cursor.
+// Portion is the part of the feed that was read after a cursor.
 type Portion struct {
 	Events []outbox.Event
 	// Until is the cursor behind Events.
@@ -39,7 +39,8 @@ func Read(ctx context.Context, q *dbsqlc.Queries, c *pgxpool.Conn, w outbox.Quer
 	if len(rows) == w.Limit {
 		p.Until = p.Events[len(rows)-1].Position
 	}
-	// After the events, so that what is deleted between the two statements was read, and what was deleted before is counted.
+	// It is read after the events. So an event that is deleted between the two statements was read, and an event that
+	// was deleted before is counted.
 	oldest, err := q.OutboxOldest(ctx, c)
 	if errors.Is(err, pgx.ErrNoRows) {
 		oldest, err = int64(w.Until)+1, nil

@@ -1,3 +1,3 @@
-// Package endpointstore keeps how far the endpoints of the merchant are, what is to be sent to them again, and the log of
-// what was sent.
+// Package endpointstore stores the progress of the merchant's endpoints, their pending retries, and the log of
+// deliveries.
 package endpointstore

@@ -37,12 +37,12 @@ func advanced(l lease.Lease, r endpoint.Result) *dbsqlc.EndpointAdvanceParams {
 	return p
 }
 
-// retryParams separates retries that are new from those that failed again.
+// retryParams separates new retries from retries that failed again.
 func retryParams(name string, retries []endpoint.Retry, now time.Time) (*dbsqlc.EndpointRetriesInsertParams, *dbsqlc.EndpointRetriesFailedParams) {
 	fresh := mapping.Params[dbsqlc.EndpointRetriesInsertParams](len(retries))
 	failed := mapping.Params[dbsqlc.EndpointRetriesFailedParams](len(retries))
 	fresh.Endpoint, failed.Endpoint = name, name
-	// Rows are locked in one order, whatever order they were sent in.
+	// Rows are locked in one order, in any order of sending.
 	slices.SortFunc(retries, func(a, b endpoint.Retry) int { return cmp.Compare(a.Event.Position, b.Event.Position) })
 	for _, r := range retries {
 		if !r.New {

@@ -15,9 +15,9 @@ import (
 // portion is how many events' bytes are encrypted anew in one transaction.
 const portion = 200
 
-// Age drops a month that has been over for longer than keep. What is still needed of it goes on into the present month before. It reports
-// whether there may be more to do. A month of which something is needed that can't be opened stays, and is an error; those after it
-// go on.
+// Age drops a month that has been over for longer than keep. Before that, it moves the data that is still needed into
+// the present month. It reports whether there may be more to do. If needed data of a month can't be opened, the month
+// stays, and Age returns an error. Later months are dropped nevertheless.
 func (k *Keys) Age(ctx context.Context, keep time.Duration) (more bool, err error) {
 	var old []time.Time
 	err = k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
@@ -59,7 +59,7 @@ func (k *Keys) age(ctx context.Context, m time.Time, keep time.Duration) (done b
 	return done, err
 }
 
-// move encrypts a portion of what is still needed of a month with the present key, and returns how much it was.
+// move encrypts a portion of the still needed data of a month with the present key, and returns the number of rows.
 func (k *Keys) move(ctx context.Context, old time.Time) (n int, err error) {
 	with, err := k.Sealing(ctx)
 	if err != nil {

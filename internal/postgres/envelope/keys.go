@@ -23,12 +23,13 @@ import (
 type Box interface {
 	Seal(plaintext, aad []byte) []byte
 	Open(sealed, aad []byte) ([]byte, error)
-	// Outdated reports whether something was sealed by another key than the one that seals now.
+	// Outdated reports whether sealed was encrypted with another key than the current one.
 	Outdated(sealed []byte) bool
 }
 
 var (
-	// ErrClosed is returned for what can't be opened: its data key is gone, or is encrypted with a key that the ring lacks.
+	// ErrClosed is returned for data that can't be opened: its data key is gone, or is encrypted with a key that the
+	// ring lacks.
 	ErrClosed = errors.New("there is no key for it")
 	// errNoBox is returned by keys without a ring.
 	errNoBox = errors.New("encryption_keys are missing: what providers send is stored encrypted")
@@ -50,10 +51,11 @@ type Keys struct {
 	// reading is taken by whoever reads or makes keys: no other does at the same time.
 	reading chan struct{}
 	mu      sync.RWMutex
-	// ciphers are by the id of their key. Current is what encrypts in a month: it stays what it is while the month lasts.
+	// ciphers are by the id of their key. current has the encrypting key of each month. It does not change during the
+	// month.
 	ciphers map[uuid.UUID]cipher.AEAD
 	current map[time.Time]dataKey
-	// missing are ids of keys that there were not, or that the ring does not open, when the keys were last read.
+	// missing are ids of keys that did not exist, or that the ring does not open, when the keys were last read.
 	missing map[uuid.UUID]bool
 	// ahead is how much the database's clock is ahead of the process's.
 	ahead time.Duration
@@ -64,8 +66,8 @@ type dataKey struct {
 	key []byte
 }
 
-// New returns keys that are read when they are first needed, or by Refresh. The clock is the process's: what it is off from the
-// database's is found out with the keys.
+// New returns keys that are read when they are first needed, or by Refresh. The clock is the process's. Its offset from
+// the database's clock is measured when the keys are read.
 func New(p *pool.Pool, box Box, now func() time.Time) *Keys {
 	q := dbsqlc.New()
 	return &Keys{pool: p, q: q, box: box, now: now, clock: q.Clock, reading: make(chan struct{}, 1), current: map[time.Time]dataKey{}}
@@ -77,8 +79,9 @@ func month(t time.Time) time.Time {
 	return time.Date(year, m, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Refresh reads the keys and makes those that this month and the next lack, and the partitions of both. One that encrypts here and that the database has lost, restored
-// from a backup, is put back. It returns how many there are that the ring does not open.
+// Refresh reads the keys. It makes missing keys and partitions of this month and the next. A key that encrypts here may
+// be missing in a database that was restored from a backup. Refresh then puts it back. It returns the number of keys
+// that the ring does not open.
 func (k *Keys) Refresh(ctx context.Context) (closed int, err error) {
 	if k == nil || k.box == nil {
 		return 0, errNoBox
@@ -171,10 +174,11 @@ func (k *Keys) time() time.Time {
 	return k.now().Add(k.ahead)
 }
 
-// stored is what the database has.
+// stored is the content of the database.
 type stored struct {
 	ids map[uuid.UUID]bool
-	// ciphers are those of the keys that the ring opens, oldest the first one of each month. Missing are the others.
+	// ciphers are the ciphers of the keys that the ring opens, oldest the first one of each month. missing are the other
+	// keys.
 	ciphers map[uuid.UUID]cipher.AEAD
 	oldest  map[time.Time]dataKey
 	missing map[uuid.UUID]bool
@@ -182,7 +186,7 @@ type stored struct {
 	ahead time.Duration
 }
 
-// load replaces the ciphers in memory by those of the database, and of what encrypts here.
+// load replaces the ciphers in memory by the database's ciphers and the encrypting ones of this process.
 func (k *Keys) load(ctx context.Context) (there stored, err error) {
 	err = k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
 		there, err = k.read(ctx, c)
@@ -280,7 +284,7 @@ func (k *Keys) use(m time.Time, d dataKey) error {
 	return nil
 }
 
-// forget ends what encrypted before a month.
+// forget drops the encrypting keys of months before a month.
 func (k *Keys) forget(before time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -315,8 +319,8 @@ func (k *Keys) of(m time.Time) (d dataKey, found bool) {
 	return d, found
 }
 
-// find returns the cipher of a key, which another process may have made meanwhile; nil if there is none. What was missing is not looked for
-// again until the keys are read the next time.
+// find returns the cipher of a key. Another process may have made the key meanwhile. It returns nil if the key does not
+// exist. A missing key is not looked for again until the next read of the keys.
 func (k *Keys) find(ctx context.Context, id uuid.UUID) (cipher.AEAD, error) {
 	k.mu.RLock()
 	aead, missing := k.ciphers[id], k.missing[id]

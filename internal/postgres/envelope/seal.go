@@ -14,21 +14,22 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// form is the first byte of what is encrypted here. The id of the data key follows, and then what the cipher made.
+// form is the first byte of a sealed text. The id of the data key follows, and then the cipher's output.
 const form = 1
 
-// headBytes is the length of what precedes the cipher's text.
+// headBytes is the length of the bytes before the cipher's output.
 const headBytes = 1 + len(uuid.UUID{})
 
 // Sealing encrypts with the key of one month.
 type Sealing struct {
-	// At is when, to the second: the partition of what is stored with it.
+	// At is the time of sealing, to the second. It determines the partition of the stored row.
 	At   time.Time
 	id   uuid.UUID
 	aead cipher.AEAD
 }
 
-// Sealing returns what encrypts now. Where this month's key is not in memory it is read, or made, on a connection of its own.
+// Sealing returns the current encryption. If this month's key is not in memory, it is read or made on a connection of
+// its own.
 func (k *Keys) Sealing(ctx context.Context) (Sealing, error) {
 	if k == nil || k.box == nil {
 		return Sealing{}, errNoBox
@@ -70,7 +71,7 @@ func (k *Keys) Open(ctx context.Context, event uuid.UUID, sealed []byte) (header
 	return headers, body, nil
 }
 
-// Read returns what the provider sent as an event; nothing if that is gone. It returns ErrClosed.
+// Read returns the provider's bytes and headers of an event; nil if they are gone. It returns ErrClosed.
 func (k *Keys) Read(ctx context.Context, db dbsqlc.DBTX, event uuid.UUID) (headers map[string]string, body []byte, err error) {
 	if k == nil {
 		return nil, nil, ErrClosed

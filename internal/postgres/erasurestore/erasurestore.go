@@ -1,7 +1,7 @@
-// Package erasurestore gives customers' rows to a pseudonym, for package erasure, and deletes what has become too old of the logs.
+// Package erasurestore gives customers' rows to a pseudonym, for package erasure, and deletes old entries of the logs.
 //
-// What it runs are functions of the database. Those of an erasure need the role that owns the tables; the purges run with the owner's
-// rights and delete nothing that is younger than 30 days, whoever calls them.
+// It runs functions of the database. The functions of an erasure need the role that owns the tables. The purges run with
+// the owner's rights and delete nothing that is younger than 30 days, for any caller.
 package erasurestore
 
 import (

@@ -19,7 +19,7 @@ func behind(l finder.Lookup) (at time.Time, id string) {
 	return l.Behind.At, l.Behind.ID
 }
 
-// span is when what is searched was created.
+// span is the creation time of the searched objects.
 func span(l finder.Lookup) (from, to time.Time) {
 	if l.Day != nil {
 		return l.Day.From(), l.Day.To()

@@ -1,7 +1,8 @@
-// Package finderstore finds what staff searches for, and keeps the copy that is searched by amount, card and words.
+// Package finderstore finds the objects of a staff search, and maintains the copy that is searched by amount, card and
+// words.
 //
-// A search locks nothing. A portion of the copy holds the one row that says how far its source was read; a process that finds it taken has
-// nothing to do.
+// A search locks nothing. While a portion is copied, its transaction holds the row with the progress of its source. A
+// process that finds this row locked has nothing to do.
 package finderstore
 
 import (
@@ -33,7 +34,7 @@ type Store struct {
 	keys *envelope.Keys
 }
 
-// New returns a store on the connections of p. The keys open what providers sent.
+// New returns a store on the connections of p. The keys open providers' data.
 func New(p *pool.Pool, keys *envelope.Keys) *Store {
 	return &Store{pool: p, q: dbsqlc.New(), keys: keys}
 }
@@ -98,7 +99,7 @@ func (s *Store) spell(ctx context.Context, db dbsqlc.DBTX, l *finder.Lookup) err
 // lastRune ends a range of all texts that begin alike.
 const lastRune = "\U0010FFFF"
 
-// exact finds what has an id that is one of the texts.
+// exact finds objects with an id that equals one of the texts.
 func (s *Store) exact(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {
 	if l.Behind.Rank != finder.Exact {
 		return nil, nil
@@ -111,7 +112,7 @@ func (s *Store) exact(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]f
 	return s.ids(ctx, db, p)
 }
 
-// alike finds what has an id that begins with one of the texts.
+// alike finds objects with an id that begins with one of the texts.
 func (s *Store) alike(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {
 	p := lookup(l)
 	p.Texts, p.Beginnings = []string{}, l.Texts
@@ -147,7 +148,7 @@ func (s *Store) Details(ctx context.Context, hits []finder.Hit) ([]finder.Hit, e
 	}
 	p := &dbsqlc.SearchDetailsParams{}
 	for i, h := range hits {
-		id, _ := uuid.Parse(h.ID) // an order's may be none
+		id, _ := uuid.Parse(h.ID) // an order's id may not be a UUID
 		p.Nths, p.Types, p.Ids = append(p.Nths, int32(i)), append(p.Types, h.Type), append(p.Ids, id)
 		p.OrderIds = append(p.OrderIds, string(h.OrderID))
 		attempt := uuid.Nil
@@ -171,7 +172,8 @@ func (s *Store) Details(ctx context.Context, hits []finder.Hit) ([]finder.Hit, e
 	return hits, err
 }
 
-// moneyOf is the money of a hit, nil for none. What can't be read of an event is left out: its page tells more.
+// moneyOf is the money of a hit, nil without money. An unreadable part of an event is left out: the event's page shows
+// more.
 func moneyOf(r *dbsqlc.SearchDetailsRow) *payment.Money {
 	if r.Amount != 0 {
 		return &payment.Money{Minor: r.Amount, Currency: payment.Currency(r.Currency)}

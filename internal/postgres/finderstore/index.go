@@ -56,7 +56,7 @@ func (s *Store) IndexOrders(ctx context.Context, lag time.Duration, most int, wo
 		p := &dbsqlc.SearchOrdersAddParams{}
 		for _, r := range rows {
 			var metadata map[string]string
-			_ = json.Unmarshal(r.Metadata, &metadata) // an order whose metadata can't be read is found by the rest
+			_ = json.Unmarshal(r.Metadata, &metadata) // an order with unreadable metadata is found by its other fields
 			o := finder.Order{ID: r.OrderID, User: r.UserID, Description: r.Description, Metadata: metadata, At: r.CreatedAt}
 			p.OrderIds, p.CreatedAts = append(p.OrderIds, r.OrderID), append(p.CreatedAts, r.CreatedAt)
 			p.Words = append(p.Words, strings.Join(words(o), " "))

@@ -10,8 +10,9 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// At first the orders of so many of the newest payments with an amount are looked at for words, then as many as should have a page of hits by
-// what was found among those, and at least that many times more. Where these few were found, not many orders have the words.
+// First the orders of this many of the newest payments with an amount are searched for words. Then more payments are
+// searched: as many as should fill a page of hits by the rate so far, and at least that many times more. If few hits
+// were found, few orders have the words.
 const (
 	newestPayments = 500
 	morePayments   = 2
@@ -19,8 +20,9 @@ const (
 	foundOften     = 5
 )
 
-// amountsAndWords finds payments with an amount whose orders have words, by the way that reads least: words that many orders have are among
-// the newest payments with the amount, and of those that few orders have all are read. A text with a digit or an @ is taken to be rare.
+// amountsAndWords finds payments with an amount whose orders have words, in the way that reads the fewest rows. Frequent
+// words are found among the newest payments with the amount. For rare words all their orders are read. A text with a
+// digit or an @ counts as rare.
 func (s *Store) amountsAndWords(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {
 	m := &mixed{Store: s, db: db, l: l, variants: finder.Variants(l.Beside), from: l}
 	rare := slices.ContainsFunc(l.Beside, func(text string) bool { return strings.ContainsAny(text, "@0123456789") })
@@ -89,7 +91,7 @@ func (m *mixed) next(ctx context.Context) (done bool, err error) {
 	return done, nil
 }
 
-// both is what hits have matched.
+// both is the kind of match that hits have.
 const both = "amount_and_words"
 
 // few is whole if no more than a few orders have the words.

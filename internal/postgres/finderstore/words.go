@@ -14,8 +14,8 @@ import (
 // fewOrders is how many orders with some words are read whole to be put in their order.
 const fewOrders = 5000
 
-// words finds orders by words, by the way that reads least: words that many orders have are among the newest, and of those that few have
-// all are read. A word with a digit is taken to be rare.
+// words finds orders by words, in the way that reads the fewest rows. Frequent words are found among the newest orders.
+// For rare words all orders are read. A word with a digit counts as rare.
 func (s *Store) words(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {
 	ways := []func(context.Context, dbsqlc.DBTX, finder.Lookup) ([]finder.Hit, bool, error){s.newestWords, s.fewWords, s.allWords}
 	if slices.ContainsFunc(l.Words, func(w string) bool { return strings.ContainsAny(w, "0123456789") }) {

@@ -1,6 +1,6 @@
-// Package jobstore keeps the jobs of package bulk: acts of staff on many events or discrepancies.
+// Package jobstore stores the jobs of package bulk: actions of staff on many events or discrepancies.
 //
-// A job's row is the last that a transaction locks, behind what the job works on.
+// A transaction locks a job's row last, after the objects of the job.
 package jobstore
 
 import (

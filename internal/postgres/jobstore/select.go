@@ -154,10 +154,11 @@ func fromRow(row *dbsqlc.SupportJobs) (bulk.Job, error) {
 	return j, nil
 }
 
-// early is by how much the clock of a process may be behind the one that wrote when an event was received.
+// early is how far a process's clock may be behind the clock that dated an event's receipt.
 const early = time.Hour
 
-// firstOf is an id that no event of the filter is before: an event has its id once it is received, and ids begin with the time.
+// firstOf is a lower bound of the ids of the filter's events: an event gets its id on receipt, and ids begin with the
+// time.
 func firstOf(f bulk.Filter) uuid.UUID {
 	if f.Since == nil || f.Since.Unix() < int64(early.Seconds()) {
 		return uuid.Nil

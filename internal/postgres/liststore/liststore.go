@@ -1,8 +1,8 @@
 // Package liststore reads the lists of orders, attempts, refunds and disputes. It locks nothing.
 //
-// Each statement is planned for the filters at hand: what finds a user's few items is not what finds all of a day. Items are found by
-// when they were created, or by their user; a status, an account, an amount or the time of the last change is compared on the way. How
-// far a statement reads back is bounded by Reach, however few items fit and however many there are.
+// Each statement is planned for the given filters: the best plan for a user's few items is not the best for all items of
+// a day. Items are found by their creation time, or by their user. A status, an account, an amount or the time of the
+// last change is compared on the way. Reach bounds how far a statement reads back, for any number of items.
 package liststore
 
 import (

@@ -96,7 +96,7 @@ func (s *Store) withAttempts(ctx context.Context, db dbsqlc.DBTX, rows []*dbsqlc
 	return mapping.Orders(rows, attempts)
 }
 
-// addDisputes reads the disputes of those attempts of which it is not known that they have none.
+// addDisputes reads the disputes of the attempts that may have disputes.
 func (s *Store) addDisputes(ctx context.Context, db dbsqlc.DBTX, attempts []payment.Attempt) error {
 	var ids []payment.AttemptID
 	for _, a := range attempts {

@@ -37,7 +37,7 @@ func Attempt(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) payme
 	return a
 }
 
-// Shown is an attempt that was read to be shown: of one without disputes that is known already.
+// Shown is an attempt that was read to be shown. If it has no disputes, that is known already.
 func Shown(row *dbsqlc.PaymentAttempts, readAt time.Time, hasDisputes bool) payment.Attempt {
 	a := Attempt(row, readAt, false)
 	if !hasDisputes {
@@ -67,7 +67,7 @@ func State(status dbsqlc.AttemptStatus, stage dbsqlc.AttemptStage) fsm.State {
 	return fsm.State(stage)
 }
 
-// savedFromRow reads what savedParam wrote; a text of another form is none.
+// savedFromRow reads the text that savedParam wrote. A text of another form gives nil.
 func savedFromRow(raw []byte) *payment.SavedMethod {
 	m := &payment.SavedMethod{}
 	if json.Unmarshal(raw, m) != nil || m.Token == "" {
@@ -168,7 +168,7 @@ func stateParams(a *payment.Attempt) (status, stage string) {
 	return string(a.State.Status()), string(a.State)
 }
 
-// savedParam is what the provider has stored, empty for nothing: what was stored stays.
+// savedParam is the stored payment method, empty without one: a method that was stored stays.
 func savedParam(m *payment.SavedMethod) string {
 	if m == nil {
 		return ""

@@ -15,7 +15,7 @@ func OrderDetailsParams(o payment.Order) *dbsqlc.SealedDetailsInsertParams {
 	return p
 }
 
-// ReceiptsParams are the receipts of new attempts; there may be none.
+// ReceiptsParams are the receipts of new attempts. The list may be empty.
 func ReceiptsParams(attempts []payment.Attempt) *dbsqlc.SealedDetailsInsertParams {
 	p := &dbsqlc.SealedDetailsInsertParams{}
 	for i := range attempts {

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/review"
 )
 
-// Discrepancy is a discrepancy with what was proposed and resolved.
+// Discrepancy is a discrepancy with its proposal and resolution.
 func Discrepancy(row *dbsqlc.Discrepancies) review.Discrepancy {
 	d := review.Discrepancy{
 		ID: payment.DiscrepancyID(row.DiscrepancyID), Kind: payment.DiscrepancyKind(row.Kind), OrderID: payment.OrderID(OrEmpty(row.OrderID)),
@@ -57,7 +57,7 @@ func DiscrepancyOpenParams(d review.Discrepancy, m outbox.Message) *dbsqlc.Discr
 	return p
 }
 
-// DiscrepancyProposeParams are the columns of what was proposed.
+// DiscrepancyProposeParams are the columns of the proposal.
 func DiscrepancyProposeParams(d review.Discrepancy) *dbsqlc.DiscrepancyProposeParams {
 	return &dbsqlc.DiscrepancyProposeParams{
 		DiscrepancyID: uuid.UUID(d.ID), ProposedAt: &d.Proposed.At, ProposedBy: d.Proposed.By,

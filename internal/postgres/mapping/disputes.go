@@ -87,7 +87,7 @@ func DisputeMoveNames(names []payment.DisputeName) *dbsqlc.DisputeMovesNamedPara
 	return p
 }
 
-// DisputeMoves are what was reported of disputes' money.
+// DisputeMoves are the reported moves of disputes' money.
 func DisputeMoves(rows []*dbsqlc.DisputeMoves) []payment.DisputeMove {
 	all := make([]payment.DisputeMove, 0, len(rows))
 	for _, r := range rows {
@@ -103,7 +103,7 @@ func DisputeMoves(rows []*dbsqlc.DisputeMoves) []payment.DisputeMove {
 	return all
 }
 
-// DisputeMoveInsertParams is what was reported of a dispute's money.
+// DisputeMoveInsertParams is a reported move of a dispute's money.
 func DisputeMoveInsertParams(m payment.DisputeMove) *dbsqlc.DisputeMoveInsertParams {
 	amount, currency := nullMoney(m.Money)
 	return &dbsqlc.DisputeMoveInsertParams{

@@ -56,7 +56,7 @@ func addEvent(p *dbsqlc.EventsInsertParams, e *inbound.StoredEvent) error {
 	return nil
 }
 
-// EventBytesInsertParams are what providers sent as some events, as seal encrypts it.
+// EventBytesInsertParams are the bytes and headers of some events, encrypted by seal.
 func EventBytesInsertParams(events []inbound.StoredEvent, at time.Time, seal func(event uuid.UUID, headers, body []byte) []byte) (*dbsqlc.EventBytesInsertParams, error) {
 	p := Params[dbsqlc.EventBytesInsertParams](len(events))
 	p.SealedAt = at
@@ -71,7 +71,7 @@ func EventBytesInsertParams(events []inbound.StoredEvent, at time.Time, seal fun
 	return p, nil
 }
 
-// EventRereadParams is what an event means, once it could be read.
+// EventRereadParams is the content of an event, once it could be read.
 func EventRereadParams(e *inbound.StoredEvent) (*dbsqlc.EventRereadParams, error) {
 	news, _, err := e.JSON()
 	if err != nil {
@@ -138,8 +138,8 @@ func parkedEvent(row *parkedRow) inbound.StoredEvent {
 
 var errNews = errors.New("what it says has another form")
 
-// Webhook reads the meaning of an event. Of what another version has written, in
-// another form, only the id is returned, with an error.
+// Webhook reads the content of an event. If another version has written it in another form, Webhook returns only the id,
+// with an error.
 func Webhook(id string, raw []byte) (webhooks.Event, error) {
 	var e webhooks.Event
 	err := json.Unmarshal(raw, &e)

@@ -28,8 +28,8 @@ func UUIDs[T ~[16]byte](ids []T) []uuid.UUID {
 	return plain
 }
 
-// orZero stands for NULL in an array, whose elements sqlc can't make nullable;
-// the statement turns it back.
+// orZero replaces nil by the zero time in an array, since sqlc can't make array elements nullable. The statement turns
+// it back into NULL.
 func orZero(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}

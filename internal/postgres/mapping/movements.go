@@ -22,7 +22,7 @@ func Movements(rows []*dbsqlc.MoneyMovements) map[payment.AttemptID][]payment.Mo
 	return all
 }
 
-// MovementsInsertParams are the new movements of attempts; there may be none.
+// MovementsInsertParams are the new movements of attempts. The list may be empty.
 func MovementsInsertParams(changes []changeset.AttemptWrite) *dbsqlc.MovementsInsertParams {
 	p := Params[dbsqlc.MovementsInsertParams](len(changes))
 	for i := range changes {

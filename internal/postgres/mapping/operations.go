@@ -27,7 +27,7 @@ func Operations(rows []*dbsqlc.Operations) map[payment.AttemptID][]payment.Opera
 	return all
 }
 
-// OperationsInsertParams are the new operations of attempts; there may be none.
+// OperationsInsertParams are the new operations of attempts. The list may be empty.
 func OperationsInsertParams(writes []changeset.AttemptWrite) *dbsqlc.OperationsInsertParams {
 	p := Params[dbsqlc.OperationsInsertParams](len(writes))
 	for i := range writes {
@@ -58,7 +58,7 @@ func OperationsInsertParams(writes []changeset.AttemptWrite) *dbsqlc.OperationsI
 	return p
 }
 
-// OperationsMoveParams are the operations that have changed, with the state and the fence that they had; there may be none.
+// OperationsMoveParams are the changed operations, with their former state and fence. The list may be empty.
 func OperationsMoveParams(writes []changeset.AttemptWrite) *dbsqlc.OperationsMoveParams {
 	p := Params[dbsqlc.OperationsMoveParams](len(writes))
 	for i := range writes {
@@ -84,7 +84,7 @@ func OperationsMoveParams(writes []changeset.AttemptWrite) *dbsqlc.OperationsMov
 	return p
 }
 
-// SealedRequestsInsertParams are what new operations carry that may be sent again; there may be none.
+// SealedRequestsInsertParams are the data of new operations that may be sent again. The list may be empty.
 func SealedRequestsInsertParams(writes []changeset.AttemptWrite) *dbsqlc.SealedRequestsInsertParams {
 	p := &dbsqlc.SealedRequestsInsertParams{}
 	for i := range writes {

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// OutboxInsertParams are events for the merchant; there may be none.
+// OutboxInsertParams are events for the merchant. The list may be empty.
 func OutboxInsertParams(messages []outbox.Message) *dbsqlc.OutboxInsertParams {
 	p := Params[dbsqlc.OutboxInsertParams](len(messages))
 	for _, m := range messages {

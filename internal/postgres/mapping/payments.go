@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/paymentsjson"
 )
 
-// paymentsParam are the payments of an attempt, empty for none.
+// paymentsParam are the payments of an attempt as text, empty without payments.
 func paymentsParam(a *payment.Attempt) string {
 	if len(a.Payments)+len(a.Containers) == 0 && !a.PageOpen {
 		return ""
@@ -30,7 +30,7 @@ func paymentsParam(a *payment.Attempt) string {
 	return string(raw)
 }
 
-// readPayments reads what paymentsParam wrote.
+// readPayments reads the text that paymentsParam wrote.
 func readPayments(a *payment.Attempt, all *paymentsjson.Payments) {
 	if all == nil {
 		return

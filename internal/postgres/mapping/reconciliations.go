@@ -54,7 +54,7 @@ func SettlementsSaveParams(all []payment.Settlement) *dbsqlc.SettlementsSavePara
 	return p
 }
 
-// amountText is an amount, empty for none, and its currency, else the one before.
+// amountText is an amount, empty without one, and its currency. Without an amount the currency is before.
 func amountText(m *payment.Money, before string) (amount, currency string) {
 	if m == nil {
 		return "", before

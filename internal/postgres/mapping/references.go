@@ -17,7 +17,7 @@ func Owners(hits []*dbsqlc.ReferencesFindRow) map[payment.Reference]payment.Atte
 	return owners
 }
 
-// ReferencesInsertParams are the new names of attempts; there may be none.
+// ReferencesInsertParams are the new names of attempts. The list may be empty.
 func ReferencesInsertParams(changes []changeset.AttemptWrite) *dbsqlc.ReferencesInsertParams {
 	p := &dbsqlc.ReferencesInsertParams{}
 	for i := range changes {

@@ -12,8 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// logDetail is what a transition keeps beside its columns: the attempt can be
-// derived from it again.
+// logDetail is the data that a transition keeps beside its columns, so that the attempt can be derived from it again.
 type logDetail struct {
 	News              string `json:"news,omitempty"`
 	ProviderPaymentID string `json:"provider_payment_id,omitempty"`
@@ -26,7 +25,7 @@ type logDetail struct {
 	LastMovement      int    `json:"movements,omitempty"`
 }
 
-// TransitionsInsertParams are the transitions of attempts; there may be none.
+// TransitionsInsertParams are the transitions of attempts. The list may be empty.
 func TransitionsInsertParams(changes []changeset.AttemptWrite) (*dbsqlc.TransitionsInsertParams, error) {
 	p := Params[dbsqlc.TransitionsInsertParams](len(changes))
 	for i := range changes {
@@ -53,7 +52,7 @@ func TransitionsInsertParams(changes []changeset.AttemptWrite) (*dbsqlc.Transiti
 	return p, nil
 }
 
-// Transition reads what TransitionsInsertParams has written.
+// Transition reads the row that TransitionsInsertParams has written.
 func Transition(row *dbsqlc.AttemptTransitions) (payment.Transition, error) {
 	var d logDetail
 	if err := json.Unmarshal(row.Detail, &d); err != nil {

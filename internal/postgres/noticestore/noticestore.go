@@ -1,4 +1,4 @@
-// Package noticestore keeps what the notices of the configuration have sent.
+// Package noticestore stores the progress of the configured notices.
 package noticestore
 
 import (

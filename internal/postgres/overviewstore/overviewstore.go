@@ -1,4 +1,4 @@
-// Package overviewstore counts what has ended by hours, and reads what is counted and what is open.
+// Package overviewstore counts ended attempts by hours, and reads the counts and the open work.
 package overviewstore
 
 import (

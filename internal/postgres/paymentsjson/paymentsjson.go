@@ -20,7 +20,7 @@ type Payment struct {
 	Refunded   int64  `json:"refunded,omitempty"`
 	Disputed   int64  `json:"disputed,omitempty"`
 	Failure    string `json:"failure,omitempty"`
-	// First, Last and Reported are microseconds since 1970; 0 for none.
+	// First, Last and Reported are microseconds since 1970; 0 without a time.
 	First    int64 `json:"first,omitempty"`
 	Last     int64 `json:"last,omitempty"`
 	Reported int64 `json:"reported,omitempty"`

@@ -50,7 +50,7 @@ type lastRows struct {
 // Close implements pgx.Rows.
 func (r lastRows) Close() {
 	r.Rows.Close()
-	_ = r.results.Close() // what failed is in Err already
+	_ = r.results.Close() // Err has the failure already
 }
 
 // lastRow is the row of the last statement of a round trip.

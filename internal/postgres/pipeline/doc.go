@@ -6,9 +6,9 @@
 //	_, err = queries.Insert(ctx, tx.Deferred(), row)  // none yet
 //	err = tx.Commit(ctx)                              // the insert and COMMIT: one round trip
 //
-// BEGIN travels with the first query, a deferred write with the next query or with COMMIT, and the queries of one
-// [Tx.Pipeline] travel together. All of them are prepared statements, run in their order; when one fails, those behind
-// it are not run.
+// BEGIN travels with the first query, a deferred write with the next query or with COMMIT. The queries of one
+// [Tx.Pipeline] travel together. All of them are prepared statements, run in their order. When a statement fails, the
+// later ones are not run.
 //
 // Queries are functions over a [DB], such as sqlc generates. Their SQL and arguments are taken from the call itself, by a [Recorder].
 package pipeline

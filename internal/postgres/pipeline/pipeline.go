@@ -11,15 +11,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// DB runs one statement: a connection, a transaction, or what stands for one here.
+// DB runs one statement. It is a connection, a transaction, or a substitute in this package.
 type DB interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Query runs exactly one statement on db and keeps what it returns. It is called twice, with a [Recorder] and with the
-// response to the statement; what it keeps the first time is overwritten or empty.
+// Query runs exactly one statement on db and stores its results. It is called twice, with a [Recorder] and with the
+// response to the statement. The results of the first call are overwritten or empty.
 type Query = func(db DB) error
 
 // Tx is a transaction at the default isolation level. As a [DB] it runs a statement at once, in a round trip of its own
@@ -37,8 +37,8 @@ type Tx struct {
 // Begin is the second statement of a transaction, unless New is given another one.
 const Begin = "SELECT now()"
 
-// New returns a transaction that begins with its first statement. ctx is used by [Tx.Now] only. begin is run behind BEGIN:
-// it may set what holds for the transaction, and returns now().
+// New returns a transaction that begins with its first statement. ctx is used by [Tx.Now] only. begin runs after BEGIN:
+// it may make settings for the transaction, and returns now().
 func New(ctx context.Context, conn *pgx.Conn, begin string) *Tx {
 	return &Tx{ctx: ctx, conn: conn, begin: begin}
 }
@@ -80,7 +80,7 @@ func (t *Tx) Pipeline(ctx context.Context, queries ...Query) error {
 // deferred.
 func (t *Tx) Commit(ctx context.Context) error {
 	if slices.ContainsFunc(t.deferred, deferred.counted) {
-		// COMMIT must not travel with a write whose rows may be too few.
+		// COMMIT must not travel with a write that may affect too few rows.
 		if err := t.flush(ctx); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (t *Tx) Commit(ctx context.Context) error {
 	return errors.Join(err, results.Close())
 }
 
-// Rollback undoes what was not committed, within a second, even if ctx is cancelled. After Commit it does nothing.
+// Rollback undoes the uncommitted statements, within a second, even if ctx is cancelled. After Commit it does nothing.
 func (t *Tx) Rollback(ctx context.Context) {
 	if t.conn.PgConn().TxStatus() == 'I' {
 		return
@@ -120,7 +120,7 @@ func (t *Tx) flush(ctx context.Context) error {
 	return results.Close() //nolint:wrapcheck // nothing is left in it
 }
 
-// send returns the results of statements; those of what travels before them are read and checked.
+// send returns the results of statements. It reads and checks the results of the statements that travel before them.
 func (t *Tx) send(ctx context.Context, statements ...Statement) (pgx.BatchResults, error) {
 	batch, before, opening := &pgx.Batch{}, t.deferred, !t.open
 	t.deferred = nil

@@ -14,7 +14,7 @@ import (
 // Address is where a database is, as URLs or key/value strings.
 type Address struct {
 	URL string
-	// Direct is an address for what needs a session of its own, such as LISTEN; empty for URL.
+	// Direct is an address for work that needs a session of its own, such as LISTEN; empty for URL.
 	Direct string
 	// Pooled is set where URL leads to a pooler that gives each transaction whichever session is free, such as PgBouncer
 	// with pool_mode = transaction. Then no statement is prepared on a session, and no session is given settings: the
@@ -40,7 +40,8 @@ func (e *ModeError) Error() string {
 	return "default_query_exec_mode=" + e.Mode.String() + " sends values as text of no type, which gives other results: leave it out"
 }
 
-// parse reads an address, pooled or not. What the address leaves open would depend on the machine.
+// parse reads an address, pooled or not. It sets the options that the address leaves open, since their defaults depend
+// on the machine.
 func parse(url string, pooled bool) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -71,7 +72,8 @@ func parse(url string, pooled bool) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// setDefaults adds what a session begins with. A pooler refuses all but the name, for which other sessions would suffer.
+// setDefaults adds the initial settings of a session. A pooler refuses all of them except the name, because they would
+// affect other sessions.
 func setDefaults(params map[string]string, pooled bool) {
 	defaults := map[string]string{"application_name": "paylatch"}
 	if !pooled {
@@ -106,8 +108,7 @@ func hangUp(c *pgx.Conn) {
 	}
 }
 
-// within bounds a dial. By default pgx bounds that of a connection, and not that of the
-// request to cancel what was given up.
+// within bounds a dial. By default pgx bounds the dial of a connection, but not the dial of a cancel request.
 func within(limit time.Duration, dial pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, limit)

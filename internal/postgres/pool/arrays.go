@@ -11,9 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// speakArrays makes the arrays cheap by which a statement takes many rows: pgx
-// looks each element's type up and boxes it, which for a batch of webhooks is a
-// large part of what the batch costs.
+// speakArrays registers cheap encodings of the arrays by which a statement takes many rows. pgx looks up each element's
+// type and boxes the element. For a batch of webhooks that is a large part of the cost.
 func speakArrays(m *pgtype.Map) {
 	speakArray(m, pgtype.TextArrayOID, func(v string) int { return len(v) }, func(buf []byte, v string) []byte {
 		return append(sized(buf, len(v)), v...)
@@ -46,7 +45,7 @@ func speakArrays(m *pgtype.Map) {
 
 func always[T any](size int) func(T) int { return func(T) int { return size } }
 
-// null is the length of an element that is none.
+// null is the length of a NULL element.
 const null = 0xFFFFFFFF
 
 // epoch is when PostgreSQL's times begin.
@@ -112,7 +111,7 @@ func (p arrayPlan[T]) Encode(value any, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// head has the flag for nulls, which costs nothing if there are none.
+// head has the flag for nulls, which costs nothing in an array without nulls.
 func (p arrayPlan[T]) head(buf []byte, dimensions int) []byte {
 	return binary.BigEndian.AppendUint32(sized(sized(buf, dimensions), 1), p.elementOID)
 }

@@ -46,8 +46,8 @@ func newAside(ctx context.Context, cfg *pgxpool.Config) (*aside, error) {
 	return &aside{conns: conns, running: make(map[authz.Reader]int), waiting: make(map[string]int), freed: make(chan struct{})}, nil
 }
 
-// enter waits until the context's reader may read, up to acquireTimeout, and returns what ends the read. It returns
-// payment.ErrOverloaded where the reader or its role has its share.
+// enter waits until the context's reader may read, up to acquireTimeout, and returns the function that ends the read. It
+// returns payment.ErrOverloaded if the reader or its role has used its share.
 func (a *aside) enter(ctx context.Context) (leave func(), err error) {
 	r := authz.ReaderOf(ctx)
 	ctx, cancel := context.WithTimeout(ctx, acquireTimeout)
@@ -99,8 +99,8 @@ func (a *aside) add(r authz.Reader, n int) {
 	}
 }
 
-// Aside is Read for what may be slow and moves no money: lists, searches, exports, the overview, metrics. It waits only for reads of the
-// same kind, and returns payment.ErrOverloaded where the context's reader, or its role, has its share already.
+// Aside is Read for slow reads that move no money: lists, searches, exports, the overview, metrics. It waits only for
+// reads of the same kind. It returns payment.ErrOverloaded if the context's reader, or its role, has used its share.
 func (p *Pool) Aside(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
 	leave, err := p.aside.enter(ctx)
 	if err != nil {

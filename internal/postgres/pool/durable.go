@@ -10,22 +10,22 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// NotDurableError is returned for a server that may lose what it has committed. Its
-// Settings are those that are off: fsync, full_page_writes (a crash may leave half a
-// page) or synchronous_commit, by the server, the database, the role or the address.
+// NotDurableError is returned for a server that may lose its commits. Its Settings are the ones that are off: fsync,
+// full_page_writes (a crash may leave half a page) or synchronous_commit, by the server, the database, the role or the
+// address.
 type NotDurableError struct{ Settings []string }
 
 func (e *NotDurableError) Error() string {
 	return "the database may lose what it has committed: " + strings.Join(e.Settings, ", ") + " off"
 }
 
-// OpenDurable is Open for a pool whose commits are kept: it is unavailable until the
-// server was found to keep them. The other values of synchronous_commit differ in what
-// standbys must have done; all of them wait for the server's own disk.
+// OpenDurable is Open for a pool whose commits must be durable. The pool is unavailable until the server was found to
+// keep its commits. The other values of synchronous_commit differ in the wait for standbys; all of them wait for the
+// server's own disk.
 func OpenDurable(ctx context.Context, a Address) (*Pool, error) { return open(ctx, a, true) }
 
-// keepCommit is durably for one transaction, behind the second statement of which it stands: behind a pooler the session
-// is another one each time.
+// keepCommit is durably for one transaction. It is appended to the transaction's second statement: behind a pooler the
+// session changes with each transaction.
 const keepCommit = ` AND set_config('synchronous_commit',
 	CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true) <> ''`
 
@@ -52,8 +52,8 @@ func checkDurable(ctx context.Context, c *pgxpool.Conn) error {
 	return nil
 }
 
-// durably returns what prepares a session: its commits are kept even if the default of
-// the database or the role was changed after the start. Other values are left alone.
+// durably returns the function that prepares a session: its commits are kept even if the default of the database or the
+// role was changed after the start. Other values are left alone.
 func durably(limit time.Duration) func(context.Context, *pgx.Conn) error {
 	return func(ctx context.Context, c *pgx.Conn) error {
 		if err := speakTypes(ctx, c); err != nil {

@@ -50,7 +50,7 @@ func constraint(e *pgconn.PgError) string {
 func sqlError(e *pgconn.PgError) error {
 	name := constraint(e)
 	switch {
-	case e.Code == "54000": // what no index takes, of whatever name, it does not take the next time
+	case e.Code == "54000": // a value that is too long for one index is too long the next time, too
 		return e
 	case stale(e):
 		return fmt.Errorf("%w: %w", errStale, e)
@@ -58,7 +58,7 @@ func sqlError(e *pgconn.PgError) error {
 		name == "events_one_per_id", name == "references_one_attempt", name == "keys_as_read",
 		name == "attempts_one_live_per_order", name == "attempts_one_per_request", name == "movements_once",
 		name == "disputes_one_per_provider_id", name == "dispute_moves_one_per_number",
-		name == "operations_as_read": // the worker has closed one that trailed its attempt
+		name == "operations_as_read": // the worker has closed an operation that trailed its attempt
 		return fmt.Errorf("%w: %w", errAgain, e)
 	case e.Code == "23514" && e.TableName == "event_bytes_other": // its partition has just been made
 		return fmt.Errorf("%w: %w", errAgain, e)
@@ -68,7 +68,7 @@ func sqlError(e *pgconn.PgError) error {
 		return fmt.Errorf("%w: %w", payment.ErrPaymentTaken, e)
 	case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "53"), strings.HasPrefix(e.Code, "57"),
 		strings.HasPrefix(e.Code, "58"), e.Code == "55P03", e.Code == "25P03", e.Code == "25006",
-		e.Code == "42501": // a right is missing, whatever is written
+		e.Code == "42501": // a right is missing, for any data
 		return unavailable(e)
 	}
 	return e
@@ -92,7 +92,7 @@ func Missing(err, meaning error) error {
 	return err
 }
 
-// Touched returns err, or missed where no row was touched, with what was done.
+// Touched returns err, or missed if no row was touched. what names the action in the error.
 func Touched(n int64, err, missed error, what string) error {
 	if err == nil && n == 0 {
 		err = missed

@@ -29,18 +29,17 @@ const (
 	acquireTimeout = 1500 * time.Millisecond
 	// txTimeout bounds a transaction from this side, for a server that is frozen.
 	txTimeout = 10 * time.Second
-	// maxConns is how many connections a pool has unless its address sets another,
-	// on whatever machine.
+	// maxConns is how many connections a pool has unless its address sets another number, on any machine.
 	maxConns = 10
 )
 
 // Pool is the connections to one database. It is safe for concurrent use.
 type Pool struct {
 	conns *pgxpool.Pool
-	// notices is one session, for announcements: they fall between two batches,
-	// and would take the session away whose memory the next one finds warm.
+	// notices is one session for announcements. On a shared session an announcement between two batches would take away
+	// the session whose memory is warm for the next batch.
 	notices *pgxpool.Pool
-	// aside is for what may be slow.
+	// aside is for reads that may be slow.
 	aside *aside
 	// direct is for connections past a pooler.
 	direct *pgx.ConnConfig
@@ -48,10 +47,10 @@ type Pool struct {
 	standby *Pool
 	// begin is the second statement of a transaction.
 	begin string
-	// migrated is set once the schema was found to be no older than this binary, on a
-	// server that keeps what it commits where that is demanded.
+	// migrated is set once the schema was found to be no older than this binary. Where durability is demanded, the
+	// server must also have been found to keep its commits.
 	migrated atomic.Bool
-	// connected looks at a connection that was just made; nil for nothing.
+	// connected checks a new connection; nil for no check.
 	connected func(ctx context.Context, c *pgx.Conn) error
 	// commit runs each commit; nil for nothing.
 	commit func(commit func() error) error
@@ -118,7 +117,8 @@ func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
 // OnConnect has each connection looked at when it was made; an error closes it. It must be set before the pool is used.
 func (p *Pool) OnConnect(look func(ctx context.Context, c *pgx.Conn) error) { p.connected = look }
 
-// OnCommit has each commit run by commit, which calls what it is given once and returns its error. It must be set before the pool is used.
+// OnCommit sets a function through which each commit runs. It must call its argument once and return the argument's
+// error. OnCommit must be called before the pool is used.
 func (p *Pool) OnCommit(commit func(commit func() error) error) { p.commit = commit }
 
 // Usage is how the connections are used.
@@ -165,7 +165,7 @@ func (p *Pool) Migrated(ctx context.Context) error {
 	return on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error { return migrations.Check(ctx, c) })
 }
 
-// check finds out what must hold before anything is read or written.
+// check checks the conditions for any read or write.
 func (p *Pool) check(ctx context.Context, c *pgxpool.Conn) error {
 	if p.demanding {
 		if err := errors.Join(checkDurable(ctx, c), checkSettings(ctx, c)); err != nil {

@@ -15,14 +15,14 @@ import (
 // Setting is a setting that sessions must have.
 type Setting struct {
 	Name string
-	// Value is what the session has.
+	// Value is the session's value.
 	Value string
-	// value is what this program would have set; a time limit may be another one, but not 0 (none).
+	// value is the value that this program sets. A time limit may differ, but must not be 0 (no limit).
 	value string
 	limit bool
 }
 
-// sessionSettings bound what a frozen process can hold up, and have times and transactions read as they are meant.
+// sessionSettings bound the damage of a frozen process, and define how times and transactions are read.
 //
 //nolint:gochecknoglobals // a table
 var sessionSettings = []Setting{
@@ -33,7 +33,7 @@ var sessionSettings = []Setting{
 	{Name: "timezone", value: "UTC"},
 }
 
-// SettingsError is returned for a database whose sessions lack settings that must hold.
+// SettingsError is returned for a database whose sessions lack required settings.
 type SettingsError struct{ Settings []Setting }
 
 func (e *SettingsError) Error() string {
@@ -57,7 +57,7 @@ func (s Setting) holds() bool {
 	return strings.EqualFold(s.Value, s.value) || s.Name == "timezone" && slices.Contains([]string{"Etc/UTC", "GMT", "Etc/GMT"}, s.Value)
 }
 
-// PoolerError is returned where the address leads to a pooler that refuses what a session is to begin with.
+// PoolerError is returned where the address leads to a pooler that refuses the initial settings of a session.
 type PoolerError struct{ Err error }
 
 func (e *PoolerError) Error() string { return "the address leads to a pooler: " + e.Err.Error() }
@@ -65,7 +65,8 @@ func (e *PoolerError) Error() string { return "the address leads to a pooler: " 
 // Unwrap returns the pooler's own error.
 func (e *PoolerError) Unwrap() error { return e.Err }
 
-// Settings returns a SettingsError if sessions lack settings, and a PoolerError if a pooler refuses to begin them; role is the one that they have.
+// Settings returns a SettingsError if sessions lack settings, and a PoolerError if a pooler refuses to begin them. role
+// is the role of the sessions.
 func (p *Pool) Settings(ctx context.Context) (role string, err error) {
 	err = on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error {
 		if err := c.QueryRow(ctx, "SELECT current_user").Scan(&role); err != nil {

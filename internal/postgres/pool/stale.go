@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// errStale is returned when a migration has changed the types of what a prepared statement returns: PostgreSQL does not run it
+// errStale is returned when a migration has changed the result types of a prepared statement: PostgreSQL does not run it
 // ("cached plan must not change result type").
 var errStale = errors.New("a statement was prepared before a migration")
 

@@ -70,8 +70,8 @@ func (p *Pool) once(ctx context.Context, conns *pgxpool.Pool, fn func(ctx contex
 	return DomainError(p.commit(func() error { return tx.Commit(ctx) }))
 }
 
-// OnceBehind is Once for reading what may be slow, on the connections of Aside: those of the standby, with data that may be a little old;
-// without one, or where it is unavailable, those of the database. fn may be run twice.
+// OnceBehind is Once for reads that may be slow, on the connections of Aside. It uses the standby, whose data may be a
+// little old. If there is no standby, or it is unavailable, it uses the database. fn may be run twice.
 func (p *Pool) OnceBehind(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
 	if p.standby != nil {
 		if err := p.standby.onceAside(ctx, fn); !errors.Is(err, payment.ErrUnavailable) {
@@ -81,8 +81,8 @@ func (p *Pool) OnceBehind(ctx context.Context, fn func(ctx context.Context, tx *
 	return p.onceAside(ctx, fn)
 }
 
-// run turns a panic into an error: those that share a transaction, or its goroutine, with
-// the item that it is about must be able to go on without that one.
+// run turns a panic into an error. Callers that share a transaction or its goroutine with the bad item can then go on
+// without it.
 func run(ctx context.Context, tx *pipeline.Tx, fn func(ctx context.Context, tx *pipeline.Tx) error) (err error) {
 	defer func() {
 		if thrown := recover(); thrown != nil {

@@ -17,14 +17,14 @@ type Vitals struct {
 	Now time.Time
 	// Free are the connections that are left for roles that are no superusers, Most how many this pool opens.
 	Free, Most int
-	// Autovacuum is whether the server vacuums by itself; Unvacuumed are the tables that it is told to leave out.
+	// Autovacuum is whether the server vacuums by itself. Unvacuumed are the tables whose settings exclude them.
 	Autovacuum bool
 	Unvacuumed []string
 	// OldestTransaction is the age of the oldest transaction id that is not frozen; at 2,146 million the server takes no writes.
 	OldestTransaction int64
 	// IdleSlots are the replication slots without a reader that keep over a GiB of WAL.
 	IdleSlots []string
-	// StandbyMissing is set where commits wait for a synchronous standby, and none is connected.
+	// StandbyMissing is set where commits wait for a synchronous standby, and no standby is connected.
 	StandbyMissing bool
 }
 

@@ -1,4 +1,4 @@
-// Package rejectedstore keeps the deliveries of which no secret made the signature.
+// Package rejectedstore stores deliveries with a signature that no secret matches.
 package rejectedstore
 
 import (

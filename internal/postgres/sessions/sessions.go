@@ -23,8 +23,7 @@ type Store struct {
 // New returns a store on the connections of p.
 func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New()} }
 
-// FindCtx returns what a session holds, and whether there is one that has not
-// ended.
+// FindCtx returns the data of a session, and whether the session exists and has not ended.
 func (s *Store) FindCtx(ctx context.Context, token string) (data []byte, found bool, err error) {
 	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		var err error
@@ -37,15 +36,15 @@ func (s *Store) FindCtx(ctx context.Context, token string) (data []byte, found b
 	return data, err == nil, err
 }
 
-// CommitCtx keeps a session until expiry. One that has ended stays so, which is no
-// error: a session that was ended may have a request under way.
+// CommitCtx keeps a session until expiry. An ended session stays ended. That is no error: a request of it may still be
+// under way.
 func (s *Store) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
 	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		return s.q.SessionWrite(ctx, c, &dbsqlc.SessionWriteParams{Token: token, Data: data, Expiry: expiry})
 	})
 }
 
-// DeleteCtx ends a session; that there is none is no error.
+// DeleteCtx ends a session. A missing session is no error.
 func (s *Store) DeleteCtx(ctx context.Context, token string) error {
 	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return s.q.SessionEnd(ctx, c, token) })
 }

@@ -31,14 +31,14 @@ func (s *Store) EventShown(ctx context.Context, id payment.EventID) (support.Eve
 	return e, err
 }
 
-// shownFromRow is an event with what the provider sent, if it came with the row. Without its key that can't be read.
+// shownFromRow is an event with the provider's bytes, if they came with the row. Without their key they can't be read.
 func (s *Store) shownFromRow(ctx context.Context, row *dbsqlc.EventReadRow) (support.Event, error) {
 	e := support.Event{
 		ID: payment.EventID(row.EventID), Account: row.Account, ProviderEventID: row.ProviderEventID, Type: row.EventType, Kind: row.Kind,
 		Verdict: fsm.Verdict(row.Verdict), OrderID: payment.OrderID(mapping.OrEmpty(row.OrderID)), AttemptID: (*payment.AttemptID)(row.AttemptID),
 		ReceivedAt: row.ReceivedAt, OccurredAt: row.OccurredAt, Kept: row.Kept, Taken: row.Taken,
 	}
-	// What can't be read is shown by its columns; it must not hide all else of the case.
+	// An unreadable event is shown by its columns; it must not hide the rest of the history.
 	news, _ := mapping.Webhook(row.ProviderEventID, row.News)
 	e.Unsigned = news.NeedsFetch && news.SecretIndex < 0
 	if news.Money != nil {

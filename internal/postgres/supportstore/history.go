@@ -16,8 +16,8 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// AttemptHistory implements support.Store, by a few statements on one connection: what
-// happens between them is seen by the later ones only.
+// AttemptHistory implements support.Store with a few statements on one connection. Only the later statements see a
+// change between them.
 func (s *Store) AttemptHistory(ctx context.Context, id payment.AttemptID) (support.AttemptHistory, error) {
 	var c support.AttemptHistory
 	err := s.pool.Read(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
@@ -99,7 +99,7 @@ func (s *Store) besideAttempt(ctx context.Context, db dbsqlc.DBTX, a *payment.At
 	return nil
 }
 
-// course reads the attempt's own log and what was noted around it.
+// course reads the attempt's own log and the notes around it.
 func (s *Store) course(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
 	moves, err := s.q.TransitionsOfAttempt(ctx, db, &dbsqlc.TransitionsOfAttemptParams{
 		OrderID: string(c.Attempt.OrderID), AttemptID: uuid.UUID(c.Attempt.ID),
@@ -118,7 +118,7 @@ func (s *Store) course(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHi
 	return err
 }
 
-// log reads what happened around an attempt or its order, oldest first; without an attempt, around the order alone.
+// log reads the notes of an attempt or its order, oldest first; without an attempt, only the order's.
 func (s *Store) log(ctx context.Context, db dbsqlc.DBTX, order payment.OrderID, id payment.AttemptID) (notes []activity.Note, err error) {
 	rows, err := s.q.LogOfAttempt(ctx, db, &dbsqlc.LogOfAttemptParams{OrderID: string(order), AttemptID: uuid.UUID(id)})
 	for _, row := range slices.Backward(rows) {
@@ -153,8 +153,7 @@ func (s *Store) events(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHi
 	return nil
 }
 
-// consequences reads refunds, updates for the merchant, and what staff had to do with the
-// attempt.
+// consequences reads refunds, updates for the merchant, and staff's actions on the attempt.
 func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
 	id := uuid.UUID(c.Attempt.ID)
 	refunds, err := s.q.RefundsOfAttempt(ctx, db, id)

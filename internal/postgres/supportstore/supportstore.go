@@ -16,7 +16,7 @@ type Store struct {
 	keys *envelope.Keys
 }
 
-// New returns a store on the connections of p. The keys open what providers sent; nil where none of that is read.
+// New returns a store on the connections of p. The keys open providers' data; nil where that data is not read.
 func New(p *pool.Pool, keys *envelope.Keys) *Store {
 	return &Store{pool: p, q: dbsqlc.New(), keys: keys}
 }

@@ -88,7 +88,7 @@ func (s *Store) EvidenceIn(ctx context.Context, tx changeset.Tx, id payment.Disc
 	return found[uuid.UUID(id)], err
 }
 
-// evidence reads what decides whether some discrepancies are settled.
+// evidence reads the evidence that decides whether some discrepancies are settled.
 func (s *Store) evidence(ctx context.Context, db dbsqlc.DBTX, ids ...uuid.UUID) (map[uuid.UUID]review.Evidence, error) {
 	rows, err := s.q.WorklistFacts(ctx, db, ids)
 	if err != nil {

@@ -1,6 +1,8 @@
-// Package workliststore keeps what package worklist adds to discrepancies: who works on which, comments, and the turns of what closes by itself.
+// Package workliststore stores the additions of package worklist to discrepancies: assignees, comments, and the turns of
+// the settler.
 //
-// A discrepancy's row is locked behind its event, its order and its attempts. An assignment locks it alone, and a comment locks nothing.
+// A discrepancy's row is locked after its event, its order and its attempts. An assignment locks the row alone, and a
+// comment locks nothing.
 package workliststore
 
 import (
@@ -37,7 +39,8 @@ func New(p *pool.Pool) *Store {
 	return &Store{pool: p, q: dbsqlc.New(), audit: supportstore.New(p, nil)}
 }
 
-// List implements worklist.Store. Its statement is planned for the filter at hand: what is open has an index of its own.
+// List implements worklist.Store. Its statement is planned for the given filter: open discrepancies have an index of
+// their own.
 func (s *Store) List(ctx context.Context, q worklist.Query) (list []worklist.Entry, err error) {
 	err = s.pool.Once(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_custom_plan"); err != nil {
@@ -91,7 +94,7 @@ func fromRow(row *dbsqlc.WorklistEntryRow) worklist.Entry {
 	return worklist.Entry{Discrepancy: mapping.Discrepancy(&row.Discrepancies), AssignedAt: row.Discrepancies.AssignedAt, ReadAt: row.ReadAt}
 }
 
-// fill reads what entries are about, and the newest comments of each.
+// fill reads the subjects of entries, and the newest comments of each.
 func (s *Store) fill(ctx context.Context, db dbsqlc.DBTX, list []worklist.Entry, comments int) error {
 	ids, at := make([]uuid.UUID, len(list)), make(map[uuid.UUID]*worklist.Entry, len(list))
 	for i := range list {

@@ -15,7 +15,8 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/envelope"
 )
 
-// Box returns a ring of keys by their ids, the first of which encrypts; of one key without ids. A key's 32 bytes repeat its id.
+// Box returns a ring of keys by their ids. The first key encrypts. Without ids the ring has one key. A key's 32 bytes
+// repeat its id.
 func Box(tb testing.TB, ids ...string) envelope.Box {
 	tb.Helper()
 	if len(ids) == 0 {
@@ -44,7 +45,8 @@ type DB interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// Back has all that is stored, and its keys, be so many months older. Keys that have encrypted go on with what they have in memory: take others.
+// Back makes all stored data and their keys older by this many months. Keys that have encrypted keep their state in
+// memory: use new keys afterwards.
 func Back(tb testing.TB, db DB, months int) {
 	tb.Helper()
 	_, err := db.Exec(tb.Context(), "UPDATE event_bytes SET sealed_at = sealed_at - make_interval(months => $1)", months)
