@@ -78,8 +78,8 @@ func attributeResponsesBeforeTheWebhooks(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A webhook, too, may bring the name or the end of the one that others wait for; and
-// what it frees may be what the next one waits for.
+// A webhook may also bring the name or the end of the refund that other events wait for. The released events may release
+// further ones.
 func attributeNameFreesThoseThatWait(t *testing.T) {
 	t.Parallel()
 	for kind, counted := range map[webhooks.Kind]int64{webhooks.KindRefundSucceeded: 1300, webhooks.KindRefundFailed: 800} {
@@ -132,7 +132,7 @@ func attributeDashboardsWaitsForOurs(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// It may be reported by any name of its payment, of which a payment has several.
+// The report may use any name of its payment: a payment has several names.
 func attributeByAnotherNameOfItsPayment(t *testing.T) {
 	t.Parallel()
 	p := &refunding{refund: backLost}
@@ -151,8 +151,8 @@ func attributeByAnotherNameOfItsPayment(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// Our refund learns a name under which another one is on disk. One that was taken
-// for the dashboard's was ours all the time.
+// Our refund gets a name that another refund on disk has. That refund was taken for a dashboard refund but was ours all
+// the time.
 func attributeOursTakenForTheDashboards(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]webhooks.Kind{
@@ -182,7 +182,7 @@ func attributeOursTakenForTheDashboards(t *testing.T) {
 	}
 }
 
-// The same of one that had failed here, and was paid all the same.
+// The same for a refund that had failed here but was paid nevertheless.
 func attributeFailedOneTakenForTheDashboards(t *testing.T) {
 	t.Parallel()
 	p := &refunding{refund: turnedAway}

@@ -22,7 +22,7 @@ type movement struct {
 	Amount    int64  `json:"amount"`
 }
 
-// ledger lists what the sandbox moved.
+// ledger lists the movements of the sandbox.
 func (r *env) ledger(t *testing.T) []movement {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.box+"/v1/ledger", http.NoBody)
@@ -78,9 +78,8 @@ func (r *env) age(t *testing.T, id payment.AttemptID, by time.Duration) {
 			next_at = next_at - $2::interval WHERE attempt_id = $1`, id.String(), by)
 }
 
-// audit asserts what holds of every order at every time: one live attempt at most; an attempt
-// that its log makes again; at most one charge, which is what the attempts show, unless a
-// discrepancy is open.
+// audit asserts the invariants of every order at every time. It has one live attempt at most. Each attempt follows from
+// its log. It has at most one charge, and the attempts show it, unless a discrepancy is open.
 func (r *env) audit(t *testing.T, order payment.OrderID) {
 	t.Helper()
 	o, err := r.store.Order(t.Context(), order)
@@ -110,7 +109,7 @@ func (r *env) audit(t *testing.T, order payment.OrderID) {
 	}
 }
 
-// archiveOf is what verify reads of a store that is not wrapped.
+// archiveOf is the archive that verify reads, of a store without a wrapper.
 func archiveOf(s store) verify.Archive { return s.(*postgres.Store).Evidence() }
 
 // verify derives the whole database again, a few attempts at a time.

@@ -28,8 +28,8 @@ func TestBlind(t *testing.T) {
 	t.Run("redirect_without_a_webhook_needs_review", blindRedirectWithoutAWebhookNeedsReview)
 }
 
-// blind is a provider without lookups: it receives commands, and only its webhooks report what
-// came of them (Adyen). Redirects have no id of a payment.
+// blind is a provider without lookups: it accepts commands, and only its webhooks report the outcome (Adyen). Redirects
+// have no payment id.
 type blind struct {
 	gateway.Provider
 
@@ -122,8 +122,8 @@ func blindCancelWaitsForItsWebhook(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
-// A cancel that got no answer may have been carried out: that the provider refuses it the second time proves nothing, and a
-// confirm must not capture what may have been released.
+// A cancel without a response may have been carried out. So a refusal of the second cancel proves nothing, and a confirm
+// must not capture money that may have been released.
 func blindCancelRefusedTheSecondTimeStaysOpen(t *testing.T) {
 	t.Parallel()
 	look := &answering{}

@@ -33,8 +33,8 @@ func (r *env) cancelOrder(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// An order was cancelled and its provider refused to cancel the payment: no call of this side
-// takes money for it, whatever the customer does, and what is held is released.
+// An order was cancelled and its provider refused to cancel the payment. Then no call of this side takes money for it,
+// after any action of the customer, and a hold is released.
 func cancelOrderTakesNoMoney(t *testing.T) {
 	t.Parallel()
 	t.Run("what the customer approves is not finished", func(t *testing.T) {
@@ -129,8 +129,8 @@ func (p countCaptures) Capture(ctx context.Context, c gateway.Capture) (gateway.
 	return p.Provider.Capture(ctx, c)
 }
 
-// The cancellation of an order outlives a provider's refusal: what is held only then is
-// released, and no payment may be taken meanwhile.
+// The cancellation of an order outlives a provider's refusal. A later hold is released, and no payment may be taken
+// meanwhile.
 func cancelOrderHoldAfterARefusedCancel(t *testing.T) {
 	t.Parallel()
 	p := unwilling(fsm.NewsActionRequired)
@@ -158,8 +158,7 @@ func cancelOrderHoldAfterARefusedCancel(t *testing.T) {
 	require.Equal(t, payment.OrderCancelled, o.Status())
 }
 
-// The same if the hold is reported during the provider's call: what it refuses is what it
-// refused before.
+// The same if the hold is reported during the provider's call: its refusal is about the state before.
 func cancelOrderHoldDuringARefusedCancel(t *testing.T) {
 	t.Parallel()
 	var r *env
@@ -182,8 +181,7 @@ func cancelOrderHoldDuringARefusedCancel(t *testing.T) {
 	require.Equal(t, standing{"failed", "final", "canceled"}, standingOf(r.attempt(t, id).Attempt))
 }
 
-// The response to a cancellation of an order is replayed, whatever has become of the order
-// since.
+// The response to a cancellation of an order is replayed, in any later state of the order.
 func cancelOrderReplaysItsResponse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -271,7 +269,7 @@ func cancelOrderWithCapturedMoney(t *testing.T) {
 	require.Equal(t, payment.OperationCapture, r.attempt(t, id).Intent.Kind, "it may still arrive")
 }
 
-// requireReplayed requires a refusal to be the one that was stored.
+// requireReplayed requires a refusal to be the stored refusal.
 func requireReplayed(t *testing.T, refusal, err error) {
 	t.Helper()
 	var replay *idempotency.ReplayError

@@ -69,7 +69,7 @@ func cancelIsRefused(t *testing.T) {
 	}
 }
 
-// What was paid with more than the amount is paid: a person is told of the rest, and a cancel comes too late.
+// An attempt that was paid with more than the amount is paid. A discrepancy shows the rest, and a cancel comes too late.
 func cancelPaidWithAnotherAmount(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -109,8 +109,7 @@ func (p *quietly) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, 
 	return gateway.Outcome{}, errNoAnswer
 }
 
-// What was just declined may be cancelled at once: the decline was the result of all that was
-// sent.
+// A payment that was just declined may be cancelled at once: the decline was the result of all sent calls.
 func cancelQuietAfterADecline(t *testing.T) {
 	t.Parallel()
 	told := &quietly{}
@@ -123,8 +122,8 @@ func cancelQuietAfterADecline(t *testing.T) {
 	require.Greater(t, told.quiet, 24*time.Hour)
 }
 
-// A cancel may find out by a lookup what became of a payment with a lost response: that it never
-// arrived, how it stands, or, where the cancel has no response either, that it is paid.
+// A cancel may learn from a lookup the outcome of a charge with a lost response: the charge never arrived, or has a
+// status. If the cancel has no response either, the lookup may show that the payment is paid.
 func cancelAfterALostCharge(t *testing.T) {
 	t.Parallel()
 	lost := func(arrives bool) func(context.Context, gateway.Charge, func() (gateway.Outcome, error)) (gateway.Outcome, error) {
@@ -194,8 +193,8 @@ func cancelRefusedAfterwards(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// What is held after its cancel was refused is released all the same: under the key of that one
-// the provider would repeat that it has received it.
+// A hold that is reported after its cancel was refused is released nevertheless, by a new cancel. Under the old key the
+// provider would only repeat its receipt.
 func cancelRefusedBeforeAHold(t *testing.T) {
 	t.Parallel()
 	r, p := unkept(t)
@@ -211,8 +210,8 @@ func cancelRefusedBeforeAHold(t *testing.T) {
 	require.Empty(t, r.discrepancies(t, id))
 }
 
-// What failed after it was held holds nothing: that it can't be cancelled is no discrepancy. Nor
-// is it for what never was held: the customer may be at the page.
+// An attempt that failed after a hold holds nothing, so a refused cancel of it is no discrepancy. The same is true for
+// an attempt that never had a hold: the customer may be at the page.
 func cancelOfNothingHeldOpensNoDiscrepancy(t *testing.T) {
 	t.Parallel()
 	r, _ := unkept(t)

@@ -106,7 +106,7 @@ func captureRefusedInACheck(t *testing.T) {
 	}
 }
 
-// A refusal in the response opens no discrepancy; nor does what was captured in another way.
+// Neither a refusal in the response nor a capture by another way opens a discrepancy.
 func captureRefusedInTheResponse(t *testing.T) {
 	t.Parallel()
 	r, p := newCapturing(t)
@@ -128,8 +128,8 @@ func captureRefusedInTheResponse(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// Where another amount was captured in the dashboard than was to be, a person is told of that, though
-// the provider refuses the call.
+// If another amount was captured in the dashboard than the confirmed amount, a discrepancy is opened, though the
+// provider refuses the call.
 func captureRefusedForAnotherAmount(t *testing.T) {
 	t.Parallel()
 	r, p := newCapturing(t)
@@ -174,9 +174,8 @@ func captureDeclinedInALookup(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
-// A provider may report late that a capture failed, when the money has been confirmed again
-// since. It is looked up at once where it can be: the new capture is not ended for what became
-// of the old one, or it would be made a third time.
+// A provider may report late that a capture failed, when the money has been confirmed again since. The payment is looked
+// up at once where possible. The failure of the old capture must not end the new one, or a third capture would be made.
 func captureRefusalOfAnOlderOne(t *testing.T) {
 	t.Parallel()
 	r, p := newCapturing(t)
@@ -272,8 +271,8 @@ func captureLost(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
-// Some providers accept a capture and carry it out hours later: that the payment is still
-// authorized does not prove that there was none.
+// Some providers accept a capture and carry it out hours later. So an authorized payment does not prove that no capture
+// exists.
 func captureNotShownYet(t *testing.T) {
 	t.Parallel()
 	slow := &answering{can: func(c *payment.Capabilities) { c.CaptureUnseen = true }}

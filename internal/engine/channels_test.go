@@ -117,7 +117,7 @@ func squareChannel(reader webhooks.Reader) channel {
 	}
 }
 
-// What a provider's webhooks, its lookups and its books report ends in the same sums and refunds in any order and number.
+// A provider's webhooks, lookups and books lead to the same sums and refunds in any order and number.
 func TestChannelsAgree(t *testing.T) {
 	t.Parallel()
 	for _, c := range channels(t) {

@@ -121,7 +121,7 @@ func paypalDispute(outcome string) func(dispute, payment string) string {
 
 var textSecret = webhooks.Config{Secrets: []string{"a secret of the tests"}, PublicURL: "https://pay.example/webhooks", Params: map[string]string{"public_key": "pk"}}
 
-// disputingProviders are those that report chargebacks by their webhooks.
+// disputingProviders are the providers that report chargebacks by their webhooks.
 var disputingProviders = map[string]disputing{
 	"adyen": {
 		config: webhooks.Config{Secrets: []string{"44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056"}},
@@ -141,8 +141,8 @@ var disputingProviders = map[string]disputing{
 	"paypal":    {takes: paypalDispute("RESOLVED_BUYER_FAVOUR")},
 }
 
-// Three chargebacks of 5.00 with different ids are 15.00; one that is won comes back; reported
-// again, by another event, either changes nothing. All of it in any order.
+// Three chargebacks of 5.00 with different ids sum up to 15.00. A won chargeback comes back. A repeated report, by
+// another event, changes nothing. This holds in any order.
 func chargebackEqualOnesCountEach(t *testing.T) {
 	t.Parallel()
 	for name, p := range disputingProviders {
@@ -174,7 +174,7 @@ func chargebackEqualOnesCountEach(t *testing.T) {
 						r.notify(t, v, sign(t, steps[n]()))
 					}
 				}
-				r.retry(t, true) // PayPal's are hints, of which the payment is looked up
+				r.retry(t, true) // PayPal's events are hints: the payment is looked up
 				require.Equal(t, want, r.attempt(t, a.ID).Held(), "%v", order)
 			}
 			require.Empty(t, r.verify(t))
@@ -182,8 +182,8 @@ func chargebackEqualOnesCountEach(t *testing.T) {
 	}
 }
 
-// A total beside named chargebacks counts what their names do not cover, and a return may come
-// before what it returns: whatever comes, in any order and number, the sums are the same.
+// A total beside named chargebacks counts the part that their names do not cover. A return may arrive before its
+// chargeback. In any order and number of reports, the sums are the same.
 func chargebackEqualOnesBesideTotals(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -229,7 +229,7 @@ func (m moved) event(a payment.Attempt) webhooks.Event {
 	return e
 }
 
-// sumOf is the larger of what was named and of the largest total.
+// sumOf is the larger of the named sum and the largest total.
 func sumOf(told []moved, kind webhooks.Kind) int64 {
 	var named, total int64
 	seen := map[string]bool{}
@@ -300,7 +300,7 @@ func chargebackReturnsLateMoney(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// What a chargeback took in another currency is kept and is in no sum.
+// A chargeback in another currency is kept and is in no sum.
 func chargebackInAnotherCurrency(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -324,7 +324,7 @@ func sample(orders [][]int) (some [][]int) {
 	return some
 }
 
-// signer is the verifier of a kind, and what makes deliveries that it takes.
+// signer is the verifier of a kind, and the function that makes valid deliveries for it.
 func signer(t *testing.T, kind string, c webhooks.Config) (webhooks.Verifier, func(t *testing.T, body string) webhooks.Delivery) {
 	t.Helper()
 	sign := func(*webhooks.Delivery) error { return nil }

@@ -41,7 +41,8 @@ func checkAsksAtOnce(t *testing.T) {
 	require.EqualValues(t, 1, look.lookups.Load(), "a final attempt asks nobody")
 }
 
-// However many pending payments a customer has, what is asked of the provider for them is little, and others are asked for.
+// A customer with any number of pending payments causes few lookups at the provider. Other customers' payments are
+// looked up.
 func checkIsLimitedByUser(t *testing.T) {
 	t.Parallel()
 	look := &answering{lookup: says(fsm.NewsActionRequired)}

@@ -160,7 +160,8 @@ func confirmCapturedWithAnotherAmount(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// More than the amount, captured elsewhere, pays the order: a person is told, and a confirm takes nothing beside it.
+// A capture elsewhere of more than the amount pays the order. A discrepancy is opened, and a confirm takes no more
+// money.
 func confirmMoreThanThePayment(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

@@ -33,7 +33,7 @@ func TestDetails(t *testing.T) {
 	t.Run("same_order_other_lines", detailsSameOrderOtherLines)
 }
 
-// carrying keeps what the provider was given.
+// carrying keeps the details that the provider received.
 type carrying struct {
 	gateway.Provider
 
@@ -115,7 +115,7 @@ func (r *env) orderWith(t *testing.T, id payment.OrderID, lines []gateway.Line, 
 	require.NoError(t, err)
 }
 
-// What the pay has itself comes before what the order has.
+// The pay's own details have priority over the order's.
 func detailsOfTheOrder(t *testing.T) {
 	t.Parallel()
 	p := &carrying{}
@@ -141,7 +141,7 @@ func detailsOfTheOrder(t *testing.T) {
 	}
 }
 
-// The owner that is asked for is the customer that is charged.
+// The owner in the lookup of a stored method is the customer of the charge.
 func detailsOfTheOrderSayWhose(t *testing.T) {
 	t.Parallel()
 	p := &carrying{}
@@ -234,8 +234,8 @@ func detailsRefused(t *testing.T) {
 	require.Equal(t, "lines", invalid.Fields[0].Field)
 }
 
-// Only the merchant's backend may say what a receipt shows, charge without the customer, name another
-// customer or fill in the provider's request.
+// Only the merchant's backend may set the content of a receipt, charge without the customer, name another customer or
+// set fields of the provider's request.
 func detailsOnlyByAService(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -260,8 +260,8 @@ func detailsOnlyByAService(t *testing.T) {
 	require.Equal(t, succeeded, standingOf(paid.Attempt))
 }
 
-// Of what a pay carries nothing is in the database in clear: neither while its outcome is open, nor
-// afterwards, nor in the log of writes, and so of an order and of a second step.
+// The database never has a pay's details in clear: neither while its outcome is open, nor afterwards, nor in the log of
+// writes. The same is true for an order and for a second step.
 func detailsInNoTable(t *testing.T) {
 	t.Parallel()
 	mark := "clear" + strings.ReplaceAll(uuid.NewString(), "-", "")
@@ -287,7 +287,7 @@ func detailsInNoTable(t *testing.T) {
 	require.NotEmpty(t, r.dump(t, "A-2"), "the search finds what is there")
 }
 
-// What a fiscal receipt shows is there for the capture and for each refund, in part.
+// The content of a fiscal receipt is available for the capture and for each refund, in part.
 func detailsReceipts(t *testing.T) {
 	t.Parallel()
 	p := &carrying{}

@@ -14,8 +14,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks/all"
 )
 
-// deliveries are what a provider delivers of a dispute from its opening to one end. Each delivery is followed by how the dispute stands then,
-// what it took and gave back so far, and the event that is published.
+// deliveries are a provider's deliveries about a dispute from its opening to one end. Each delivery comes with the
+// status of the dispute then, the money that it took and returned so far, and the published event.
 type deliveries []struct{ event, status, stands, published string }
 
 const (
@@ -23,7 +23,8 @@ const (
 	gaveBack = "chargeback 500, chargeback_reversal 500"
 )
 
-// disputeCourses are those of each kind whose webhooks name disputes. A kind that reports no date by which to answer has no due.
+// disputeCourses are the courses of each kind whose webhooks name disputes. A kind without a deadline in its reports has
+// no due.
 var disputeCourses = map[string]struct {
 	body      func(event, status, dispute, of string, at time.Time) string
 	due       bool
@@ -125,7 +126,7 @@ var standardCourses = struct {
 	{"dispute.lost", "lost", "lost: " + took, "dispute.lost"},
 }}
 
-// undisputed are the kinds whose webhooks name no dispute. The first two report chargebacks without an id of a dispute.
+// undisputed are the kinds whose webhooks name no dispute. The first two report chargebacks without a dispute id.
 var undisputed = []string{"gocardless", "paddle", "cloudpayments", "comgate", "gopay", "lemonsqueezy", "robokassa", "tbank", "yookassa"}
 
 var dueBy = time.Date(2026, 3, 17, 0, 0, 0, 0, time.UTC)
@@ -150,7 +151,7 @@ func TestDisputesOfEachKind(t *testing.T) {
 				var published []string
 				for i, s := range course {
 					r.notify(t, v, sign(t, c.body(s.event, s.status, "D1", a.ProviderPaymentID, disputeEpoch.Add(time.Duration(i)*time.Hour))))
-					r.retry(t, true) // PayPal's are hints, of which the payment is looked up
+					r.retry(t, true) // PayPal's events are hints: the payment is looked up
 					now := r.attempt(t, a.ID)
 					require.Len(t, now.Disputes, 1, s.event)
 					d := now.Disputes[0]
@@ -171,7 +172,7 @@ func TestDisputesOfEachKind(t *testing.T) {
 	require.Equal(t, all.Kinds(), kinds, "each kind has its courses, or none")
 }
 
-// What a kind doesn't report stands in the manual.
+// The manual lists the facts that a kind doesn't report.
 func TestManualListsTheDisputesOfEachKind(t *testing.T) {
 	t.Parallel()
 	manual, err := os.ReadFile("../../docs/reference/providers.md")
@@ -187,7 +188,7 @@ func TestManualListsTheDisputesOfEachKind(t *testing.T) {
 	}
 }
 
-// disputeMoney sums what a dispute's movements took and gave back.
+// disputeMoney sums the money that a dispute's movements took and returned.
 func (r *env) disputeMoney(t *testing.T, id payment.AttemptID) string {
 	t.Helper()
 	return strings.Join(rows[string](t, r, `SELECT kind || ' ' || sum(amount) FROM money_movements WHERE attempt_id = $1 AND kind LIKE 'chargeback%'

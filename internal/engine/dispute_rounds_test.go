@@ -17,14 +17,14 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// disputeStep is what a dispute does at a time: it takes an amount, returns it, or takes it again.
+// disputeStep is one step of a dispute: it takes an amount, returns it, or takes it again.
 type disputeStep struct {
 	act    string
 	amount int
 }
 
-// disputeRounds are the signed deliveries of each kind that reports what disputes take and return: all steps until then, of
-// which the last is reported. A kind that states no amount of what it returns has no parts.
+// disputeRounds are the signed deliveries of each kind that reports a dispute's money. Each delivery has all steps until
+// then and reports the last one. A kind that states no returned amount has no parts.
 var disputeRounds = map[string]struct {
 	body  func(until []disputeStep, dispute, of string, at time.Time) string
 	parts bool
@@ -100,8 +100,8 @@ func standardEntries(until []disputeStep, dispute, of string, at time.Time) stri
 		standardCourse("dispute.updated entry", status, dispute, of, at))
 }
 
-// What a dispute has of the merchant's money at its end is the same in whatever order its signed deliveries come, each of
-// them twice: taken, given back, taken again, or given back in part.
+// The money that a dispute holds at its end is the same in any order of its signed deliveries, each delivered twice:
+// taken, given back, taken again, or given back in part.
 func TestDisputeRounds(t *testing.T) {
 	t.Parallel()
 	courses := map[string]struct {
@@ -192,7 +192,7 @@ func disputeStates(a attempt) (all []string) {
 	return all
 }
 
-// The courses that the providers' descriptions have, and what must be true after each.
+// The courses that the providers' documentation describes, and the expected state after each.
 func TestProviderCases(t *testing.T) {
 	t.Parallel()
 	adyenKeys := disputingProviders["adyen"].config

@@ -12,8 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// A dispute of which only a lookup tells has a discrepancy, once for each stage: its own where it took no money, else that of its
-// chargeback.
+// A dispute that only a lookup shows has one discrepancy for each stage. It has its own discrepancy if it took no money,
+// else the discrepancy of its chargeback.
 func disputesSeenByALookup(t *testing.T) {
 	t.Parallel()
 	warning, open, won := dated(fsm.DisputeWarning, 1), dated(fsm.DisputeOpen, 2), dated(fsm.DisputeWon, 3)
@@ -61,7 +61,7 @@ func disputed(moved []payment.Told, all ...payment.DisputeTold) gateway.Outcome 
 	return gateway.Outcome{Movements: moved, Disputes: all}
 }
 
-// showing is a provider that shows what happened later in its lookups.
+// showing is a provider whose lookups show later changes.
 type showing struct {
 	gateway.Provider
 

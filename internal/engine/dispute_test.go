@@ -34,13 +34,14 @@ func TestDisputes(t *testing.T) {
 	t.Run("verified", disputesVerified)
 }
 
-// said is one delivery about a dispute of 5.00, a second after another one.
+// said is one delivery about a dispute of 5.00, a second after the one before.
 type said struct {
 	event, status string
 	second        int
 }
 
-// The lives of a dispute at two providers, by how each ends: in the provider's order, with what chargebacks took.
+// The courses of a dispute at two providers, by their end: in the provider's order, with the money that chargebacks
+// took.
 var disputeLives = map[string]map[fsm.DisputeState]struct {
 	taken int64
 	said  []said
@@ -96,8 +97,8 @@ func (s said) body(kind, dispute, of string) string {
 		s.event, at.Format(time.RFC3339), of, dispute, s.status)
 }
 
-// However the deliveries of a dispute come, in whatever order and number, genuine each, the dispute ends the same, what
-// chargebacks took is the same, and at most one discrepancy asks for an answer.
+// The genuine deliveries of a dispute may arrive in any order and number. The dispute ends the same, its chargebacks
+// took the same amount, and at most one discrepancy asks for an answer.
 func disputesInAnyOrder(t *testing.T) {
 	t.Parallel()
 	for kind, lives := range disputeLives {
@@ -153,7 +154,7 @@ func disputeEvent(of payment.Attempt, id string, status webhooks.DisputeStatus, 
 	return e
 }
 
-// Each dispute of a payment has a row, and a discrepancy while it is open: one, whatever comes of it.
+// Each dispute of a payment has a row, and one discrepancy while it is open, with any outcome.
 func disputesTwoOfOnePayment(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -173,8 +174,8 @@ func disputesTwoOfOnePayment(t *testing.T) {
 	require.Equal(t, a.Version, got.Version, "a dispute is none of the attempt's facts")
 	require.Equal(t, 2, r.toAnswer(t, a.ID))
 
-	// An inquiry that somebody has answered, and that becomes a dispute, is to be answered again; so is one that is
-	// opened again. What is known already is not.
+	// An answered inquiry that becomes a dispute needs a new answer, and so does a reopened dispute. A repeated report
+	// needs no answer.
 	r.exec(t, "UPDATE discrepancies SET resolved_at = now(), resolution = 'accepted'")
 	r.tell(t, disputeEvent(a, "dp_2", webhooks.DisputeUnderReview, 2))
 	require.Zero(t, r.toAnswer(t, a.ID))
@@ -215,7 +216,7 @@ func disputesOfTwoPayments(t *testing.T) {
 	require.Len(t, slices.Concat(r.attempt(t, three.ID).Disputes, r.attempt(t, four.ID).Disputes), 1)
 }
 
-// An open dispute takes nothing, a lost one neither: only what the provider says that it took is gone.
+// Neither an open nor a lost dispute takes money: only the amount that the provider reports as taken is gone.
 func disputesMoveNoMoney(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -225,7 +226,7 @@ func disputesMoveNoMoney(t *testing.T) {
 	require.Zero(t, got.AmountDisputed())
 	require.EqualValues(t, price, got.Held())
 
-	// A chargeback in another currency is a conflict of money; the dispute is known all the same.
+	// A chargeback in another currency is a conflict of money; the dispute is recorded nevertheless.
 	e := disputeEvent(a, "dp_2", webhooks.DisputeOpen, 1)
 	e.Kind, e.MovementID, e.Money = webhooks.KindChargeback, "dp_2", &webhooks.Money{Minor: 500, Currency: "USD"}
 	require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, e))
@@ -285,7 +286,7 @@ func disputesByAHint(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// Where the provider has no id for a dispute nothing is made up: there is a discrepancy as long as nobody has resolved it.
+// Where the provider has no dispute id, no dispute is made: a discrepancy is open until a person resolves it.
 func disputesWithoutAName(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

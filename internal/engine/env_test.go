@@ -39,7 +39,7 @@ type env struct {
 
 	dsn   string
 	store store
-	db    *pgxpool.Pool // for what no use case shows
+	db    *pgxpool.Pool // for data that no use case shows
 	box   string
 	opts  options
 }
@@ -145,7 +145,7 @@ func startSandbox(t *testing.T, with setup, service *atomic.Pointer[service]) (s
 
 var customer = authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}
 
-// request is a command with a key; content is what is hashed.
+// request is a command with a key; content is the hashed text.
 func request(endpoint, key, content string) idempotency.Request {
 	return idempotency.Request{
 		User: "u1", Endpoint: endpoint, Key: idempotency.Key(key),
@@ -166,8 +166,8 @@ func (r *env) order(t *testing.T, id payment.OrderID) {
 	}))
 }
 
-// untilAvailable calls again what found no connection in time, as a client does. A machine that
-// stands still for two seconds is no finding.
+// untilAvailable repeats a call that found no connection in time, as a client does. A machine that is stalled for two
+// seconds is no failure of the test.
 func untilAvailable(call func() error) error {
 	for end := time.Now().Add(waitFor); ; {
 		if err := call(); !errors.Is(err, payment.ErrUnavailable) || time.Now().After(end) {

@@ -98,8 +98,8 @@ func (r *env) tried(t *testing.T, token string, capture payment.CaptureMode) pay
 	return p.ID
 }
 
-// Before an attempt expires it is looked up, and the result counts (pay-connector #2178). What
-// is not over at the provider is cancelled there first.
+// Before an attempt expires it is looked up, and the result counts (pay-connector #2178). A payment that is not over at
+// the provider is cancelled there first.
 func expireLooksUpFirst(t *testing.T) {
 	t.Parallel()
 	const hour, day = time.Hour, 24 * time.Hour
@@ -234,8 +234,8 @@ func expireAfterARefusedCapture(t *testing.T) {
 	}
 }
 
-// What failed softly and is not cancelled either could still succeed. It is looked up on the
-// schedule, not at once under ever new keys, and then needs review.
+// A soft decline without a cancel could still succeed. It is looked up on the schedule, not at once under ever new keys,
+// and then needs review.
 func expireSoftFailureNotCancelled(t *testing.T) {
 	t.Parallel()
 	refuses := func() (gateway.Outcome, error) { return gateway.Outcome{News: fsm.NewsSoftFailed, Refused: true}, nil }

@@ -31,7 +31,7 @@ func TestExternal(t *testing.T) {
 	t.Run("that was paid can't be reported as over", externalPaid)
 }
 
-// deaf is an env with an account that hears and can't be called.
+// deaf is an env with an account that takes webhooks and can't be called.
 func deaf(t *testing.T) *env {
 	t.Helper()
 	return newEnv(t, setup{change: func(o *options) { o.Accounts = map[string]gateway.Account{"sandbox": {}} }})
@@ -180,7 +180,7 @@ func externalIsReportedOver(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// Most registrations that nobody finishes have no name, and most searches are no proof (Stripe's).
+// Most abandoned registrations have no name, and most searches prove nothing (Stripe's).
 func externalIsNotFound(t *testing.T) {
 	t.Parallel()
 	p := &answering{can: func(c *payment.Capabilities) { c.FindConsistent = false }}

@@ -174,8 +174,8 @@ func fetchRefundAgeFromTheNotice(t *testing.T) {
 	}
 }
 
-// The same with the formats of providers that send notices of which only the response of their
-// API counts: it is a moment behind.
+// The same with the formats of providers whose notices need a lookup: the response of their API counts, and it is a
+// moment behind.
 func fetchAgainAdapters(t *testing.T) {
 	t.Parallel()
 	yoo, err := yookassahooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})

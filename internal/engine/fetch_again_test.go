@@ -22,7 +22,7 @@ func TestFetchAgain(t *testing.T) {
 	t.Run("adapters", fetchAgainAdapters)
 }
 
-// asOld makes the notices that wait older, and tries those that are then due.
+// asOld makes the waiting notices older, and tries the ones that are then due.
 func (r *env) asOld(t *testing.T, by time.Duration) {
 	t.Helper()
 	r.exec(t, "UPDATE provider_events SET received_at = received_at - $1::interval, next_try_at = next_try_at - $1::interval WHERE next_try_at IS NOT NULL", by)
@@ -113,8 +113,7 @@ func fetchAgainNotForEver(t *testing.T) {
 	}
 }
 
-// What is stored already is no reason to look up again: the notice of a call's result, and one
-// that comes twice.
+// A notice without new content causes no second lookup: the notice of a call's result, and a notice that arrives twice.
 func fetchAgainNotWhereNothingIsMissing(t *testing.T) {
 	t.Parallel()
 	for kind, token := range map[webhooks.Kind]string{webhooks.KindNotice: "tok_success", webhooks.KindSucceeded: "tok_success", webhooks.KindFailed: "tok_decline"} {

@@ -223,7 +223,7 @@ func fetchRefundPartWithoutALookupNeedsReview(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// What contradicts the attempt's end stays a conflict, though the refund needs review as well.
+// A contradiction to the attempt's end stays a conflict, though the refund needs review as well.
 func fetchRefundOfAFailedPayment(t *testing.T) {
 	t.Parallel()
 	p := &answering{can: func(c *payment.Capabilities) { c.LookupRefund = false }}

@@ -27,14 +27,14 @@ func TestFetch(t *testing.T) {
 	t.Run("held_back_counts_no_try", fetchHeldBackCountsNoTry)
 }
 
-// hint is an event of which only the result of a lookup counts.
+// hint is an event that counts only by the result of a lookup.
 func hint(kind webhooks.Kind, name string) webhooks.Event {
 	e := event(kind, name)
 	e.NeedsFetch, e.ProviderPaymentID, e.SecretIndex = true, name, -1
 	return e
 }
 
-// retry tries what is due, or, with all, whatever is parked.
+// retry tries the due events, or, with all, every parked event.
 func (r *env) retry(t *testing.T, all bool) {
 	t.Helper()
 	if all {
@@ -44,8 +44,8 @@ func (r *env) retry(t *testing.T, all bool) {
 	require.NoError(t, err)
 }
 
-// What must be fetched and came before the payment's name was stored is fetched when the name
-// comes, whatever its own content.
+// An event that must be fetched and arrived before the payment's name was stored is fetched when the name arrives, with
+// any content.
 func fetchOnceItsNameIsKnown(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []webhooks.Kind{webhooks.KindSucceeded, webhooks.KindFailed, webhooks.KindNotice} {
@@ -95,7 +95,7 @@ func fetchNameFromAWebhook(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A hint may name any attempt. Of which one its payment is only the lookup shows.
+// A hint may name any attempt. Only the lookup shows the attempt of its payment.
 func fetchHintNamesAnotherAttempt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -137,8 +137,8 @@ func fetchLockedAttemptCountsNoTry(t *testing.T) {
 	require.Equal(t, []string{"repeat", "repeat"}, r.verdicts(t, paid.ID))
 }
 
-// Any sender can make a notice that is not signed. What its provider does not find after a few
-// tries is nothing; a lookup without a response, and a signed notice, prove less.
+// Any sender can make an unsigned notice. If its provider does not find the payment after a few tries, the notice is
+// ignored. A lookup without a response, and a signed notice, prove less.
 func fetchUnknownPaymentIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -175,8 +175,8 @@ func fetchUnknownPaymentIsGivenUp(t *testing.T) {
 	}
 }
 
-// A notice of a payment that was not begun here is no different for having to be fetched: once
-// its lookup has a result, that is what the discrepancy shows.
+// A notice of a foreign payment is treated the same if it must be fetched: after its lookup, the discrepancy shows the
+// lookup's result.
 func fetchUnmatchedNeedsReview(t *testing.T) {
 	t.Parallel()
 	silent := func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }

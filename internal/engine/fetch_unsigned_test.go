@@ -18,7 +18,7 @@ func TestFetchUnsigned(t *testing.T) {
 	t.Run("unmatched_open_one_discrepancy", fetchUnsignedUnmatchedOpenOneDiscrepancy)
 }
 
-// opened are the discrepancies: what they are about, and of which amount.
+// opened are the discrepancies: their subjects and their amounts.
 func (r *env) opened(t *testing.T) []string {
 	t.Helper()
 	return rows[string](t, r, `SELECT kind || ' ' || account || ' ' || coalesce(provider_event_id, '-') || ' ' || concat_ws(' ', nullif(about, ''), nullif(about_id, '')) || coalesce(amount::text, '')
@@ -54,7 +54,7 @@ func fetchWithoutASlotCountsNoTry(t *testing.T) {
 	require.Equal(t, []int{1}, rows[int](t, r, "SELECT tries FROM provider_events"))
 }
 
-// What makes an event due while it is being fetched is not undone where that fails.
+// An event that becomes due during its fetch stays due if the fetch fails.
 func fetchMadeDueMeanwhile(t *testing.T) {
 	t.Parallel()
 	look := &answering{}
@@ -69,7 +69,7 @@ func fetchMadeDueMeanwhile(t *testing.T) {
 	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT next_try_at <= now() AND tries = 1 FROM provider_events"))
 }
 
-// Nor is a lookup one that was held back before the provider.
+// A lookup that was throttled before the provider is no try either.
 func fetchHeldBackCountsNoTry(t *testing.T) {
 	t.Parallel()
 	look := &answering{lookup: func() (gateway.Outcome, error) { return gateway.Outcome{}, errHeldBack }}
@@ -83,8 +83,8 @@ func fetchHeldBackCountsNoTry(t *testing.T) {
 	require.Empty(t, r.opened(t))
 }
 
-// Any sender can make such notices up, in any number: that they wait and can't be looked up is
-// one discrepancy in each account. What a provider signed is one each.
+// Any sender can make up such notices, in any number. Waiting notices that can't be looked up share one discrepancy per
+// account. Each signed notice has its own.
 func fetchUnsignedWaitingOpenOneDiscrepancy(t *testing.T) {
 	t.Parallel()
 	silent := func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }

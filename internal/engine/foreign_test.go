@@ -74,7 +74,7 @@ func (f *foreignEnv) later(t *testing.T, by time.Duration) {
 	f.exec(t, "UPDATE provider_events SET received_at = received_at - $1::interval, next_try_at = next_try_at - $1::interval", by)
 }
 
-// inbox lists the verdicts, "parked" beside those that are tried again.
+// inbox lists the verdicts, with "parked" beside events that are tried again.
 func (f *foreignEnv) inbox(t *testing.T) []string {
 	t.Helper()
 	return rows[string](t, f.env, "SELECT verdict || CASE WHEN next_try_at IS NULL THEN '' ELSE ' parked' END FROM provider_events ORDER BY received_at, event_id")
@@ -93,7 +93,7 @@ func (f *foreignEnv) round(t *testing.T) int {
 	return n
 }
 
-// becomesForeign tells an event that then becomes foreign.
+// becomesForeign delivers an event and requires that it becomes foreign.
 func (f *foreignEnv) becomesForeign(t *testing.T, e webhooks.Event) {
 	t.Helper()
 	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, f.tell(t, e))
@@ -131,7 +131,7 @@ func foreignAfterTenMinutes(t *testing.T) {
 	require.Empty(t, lastDay)
 }
 
-// Each try writes, and of another system's events there may be many: four tries, the last of which ends it.
+// Each try writes, and another system may have many events: the fourth try is the last one.
 func foreignTriedSeldom(t *testing.T) {
 	t.Parallel()
 	r := newForeignEnv(t, setup{}, false)
@@ -206,8 +206,7 @@ func foreignReviewed(t *testing.T) {
 	require.Equal(t, 1, r.counted())
 }
 
-// What must be fetched is foreign if what the provider answers names no payment of ours, and bears no
-// mark either.
+// An event that must be fetched is foreign if the provider's response names no payment of ours and has no mark of ours.
 func foreignFetched(t *testing.T) {
 	t.Parallel()
 	mark := ""
@@ -237,8 +236,8 @@ func foreignFetched(t *testing.T) {
 	require.Empty(t, r.kinds(t))
 }
 
-// A payment may be registered long after it was made elsewhere: what came of it is applied in the
-// commit that brings its name.
+// A payment may be registered long after it was made elsewhere. Its events are applied in the commit that brings its
+// name.
 func foreignFoundByANewName(t *testing.T) {
 	t.Parallel()
 	r := newForeignEnv(t, setup{}, false)
@@ -356,7 +355,7 @@ func foreignBesideOurs(t *testing.T) {
 	require.Empty(t, r.kinds(t))
 }
 
-// tellsBoth makes payments of ours, and tells of each beside a hundred that are not ours.
+// tellsBoth makes payments of ours, and delivers an event of each beside a hundred foreign events.
 func (f *foreignEnv) tellsBoth(t *testing.T, ours int) {
 	t.Helper()
 	for i := range ours {

@@ -16,8 +16,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What frees money, or an order, for another move is looked up first: a person's word is refused where the provider
-// contradicts it, and is one of two where nobody can be asked.
+// A lookup comes before a resolution that frees money, or an order, for another move. The resolution is refused if the
+// provider contradicts it. It takes two people if no lookup is possible.
 func TestFreeingMoneyAsksFirst(t *testing.T) {
 	t.Parallel()
 	t.Run("of_an_attempt", freeingAttempt)
@@ -29,7 +29,7 @@ func TestFreeingMoneyAsksFirst(t *testing.T) {
 	t.Run("of_an_account_without_a_gateway", freeingWithoutGateway)
 }
 
-// replying is what a provider answers, with the name that it was asked for.
+// replying returns the provider's response, with the requested name.
 func replying(news fsm.News, money *payment.Money) func(name string) (gateway.Outcome, error) {
 	return func(name string) (gateway.Outcome, error) {
 		return gateway.Outcome{News: news, ProviderPaymentID: name, Money: money}, nil
@@ -166,7 +166,7 @@ func (p *searching) Find(ctx context.Context, id payment.AttemptID) (gateway.Out
 	return p.Provider.Find(ctx, id)
 }
 
-// A charge of which the answer was lost was paid: called not paid, the order would be paid twice.
+// A charge with a lost response was paid. Resolved as not paid, the order would be paid twice.
 func freeingLostCharge(t *testing.T) {
 	t.Parallel()
 	p := &searching{down: true}
@@ -245,7 +245,7 @@ func freeingRefund(t *testing.T) {
 	}
 }
 
-// Late money was given back in the dashboard, says a person.
+// A person states that late money was refunded in the dashboard.
 func freeingLateMoney(t *testing.T) {
 	t.Parallel()
 	shows := func(c *payment.Capabilities) { c.ShowsRefunds = true }
@@ -363,8 +363,8 @@ func freeingWithoutGateway(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A payment without a mark of ours, or of another amount, makes an order paid by two people; what a resolution opens is
-// closed by another person than made it.
+// An order that is paid by a payment without a mark of ours, or of another amount, takes two people. A discrepancy that
+// a resolution opens must be closed by another person.
 func TestNobodyClosesTheirOwn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -15,7 +15,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// HoldIsTheMerchants: money on hold is released by the merchant's decision, whatever the customer sends.
+// TestHoldIsTheMerchants shows that only the merchant's decision releases money on hold, after any request of the
+// customer.
 func TestHoldIsTheMerchants(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(t *testing.T, r *env, id payment.AttemptID) error{
@@ -83,13 +84,13 @@ func TestHoldIsTheMerchants(t *testing.T) {
 	})
 }
 
-// newStrictEnv is an env whose customers have no right beside paying.
+// newStrictEnv is an env whose customers have only the right to pay.
 func newStrictEnv(t *testing.T) *env {
 	t.Helper()
 	return newEnv(t, setup{silent: true, change: func(o *options) { o.CustomersMay, o.ProviderTimeout = nil, time.Second }})
 }
 
-// heldAs begins a payment of order A-1 that asks for a hold, by the shop for the customer.
+// heldAs begins a payment of order A-1 with a hold, by the shop for the customer.
 func (r *env) heldAs(t *testing.T, token string) payment.AttemptID {
 	t.Helper()
 	r.order(t, "A-1")

@@ -44,7 +44,7 @@ const (
 	failedThen = `"status":"failed"`
 )
 
-// imported imports lines and returns the counts, with what was refused.
+// imported imports lines and returns the counts, with the refused lines.
 func (r *env) imported(t *testing.T, dry bool, lines ...string) (imports.Count, []string) {
 	t.Helper()
 	return r.importedBy(t, 100, dry, lines...)
@@ -169,8 +169,8 @@ func importReportsFindIt(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// What the provider refunds after the import adds to the imported total, what it refunded before is in
-// it, in any order; so does a later total.
+// A refund after the import adds to the imported total, a refund before the import is part of it, in any order of
+// reports. The same is true for a later total.
 func importRefundByTheProvider(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -228,7 +228,7 @@ func importParkedEvent(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A dry run says of each line what the import would, whatever lines are between those that contradict.
+// A dry run reports for each line the result of the import, with any lines between contradicting ones.
 func importDryAcrossBatches(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -261,7 +261,7 @@ func importDryAcrossBatches(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A payment that was made here is there already, whatever the file calls its request.
+// A payment that was made here exists already, with any request id in the file.
 func importBesideAPay(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

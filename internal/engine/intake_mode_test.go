@@ -10,8 +10,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// A test-mode event for a live account, and the other way round, moves nothing. A person is told once of a payment of which it
-// reports money; of one that is not known here nobody is.
+// A test-mode event for a live account, and the other way round, moves nothing. If it reports money of a payment, one
+// discrepancy is opened for the payment. An unknown payment opens no discrepancy.
 func intakeOtherMode(t *testing.T) {
 	t.Parallel()
 	live := true

@@ -48,9 +48,8 @@ func TestIntake(t *testing.T) {
 	t.Run("batch_delivered_again", intakeBatchDeliveredAgain)
 }
 
-// Every valid event is acknowledged, whatever its content (woocommerce-gateway-stripe #1289), a
-// duplicate too (Adyen/adyen-magento2 #3089), and a contradiction opens a discrepancy, not
-// "skip" (chobbledotcom/tickets #2021).
+// Every valid event is acknowledged, with any content (woocommerce-gateway-stripe #1289), a duplicate too
+// (Adyen/adyen-magento2 #3089). A contradiction opens a discrepancy and is not skipped (chobbledotcom/tickets #2021).
 func intakeVerdicts(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -148,8 +147,8 @@ func intakeContentChangedAgain(t *testing.T) {
 		"SELECT amount || ' ' || currency FROM discrepancies WHERE amount IS NOT NULL ORDER BY opened_at"))
 }
 
-// No event is refused for its content. One that can't be stored as it is goes to quarantine with
-// its bytes, for review; the others of its batch are applied, and all are acknowledged.
+// No event is refused for its content. An event that can't be stored unchanged goes to quarantine with its bytes, for
+// review. The other events of its batch are applied, and all are acknowledged.
 func intakeUnstorableContentIsQuarantined(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -255,7 +254,7 @@ func noise(length int) string {
 	return b.String()
 }
 
-// inCurrency is an event about a payment of a currency that may be none.
+// inCurrency is an event about a payment in a currency that may not exist.
 func inCurrency(e webhooks.Event, currency string) webhooks.Event {
 	e.Money = &webhooks.Money{Minor: price, Currency: currency}
 	return e
@@ -316,8 +315,7 @@ func intakeBlockedBatchBlocksNoOther(t *testing.T) {
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, <-answer)
 }
 
-// Our storage is down: no verdict, so never an acknowledgement; and what comes
-// again afterwards is new.
+// If our storage is down, no event gets a verdict or an acknowledgement. A later delivery is new.
 func intakeStorageDown(t *testing.T) {
 	t.Parallel()
 	var down atomic.Bool
@@ -390,7 +388,7 @@ func intakeFullQueue(t *testing.T) {
 	require.ErrorIs(t, err, payment.ErrOverloaded)
 }
 
-// At a stop the queue drains; what comes after is refused, not lost.
+// At a stop the queue drains. Later deliveries are refused, not lost.
 func intakeStopDrainsTheQueue(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

@@ -28,8 +28,8 @@ func TestKeys(t *testing.T) {
 	t.Run("target_is_never_deleted", keysTargetIsNeverDeleted)
 }
 
-// A key never outlives what it points to (pay-connector #4632), and what it points to never
-// depends on it: a purge causes no second charge and changes no response.
+// A key never outlives its target (pay-connector #4632), and the target never depends on it: a purge causes no second
+// charge and changes no response.
 func keysPurged(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -117,8 +117,7 @@ func keysWrongRequestBesideAReplay(t *testing.T) {
 	}
 }
 
-// What was refused for good is replayed to the letter; what time lifts does not
-// use the key up.
+// A final refusal is replayed to the letter. A refusal that time lifts does not use the key up.
 func keysRefusalsThatAreStored(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -234,8 +233,7 @@ func keysEachCallHasOne(t *testing.T) {
 	}, p.keys)
 }
 
-// A key never outlives what it points to (pay-connector #4632): no order and no attempt can be
-// deleted.
+// A key never outlives its target (pay-connector #4632): no order and no attempt can be deleted.
 func keysTargetIsNeverDeleted(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

@@ -35,7 +35,7 @@ type overseen struct {
 	// paid has, by attempt, kind and fence of each take, whether the late money was on disk
 	// when the attempt's lock was taken.
 	paid map[string]bool
-	// sent counts the calls that take money, wrong are those that should not have been.
+	// sent counts the calls that take money, wrong lists the calls that must not have been sent.
 	sent  int
 	wrong []string
 }
@@ -148,7 +148,7 @@ func lateSuccessStopsSiblingsAtOnce(t *testing.T) {
 	r.noDeadlock(t)
 }
 
-// may requires an error to be one of those, or none.
+// may requires an error to be nil or one of the allowed errors.
 func may(t *testing.T, err error, allowed ...error) {
 	t.Helper()
 	for _, one := range allowed {
@@ -180,9 +180,8 @@ func (r *env) noDeadlock(t *testing.T) {
 	require.Zero(t, count("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"))
 }
 
-// While a transaction decides about the order's live attempt, the late success of another one is
-// not committed, and not acknowledged: that transaction may be about to send what takes money,
-// and must be seen.
+// While a transaction decides about the order's live attempt, the late success of another attempt is neither committed
+// nor acknowledged. That transaction may be about to send a call that takes money, and must be seen.
 func lateSuccessWaitsForLockedSiblings(t *testing.T) {
 	t.Parallel()
 	tries := make(chan struct{}, 1000)

@@ -31,7 +31,7 @@ func TestLostCharge(t *testing.T) {
 	t.Run("at_gopay", lostChargeAtGoPay)
 }
 
-// sentTo is an API that counts what it is sent, by the request's line.
+// sentTo is an API that counts its requests by the request line.
 type sentTo struct {
 	mu   sync.Mutex
 	sent map[string][]http.Header
@@ -115,7 +115,7 @@ func lostChargeAtComgate(t *testing.T) {
 	require.Len(t, api.of("POST /v1.0/create"), 1)
 }
 
-// GoCardless answers a key that was used with what it has made: the charge is sent again, and found.
+// GoCardless answers a used key with the payment of that key: the charge is sent again, and found.
 func lostChargeAtGoCardless(t *testing.T) {
 	t.Parallel()
 	api := &sentTo{}

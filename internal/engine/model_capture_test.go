@@ -15,15 +15,14 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What becomes of a call for a capture or a cancel, beside those that are refused or never
-// arrive.
+// The outcomes of a call for a capture or a cancel, beside refused and lost calls.
 const (
 	isDone         = "is carried out"
 	doneUnheard    = "is carried out, unheard"
 	refusedUnheard = "is refused, unheard"
 )
 
-// What becomes of a response that is late.
+// The outcomes of a late response.
 const (
 	isHeard = "is heard"
 	isLost  = "is lost, unheard"
@@ -34,9 +33,9 @@ var anyFate = rapid.SampledFrom([]string{isDone, isDone, doneUnheard, isRefused,
 // longest is how long after a confirm its capture may be sent.
 const longest = 10 * time.Minute
 
-// commanded is what a deal was commanded, and what the script makes of it.
+// commanded is the commands of a deal, with the script's outcomes.
 type commanded struct {
-	// fate is what becomes of the next command; deaf deals don't respond to the next lookup.
+	// fate is the outcome of the next command; deaf deals don't respond to the next lookup.
 	fate string
 	deaf bool
 	// late is set where the next command or lookup has a late response.
@@ -54,7 +53,7 @@ type commanded struct {
 	accepted bool
 	// odd is set where another amount was captured than the attempt was to capture.
 	odd bool
-	// wrong is what the provider should never have been sent.
+	// wrong is the call that the provider must never receive.
 	wrong string
 }
 
@@ -124,8 +123,8 @@ func (p *scripted) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome,
 	return o, err
 }
 
-// obey carries a command out, once for each key, as far as the script lets it. A blind provider
-// declines what it has received, but for the release of a hold after the failure.
+// obey carries a command out, once for each key, as far as the script allows. A blind provider declines a received
+// command, except the release of a hold after the failure.
 func (p *scripted) obey(d *deal, key string, do func() bool, decline func()) (gateway.Outcome, error) {
 	fate := d.fate
 	d.fate = ""
@@ -173,7 +172,7 @@ func (p *scripted) moved() time.Duration {
 	return p.ahead
 }
 
-// script draws what becomes of the next command on an attempt.
+// script draws the outcome of the next command on an attempt.
 func (w *world) script(rt *rapid.T, name string) string {
 	fate, deaf := anyFate.Draw(rt, "the next command"), rapid.Bool().Draw(rt, "the next question is not answered")
 	if d := w.p.of(name); d != nil {
@@ -182,8 +181,7 @@ func (w *world) script(rt *rapid.T, name string) string {
 	return fate + ifAny(", and the next question is not answered", deaf)
 }
 
-// command runs a command on an attempt, or a lookup, with a response that may be late: then the
-// world goes on. Ended gets what came of it.
+// command runs a command on an attempt, or a lookup. If its response is late, the world goes on. ended gets the result.
 func (w *world) command(rt *rapid.T, name string, do func() (commands.Reply, error), ended func(*press)) {
 	p := &press{name: commandOf(name), ended: ended}
 	d := w.p.of(name)

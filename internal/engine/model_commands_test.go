@@ -17,7 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// those lists the attempts of which something is true, by name.
+// those lists the names of the attempts for which is returns true.
 func (w *world) those(is func(known) bool) []string {
 	return slices.DeleteFunc(w.names(), func(name string) bool { return !is(w.attempts[name]) })
 }
@@ -50,7 +50,7 @@ func (w *world) ask(rt *rapid.T, name string) {
 		if w.p.sparing == 0 || w.p.sparing == spared || p.waited {
 			return
 		}
-		// A cancel that is wanted anew has the tries of the one that was refused.
+		// A new cancel takes over the tries of the refused one.
 		if now := w.standing(p.paid.Attempt); now.Tries > was.Tries && now.Intent == was.Intent {
 			w.Fatalf("a question about %s that was held back counts", name)
 		}

@@ -99,7 +99,7 @@ func (w *world) meets(err error) {
 	w.must(err)
 }
 
-// keeps records what is stored under the key of a confirm that has its response.
+// keeps records the stored result under the key of a confirm that has its response.
 func (w *world) keeps(key string, err error) {
 	switch {
 	case err == nil, errors.Is(err, payment.ErrCaptureExceeds), errors.Is(err, payment.ErrOrderPaid), errors.Is(err, payment.ErrOrderCancelled):
@@ -115,7 +115,7 @@ func (d *deal) refuses() bool {
 	return d.held && !unheard(d.fate) && (d.soft || d.fate == isRefused || d.fate == isDeclined)
 }
 
-// yields is what is taken once a capture of an amount was carried out.
+// yields is the amount taken by a capture of an amount.
 func (d *deal) yields(amount int64) int64 {
 	if d.held {
 		return amount
@@ -177,7 +177,7 @@ func (w *world) confirmAtOnce(rt *rapid.T) {
 	}
 }
 
-// finish captures or releases what is held in the end: nothing stands in the way.
+// finish captures or releases the remaining holds in the end: nothing blocks that.
 func (w *world) finish() {
 	for _, d := range w.p.deals {
 		d.fate, d.deaf = isDone, false

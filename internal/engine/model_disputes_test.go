@@ -25,7 +25,7 @@ type dispute struct {
 	at time.Time
 }
 
-// told is how the dispute stands, as a webhook has it.
+// told is the status of the dispute in a webhook.
 func (c *dispute) told() *webhooks.Dispute {
 	status := webhooks.DisputeOpen
 	if c.won {
@@ -44,7 +44,7 @@ func (d *deal) disputed() (sum int64) {
 	return sum
 }
 
-// quarrels are what may happen between a cardholder and his bank.
+// quarrels are the possible actions of a cardholder and the bank.
 func (w *world) quarrels(d *deal) (can []string) {
 	if w.account == repaying || !d.charged() || d.reversed {
 		return nil
@@ -87,7 +87,7 @@ func (p *scripted) noteDispute(d *deal, c *dispute, kind webhooks.Kind) {
 	n.event.Money = &webhooks.Money{Minor: aPart, Currency: "EUR"}
 }
 
-// movements are what a lookup lists of a payment's money after it was captured.
+// movements are the movements after the capture that a lookup lists for a payment.
 func (d *deal) movements() (all []payment.Told) {
 	part := payment.Money{Minor: aPart, Currency: "EUR"}
 	for _, c := range d.disputes {

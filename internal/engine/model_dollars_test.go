@@ -13,10 +13,10 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// dollarPrice is what is taken in dollars for a payment in euros.
+// dollarPrice is the amount taken in dollars for a payment in euros.
 const dollarPrice = 2499
 
-// withheld is why no money may be taken for an attempt, by what is on disk.
+// withheld is the reason on disk why no money may be taken for an attempt.
 func (w *world) withheld(letter string, id payment.AttemptID) error {
 	o, err := w.store.Order(w.ctx, w.order(letter))
 	w.must(err)

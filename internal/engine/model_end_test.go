@@ -69,7 +69,7 @@ func (w *world) end() {
 			can[what]()
 		}
 	}
-	for range 3 { // what is released now, or over, is looked up once more
+	for range 3 { // an attempt that is released now, or over, is looked up once more
 		w.round()
 	}
 	for _, name := range w.names() {
@@ -87,7 +87,7 @@ func (w *world) end() {
 	w.verify()
 }
 
-// round is what the workers do in the end.
+// round does the work of the workers in the end.
 func (w *world) round() {
 	for _, name := range w.notices(false) {
 		w.Logf("END: webhook %q", name)
@@ -123,7 +123,7 @@ func (w *world) busy() bool {
 	return false
 }
 
-// retry tries whatever is parked.
+// retry tries every parked event.
 func (w *world) retry() {
 	_, err := w.db.Exec(w.ctx, "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
 	w.must(err)
@@ -197,7 +197,7 @@ func (w *world) published() {
 		}
 		w.must(err)
 		require(outbox.OrderPaid+" "+string(id), o.Status() == payment.OrderPaid)
-		if o.Accepted == nil { // one that was cancelled may be paid by late money
+		if o.Accepted == nil { // a cancelled order may be paid by late money
 			require(outbox.OrderCancelled+" "+string(id), o.Status() == payment.OrderCancelled)
 		}
 	}

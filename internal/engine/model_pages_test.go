@@ -13,33 +13,32 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What may happen on a page where each try of the customer, in two tabs at once, too, is a
-// transaction of its own.
+// The possible events on a page. Each try of the customer is a transaction of its own, even in two tabs at once.
 const (
 	tryDeclined = "is declined in another tab"
 	triedInVain = "is declined on the page, where the customer may try again"
 	paidTwice   = "is paid a second time in another tab"
 )
 
-// paged is what a deal with such a page has beside the transaction that is its own.
+// paged is the state of a deal with such a page, beside its own transaction.
 type paged struct {
 	// tried is set where the last try was declined and the page is open.
 	tried bool
-	// transaction is its own, page that in which it is made, empty without one. A transaction has no name before its customer pays;
-	// one that failed stays so: money that comes late has another.
+	// transaction is the deal's own, page the page in which it is made, empty without one. A transaction has no name
+	// before its customer pays. A failed transaction stays failed: late money has another transaction.
 	transaction, page string
-	// failed are those before it.
+	// failed are the failed transactions before it.
 	failed []string
-	// tries counts the other ones, second is the one of them that took money.
+	// tries counts the other transactions, second is the other transaction that took money.
 	tries  int
 	second string
-	// reported are those of which a webhook has reported that they hold or took money.
+	// reported are the transactions whose money a webhook has reported, on hold or taken.
 	reported []string
-	// meanwhile are those of them that were reported while a call was held.
+	// meanwhile are the reported transactions that were reported while a call was held.
 	meanwhile []string
 }
 
-// twice is what the second payment took.
+// twice is the amount of the second payment.
 func (d *deal) twice() int64 {
 	if d.second == "" {
 		return 0
@@ -52,7 +51,8 @@ func (d *deal) bothTold() bool {
 	return d.second != "" && slices.Contains(d.reported, d.transaction) && slices.Contains(d.reported, d.second)
 }
 
-// secondTold reports whether a webhook has reported the second payment of it; the first may be known by its call.
+// secondTold reports whether a webhook has reported the second payment of the deal. The first payment may have been
+// reported by its call.
 func (d *deal) secondTold() bool { return d.second != "" && slices.Contains(d.reported, d.second) }
 
 // begin gives a payment that its customer makes on the page its name.
@@ -79,7 +79,7 @@ func (n *notice) elsewhere() bool {
 	return n.event.PageOpen
 }
 
-// tabs lists what may happen in another tab, once the customer has the page's address.
+// tabs lists the possible events in another tab, once the customer has the page's address.
 func (w *world) tabs(d *deal) (can []string) {
 	if a := w.attempts[d.name]; !w.p.pages || !a.Knows(d.id) {
 		return nil
@@ -114,7 +114,7 @@ func (p *scripted) applied(n *notice) {
 	}
 	if id, kind := n.event.ProviderPaymentID, n.event.Kind; p.pages && !parked(n.verdict) && (kind == webhooks.KindAuthorized || kind == webhooks.KindSucceeded) {
 		n.of.reported = append(n.of.reported, id)
-		// A call that is held may be sent after its lookup, with what was reported when it was taken.
+		// A held call may be sent after its lookup, with the reports until its take.
 		if slices.ContainsFunc(p.held, func(c *heldCall) bool { return strings.HasPrefix(c.name, n.of.name) }) {
 			n.of.meanwhile = append(n.of.meanwhile, id)
 		}
@@ -142,8 +142,7 @@ func (p *scripted) secondPaid(id string) (gateway.Outcome, bool) {
 	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: id, Container: d.page, Money: &payment.Money{Minor: price, Currency: "EUR"}}, true
 }
 
-// twice requires a discrepancy, once, of what was paid twice under one attempt as soon as
-// webhooks have reported both.
+// twice requires one discrepancy for a second payment of an attempt as soon as webhooks have reported both payments.
 func (w *world) twice() {
 	for _, d := range w.p.deals {
 		a, times := w.attempts[d.name], 0

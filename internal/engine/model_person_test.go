@@ -22,8 +22,8 @@ import (
 // longOutage is longer than any schedule of lookups.
 const longOutage = 60 * time.Hour
 
-// outage lets no call through for days. Where only the provider could report what became of its
-// call there is a discrepancy.
+// outage lets no call through for days. A discrepancy is open for each call whose outcome only the provider could
+// report.
 func (w *world) outage(rt *rapid.T) {
 	rt.Logf("OUTAGE: nobody is reached for %s", longOutage)
 	w.p.sparing = math.MaxInt
@@ -78,7 +78,7 @@ var (
 	ofRefund  = []string{payment.AboutRefundUnknown, payment.AboutRefundSlow}
 )
 
-// openQuestion is the open discrepancy about what became of an attempt, or of a refund of it.
+// openQuestion is the open discrepancy about the outcome of an attempt, or of a refund of it.
 func (w *world) openQuestion(id payment.AttemptID, about string) string {
 	i := slices.IndexFunc(w.opened, func(o opened) bool {
 		return o.Kind == string(payment.NeedsReview) && o.Attempt == id.String() && o.Open != "" &&
@@ -90,7 +90,7 @@ func (w *world) openQuestion(id payment.AttemptID, about string) string {
 	return w.opened[i].Open
 }
 
-// decide resolves, by the provider's dashboard, what nothing else could end.
+// decide resolves, by the provider's dashboard, a discrepancy that can't end otherwise.
 func (w *world) decide(rt *rapid.T) { w.decideOne(rt, w.questions()) }
 
 func (w *world) decideOne(rt *rapid.T, can map[string]func()) {
@@ -99,7 +99,7 @@ func (w *world) decideOne(rt *rapid.T, can map[string]func()) {
 	can[what]()
 }
 
-// questions are what a resolution may decide, by name.
+// questions are the possible resolutions, by name.
 func (w *world) questions() map[string]func() {
 	can := map[string]func(){}
 	for name, a := range w.attempts {
@@ -116,8 +116,8 @@ func (w *world) questions() map[string]func() {
 	return can
 }
 
-// seen is how a payment ended by what its provider's dashboard shows; empty if it did not, or
-// with an amount, or a name, that no resolution takes.
+// seen is the end of a payment by its provider's dashboard. It is empty if the payment has not ended, or has an amount
+// or a name that no resolution takes.
 func (w *world) seen(name string) (how review.Resolution, id string) {
 	a, d := w.attempts[name], w.p.of(name)
 	asked := int64(price)
@@ -148,7 +148,7 @@ func (w *world) resolved(question string, how review.Resolution, id string) erro
 
 func (w *world) decideAttempt(name, question string, how review.Resolution, id string) {
 	err := w.resolved(question, how, id)
-	if a := w.attempts[name]; how == review.ResolvedNotPaid && a.ForeignMoney { // whatever is under way
+	if a := w.attempts[name]; how == review.ResolvedNotPaid && a.ForeignMoney { // during any operation
 		if !errors.Is(err, payment.ErrHoldsMoney) {
 			w.Fatalf("%s holds dollars, and a person may call it not paid: %v", name, err)
 		}
@@ -168,8 +168,8 @@ func (w *world) decideAttempt(name, question string, how review.Resolution, id s
 	}
 }
 
-// decideRefund ends a refund. A resolution that does not wait for the provider may be wrong; one that the provider
-// contradicts is refused.
+// decideRefund ends a refund. A resolution without a lookup may be wrong. A resolution that the provider contradicts is
+// refused.
 func (w *world) decideRefund(one *asked, question string) {
 	there := w.p.refund(func(b *back) bool { return b.refund == one.id })
 	if there != nil && there.done && !there.failed {

@@ -29,7 +29,7 @@ func (w *world) received(events ...webhooks.Event) []inbound.Received {
 	return all
 }
 
-// repaid requires that all late money, and what a second payment took, is refunded by the policy, once, and no other.
+// repaid requires that the policy refunds all late money, and the money of a second payment, once, and no other money.
 func (w *world) repaid() {
 	if w.account != repaying {
 		return
@@ -56,7 +56,7 @@ func (w *world) repaid() {
 	}
 }
 
-// track adds a refund to those that are rechecked.
+// track adds a refund to the rechecked refunds.
 func (w *world) track(id payment.RefundID, of string) {
 	if !slices.ContainsFunc(w.refunds, func(one *asked) bool { return one.id == id }) {
 		w.refunds = append(w.refunds, &asked{id: id, of: of})

@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What becomes of a call for a payment. A call that is unheard has a result that is lost.
+// The outcomes of a call for a payment. An unheard call has a lost result.
 const (
 	isPaid          = "is paid"
 	isDeclined      = "is declined"
@@ -36,8 +36,8 @@ const (
 
 var errUnheard = errors.New("cut off")
 
-// scripted is a provider that does with a call what its token selects, and has the truth. Like a
-// real one it charges once for each idempotency key.
+// scripted is a provider that treats a call as its token selects, and has the truth. Like a real provider it charges
+// once for each idempotency key.
 type scripted struct {
 	gateway.Provider
 
@@ -60,15 +60,15 @@ type scripted struct {
 	keyless bool
 	// dated webhooks have the provider's time.
 	dated bool
-	// disputed counts what was reported of disputes.
+	// disputed counts the reports about disputes.
 	disputed int
 	// pages are where customers pay: each try on one is a transaction.
 	pages bool
 	// inTurn is set where nothing is done at once.
 	inTurn bool
-	// withheld is why no money may be taken for an attempt by what is on disk.
+	// withheld is the reason on disk why no money may be taken for an attempt.
 	withheld func(letter string, id payment.AttemptID) error
-	// payback is what becomes of calls for refunds of the policy.
+	// payback is the outcome of calls for refunds of the policy.
 	payback string
 	// idle gets a value for each command that ended or is held.
 	idle chan struct{}
@@ -76,17 +76,17 @@ type scripted struct {
 
 // deal is a payment as it is at the provider.
 type deal struct {
-	// name is the attempt's: A1 is what request 1 made of order A.
+	// name is the attempt's name: A1 is the attempt of request 1 of order A.
 	name    string
 	id, key string
 	attempt payment.AttemptID
-	// manual is set where what the customer pays is held until it is captured.
+	// manual is set where the customer's money is on hold until it is captured.
 	manual, held bool
 	// taken and back are how much was charged and refunded.
 	taken, back int64
-	// dollars is what was taken in another currency.
+	// dollars is the amount taken in another currency.
 	dollars int64
-	// returned is how much was refunded, what was undone included.
+	// returned is the refunded amount, with refunds that were undone.
 	returned int64
 	undone   bool
 	// byHand counts the refunds that were made in the dashboard.
@@ -121,7 +121,7 @@ type notice struct {
 	beside bool
 }
 
-// heldCall is a call that waits for the test to decide what becomes of it.
+// heldCall is a call that waits until the test decides its outcome.
 type heldCall struct {
 	name   string
 	answer chan string
@@ -227,7 +227,7 @@ func (p *scripted) first(id payment.AttemptID) bool {
 	return first
 }
 
-// hold lets the call wait and returns what is to become of it.
+// hold lets the call wait and returns its outcome.
 func (p *scripted) hold(name string, late bool) string {
 	c := &heldCall{name: name, answer: make(chan string), late: late}
 	p.mu.Lock()
@@ -264,7 +264,7 @@ func (p *scripted) deal(is func(*deal) bool) *deal {
 
 func (p *scripted) of(name string) *deal { return p.deal(func(d *deal) bool { return d.name == name }) }
 
-// decide is what the provider makes of an open payment.
+// decide decides an open payment at the provider.
 func (p *scripted) decide(d *deal, what string) {
 	if !d.open() {
 		return
@@ -350,7 +350,7 @@ func (p *scripted) tell(is func(*deal) bool) (gateway.Outcome, error) {
 	d := p.deal(is)
 	if p.heldBack() {
 		if d != nil {
-			d.kept = true // a person may be told that it could not be asked
+			d.kept = true // a discrepancy may state that no lookup was possible
 		}
 		return gateway.Outcome{}, errHeldBack
 	}
@@ -364,7 +364,7 @@ func (p *scripted) tell(is func(*deal) bool) (gateway.Outcome, error) {
 		d.deaf = false
 		return gateway.Outcome{}, errUnheard
 	}
-	if d.soft && d.over { // PayPal: the declined capture is what it shows
+	if d.soft && d.over { // PayPal: the lookup shows the declined capture
 		return gateway.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: d.transaction, Container: d.page, Failure: payment.NewFailure("card_declined", "")}, nil
 	}
 	return p.respond(d, false)
@@ -377,7 +377,7 @@ func (p *scripted) Lookup(_ context.Context, id string) (gateway.Outcome, error)
 	return p.tell(named(id))
 }
 
-// named is of the deal whose payment has an id.
+// named matches the deal whose payment has an id.
 func named(id string) func(*deal) bool {
 	return func(d *deal) bool { return d.id == id || d.transaction == id && id != "" }
 }

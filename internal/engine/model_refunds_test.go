@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What becomes of a call for a refund.
+// The outcomes of a call for a refund.
 const (
 	isBack        = "is paid back"
 	backUnheard   = "is paid back, unheard"
@@ -25,7 +25,7 @@ const (
 
 var anyPayback = rapid.SampledFrom([]string{isBack, backUnheard, backLater, refundRefused, neverArrives})
 
-// aPart is what is captured, or refunded, in the dashboard if not all is.
+// aPart is the amount of a partial capture or refund in the dashboard.
 const aPart = 500
 
 // back is a refund at the provider.
@@ -102,7 +102,7 @@ func (p *scripted) left(d *deal) int64 {
 	return left
 }
 
-// leftOfFirst is left without what was paid twice.
+// leftOfFirst is the amount left without the second payment.
 func (p *scripted) leftOfFirst(d *deal) int64 { return max(0, p.left(d)-d.twice()) }
 
 func (p *scripted) refund(is func(*back) bool) *back {

@@ -17,8 +17,7 @@ func (w *world) replay(rt *rapid.T) {
 	dry := rapid.Bool().Draw(rt, "only to see what it would do")
 	rt.Logf("REPLAY %q %s", n.name, ifAny("dry", dry))
 	was, before := n.verdict, w.versions()
-	// A failure that came before the hold which it ended may end it now, or name what was
-	// released before.
+	// A failure that arrived before its hold may end the hold now, or name the hold that was released before.
 	releases := n.event.Kind == webhooks.KindFailed && (w.p.pages || w.attempts[n.of.name].OnHold() > 0)
 	done, err := w.service(rt).Replay(w.ctx, intake.Replay{ID: w.stored(n), Dry: dry})
 	w.must(err)

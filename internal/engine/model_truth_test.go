@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// look reads everything and checks what must be true at every time.
+// look reads everything and checks the invariants.
 func (w *world) look() {
 	orders, err := w.store.Orders(w.ctx, w.orders())
 	w.must(err)
@@ -48,14 +48,14 @@ func (w *world) look() {
 type known struct {
 	attempt
 
-	// Foreign is what was captured in dollars, ForeignReturned what of that went back.
+	// Foreign is the amount captured in dollars, ForeignReturned the amount of it that was returned.
 	Foreign, ForeignReturned int64
 }
 
-// gross is what was captured, reversed or not.
+// gross is the captured amount, reversed or not.
 func (a known) gross() int64 { return a.Captured + a.Reversed }
 
-// standing reads what else is stored of an attempt.
+// standing reads the other stored data of an attempt.
 func (w *world) standing(a payment.Attempt) known {
 	ops, err := readOps(w.ctx, w.db, a)
 	w.must(err)
@@ -65,7 +65,7 @@ func (w *world) standing(a payment.Attempt) known {
 	return k
 }
 
-// saw compares an attempt with what it was before.
+// saw compares an attempt with its state before.
 func (w *world) saw(name string, a known) {
 	was, before := w.attempts[name]
 	w.attempts[name] = a
@@ -122,8 +122,8 @@ func (w *world) read() {
 	}
 }
 
-// inbox requires each acknowledged event to be there with its verdict, of which only a parked
-// one gets another, and other content under its id to have a discrepancy.
+// inbox requires each acknowledged event to be stored with its verdict. Only a parked event may get another verdict.
+// Other content under the same id must have a discrepancy.
 func (w *world) inbox() {
 	for _, n := range w.p.notices {
 		got, there := w.verdicts[n.event.ID]

@@ -44,7 +44,7 @@ type word struct {
 	Kind webhooks.Kind
 	// Movement is of a chargeback that has a name.
 	Movement string
-	// Refund is of a refund, Amount what was captured, refunded or reversed.
+	// Refund is the state of a refund, Amount the captured, refunded or reversed amount.
 	Refund string
 	Amount int64
 	// ByItsID is set where it names the payment by the provider's id only.
@@ -96,7 +96,7 @@ func (s word) about(a payment.Attempt) webhooks.Event {
 	return e
 }
 
-// ending is what must be the same of both. What an attempt that has failed once held is not: it
+// ending has the fields that must be the same for both. The former holds of an attempt that has failed are left out: it
 // is looked up.
 type ending struct {
 	State                                    fsm.State

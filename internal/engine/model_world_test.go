@@ -24,7 +24,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// world is two orders of one customer, the provider, and what was last read.
+// world is two orders of one customer, the provider, and the data of the last read.
 type world struct {
 	*rapid.T
 
@@ -34,16 +34,16 @@ type world struct {
 	store    store
 	db       *pgxpool.Pool
 	user     payment.UserID
-	// account is the one of all pays: plain, or repaying.
+	// account is the account of all pays: plain, or repaying.
 	account string
 	running sync.WaitGroup
-	// races is set where what is done at once is. Without races the same draws always lead to
-	// the same course, which is what shrinking needs.
+	// races is set where concurrent actions really run at once. Without races the same draws always lead to the same
+	// course, as shrinking needs.
 	races bool
 	// holds is set where all payments are captured by hand, and little else happens.
 	holds bool
 
-	// attempts are by name: A1 is what request 1 made of order A.
+	// attempts are by name: A1 is the attempt of request 1 of order A.
 	attempts map[string]known
 	opened   []opened
 	verdicts map[string]fsm.Verdict
@@ -77,7 +77,7 @@ type opened struct {
 // press is one press on "pay", or another command.
 type press struct {
 	name string
-	// ended checks what came of a command that is no pay.
+	// ended checks the result of a command that is not a pay.
 	ended func(*press)
 	paid  commands.Reply
 	err   error
@@ -287,7 +287,7 @@ func (w *world) mayExpect(letter, request string) []string {
 	return want
 }
 
-// ended checks the response to a pay that is done and keeps one that is held.
+// ended checks the response to a finished pay, and keeps a held pay.
 func (w *world) ended(p *press, allowed ...string) {
 	if !p.done {
 		w.Logf("    %s waits", p.name)

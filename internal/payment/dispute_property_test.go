@@ -82,7 +82,8 @@ func TestDispute_without_a_time(t *testing.T) {
 	})
 }
 
-// What is disputed, why and until when is that of the last report that states it; an older one fills in what is missing.
+// The amount, the reason and the deadline of a dispute come from the last report that states them. An older report fills
+// in missing fields.
 func TestDispute_what_it_states(t *testing.T) {
 	t.Parallel()
 	at := func(second int, status fsm.DisputeState) payment.DisputeTold {
@@ -103,7 +104,7 @@ func TestDispute_what_it_states(t *testing.T) {
 	require.Zero(t, d.Version, "an unfamiliar status makes no dispute")
 }
 
-// An inquiry, a dispute and one that was opened again are to be looked at each; a closed one is not.
+// An inquiry, a dispute and a reopened dispute each need a look by a person; a closed dispute does not.
 func TestDispute_finding(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 3, 31, 23, 59, 0, 0, time.UTC)
