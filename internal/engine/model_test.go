@@ -14,11 +14,19 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Whatever customers press, providers return and webhooks report, in any order and number, in
-// two processes and over several attempts, captured at once or by hand, at a provider with
-// lookups or without: no customer is charged twice, nothing is sent that takes money for an
-// order which is cancelled or holds some already, no hold is forgotten, no report is lost, and
-// in the end every attempt agrees with the provider or a discrepancy is open.
+// Customers act, providers respond and webhooks report in any order and number. There are two processes and several
+// attempts, captured at once or by hand, at a provider with or without lookups. No customer is charged twice. No call
+// that takes money is sent for an order that is cancelled or holds money already. No hold is forgotten, and no report is
+// lost. In the end every attempt agrees with the provider or a discrepancy is open.
+//
+// The model has refunds by the merchant, by a policy and in the dashboard. They may be partial, may fail or may be
+// undone. Some callers know the names of such refunds. It has chargebacks of one amount, some of them won, and
+// resolutions of discrepancies that can't end otherwise. Webhooks are repeated, come with other content, or are replayed
+// by staff. On pages a customer tries, and pays, in two tabs. Money comes late in another currency. The model leaves out
+// notices that must be fetched, holds in two tabs, provider keys that expire, and payments that a customer approves
+// before they are captured: these have tests of their own.
+//
+// -rapid.checks=1000 looks further. A failure is printed step by step, in the fewest steps that rapid could find.
 //
 // The model has refunds by the merchant, by a policy and in the dashboard, in parts too, and
 // those that fail or are undone; callers with the names of those who make such refunds;
@@ -52,7 +60,7 @@ func TestAnyCourseOfPayments(t *testing.T) {
 	})
 }
 
-// actions are what may happen, in a world of holds what may happen to them.
+// actions are the possible actions; in a world of holds they are the actions on holds.
 func (w *world) actions() map[string]func(*rapid.T) {
 	all := map[string]func(*rapid.T){
 		"":                              func(*rapid.T) { w.look() },
@@ -107,7 +115,7 @@ var (
 	anyAnswer  = rapid.SampledFrom([]string{
 		isPaid, isDeclined, staysOpen, wantsCustomer, paidUnheard, declinedUnheard, openUnheard, neverArrives, isNotSent, isRefused, isHeld, isFrozen,
 		paidLate, declinedLate,
-		isDeclined, staysOpen, // and more of those that let an order go on
+		isDeclined, staysOpen, // and more of the outcomes that let an order go on
 	})
 )
 
@@ -118,7 +126,7 @@ func (w *world) capture(rt *rapid.T) payment.CaptureMode {
 	return anyCapture.Draw(rt, "capture")
 }
 
-// call draws what becomes of a charge. On a page it mostly waits for its customer.
+// call draws the outcome of a charge. On a page it mostly waits for its customer.
 func (w *world) call(rt *rapid.T) string {
 	if w.p.pages && rapid.Bool().Draw(rt, "it waits on a page") {
 		return wantsCustomer
@@ -244,8 +252,8 @@ func (w *world) happen(rt *rapid.T) {
 func (w *world) late(rt *rapid.T) {
 	var can []string
 	for _, d := range w.p.deals {
-		// A provider without lookups reports nothing of a hold that is there anew, nor does an
-		// event without a date, or one that comes before the end of the first hold.
+		// A provider without lookups does not report a new hold. Neither does an event without a date, or an event
+		// before the end of the first hold.
 		anew := (w.p.blind || !w.p.dated && !w.p.pages || !w.attempts[d.name].Failed()) && slices.ContainsFunc(w.p.notices, func(n *notice) bool { return n.of == d && n.event.Kind == webhooks.KindAuthorized })
 		if d.over && !d.charged() && !d.held && !anew {
 			can = append(can, d.name)

@@ -17,7 +17,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// The same money that comes a second time to a failed attempt is a second finding, whatever became of the first.
+// The same money that arrives a second time at a failed attempt is a second finding, with any outcome of the first.
 func TestLateMoneyTwice(t *testing.T) {
 	t.Parallel()
 	for name, minor := range map[string]int64{"the full amount": price, "another amount": taken} {
@@ -56,7 +56,7 @@ func TestLateMoneyTwice(t *testing.T) {
 	}
 }
 
-// verify finds money on a failed attempt that nobody looks at.
+// verify finds money on a failed attempt without an open discrepancy.
 func TestVerifyFindsMoneyThatNobodyLooksAt(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -73,7 +73,7 @@ func TestVerifyFindsMoneyThatNobodyLooksAt(t *testing.T) {
 	require.Empty(t, r.verify(t), "the order is paid by it, a person has said")
 }
 
-// A refund that waited is not sent once its money is gone: whatever wanted it.
+// A waiting refund is not sent once its money is gone, with any origin.
 func TestRefundWaitedAndItsMoneyIsGone(t *testing.T) {
 	t.Parallel()
 	t.Run("of_the_policy", refundOfThePolicyWaited)
@@ -87,7 +87,7 @@ func (r *env) chargedBack(t *testing.T, id payment.AttemptID, name string, minor
 	r.tell(t, e)
 }
 
-// withdrawn requires that a refund was not sent, has failed, and that a person is told.
+// withdrawn requires that a refund was not sent, has failed, and has a discrepancy.
 func (r *env) withdrawn(t *testing.T, of payment.AttemptID, id payment.RefundID) {
 	t.Helper()
 	now, err := r.RecheckRefund(t.Context(), id, byTest)
@@ -113,7 +113,7 @@ func refundOfThePolicyWaited(t *testing.T) {
 	require.Zero(t, sent, "the bank has given the money back")
 }
 
-// One that may have been accepted is looked up, and neither sent again nor failed.
+// A refund that may have been accepted is looked up, and neither sent again nor failed.
 func refundSentBefore(t *testing.T) {
 	t.Parallel()
 	sent := 0
@@ -150,8 +150,8 @@ func (r *env) said(t *testing.T, id payment.AttemptID, kind payment.DiscrepancyK
 	return ""
 }
 
-// A text on the worklist is made of the present state: while the account's refund is under way nobody refunds beside it,
-// and once that came back undone nothing says that it will be done.
+// A text on the worklist shows the present state. While the account's refund is under way, it advises against another
+// refund. After that refund was undone, it no longer announces the refund.
 func TestWorklistSaysHowItStandsNow(t *testing.T) {
 	t.Parallel()
 	sent := 0
@@ -189,7 +189,7 @@ func TestWorklistSaysHowItStandsNow(t *testing.T) {
 	require.Contains(t, r.said(t, id, payment.RefundReversed), "holds nothing of it any more")
 }
 
-// Where no refund can be sent the policy wants none: it would stand in the way of a person's decision for ever.
+// Where no refund can be sent the policy requests no refund: an open refund would block a person's decision for ever.
 func TestPolicyRefundsNothingWhereNothingCan(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true, change: func(o *options) { o.Accounts = map[string]gateway.Account{"sandbox": {AutoRefund: true}} }})

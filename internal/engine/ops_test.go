@@ -22,8 +22,8 @@ const wantCancel = `INSERT INTO operations (order_id, attempt_id, kind, number, 
 type opsView struct {
 	// Intent is the open cancel or capture, and how many have ended.
 	Intent intent
-	// NextCheckAt is when the first open operation is due, LeaseUntil until when a runner has
-	// one; those of refunds, and what trails a final attempt, do not count.
+	// NextCheckAt is when the first open operation is due. LeaseUntil is the end of a runner's lease. Operations of
+	// refunds, and operations that trail a final attempt, do not count.
 	NextCheckAt, LeaseUntil *time.Time
 	// Checks are the tries of that operation, Tries those of all that are open, Fence all takes.
 	Checks int

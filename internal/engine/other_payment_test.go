@@ -36,7 +36,7 @@ func TestOtherPayment(t *testing.T) {
 	t.Run("of_each_provider", otherPaymentOfEachProvider)
 }
 
-// about lists what an attempt's discrepancies are about.
+// about lists the subjects of an attempt's discrepancies.
 func (r *env) about(t *testing.T, id payment.AttemptID) []string {
 	t.Helper()
 	require.Empty(t, r.verify(t))
@@ -118,8 +118,8 @@ func otherPaymentNamedInAResolution(t *testing.T) {
 	require.Equal(t, []string{"amount_mismatch 0.05 EUR"}, r.about(t, id))
 }
 
-// deals is an adapter, what its provider returns for a charge, and its webhook that another
-// payment, or the same by another id, has taken the money.
+// deals has an adapter, its provider's response to a charge, and a webhook. The webhook reports that another payment, or
+// the same payment by another id, has taken the money.
 type deals struct {
 	kind    string
 	config  webhooks.Config

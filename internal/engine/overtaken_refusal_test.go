@@ -22,8 +22,7 @@ import (
 type refusing struct {
 	gateway.Provider
 
-	// says is the refusal of a charge, stands how the payment is reported by that of a capture
-	// or a cancel.
+	// says is the refusal of a charge, stands the status of the payment in the refusal of a capture or a cancel.
 	says   gateway.Outcome
 	stands fsm.News
 	asleep chan struct{}
@@ -173,8 +172,7 @@ func overtakenDecline(t *testing.T) {
 	require.Equal(t, "ch_named", r.attempt(t, id).ProviderPaymentID)
 }
 
-// Whichever is first: a failed attempt has charged nothing, and one that is charged has not
-// failed.
+// In either order: a failed attempt has charged nothing, and a charged attempt has not failed.
 func overtakenRace(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -256,8 +254,8 @@ func overtakenCaptureRetried(t *testing.T) {
 	require.Len(t, r.ledger(t), 1)
 }
 
-// The retry comes two days later: what was sent then may not be sent again, and it is looked up.
-// That shows that nothing was captured, so the caller may confirm anew.
+// The retry comes two days later. The old call may not be sent again, and the payment is looked up. The lookup shows
+// that nothing was captured, so the caller may confirm again.
 func confirmRetriedLate(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

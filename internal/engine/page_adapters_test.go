@@ -21,8 +21,8 @@ import (
 
 // The pages of real providers: their own webhooks, signed, and their own lookups.
 
-// keepsPage requires that a declined try, which was reported, leaves the attempt to its customer, after a lookup as well,
-// and that what follows is paid.
+// keepsPage requires that a reported declined try leaves the attempt to its customer, even after a lookup, and that the
+// next try is paid.
 func (r *env) keepsPage(t *testing.T, id payment.AttemptID, pays func()) {
 	t.Helper()
 	require.Equal(t, triedOnce, standingOf(r.attempt(t, id).Attempt))

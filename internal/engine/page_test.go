@@ -186,7 +186,7 @@ func pagePaidMeanwhile(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A payment that waits for nobody on a page is given up, as after any soft decline.
+// A payment without a customer on a page is given up, as after any soft decline.
 func pageThatIsNone(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true, provider: triedOn().on})

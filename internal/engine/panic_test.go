@@ -17,8 +17,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// poisoned is a store in which what moves the attempt of one order panics, as a fault in
-// what decides would.
+// poisoned is a store that panics when the attempt of one order moves, as a bug in a decision would.
 type poisoned struct {
 	order payment.OrderID
 	armed atomic.Bool

@@ -79,7 +79,7 @@ func charged(t *testing.T, r **env, early func(name string) webhooks.Event) *spy
 	}}
 }
 
-// What is applied so may bring the name that the next one waits for.
+// An event that is applied so may bring the name that the next event waits for.
 func parkNameFromAnotherParkedEvent(t *testing.T) {
 	t.Parallel()
 	var r *env
@@ -207,7 +207,7 @@ func parkPoisonMessageIsRequeuedAlone(t *testing.T) {
 	require.Equal(t, 2, n)
 }
 
-// What was not begun here is tried for a while, and then opens a discrepancy, once.
+// An event of a foreign payment is tried for a while, and then opens one discrepancy.
 func parkUnmatchedNeedsReview(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -280,8 +280,8 @@ func intakeLockedAttempt(t *testing.T) {
 	}, waitFor, tick)
 }
 
-// A name is of its account: what waits for it at one is not applied to what has just been
-// given it at another, be it in one batch.
+// A name belongs to its account. An event that waits for it at one account is not applied when another account gets the
+// name, even in one batch.
 func parkNameOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -298,7 +298,7 @@ func parkNameOfAnotherAccount(t *testing.T) {
 	require.Equal(t, []fsm.Verdict{inbound.Unmatched, inbound.Unmatched}, verdicts)
 
 	r.tell(t, event(webhooks.KindProcessing, id.String(), "ch_1"))
-	r.refund(t, id, "refund-1") // its name frees what waits for it
+	r.refund(t, id, "refund-1") // its name releases the event that waits for it
 	require.EqualValues(t, price, r.attempt(t, id).Refunded)
 	require.Empty(t, r.discrepancies(t, id))
 	require.EqualValues(t, 2, r.parked(t))

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// TestPausedAccount begins no payment by an account that is paused. The request of one that was begun gets its attempt.
+// TestPausedAccount begins no payment by a paused account. The request of an existing payment gets its attempt.
 func TestPausedAccount(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{})

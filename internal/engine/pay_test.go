@@ -252,7 +252,7 @@ func payAgainAfterALostResponse(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
-// What a pay and a recheck make of a call that was held back.
+// The results of a pay and of a recheck after a throttled call.
 func payHeldBack(t *testing.T) {
 	t.Parallel()
 	p := &spy{charge: dead(errHeldBack)}

@@ -23,7 +23,7 @@ import (
 	stripehooks "github.com/paylatch/paylatch/webhooks/stripe"
 )
 
-// What is done about a second payment, whose payments count, and who may still pay.
+// The handling of a second payment: whose payments count, and who may still pay.
 func TestPayments_whoseTheyAre(t *testing.T) {
 	t.Parallel()
 	t.Run("PaidToUs", paymentsPaidToUs)
@@ -37,7 +37,7 @@ func TestPayments_whoseTheyAre(t *testing.T) {
 	t.Run("what a commit wants is carried out after it", paymentsWantedAtOnce)
 }
 
-// counted is what an account of real money, which the provider calls acct_us, makes of a report.
+// counted is the handling of a report by an account of real money that the provider calls acct_us.
 type counted struct {
 	name  string
 	payee string
@@ -64,7 +64,8 @@ func paymentsTestMoney(t *testing.T) {
 	})
 }
 
-// paymentsCount reports each by a webhook, a lookup and the books. Nothing moves by what is not ours, and a person is told.
+// paymentsCount reports each payment by a webhook, a lookup and the books. A foreign payment moves nothing and opens a
+// discrepancy.
 func paymentsCount(t *testing.T, all []counted) {
 	t.Helper()
 	p := newTill(nil)
@@ -218,8 +219,9 @@ func paymentsTwoIntents(t *testing.T) {
 	require.Equal(t, []string{"needs_review second_payment pi_2"}, r.about(t, id))
 }
 
-// T-Bank refunds by the same call that cancels: the customer pays between our look and our cancel, and the money is given back.
-// The order is not told as paid, unless the bank's own notice of the payment comes before the response to the cancel.
+// T-Bank refunds by the same call that cancels. The customer pays between our lookup and our cancel, and the money is
+// refunded. The order is not reported as paid, unless the bank's own notice of the payment arrives before the response
+// to the cancel.
 func paymentsGivenBack(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"never", "before the response", "after the response"} {
@@ -299,7 +301,7 @@ func paymentsSecondHold(t *testing.T) {
 	require.Empty(t, r.about(t, id))
 }
 
-// Where the account says so, a person decides.
+// A person decides if the account is configured so.
 func paymentsSecondHoldReviewed(t *testing.T) {
 	t.Parallel()
 	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.NewsSucceeded, price), "pi_b": ofEuros(fsm.NewsAuthorized, price)})

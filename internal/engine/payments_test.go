@@ -73,7 +73,7 @@ func (r *env) wantedCancels(t *testing.T, id payment.AttemptID) []string {
 	return rows[string](t, r, "SELECT payment FROM operations WHERE attempt_id = $1 AND kind = 'cancel' ORDER BY number", id.String())
 }
 
-// Money under two payments is money twice, with a gateway and without: both count, and a person is told.
+// Money under two payments is money twice, with a gateway and without: both count, and a discrepancy is opened.
 func paymentsTwoAreTwo(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]*env{
@@ -151,7 +151,7 @@ func paymentsSecondAfterARefund(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// However another payment ends, the one that holds the money is left alone.
+// The end of another payment, in any way, does not change the payment that holds the money.
 func paymentsAnothersEndIsItsOwn(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(id payment.AttemptID) []webhooks.Event{
@@ -250,7 +250,7 @@ func paymentsMoneyGoesToWhoHoldsIt(t *testing.T) {
 	require.Empty(t, r.about(t, id))
 }
 
-// A cancel goes to each payment that may still take money, and to none that failed.
+// A cancel goes to each payment that may still take money, and to no failed payment.
 func paymentsCancelGoesToAllThatMayTakeMoney(t *testing.T) {
 	t.Parallel()
 	p := newTill(map[string]gateway.Outcome{
@@ -348,7 +348,7 @@ func paymentsPartsAddUp(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// More than the amount pays the order; a person is told unless the account takes more.
+// More than the amount pays the order. A discrepancy is opened unless the account accepts more.
 func paymentsTip(t *testing.T) {
 	t.Parallel()
 	for more, want := range map[bool][]string{true: {}, false: {"amount_mismatch 23.98 EUR"}} {
@@ -365,7 +365,7 @@ func paymentsTip(t *testing.T) {
 	}
 }
 
-// Less than the price, that no capture of ours asked for, never pays the order.
+// Less than the price, without a capture of ours for it, never pays the order.
 func paymentsUnaskedPart(t *testing.T) {
 	t.Parallel()
 	p := newTill(map[string]gateway.Outcome{"pi_0": ofEuros(fsm.NewsSucceeded, 1), "pi_1": ofEuros(fsm.NewsSucceeded, 1)})

@@ -136,7 +136,7 @@ func newPayPalRig(t *testing.T) *paypalEnv {
 	return p
 }
 
-// missing answers with 404 what ends so.
+// missing answers with 404 to paths that end so.
 func missing(next http.Handler, body string, ends ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, end := range ends {

@@ -20,8 +20,8 @@ func TestPolicyRefund(t *testing.T) {
 	t.Run("held_back", policyRefundHeldBack)
 }
 
-// A policy's refund may be sent long after it was put on disk. That the provider does not find
-// it yet proves as little then as of one that is sent at once.
+// A policy's refund may be sent long after it was put on disk. So a lookup that does not find it yet proves as little as
+// for a refund that is sent at once.
 func policyRefundSentLate(t *testing.T) {
 	t.Parallel()
 	p := &refunding{refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
@@ -49,8 +49,8 @@ func policyRefundSentLate(t *testing.T) {
 	require.Equal(t, "not_started", now.Failure.Code)
 }
 
-// A policy's refund is first sent by the reconciler. Of one that is held back nothing is
-// decided; one that the provider is never sent would be held back for ever.
+// The reconciler sends a policy's refund first. A throttled refund decides nothing. A refund that is never sent would be
+// throttled for ever.
 func policyRefundNeverSent(t *testing.T) {
 	t.Parallel()
 	answer := gateway.ErrNotSent
@@ -71,8 +71,8 @@ func policyRefundNeverSent(t *testing.T) {
 	}
 }
 
-// Not a byte of one that is held back was sent: it is sent once, as soon as that is possible,
-// however old it is and whether or not its provider has keys.
+// Not a byte of a throttled refund was sent. It is sent once, as soon as that is possible, at any age, and whether or
+// not its provider has keys.
 func policyRefundHeldBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ keys, age time.Duration }{

@@ -57,8 +57,7 @@ func questionPaymentOnHold(t *testing.T) {
 	require.Equal(t, webhooks.AnswerRefuse, may)
 }
 
-// The answer to a provider's question depends on what the payment is for, and on whether it is
-// still wanted.
+// The answer to a provider's question depends on the terms of the payment, and on whether it is still wanted.
 func questionAnswers(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

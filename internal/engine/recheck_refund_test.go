@@ -57,8 +57,8 @@ func newLater(t *testing.T) *later {
 	return l
 }
 
-// took makes a refund that the bank has accepted and not carried out; before is what its
-// response shows as left of the payment.
+// took makes a refund that the bank has accepted and not carried out. before is the amount left of the payment in its
+// response.
 func (l *later) took(t *testing.T, id payment.AttemptID, key string, amount, before int64) refund.Refund {
 	t.Helper()
 	l.says("ASYNC_REFUNDING", fmt.Sprintf(`{"Success":true,"ErrorCode":"0","Status":"ASYNC_REFUNDING","PaymentId":77,"OriginalAmount":%d,"NewAmount":%d}`, before, before-amount))
@@ -196,7 +196,7 @@ func recheckRefundOneRunner(t *testing.T) {
 	require.Equal(t, []int64{2}, rows[int64](t, r, "SELECT fence FROM operations WHERE kind = 'refund'"))
 }
 
-// A runner that was overtaken while it sent a refund leaves the lease to the one that has it.
+// A runner that was overtaken while it sent a refund leaves the lease to the new runner.
 func recheckRefundOvertakenLeavesTheLease(t *testing.T) {
 	t.Parallel()
 	var r *env
@@ -222,8 +222,8 @@ func (p *asking) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return p.refunding.LookupRefund(ctx, r)
 }
 
-// Some providers return a refund that was cancelled no more: for one that they don't find an
-// adapter needs the time when it was sent, not when it was decided.
+// Some providers no longer return a cancelled refund. For a refund that the provider does not find, an adapter needs the
+// time of the call, not the time of the decision.
 func recheckRefundAgeOfTheCall(t *testing.T) {
 	t.Parallel()
 	pending := func() (gateway.RefundOutcome, error) {

@@ -63,7 +63,7 @@ func recheckNotSentAtALaterSend(t *testing.T) {
 	require.EqualValues(t, 2, p.charges.Load())
 }
 
-// resumption is an attempt of unknown outcome and what a recheck does with it.
+// resumption is an attempt of unknown outcome and the effect of a recheck.
 type resumption struct {
 	name string
 	age  time.Duration
@@ -234,8 +234,8 @@ func recheckNotFoundOfWhatIsToBeCancelled(t *testing.T) {
 	require.EqualValues(t, 1, p.charges.Load())
 }
 
-// The refusal of a later send, as of a key that was revoked meanwhile, proves nothing of the
-// first, which may have gone through: what the provider has of the payment counts.
+// The refusal of a later send, for example after a key was revoked, proves nothing about the first send. The first may
+// have gone through: the provider's own record of the payment counts.
 func recheckRefusedAtALaterSend(t *testing.T) {
 	t.Parallel()
 	p := &spy{charge: reached}
@@ -261,8 +261,8 @@ func recheckNotFoundAfterAReport(t *testing.T) {
 	require.Equal(t, awaiting, standingOf(r.recheck(t, id).Attempt))
 }
 
-// The provider responds with 404 for a payment of which it has just sent a webhook: the payment
-// is looked up again, not failed (mollie-api-php #585).
+// The provider responds with 404 for a payment although it has just sent a webhook about it. The payment is looked up
+// again, not failed (mollie-api-php #585).
 func recheckNotFoundYet(t *testing.T) {
 	t.Parallel()
 	p := &forgetful{}

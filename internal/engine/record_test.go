@@ -42,8 +42,8 @@ func recordShortOutage(t *testing.T) {
 	require.EqualValues(t, 1, p.charges.Load())
 }
 
-// Commit 2 fails for good: the caller gets that the storage is gone, and what the provider did
-// is found again with the same key.
+// Commit 2 fails for good. The caller gets the error that the storage is unavailable, and the provider's result is found
+// again with the same key.
 func recordStorageGone(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

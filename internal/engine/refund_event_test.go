@@ -79,8 +79,8 @@ func refundEventInAnotherCurrency(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// Nor is one in the response to a call, which keeps its name: what is reported of it later, by a
-// webhook or by a response, is the same.
+// A refund of another currency in the response to a call does not count either. It keeps its name. A later report of it,
+// by a webhook or by a response, has the same effect.
 func refundEventResponseInAnotherCurrency(t *testing.T) {
 	t.Parallel()
 	dollars := func() (gateway.RefundOutcome, error) {
@@ -112,8 +112,8 @@ func refundEventResponseInAnotherCurrency(t *testing.T) {
 	require.Equal(t, fsm.RefundFailed, ours.State, "nothing moved, in any currency")
 }
 
-// What the provider reports first counts, and a discrepancy is opened: whether the refund was
-// pending by that report, or had succeeded.
+// The provider's first report counts, and a discrepancy is opened: whether the refund was pending by that report, or had
+// succeeded.
 func refundEventOfAnotherAmountNeedsReview(t *testing.T) {
 	t.Parallel()
 	p := &refunding{refund: backLost}
@@ -132,8 +132,7 @@ func refundEventOfAnotherAmountNeedsReview(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A refund that was not made here and is reported without its amount, or its name, needs review.
-// One that failed moved nothing.
+// A dashboard refund that is reported without its amount, or its name, needs review. A failed refund moved nothing.
 func refundEventOfAnUnknownAmountNeedsReview(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -153,7 +152,7 @@ func refundEventOfAnUnknownAmountNeedsReview(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A refund that is reported without a currency is in the payment's, whatever the configuration.
+// A refund that is reported without a currency is in the payment's currency, with any configuration.
 func refundEventWithoutACurrency(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -237,8 +236,7 @@ func refundEventSuccessAfterTheFailure(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// The same of one that was made in the provider's dashboard; and an old failure that is reported
-// again changes nothing.
+// The same for a refund that was made in the provider's dashboard. A repeated old failure changes nothing.
 func refundEventSuccessAfterTheFailureInTheDashboard(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

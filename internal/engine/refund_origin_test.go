@@ -14,8 +14,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// keyless is a provider without idempotency keys: what was sent to it once is never sent
-// again.
+// keyless is a provider without idempotency keys: no call to it is ever sent twice.
 type keyless struct{ gateway.Provider }
 
 func (p keyless) Capabilities() payment.Capabilities {
@@ -35,8 +34,8 @@ func (r *env) refundBy(t *testing.T, user string, id payment.AttemptID, key stri
 	return made.Refund
 }
 
-// The origin of a refund is a fact of its own and is read from no name: what may be done with a
-// refund depends on that, and names are chosen by others.
+// The origin of a refund is a stored fact and is not derived from a name. The permitted actions depend on the origin,
+// and others choose the names.
 func TestRefundOrigin(t *testing.T) {
 	t.Parallel()
 	for _, user := range []string{"u1", "paylatch", "provider", "cli:root", "policy:x"} {

@@ -83,8 +83,8 @@ func refundRefusedAtTheFirstSend(t *testing.T) {
 	require.Equal(t, fsm.RefundSucceeded, r.refund(t, id, "refund-2").State, "the money is free again")
 }
 
-// The refusal of a later send proves nothing of the first, which may have gone through: what the
-// provider has of the refund counts.
+// The refusal of a later send proves nothing about the first send. The first may have gone through: the provider's own
+// record of the refund counts.
 func refundRefusedAtALaterSend(t *testing.T) {
 	t.Parallel()
 	p := &refunding{refund: func(send func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
@@ -160,8 +160,7 @@ func refundPendingNeedsReviewOnceSlow(t *testing.T) {
 		rows[string](t, r, "SELECT text FROM discrepancies WHERE attempt_id = $1", id.String()))
 }
 
-// What was held back is no result of the provider's: a first refund has not started, a later one
-// waits as before.
+// A throttled call is no result of the provider: a first refund has not started, a later one waits as before.
 func refundHeldBack(t *testing.T) {
 	t.Parallel()
 	p := &refunding{refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
@@ -212,8 +211,7 @@ func refundOfAnotherAmountNeedsReview(t *testing.T) {
 	require.Len(t, r.discrepancies(t, id), 1)
 }
 
-// What is refused refunds nothing, and a refusal that another amount or another caller would
-// lift leaves the key to them.
+// A refused refund refunds nothing. A refusal that another amount or another caller would lift leaves the key to them.
 func refundRefusals(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

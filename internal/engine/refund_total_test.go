@@ -52,9 +52,8 @@ func refundTotalStaysAboveTheSingleOnes(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A refund that has not moved money may be in the total that the provider reports, and its own
-// reports in between, before or after. In any order, and reported twice, only what the customer
-// has got counts.
+// A refund that has not moved money may be in the provider's total, with its own reports in between, before or after. In
+// any order, and reported twice, only the customer's refunded money counts.
 func refundTotalCountsNoFailedOne(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -85,8 +84,8 @@ func refundTotalCountsNoFailedOne(t *testing.T) {
 	}
 }
 
-// A total may be more than the single refunds here: the rest counts, and each refund by its own
-// reports. One that is made after the provider reported the others is not in that total.
+// A total may be more than the single refunds here: the rest counts, and each refund by its own reports. A refund that
+// is made after the provider reported the others is not in that total.
 func refundTotalCountsWhatNoSingleOneReports(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -166,9 +165,8 @@ func refundTotalBeforeThePayment(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// Refunds are never shown as more than was captured, and are not forgotten over that: once more
-// turns out to be captured they are counted again, in whatever order and however close together
-// the three are reported.
+// The shown refunds never exceed the captured amount, but they are not forgotten. Once a larger capture is reported they
+// count again, in any order of the three reports, and at any distance.
 func refundTotalMoreThanCaptured(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

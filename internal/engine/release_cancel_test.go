@@ -53,8 +53,8 @@ func releaseKeyOfEachHold(t *testing.T) {
 	require.Empty(t, r.discrepancies(t, id))
 }
 
-// What failed softly after the failure, or before it, is cancelled as a hold is released: no
-// later lookup would show more (PayPal: the capture was declined, the hold is not shown).
+// A soft decline after the failure, or before it, is cancelled like a hold: no later lookup would show more (PayPal: the
+// capture was declined, the hold is not shown).
 func releaseSoftFailureAfterTheFailure(t *testing.T) {
 	t.Parallel()
 	p := &answering{lookup: says(fsm.NewsSoftFailed), cancel: says(fsm.NewsFailed)}
@@ -128,8 +128,8 @@ func (r *env) over(t *testing.T, id payment.AttemptID, at time.Time) {
 	require.Subset(t, []fsm.Verdict{fsm.Applied, fsm.Repeat}, r.tell(t, e))
 }
 
-// A runner that was overtaken while it looks a hold up leaves the lease and the schedule to the
-// one that has it now: else the hold would be forgotten if that one dies.
+// A runner that was overtaken while it looks up a hold leaves the lease and the schedule to the new runner. Otherwise
+// the hold would be forgotten if the new runner dies.
 func releaseOvertakenLookupEndsNothing(t *testing.T) {
 	t.Parallel()
 	p := &answering{}

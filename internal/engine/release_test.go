@@ -28,7 +28,7 @@ func TestRelease(t *testing.T) {
 	t.Run("overtaken_lookup_ends_nothing", releaseOvertakenLookupEndsNothing)
 }
 
-// heldLate is an attempt that failed long ago, and of which a hold is reported now.
+// heldLate is an attempt that failed long ago, with a hold that is reported now.
 func heldLate(t *testing.T, p *answering) (*env, payment.AttemptID) {
 	t.Helper()
 	r := newEnv(t, setup{silent: true, provider: p.on})
@@ -66,8 +66,7 @@ func releaseHoldAfterTheFailure(t *testing.T) {
 	require.Empty(t, r.ledger(t))
 }
 
-// Of a failure and a hold the older may arrive last, by whichever report: what has failed is
-// looked up in either order.
+// The older of a failure and a hold may arrive last, by any report. The failed payment is looked up in either order.
 func releaseFailureOvertakenByTheHold(t *testing.T) {
 	t.Parallel()
 	for name, overtaken := range map[string]func(t *testing.T, r *env, p *answering) payment.AttemptID{
@@ -167,7 +166,7 @@ func releaseWithoutALookupOpensADiscrepancy(t *testing.T) {
 	require.Nil(t, r.attempt(t, id).NextCheckAt)
 }
 
-// A hold that is reported as over is not looked up, whatever the outage; the next one is.
+// A hold that is reported as over is not looked up, after any outage; the next hold is.
 func releaseHoldThatIsOver(t *testing.T) {
 	t.Parallel()
 	p := &answering{lookup: func() (gateway.Outcome, error) { return gateway.Outcome{}, errHeldBack }}

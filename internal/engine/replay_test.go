@@ -37,8 +37,8 @@ func (r *env) bringer(t *testing.T, parked webhooks.Event) payment.EventID {
 	return stored
 }
 
-// A dry replay shows what the replay would do, with what it would free; without, if that is a
-// poison message.
+// A dry replay shows the effect of the replay, with the parked events that it would release. It shows the effect without
+// them if one is a poison message.
 func replayDryRun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -70,7 +70,7 @@ func replayDryRun(t *testing.T) {
 	}
 }
 
-// What fails in the caller's part of a replay is no fault of a parked event.
+// A failure in the caller's part of a replay is not the fault of a parked event.
 func replayFailedByItsCaller(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

@@ -176,7 +176,7 @@ func resolveRefundPaidIsLookedUp(t *testing.T) {
 	}
 }
 
-// What was taken in another currency counts nothing in the order's, and stays visible.
+// A capture in another currency counts nothing in the order's currency, and stays visible.
 func resolvePaidInAnotherCurrency(t *testing.T) {
 	t.Parallel()
 	p := &lossy{says: map[string]func() (gateway.Outcome, error){"pay_usd": saysPaid("pay_usd", taken, "USD")}}

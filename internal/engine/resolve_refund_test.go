@@ -27,8 +27,7 @@ func TestResolveRefund(t *testing.T) {
 	t.Run("named_is_not_lost", resolveRefundNamedIsNotLost)
 }
 
-// listing is a provider that never got a refund, and finds payments by a search that trails;
-// what it lists are refunds.
+// listing is a provider that never got a refund, and finds payments by a search that trails. Its list has refunds.
 type listing struct {
 	*refunding
 
@@ -101,8 +100,8 @@ func resolveRefundNotPaid(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// What is reported of the refund by its name, before or after, may be another amount: what came
-// first counts, and a discrepancy shows the other.
+// A report of the refund by its name, before or after, may have another amount. The first report counts, and a
+// discrepancy shows the other.
 func resolveRefundPaid(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -208,8 +207,8 @@ func resolveRefundSlow(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A refund that its provider has named was made, whatever a list shows; and it can't be resolved
-// by the name of another.
+// A refund that its provider has named was made, even if a list does not show it. It can't be resolved by the name of
+// another refund.
 func resolveRefundNamedIsNotLost(t *testing.T) {
 	t.Parallel()
 	r, p := newListing(t, true)

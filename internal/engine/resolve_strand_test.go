@@ -17,13 +17,12 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// lossy is a provider that never responds to a charge of tok_lost, and looks up the payments in
-// says.
+// lossy is a provider that never responds to a charge of tok_lost, and looks up the payments in says.
 type lossy struct {
 	gateway.Provider
 
 	says map[string]func() (gateway.Outcome, error)
-	// ours is the one of them that bears the mark of whatever attempt is looked for; empty for none.
+	// ours is the payment among them with the mark of any attempt that is looked for; empty without one.
 	ours string
 }
 
@@ -146,8 +145,7 @@ var everyResolution = []review.Resolution{
 	review.ResolvedPaid, review.ResolvedNotPaid, review.ResolvedRefundedElsewhere, review.ResolvedAccepted,
 }
 
-// discrepancy is an attempt's discrepancy of a kind. One that did not arise by itself is
-// opened as if it had.
+// discrepancy is an attempt's discrepancy of a kind. If it did not arise by itself, it is opened as if it had.
 func (r *env) discrepancy(t *testing.T, of payment.OrderID, id payment.AttemptID, kind payment.DiscrepancyKind) payment.DiscrepancyID {
 	t.Helper()
 	find := func() []uuid.UUID {
@@ -191,8 +189,8 @@ func chargedTwice(o payment.Order) bool {
 	return holding > 1
 }
 
-// Whatever is offered for a discrepancy leaves an order that is paid, that can be paid, or that
-// still has a discrepancy.
+// Each offered resolution of a discrepancy leaves an order that is paid, that can be paid, or that still has a
+// discrepancy.
 func resolveStrandsNoOrder(t *testing.T) {
 	t.Parallel()
 	for _, standing := range slices.Sorted(maps.Keys(standings)) {

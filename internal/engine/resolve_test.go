@@ -120,15 +120,14 @@ func resolveNotPaid(t *testing.T) {
 	_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedNotPaid))
 	require.NoError(t, err)
 	require.Equal(t, standing{"failed", "final", "not_paid"}, standingOf(r.attempt(t, id).Attempt))
-	r.recheck(t, id) // what is on hold is released
+	r.recheck(t, id) // the hold is released
 	second := r.pay(t, "A-1", "second-key", "tok_success")
 	require.Equal(t, succeeded, standingOf(second.Attempt), "the order can be paid again")
 	require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded), "and should the person have been wrong, it is seen")
 	require.Contains(t, r.discrepancies(t, id), "double_success")
 }
 
-// What is resolved as paid is a success like any other: beside money that came late it is the
-// second one.
+// An attempt that is resolved as paid is a success like any other: beside late money it is the second success.
 func resolvePaidBesideLateMoney(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true, provider: knowing("pay_found")})
@@ -255,8 +254,8 @@ func (r *env) leased(t *testing.T, order payment.OrderID) payment.DiscrepancyID 
 	return d
 }
 
-// What was resolved and arises anew opens again: another dispute, another amount. A report that
-// is repeated does not.
+// A resolved discrepancy opens again for a new cause: another dispute, another amount. A repeated report does not open
+// it.
 func resolveOpensAgain(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

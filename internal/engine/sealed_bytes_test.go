@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// sent is what the provider sent as an event; empty once that is gone.
+// sent is the provider's headers and body of an event; empty once they are gone.
 func (r *env) sent(t *testing.T, id string) (headers map[string]string, body string) {
 	t.Helper()
 	keeper, _ := enginetest.Open(t, r.dsn)
@@ -28,8 +28,8 @@ func (r *env) sent(t *testing.T, id string) (headers map[string]string, body str
 	return headers, body
 }
 
-// TestSealedBytes: what a provider sends, headers and body, is in no table and no log of writes in clear, and with the key of its month it
-// goes from both for good.
+// TestSealedBytes shows that a provider's headers and bodies are in no table and no log of writes in clear. When the key
+// of their month is deleted they become unreadable in both.
 func TestSealedBytes(t *testing.T) {
 	t.Parallel()
 	mark := "sent-" + uuid.NewString()

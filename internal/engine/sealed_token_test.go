@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// sealedWith makes what is kept of tokens something that can be looked for.
+// sealedWith seals tokens as a text that a test can search for.
 func sealedWith(mark string) func(*options) {
 	return func(o *options) {
 		o.Seal = func(token string, _ []byte) ([]byte, error) { return []byte(mark + token), nil }

@@ -62,8 +62,8 @@ func (p *stepping) Complete(ctx context.Context, c gateway.Completion) (gateway.
 	return p.complete(c, send)
 }
 
-// challenged is a payment whose customer has passed, or failed, the challenge on the provider's page:
-// the details with which it comes back.
+// challenged is a payment whose customer has passed, or failed, the challenge on the provider's page, with the details
+// of the return.
 func (r *env) challenged(t *testing.T, order payment.OrderID, approve bool, vary ...func(*commands.Pay)) (payment.AttemptID, string) {
 	t.Helper()
 	r.order(t, order)
@@ -79,7 +79,7 @@ func (r *env) challenged(t *testing.T, order payment.OrderID, approve bool, vary
 	return paid.ID, passed(t, paid.NextAction, approve)
 }
 
-// passed is what the customer comes back with from the page of an action.
+// passed is the data with which the customer returns from the page of an action.
 func passed(t *testing.T, action *payment.NextAction, approve bool) string {
 	t.Helper()
 	require.Equal(t, payment.ActionRedirect, action.Type)
@@ -190,8 +190,7 @@ func secondStepRefusedDetails(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
-// A complete without an answer is sent again under its key, with what is kept of it, whether it was
-// carried out or not.
+// A complete without a response is sent again under its key, with its stored data, whether it was carried out or not.
 func secondStepLostAnswer(t *testing.T) {
 	t.Parallel()
 	for name, made := range map[string]bool{"carried out": true, "not carried out": false} {
@@ -225,7 +224,7 @@ func secondStepLostAnswer(t *testing.T) {
 	}
 }
 
-// Past the window, or without what was kept, it is looked up and not sent.
+// Past the window, or without its stored data, a complete is looked up and not sent.
 func secondStepLostPastTheWindow(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]string{
@@ -252,8 +251,8 @@ func secondStepLostPastTheWindow(t *testing.T) {
 	}
 }
 
-// The retry of a client takes over from a runner that died with the permit: it goes on with the same
-// operation. Where the reconciler came first, it finds what that did.
+// The retry of a client takes over from a runner that died with the permit: it continues the same operation. If the
+// reconciler was first, the retry finds the reconciler's result.
 func secondStepDeadRunner(t *testing.T) {
 	t.Parallel()
 	for name, reconciled := range map[string]bool{"retried": false, "reconciled": true} {

@@ -119,7 +119,7 @@ type allTx interface {
 type spyStore struct {
 	store
 
-	// around runs a transaction; wrap replaces what one sees.
+	// around runs a transaction; wrap replaces its view of the storage.
 	around func(run func() error) error
 	wrap   func(tx allTx) allTx
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// The stored method of a customer pays for no other one, by any token and with any parameters;
-// and where its owner can't be looked up, nothing is begun. What was refused leaves the key
-// free. The adapters' own part is in their conformance.
+// A customer's stored method pays for no other customer, by any token and with any parameters. If its owner can't be
+// looked up, no payment is begun. A refusal leaves the key free. The adapters' own part is in their conformance.
 func payStoredMethodOfAnotherCustomer(t *testing.T) {
 	t.Parallel()
 	var p *flaky

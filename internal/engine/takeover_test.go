@@ -196,8 +196,7 @@ func takeOverNotSentFailsNothing(t *testing.T) {
 	r.audit(t, "A-2")
 }
 
-// What a provider returned is a fact, whichever runner brings it and however late; the lease and
-// the schedule stay the new runner's.
+// A provider's result is a fact, from any runner and at any time; the lease and the schedule stay the new runner's.
 func takeOverLateResultIsApplied(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

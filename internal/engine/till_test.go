@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// till is a provider that has payments by their ids, and keeps what it was asked to do.
+// till is a provider that has payments by their ids, and records its calls.
 type till struct {
 	gateway.Provider
 
@@ -62,7 +62,7 @@ func (p *till) called(call, id string, out *gateway.Outcome) (gateway.Outcome, e
 	return p.stands[id], nil
 }
 
-// asked is what was called since it was asked last.
+// asked returns the calls since the last call of asked.
 func (p *till) asked() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -44,7 +44,7 @@ type tabs struct {
 
 	mu   sync.Mutex
 	made []*transaction
-	// commands are those that moved money, with the transaction.
+	// commands are the commands that moved money, with the transaction.
 	commands []string
 }
 
@@ -141,7 +141,7 @@ func (p *tabs) done() []string {
 	return p.commands
 }
 
-// What a second tab tries after the money was taken, in vain, is not what is refunded.
+// A failed try in a second tab after the capture is not the payment that is refunded.
 func transactionsRefundOfTheCapturedOne(t *testing.T) {
 	t.Parallel()
 	p := newTabs(t)
@@ -153,7 +153,7 @@ func transactionsRefundOfTheCapturedOne(t *testing.T) {
 	require.Empty(t, p.verify(t))
 }
 
-// Nor is it what is confirmed, looked up or released.
+// Nor is it confirmed, looked up or released.
 func transactionsConfirmOfTheOneOnHold(t *testing.T) {
 	t.Parallel()
 	p := newTabs(t)
@@ -176,8 +176,8 @@ func transactionsConfirmOfTheOneOnHold(t *testing.T) {
 	require.Empty(t, p.verify(t))
 }
 
-// A decline in one tab is no end: the customer may try again, and be at the bank's proof in the
-// other tab. Once the page is closed it takes nothing new, and what comes of it is waited for.
+// A decline in one tab is no end: the customer may try again, and be at the bank's check in the other tab. Once the page
+// is closed it takes no new try, and the attempt waits for the pending ones.
 func transactionsDeclineWaitsForTheOtherTab(t *testing.T) {
 	t.Parallel()
 	p := newTabs(t)
@@ -201,8 +201,8 @@ func transactionsDeclineWaitsForTheOtherTab(t *testing.T) {
 	require.Empty(t, p.verify(t))
 }
 
-// What fails, or is released, beside the transaction that holds the money leaves that one, in
-// whatever order it is reported.
+// A failure, or a release, beside the transaction that holds the money does not change that transaction, in any order of
+// reports.
 func transactionsHoldOutlivesTheOtherTries(t *testing.T) {
 	t.Parallel()
 	p := newTabs(t)
@@ -237,7 +237,7 @@ func transactionsHoldOutlivesTheOtherTries(t *testing.T) {
 	require.Empty(t, p.verify(t))
 }
 
-// A hold that is reported after the failure is released, whatever was tried after it.
+// A hold that is reported after the failure is released, after any later tries.
 func transactionsHoldAfterTheFailureIsReleased(t *testing.T) {
 	t.Parallel()
 	p := newTabs(t)
@@ -252,8 +252,8 @@ func transactionsHoldAfterTheFailureIsReleased(t *testing.T) {
 	require.Nil(t, p.attempt(t, id).NextCheckAt)
 }
 
-// So is one that was released before a decline in another tab: the decline reports nothing of
-// it, and a hold that is gone is not looked up.
+// So is a hold that was released before a decline in another tab. The decline reports nothing of it, and a released hold
+// is not looked up.
 func transactionsDeclineAfterARelease(t *testing.T) {
 	t.Parallel()
 	p := newTabs(t)

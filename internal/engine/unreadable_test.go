@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// reader reads a body to what it is set to.
+// reader reads a body as its set events.
 type reader struct{ events []webhooks.Event }
 
 func (r *reader) Read(webhooks.Delivery) []webhooks.Event { return r.events }

@@ -129,8 +129,7 @@ func verifyBusyDatabase(t *testing.T) {
 	require.GreaterOrEqual(t, len(rows[string](t, r, "SELECT DISTINCT kind FROM discrepancies")), 5, "much of what can happen has happened")
 }
 
-// Conflicting amounts leave the same behind in whatever order they come, and what they
-// leave follows from the log.
+// Conflicting amounts lead to the same state in any order, and the state follows from the log.
 func verifyConflictingAmountsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
@@ -166,7 +165,7 @@ func verifyConflictingAmountsInAnyOrder(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// corruption is what may not be written, what undoes it, and the check that must find it.
+// corruption is a forbidden write, the write that undoes it, and the check that must find it.
 type corruption struct{ do, undo, check string }
 
 // eachIsReported writes corruptions, one at a time.
@@ -330,7 +329,7 @@ func verifyCorruptRefunds(t *testing.T) {
 	})
 }
 
-// corrupt writes what triggers and foreign keys refuse.
+// corrupt writes data that triggers and foreign keys refuse.
 func (r *env) corrupt(t *testing.T, statements string) {
 	t.Helper()
 	c, err := r.db.Acquire(t.Context())

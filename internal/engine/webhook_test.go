@@ -67,7 +67,7 @@ func received(body []byte, events ...webhooks.Event) []inbound.Received {
 	return all
 }
 
-// event is an event about an attempt, or about whatever is named.
+// event is an event about an attempt, or about any named object.
 func event(kind webhooks.Kind, names ...string) webhooks.Event {
 	e := webhooks.Event{ID: "evt_" + uuid.NewString(), IDSource: webhooks.Native, Type: "test." + string(kind), Kind: kind, References: names}
 	if kind == webhooks.KindSucceeded || kind == webhooks.KindAuthorized {

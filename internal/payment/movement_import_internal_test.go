@@ -10,11 +10,10 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// importedAt is when a payment was imported whose refunds are told of in tests.
+// importedAt is when a payment was imported whose refunds the tests report.
 var importedAt = time.Unix(1000, 0)
 
-// importedRefunds are the refunds of a payment that was imported, and what its provider says of them
-// afterwards.
+// importedRefunds are the refunds of an imported payment, and the later reports of its provider.
 type importedRefunds struct {
 	before, after []int64
 	told          []Report
@@ -32,8 +31,8 @@ func (i importedRefunds) report(t Told) Report {
 	return Report{Payment: "pay_1", Says: fsm.NewsMoney, Movements: []Told{t}, Cause: Cause{Kind: CauseWebhook, ID: "evt"}}
 }
 
-// someImportedRefunds draws refunds of which those since the import are named, those before perhaps,
-// with any totals in between.
+// someImportedRefunds draws refunds. Refunds since the import are named, refunds before it perhaps. Any totals come in
+// between.
 func someImportedRefunds() *rapid.Generator[importedRefunds] {
 	return rapid.Custom(func(t *rapid.T) (i importedRefunds) {
 		amount := rapid.Int64Range(1, 9)
@@ -58,8 +57,8 @@ func someImportedRefunds() *rapid.Generator[importedRefunds] {
 	})
 }
 
-// An imported total contains what was refunded before the import and nothing since: in any order of
-// names and totals, each refund counts once.
+// An imported total contains the refunds before the import and no later ones: in any order of names and totals, each
+// refund counts once.
 func TestAdvance_importedTotalContainsWhatWasBefore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

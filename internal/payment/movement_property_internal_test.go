@@ -19,7 +19,7 @@ func movementKinds() []MovementKind {
 	}
 }
 
-// ends is what must be the same in any order.
+// ends has the fields that must be the same in any order.
 type ends struct {
 	Authorized, Captured, Refunded, Disputed int64
 	ForeignMoney                             bool
@@ -37,8 +37,8 @@ func sumsOf(t *rapid.T, told []Report) (Attempt, ends) {
 	return a, ends{a.Authorized, a.Captured, a.Refunded, a.Disputed, a.ForeignMoney, fmt.Sprint(a.in("USD").Facts())}
 }
 
-// follows requires that amounts are the sums of the movements, that what is recorded stays,
-// that no state moves back, and that the version counts each change.
+// follows requires that amounts are the sums of the movements, that recorded movements stay, that no state moves back,
+// and that the version counts each change.
 func follows(t *rapid.T, before, a Attempt, tr Transition) {
 	sum := func(plus, minus MovementKind) int64 { return a.Sums(plus) - a.Sums(minus) }
 	switch {
@@ -70,7 +70,7 @@ func follows(t *rapid.T, before, a Attempt, tr Transition) {
 	}
 }
 
-// aMovement draws one that is named, or a total; each id has always the same amount.
+// aMovement draws a named movement, or a total; each id always has the same amount.
 func aMovement() *rapid.Generator[Report] {
 	return rapid.Custom(func(t *rapid.T) Report {
 		told := Told{
@@ -141,7 +141,7 @@ func counts(t *rapid.T, a Attempt, told []Report) {
 	}
 }
 
-// Whatever is reported, in any order, no state moves back, and amounts are sums.
+// For any reports in any order, no state moves back, and amounts are sums.
 func TestAdvance_neverMovesBack(t *testing.T) {
 	t.Parallel()
 	anyNews := rapid.SampledFrom(fsm.AllNews())

@@ -121,8 +121,8 @@ func paymentReaches(from, to fsm.PaymentState) bool {
 	return from == to || slices.ContainsFunc(fsm.PaymentTable(), func(r fsm.PaymentRow) bool { return r.From == from && r.To == to })
 }
 
-// keepApart requires that a report about one payment has moved no other, that each payment's amounts are those of its movements,
-// and that each state follows from the one before by the state machine.
+// keepApart requires that a report about one payment has moved no other, that each payment's amounts are those of its
+// movements, and that each state follows from the one before by the state machine.
 func keepApart(t *rapid.T, before, a *Attempt, r Report) {
 	for i := range before.Payments {
 		was, is := before.Payments[i], a.Payments[i]
@@ -166,7 +166,7 @@ func keepApart(t *rapid.T, before, a *Attempt, r Report) {
 	}
 }
 
-// Whatever is reported of up to three payments, in any order: each keeps to itself.
+// For any reports of up to three payments, in any order, each report moves only its own payment.
 func TestAdvance_keepsPaymentsApart(t *testing.T) {
 	t.Parallel()
 	says := []fsm.News{

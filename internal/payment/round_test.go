@@ -14,10 +14,10 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// disputedBy is an attempt of 19.99 that was captured, after reports of what disputes took and returned.
 // price is the amount of the attempts, in cents.
 const price = 1999
 
+// disputedBy is an attempt of 19.99 that was captured, after reports of a dispute's money.
 func disputedBy(told ...payment.Told) (payment.Attempt, map[string][]payment.DisputeMove) {
 	a := payment.Attempt{Money: payment.Money{Minor: price, Currency: "EUR"}, State: fsm.Processing, ProviderPaymentID: "pay_1"}
 	captured := payment.Told{Kind: payment.MovementCapture, Money: a.Money}
@@ -81,7 +81,7 @@ func TestRoundsOf(t *testing.T) {
 		"no clock beside one":                       {[]payment.Told{takes("", 1999, 1), takes("", 1999, 0), returns("", 500, 2), whole(returns("", 1999, 0))}, 1499},
 		"an entry without a clock":                  {[]payment.Told{takes("t1", 1999, 0), takes("", 1999, 1)}, 1999},
 		"without an amount":                         {[]payment.Told{unstated(takes("", 0, 1))}, 1999},
-		// Without a clock a second round can't be told from the first.
+		// Without a clock a second round can't be distinguished from the first.
 		"no clock, taken again": {[]payment.Told{takes("", 1999, 0), returns("", 1999, 0), takes("", 1999, 0)}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestRoundsOf_names(t *testing.T) {
 	}, said(takes("", 1999, 1), returns("", 1999, 2), returns("t2", 500, 2)))
 }
 
-// What was recorded before movements had a dispute is not counted again.
+// Movements from before movements had a dispute are not counted again.
 func TestRoundsOf_old_movements(t *testing.T) {
 	t.Parallel()
 	for name, told := range map[string]payment.Told{"by its round": takes("", 1999, 2), "by its entry": takes("t1", 1999, 1), "by an old entry": takes("le_1", 500, 3)} {
@@ -153,8 +153,8 @@ func TestRoundsOf_old_movements(t *testing.T) {
 	require.Equal(t, "dp_1#2", lacking[0].ID)
 }
 
-// aCourse is a course of up to four rounds, each taken, and returned in part or whole, but for the last: what was
-// reported of it, and what the dispute has at its end.
+// aCourse is a course of up to four rounds, each taken, and returned in part or whole, except for the last. It has the
+// reports of the course, and the money that the dispute holds at its end.
 var aCourse = rapid.Custom(func(t *rapid.T) (c struct {
 	told []payment.Told
 	out  int64

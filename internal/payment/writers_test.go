@@ -19,7 +19,7 @@ var machines = map[string]string{"Next": "advance.go", "NextRefund": "../refund/
 // readers follow the log by the state machine, or show it, and write nothing.
 var readers = []string{"../verify/replay.go"}
 
-// What only Advance may change of an attempt; the stores fill it in from rows.
+// The fields of an attempt that only Advance may change; the stores fill them in from rows.
 var (
 	guarded = []string{"State", "Authorized", "Captured", "Refunded", "Disputed", "Version"}
 	stores  = "../postgres/"
@@ -44,7 +44,7 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// TestWriters_seen shows that both checks find what they are for.
+// TestWriters_seen shows that both checks find their violations.
 func TestWriters_seen(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "", `package changeset
