@@ -9,8 +9,8 @@ import (
 	"github.com/paylatch/paylatch/internal/groupcommit"
 )
 
-// BenchmarkDo compares a group with a flush for each item, where a flush takes what an fsync
-// does and the disk takes one at a time.
+// BenchmarkDo compares a group with one flush per item. A flush takes as long as an fsync, and the disk does one flush
+// at a time.
 func BenchmarkDo(b *testing.B) {
 	var disk sync.Mutex
 	fsync := func(context.Context, *groupcommit.Batch[int]) error {
@@ -38,7 +38,7 @@ func BenchmarkDo(b *testing.B) {
 	}
 }
 
-// BenchmarkDo_lone is what a group costs a lone item.
+// BenchmarkDo_lone measures the cost of a group for a lone item.
 func BenchmarkDo_lone(b *testing.B) {
 	g := groupcommit.New(groupcommit.Options[int]{
 		Flush: func(context.Context, *groupcommit.Batch[int]) error { return nil },

@@ -27,7 +27,7 @@ type disk struct {
 	mu      sync.Mutex
 	flushes []*flush
 	calls   sync.WaitGroup
-	// results are what the calls that returned got, by their first item.
+	// results are the results of the calls that returned, by their first item.
 	results map[int]error
 }
 
@@ -79,7 +79,7 @@ func (d *disk) endBy(n int, how func() error) {
 	synctest.Wait()
 }
 
-// batches are what has been flushed so far.
+// batches are the batches flushed so far.
 func (d *disk) batches() [][]int {
 	synctest.Wait()
 	d.mu.Lock()
@@ -195,7 +195,7 @@ func TestDo_queue_is_bounded(t *testing.T) {
 		d := newDisk(func(o *groupcommit.Options[int]) {
 			o.Queue, o.Size = groupcommit.Limits{Items: 3, Bytes: 100}, func(n int) int { return n }
 		})
-		d.do(t.Context(), 1000) // whatever its size, alone
+		d.do(t.Context(), 1000) // an item of any size, alone
 		d.do(t.Context(), 1, 2)
 		require.ErrorIs(t, d.Do(t.Context(), 3, 4), groupcommit.ErrFull, "all or none")
 		require.ErrorIs(t, d.Do(t.Context(), 98), groupcommit.ErrFull, "too many bytes")

@@ -19,8 +19,8 @@ import (
 	"github.com/paylatch/paylatch/internal/verify"
 )
 
-// TestALockedAttemptIsNotWaitedFor finds three names of which one attempt is
-// locked, and one that nobody has.
+// TestALockedAttemptIsNotWaitedFor looks up three names of two attempts and a name without an
+// attempt. One of the attempts is locked.
 func TestALockedAttemptIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -56,8 +56,8 @@ func TestALockedAttemptIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// TestALockedOrderIsNotWaitedFor takes two orders of which one is locked, as one that is
-// being cancelled is, and attempts by our own names alone.
+// TestALockedOrderIsNotWaitedFor takes two orders, and attempts by our own names alone. One order is locked, as by a
+// running cancel.
 func TestALockedOrderIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -130,8 +130,7 @@ func TestATakenReferenceStaysAndIsTold(t *testing.T) {
 	})
 }
 
-// TestANameThatIsTakenMeanwhile runs the transaction again, which then sees who
-// has it.
+// TestANameThatIsTakenMeanwhile runs the transaction again. It then sees the owner of the name.
 func TestANameThatIsTakenMeanwhile(t *testing.T) {
 	t.Parallel()
 	store := enginetest.Store(t, testdb.New(t))
@@ -151,8 +150,7 @@ func TestANameThatIsTakenMeanwhile(t *testing.T) {
 	require.Equal(t, 2, runs)
 }
 
-// TestAStaleAttemptIsNotWritten writes on top of a version that is not the one
-// on disk.
+// TestAStaleAttemptIsNotWritten writes on top of a version that differs from the version on disk.
 func TestAStaleAttemptIsNotWritten(t *testing.T) {
 	t.Parallel()
 	store := enginetest.Store(t, testdb.New(t))
@@ -173,8 +171,8 @@ func TestAStaleAttemptIsNotWritten(t *testing.T) {
 	}
 }
 
-// TestASecondAttemptOfAnOrder must have been prevented under the order's lock:
-// the index says that something is stale, so the transaction looks again.
+// TestASecondAttemptOfAnOrder must have been prevented under the order's lock. The index shows that the read was stale,
+// so the transaction reads again.
 func TestASecondAttemptOfAnOrder(t *testing.T) {
 	t.Parallel()
 	store := enginetest.Store(t, testdb.New(t))
@@ -193,8 +191,7 @@ func TestASecondAttemptOfAnOrder(t *testing.T) {
 	require.Equal(t, 2, runs)
 }
 
-// TestAnOvertakenOperationIsNotWritten writes on top of a fence that is not the one on
-// disk, and on top of another state.
+// TestAnOvertakenOperationIsNotWritten writes on top of a fence, and of a state, that differ from those on disk.
 func TestAnOvertakenOperationIsNotWritten(t *testing.T) {
 	t.Parallel()
 	store, now := enginetest.Store(t, testdb.New(t)), time.Now()
@@ -242,8 +239,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	})
 }
 
-// named gives an attempt those of the names that nobody has, and returns the
-// others.
+// named gives an attempt the free names, and returns the other names.
 func named(t *testing.T, store *postgres.Store, a payment.Attempt, names ...string) (taken []payment.Reference) {
 	t.Helper()
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
@@ -270,7 +266,7 @@ func named(t *testing.T, store *postgres.Store, a payment.Attempt, names ...stri
 	return taken
 }
 
-// TestUnreadablePaymentsAreNone: an attempt whose payments can't be read is taken for one without payments by no read of it.
+// TestUnreadablePaymentsAreNone: no read takes an attempt with unreadable payments for an attempt without payments.
 func TestUnreadablePaymentsAreNone(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)

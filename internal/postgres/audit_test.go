@@ -24,7 +24,7 @@ import (
 	"github.com/paylatch/paylatch/migrations"
 )
 
-// serving returns the database's address for a role that has what serving needs, and nothing else.
+// serving returns the database's address for a role that has only the rights needed for serving.
 func serving(t *testing.T, dsn string) string {
 	t.Helper()
 	role := "serving_" + strings.ReplaceAll(uuid.NewString(), "-", "_")
@@ -167,7 +167,7 @@ func TestAuditCantBeEmptied(t *testing.T) {
 	})
 }
 
-// A role has what the statements of queries/ need, and no more; each table is thought of.
+// A role has exactly the rights that the statements of queries/ need, and each table is covered.
 func TestGrantsAreWhatTheStatementsNeed(t *testing.T) {
 	t.Parallel()
 	needed := map[string][]string{}

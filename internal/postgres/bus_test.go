@@ -19,8 +19,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// listen has a store listen until the test ends and returns what it hears, and
-// why it ended.
+// listen makes a store listen until the test ends. It returns the announcements, and the error of the end.
 func listen(t *testing.T, store *postgres.Store) (heard chan string, ended chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -53,9 +53,8 @@ func TestACommandIsTakenOverAsItsAnswerComes(t *testing.T) {
 	require.EqualValues(t, 1000, there.Captured)
 }
 
-// TestWhatAnOvertakenRunnerBringsIsAFact lets a cancel outlive its lease. A
-// webhook says that it failed, the same command at another replica is answered
-// by that, and then the first learns that the money was taken.
+// TestWhatAnOvertakenRunnerBringsIsAFact lets a cancel outlive its lease. A webhook reports that the payment failed. The
+// same command at another replica gets that response. Then the first learns that the money was taken.
 func TestWhatAnOvertakenRunnerBringsIsAFact(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -89,7 +88,7 @@ var (
 	again = idempotency.Request{User: "u1", Endpoint: "command", Key: "key-00000001"}
 )
 
-// hasty is a service whose runners are taken for dead at once.
+// hasty is a service whose runners count as dead at once.
 func hasty(store *postgres.Store, p gateway.Provider) *engine.Engine {
 	return newService(store, p, timing{time.Second, time.Millisecond, soon, time.Second})
 }
@@ -104,7 +103,7 @@ func authorized(t *testing.T, store *postgres.Store) payment.Attempt {
 	return a
 }
 
-// slow is a provider that answers when it is told to: the money is taken.
+// slow is a provider that responds when the test permits it: the money is taken.
 type slow struct {
 	gateway.Provider
 	called, answer chan struct{}

@@ -26,7 +26,7 @@ func client(t *testing.T) string {
 	return filepath.Join(bin, "psql")
 }
 
-// What deploy/ makes in the database is enough: one role migrates and grants, the other serves and can't change what was written.
+// The database roles of deploy/ suffice: one role migrates and grants. The other serves and can't change written rows.
 func TestDeployedRoles(t *testing.T) {
 	t.Parallel()
 	server := testdb.Private(t)

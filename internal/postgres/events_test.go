@@ -107,8 +107,7 @@ func TestParkedEventsAreFoundByAnyReference(t *testing.T) {
 	})
 }
 
-// What an event said was read when it came. Its bytes, which may be many, are left
-// where they are, however often it is tried.
+// An event's content was read on arrival. Its bytes, which may be many, are not read again at any try.
 func TestParkedEventsAreReadWithoutTheirBytes(t *testing.T) {
 	t.Parallel()
 	store := enginetest.Store(t, testdb.New(t))

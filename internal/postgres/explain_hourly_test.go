@@ -12,7 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// What the overview reads is bounded: the hours that are shown, and what is open. Counting reads the events behind its progress.
+// The reads of the overview are bounded: the shown hours, and the open work. Counting reads the events behind its
+// progress.
 func TestOverviewUsesItsIndexes(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)

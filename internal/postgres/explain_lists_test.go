@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// Lists go by the time of creation or by the user, and read no table whole. A status, an account, a currency, an amount and the time of
-// the last change have no index: what they select is found on the way back in time.
+// Lists use the time of creation or the user, and read no whole table. A status, an account, a currency, an amount and
+// the time of the last change have no index: they are compared on the way back in time.
 func TestListsUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)

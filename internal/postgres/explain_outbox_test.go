@@ -13,8 +13,9 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// TestOutboxUsesItsIndexes asks for the plans of the reads of the feed, and of where it was delivered, among 10,000 batches of three
-// events, with statistics and, as soon after the first ones were written, without.
+// TestOutboxUsesItsIndexes checks the plans of the reads of the feed, and of the delivery states. The feed has 10,000
+// batches of three events. The plans are made with statistics and, just after the first events were written, without
+// statistics.
 func TestOutboxUsesItsIndexes(t *testing.T) {
 	t.Parallel()
 	for name, last := range map[string]string{

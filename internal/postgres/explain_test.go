@@ -17,9 +17,8 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// TestHotQueriesUseTheirIndexes asks for the plans of what runs for each pay,
-// each webhook and each tick, on tables of 10,000 rows: as they are planned for
-// the values at hand, and as they are for any values.
+// TestHotQueriesUseTheirIndexes checks the plans of the statements of each pay, each webhook and each tick, on tables of
+// 10,000 rows: as planned for the given values, and as planned for any values.
 func TestHotQueriesUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -211,7 +210,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				t.Parallel()
-				// A value that is known may make a part of the plan superfluous.
+				// A given value may make a part of the plan superfluous.
 				e := &explainer{conn: testdb.Connect(t, testdb.With(t, url, "plan_cache_mode", mode))}
 				require.ErrorIs(t, c.ask(t.Context(), e), errExplained)
 				e.uses(t, c.index)
@@ -242,7 +241,7 @@ func TestEventsAreFoundByReferenceBeforeTheyAreCounted(t *testing.T) {
 	}
 }
 
-// fill makes 10,000 of each, of which every hundredth is due.
+// fill makes 10,000 rows of each table. Every hundredth is due.
 //
 //nolint:dupword // it is SQL
 func fill(t *testing.T, conn *pgx.Conn) {
@@ -288,18 +287,18 @@ func attemptID(i int) string { return fmt.Sprintf("00000000-0000-7000-8000-%012d
 
 var errExplained = errors.New("it was explained, not run")
 
-// explainer is a database that explains what it is asked instead of doing it.
+// explainer is a database that explains a statement instead of running it.
 type explainer struct {
 	conn  *pgx.Conn
 	plans []string
-	// analyze runs what is explained, and has plans as JSON.
+	// analyze runs the explained statements, and has plans as JSON.
 	analyze bool
 }
 
 // empty is the part of a plan that is for a partition without rows.
 var empty = regexp.MustCompile(`Seq Scan on event_bytes_\w+ \w+  \(cost=0\.00\.\.0\.00 `)
 
-// uses fails unless all plans go by the indexes, whose names are separated by spaces.
+// uses fails unless all plans use the indexes, whose names are separated by spaces.
 func (e *explainer) uses(t *testing.T, indexes string) {
 	t.Helper()
 	for _, plan := range e.plans {

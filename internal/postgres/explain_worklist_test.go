@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// TestWorklistUsesItsIndexes has 10,000 discrepancies, of which 50 are open: what is open is found without the others.
+// TestWorklistUsesItsIndexes has 10,000 discrepancies; 50 are open. The open ones are found without reading the others.
 func TestWorklistUsesItsIndexes(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)

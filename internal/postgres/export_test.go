@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
 
-// ErrGuard is what a guarded write that missed its row returns.
+// ErrGuard is the error of a guarded write that missed its row.
 var ErrGuard = pool.ErrGuard
 
 // Tx is a transaction as all packages see it.

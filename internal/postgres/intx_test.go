@@ -136,7 +136,7 @@ func recovered(do func() error) (err error) {
 	return do()
 }
 
-// untouched wants no order, no open transaction, and the one connection back.
+// untouched requires that no order and no open transaction exist, and that the one connection is back.
 func untouched(t *testing.T, store *postgres.Store) {
 	t.Helper()
 	_, err := store.Order(t.Context(), "o1")

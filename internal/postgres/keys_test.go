@@ -25,7 +25,7 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// What has expired is read as unknown.
+// An expired key is read as unknown.
 func TestAnExpiredKeyIsNotRead(t *testing.T) {
 	t.Parallel()
 	store := enginetest.Store(t, testdb.New(t))
@@ -36,7 +36,7 @@ func TestAnExpiredKeyIsNotRead(t *testing.T) {
 	require.False(t, known)
 }
 
-// TestTwoClaimsAtOnce lets the second wait for the first and see what it did.
+// TestTwoClaimsAtOnce makes the second claim wait for the first and see its result.
 func TestTwoClaimsAtOnce(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -60,7 +60,7 @@ func TestTwoClaimsAtOnce(t *testing.T) {
 	require.False(t, second)
 }
 
-// TestAKeyThatIsGivenBackMeanwhile asks for it in a transaction that is older.
+// TestAKeyThatIsGivenBackMeanwhile claims it in a transaction that is older.
 func TestAKeyThatIsGivenBackMeanwhile(t *testing.T) {
 	t.Parallel()
 	store := enginetest.Store(t, testdb.New(t))
@@ -76,7 +76,7 @@ func TestAKeyThatIsGivenBackMeanwhile(t *testing.T) {
 	require.True(t, ours)
 }
 
-// An answer is stored without a claim only where nobody can have the key.
+// A response is stored without a claim only where the key is free.
 func TestAnAnswerWithoutAClaim(t *testing.T) {
 	t.Parallel()
 	store := enginetest.Store(t, testdb.New(t))
@@ -107,7 +107,7 @@ func TestAnAnswerWithoutAClaim(t *testing.T) {
 	}
 }
 
-// What is refused since another runner has the key by now undoes all of its transaction.
+// A write that is refused because another runner has the key by now rolls back its whole transaction.
 func TestWhatIsFencedWritesNothing(t *testing.T) {
 	t.Parallel()
 	store := enginetest.Store(t, testdb.New(t))
@@ -123,8 +123,8 @@ func TestWhatIsFencedWritesNothing(t *testing.T) {
 	require.ErrorIs(t, err, payment.ErrOrderNotFound)
 }
 
-// A user's new keys are counted in their window, each by its place in it; what is known
-// does not count, and what has expired is new.
+// A user's new keys are counted in their window, each by its place in it. An existing key does not count, and an expired
+// key is new.
 func TestNewKeysAreCounted(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -162,7 +162,7 @@ func claim(t *testing.T, store *postgres.Store, r idempotency.Request, lease tim
 	return rec, ours
 }
 
-// expired claims a key that is not known any longer at once.
+// expired claims a key that expires at once.
 func expired(t *testing.T, store *postgres.Store, r idempotency.Request) {
 	t.Helper()
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {

@@ -23,8 +23,9 @@ import (
 // listedRows is how many attempts the test of large lists makes; PAYLATCH_LISTED_ROWS sets another number, for a long run.
 const listedRows = 200_000
 
-// TestListsOfManyItems: with many attempts no filter, alone or with another, makes a statement read more rows than a few for each of the
-// items that it may look at, and none reads a table whole. What matches is as rare as can be: nothing.
+// TestListsOfManyItems: with many attempts no filter, alone or with another, makes a statement read more than a few rows
+// for each item that it may check. No statement reads a whole table. The filters match no item, which is the hardest
+// case.
 func TestListsOfManyItems(t *testing.T) {
 	t.Parallel()
 	rows := listedRows

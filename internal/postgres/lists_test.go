@@ -23,8 +23,8 @@ import (
 
 var lister = authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}}
 
-// listRows makes orders o<from> to o<to>, with an attempt, a refund and a dispute each that have the number in their ids. What a filter
-// selects by follows from the number; three share a time of creation.
+// listRows makes orders o<from> to o<to>, each with an attempt, a refund and a dispute that have the number in their
+// ids. The number determines the values that a filter selects by. Three orders share a time of creation.
 func listRows(t *testing.T, conn *pgx.Conn, from, to int) {
 	t.Helper()
 	const id = `('00000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid`
@@ -119,7 +119,7 @@ func idsOf[T any](items []T, id func(T) string) []string {
 	return ids
 }
 
-// Each filter selects what it names, alone and with others.
+// Each filter selects its items, alone and with others.
 func TestListFilters(t *testing.T) {
 	t.Parallel()
 	const most = 40
@@ -201,7 +201,8 @@ func newestFirst(kind lists.Kind, a, b int) int {
 	return b - a
 }
 
-// What is there when the first page is read comes once, in order, while others are added on top and in between, and while items change.
+// The items that exist at the read of the first page come once, in order, while others are added on top and in between,
+// and while items change.
 func TestPagesAreStable(t *testing.T) {
 	t.Parallel()
 	for round := range 6 {
@@ -243,7 +244,7 @@ func TestPagesAreStable(t *testing.T) {
 	}
 }
 
-// The first date is first, in pages as well, and what has none is last.
+// The earliest date comes first, in pages as well, and disputes without a date come last.
 func TestDisputesAreDueInOrder(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)

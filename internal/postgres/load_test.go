@@ -219,7 +219,7 @@ func (l *load) deliver() {
 		if i > 0 {
 			slices.Reverse(mine)
 		}
-		// Another content under a known id is a discrepancy of its own.
+		// Another content under an existing id is a discrepancy of its own.
 		mine = append(mine, changed(mine[0]), changed(mine[len(mine)-1]))
 		wg.Go(func() {
 			_, err := s.Intake(l.t.Context(), mine)
@@ -236,8 +236,8 @@ func (l *load) deliver() {
 	wg.Wait()
 }
 
-// event is a report of an attempt, by names of which some are known later, or are
-// those of the order's other attempts, too.
+// event is a report of an attempt, by several names. Some names are added later, or belong to the order's other
+// attempts, too.
 func (l *load) event(a payment.Attempt) inbound.Received {
 	kinds := []webhooks.Kind{webhooks.KindProcessing, webhooks.KindAuthorized, webhooks.KindSoftFailed, webhooks.KindFailed, webhooks.KindActionRequired}
 	if rand.N(30) == 0 {
@@ -306,8 +306,7 @@ func anyOutcome(id string, a, b, c, d fsm.News, names ...string) gateway.Outcome
 	return gateway.Outcome{News: []fsm.News{a, b, c, d}[rand.N(4)], ProviderPaymentID: id, References: shuffled(names...)}
 }
 
-// deadlocks counts those that the database has seen, once all other sessions
-// have ended and reported theirs.
+// deadlocks counts the deadlocks that the database has seen, once all other sessions have ended and reported theirs.
 func deadlocks(t *testing.T, conn *pgx.Conn) int {
 	t.Helper()
 	require.Eventually(t, func() bool {

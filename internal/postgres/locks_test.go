@@ -57,7 +57,7 @@ func TestNothingDeadlocks(t *testing.T) {
 		"an attempt has versions that its log does not tell of")
 }
 
-// happened is what must have happened at least once.
+// happened are the actions that must have happened at least once.
 var happened = []string{"pay", "confirm", "cancel", "cancel order", "recheck", "reconcile", "retry", "intake"}
 
 func (l *load) did(names []string) bool {
@@ -71,9 +71,8 @@ func twoReplicas(t *testing.T, url string) []*postgres.Store {
 	return []*postgres.Store{enginetest.Store(t, testdb.With(t, url, "pool_max_conns", "20")), enginetest.Store(t, testdb.With(t, url, "pool_max_conns", "20"))}
 }
 
-// TestAWrongLockOrderIsSeen shows that the test above can fail: whoever locks an
-// attempt before its order deadlocks with a pay, and is counted although nobody
-// notices.
+// TestAWrongLockOrderIsSeen shows that the test above can fail. A transaction that locks an attempt before its order
+// deadlocks with a pay. The test counts the deadlock although no caller notices it.
 func TestAWrongLockOrderIsSeen(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -176,8 +175,8 @@ func TestSameDiscrepanciesInOppositeOrder(t *testing.T) {
 		VALUES (gen_random_uuid(), 'event_changed', 'acc', 'm', '', now())`, find("z", "m", "a"), find("a", "m", "z"))
 }
 
-// opposed holds two transactions up in their middle, so that each has what the
-// other one comes to next, unless both go the same way.
+// opposed stops two transactions in their middle, so that each holds the lock that the other one needs next, unless both
+// lock in the same order.
 func opposed(t *testing.T, url string, store *postgres.Store, middle string, fns ...func(ctx context.Context, tx postgres.Tx) error) {
 	t.Helper()
 	watch, holder := testdb.Connect(t, url), testdb.Connect(t, url)

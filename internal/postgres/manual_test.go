@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// What an operator copies must run.
+// The statements that an operator copies must run.
 func TestStatementsOfTheManualRun(t *testing.T) {
 	t.Parallel()
 	conn := testdb.Connect(t, testdb.New(t))

@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 )
 
-// soon is how long a test waits for what must happen.
+// soon is how long a test waits for an expected event.
 const soon = 20 * time.Second
 
 func inTx(t *testing.T, store *postgres.Store, fn func(ctx context.Context, tx postgres.Tx) error) {
@@ -50,7 +50,7 @@ func attempt(id payment.OrderID) payment.Attempt {
 	return a
 }
 
-// save writes what became of some attempts.
+// save writes the changes of some attempts.
 func save(ctx context.Context, tx postgres.Tx, writes ...changeset.AttemptWrite) error {
 	return tx.Save(ctx, changeset.Writes{Attempts: writes})
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What is written is read back equal, in every field and to the microsecond: alone
-// and beside another, which are two forms of a statement.
+// Written rows are read back equal, in every field and to the microsecond: alone and beside another, which are two forms
+// of a statement.
 
 func TestAnOrderIsReadAsWritten(t *testing.T) {
 	t.Parallel()
@@ -87,7 +87,7 @@ func TestAnAttemptIsReadAsWritten(t *testing.T) {
 			require.Equal(r, w.Attempt, attemptThere(r, store, w.Attempt.ID))
 		}
 		a := writes[0].Attempt
-		charge := attempts[0].Operations[0] // of which this much is read
+		charge := attempts[0].Operations[0] // this much of it is read
 		a.Operations = []payment.Operation{{
 			OrderID: a.OrderID, AttemptID: a.ID, Kind: payment.OperationCharge, State: charge.State, LeaseUntil: charge.LeaseUntil,
 		}}

@@ -49,8 +49,8 @@ func TestDueOperations(t *testing.T) {
 	require.Equal(t, []string{"acc"}, accounts)
 }
 
-// TestWhatTrailsIsClosed has more operations of attempts that became final than one
-// statement closes, all due longer than the one that counts.
+// TestWhatTrailsIsClosed has more trailing operations of final attempts than one statement closes. All of them are due
+// longer than the one that counts.
 func TestWhatTrailsIsClosed(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)

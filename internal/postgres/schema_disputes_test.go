@@ -71,7 +71,7 @@ func disputeTerm(column, value string) promise {
 	}
 }
 
-// disputeMovePromises are about what reports stated that disputes took and returned.
+// disputeMovePromises are about the reported moves of disputes' money.
 func disputeMovePromises() []promise {
 	next := another("dispute_moves", `{"number": 2}`)
 	refused := func(name, changes, code, constraint string) promise {

@@ -47,7 +47,7 @@ func endpointPromises() []promise {
 	}
 }
 
-// streamPromises are about what is published to brokers.
+// streamPromises are about the events that are published to brokers.
 func streamPromises() []promise {
 	return []promise{
 		{

@@ -2,7 +2,7 @@ package postgres_test
 
 import "strings"
 
-// erasurePromises are about customers whose name is taken away: who may do that, and what stays as it was.
+// erasurePromises are about the erasure of customers: the role that may erase, and the data that stays unchanged.
 func erasurePromises() []promise {
 	const (
 		given   = `INSERT INTO erasures VALUES ('erased-00000000000000000000000a', '\x01', now(), NULL); INSERT INTO erased_requests VALUES (sha256('a'))`

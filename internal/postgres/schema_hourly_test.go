@@ -1,6 +1,6 @@
 package postgres_test
 
-// hourlyPromises are about what is counted by hours.
+// hourlyPromises are about the hourly counts.
 func hourlyPromises() []promise {
 	next := func(changes string) string {
 		return another("hourly_outcomes", `{"hour": "2026-01-01T01:00:00Z"`+changes+`}`)

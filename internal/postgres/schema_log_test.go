@@ -1,7 +1,6 @@
 package postgres_test
 
-// logPromises are about what an attempt leaves behind: names, log, updates,
-// discrepancies.
+// logPromises are about the records of an attempt: names, log, updates, discrepancies.
 func logPromises() []promise {
 	nextVersion := another("attempt_transitions", `{"version": 2}`)
 	return []promise{

@@ -1,7 +1,6 @@
 package postgres_test
 
-// operationPromises are about what an operation may be and beside which others it may be
-// open.
+// operationPromises are about the values of an operation, and the operations that may be open beside it.
 func operationPromises() []promise {
 	operation := func(changes string) string {
 		return another("operations", `{"number": 1, "state": "done", "next_at": null`+changes+`}`)
@@ -62,8 +61,7 @@ func operationPromises() []promise {
 	return list
 }
 
-// operationMoves are about how an operation may change, and that a pending attempt always
-// has one that is open.
+// operationMoves are about the changes of an operation. A pending attempt always has an open one.
 func operationMoves() []promise {
 	const set, done = `UPDATE operations SET `, `UPDATE operations SET state = 'done', next_at = NULL`
 	const checked = `INSERT INTO operations (order_id, attempt_id, kind, number, account, origin, state, next_at, created_at)

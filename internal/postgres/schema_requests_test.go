@@ -1,6 +1,6 @@
 package postgres_test
 
-// requestPromises are about refunds that staff asks for.
+// requestPromises are about refund requests of staff.
 func requestPromises() []promise {
 	const (
 		approved = `UPDATE refund_requests SET status = 'approved', decided_by = 'bob', decided_at = now(), refund_id = ':f1'`

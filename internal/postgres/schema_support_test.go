@@ -1,6 +1,6 @@
 package postgres_test
 
-// supportPromises are about what support reads and leaves behind.
+// supportPromises are about the data that support reads and writes.
 func supportPromises() []promise {
 	deed := another("staff_audit", `{"entry_id": ":m2"}`)
 	entry := another("attempt_log", `{"entry_id": ":m2"}`)

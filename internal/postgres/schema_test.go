@@ -13,9 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// promise is one sentence of the schema: the statement that breaks it, who
-// refuses, and the nearest statement that is allowed, which proves that the
-// first one was refused for no other reason.
+// promise is one guarantee of the schema: the statement that breaks it, the constraint or trigger that refuses, and the
+// nearest statement that is allowed. The allowed statement proves that the first one was refused for no other reason.
 type promise struct {
 	name       string
 	given      string
@@ -44,7 +43,7 @@ func TestSchemaKeepsItsPromises(t *testing.T) {
 			run(t, tx, stage)
 			run(t, tx, p.given)
 
-			// What is deferred is tried now, and then after each statement.
+			// Deferred constraints are checked now, and then after each statement.
 			run(t, tx, "SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT before")
 			_, err = tx.Exec(t.Context(), names.Replace(p.breaks))
 			var refused *pgconn.PgError
@@ -102,8 +101,7 @@ var names = strings.NewReplacer(
 	":m1", "00000000-0000-7000-8000-0000000000d1", ":m2", "00000000-0000-7000-8000-0000000000d2", ":m3", "00000000-0000-7000-8000-0000000000d3",
 )
 
-// stage is one row in every table: an order with a pending attempt, and what
-// belongs to it.
+// stage is one row in every table: an order with a pending attempt, and the rows of both.
 //
 //nolint:dupword // it is SQL
 const stage = `
@@ -174,7 +172,7 @@ INSERT INTO noticed_requests VALUES ('team', ':m1');
 INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) VALUES ('o1', ':m1', ':a1', 'reuse', 'pay', now(), now());
 `
 
-// What makes the stage's attempt and refund final.
+// The statements that make the stage's attempt and refund final.
 const (
 	failed          = `UPDATE payment_attempts SET status = 'failed', stage = 'final', finalized_at = now()`
 	succeeded       = `UPDATE payment_attempts SET status = 'succeeded', stage = 'final', finalized_at = now(), amount_captured = 1000`

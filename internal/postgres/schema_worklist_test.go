@@ -1,6 +1,6 @@
 package postgres_test
 
-// worklistPromises are about who works on discrepancies, what is written about them, and what closes by itself.
+// worklistPromises are about assignees and comments of discrepancies, and about the settler.
 func worklistPromises() []promise {
 	const given = `INSERT INTO worklist_comments VALUES (':m1', ':m1', 'sam', 'I look at this.', now())`
 	const keyed = `INSERT INTO worklist_comments VALUES (':m1', ':m1', 'sam', 'I look at this.', now(), 'key-00000001')`

@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// TestAFrozenTransactionStopsNobody freezes one that holds an order.
+// TestAFrozenTransactionStopsNobody freezes a transaction that holds an order.
 func TestAFrozenTransactionStopsNobody(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// clerk is somebody from support.
+// clerk is a person from support.
 var clerk = support.Staff{Actor: authz.Actor{Subject: "ann", Roles: []payment.Role{payment.RoleSupport}}}
 
 // sought is a database with two orders of one user, an attempt each with names at
@@ -168,7 +168,7 @@ func TestSearchIsPaged(t *testing.T) {
 	}
 }
 
-// TestSupportQueriesUseTheirIndexes asks for the plans on tables of 100,000 rows.
+// TestSupportQueriesUseTheirIndexes checks the plans on tables of 100,000 rows.
 func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -277,7 +277,7 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				t.Parallel()
-				// A value that is known may make a part of the plan superfluous.
+				// A given value may make a part of the plan superfluous.
 				e := &explainer{conn: testdb.Connect(t, testdb.With(t, url, "plan_cache_mode", mode))}
 				require.ErrorIs(t, c.ask(t.Context(), e), errExplained)
 				e.uses(t, c.indexes)

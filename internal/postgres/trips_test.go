@@ -23,7 +23,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// serves runs a service on one connection whose round trips are counted.
+// serves runs a service on one connection with a counter of its round trips.
 func serves(t *testing.T, p gateway.Provider) (*faults.TCP, *postgres.Store, *engine.Engine) {
 	t.Helper()
 	way, url := faults.NewDatabase(t, testdb.New(t))

@@ -77,8 +77,7 @@ func TestAnEndedSessionIsAnAnswer(t *testing.T) {
 	require.Nil(t, o.CancelRequestedAt)
 }
 
-// What is given up on a connection that has died without a word takes that with it,
-// and its place in the pool is free.
+// A call that is given up on a dead connection closes that connection, and its place in the pool is free.
 func TestAConnectionThatDiesIsNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	way, url := faults.NewDatabase(t, testdb.New(t))
@@ -118,8 +117,7 @@ func TestAServerThatOnlyReadsIsAnAnswer(t *testing.T) {
 	unavailable(t, func() error { return write(t, store) })
 }
 
-// The tables that an upgrade has made may be another role's: that is no fault of what
-// was to be written.
+// The tables of an upgrade may belong to another role. That is not the fault of the written data.
 func TestTablesOfAnotherRoleAreAnAnswer(t *testing.T) {
 	t.Parallel()
 	store := enginetest.Store(t, testdb.With(t, testdb.New(t), "role", "pg_read_all_data"))
@@ -127,7 +125,7 @@ func TestTablesOfAnotherRoleAreAnAnswer(t *testing.T) {
 	unavailable(t, func() error { return write(t, store) })
 }
 
-// A disk that does not write is no fault of what was to be written, either.
+// A disk that does not write is not the fault of the written data, either.
 func TestADiskThatFailsIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)

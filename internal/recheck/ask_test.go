@@ -29,7 +29,7 @@ func TestAsk(t *testing.T) {
 	t.Run("books", askBooks)
 }
 
-// What was done in the dashboard, and of which no webhook came, counts after a lookup; a second one changes nothing.
+// A change in the dashboard without a webhook counts after a lookup. A second lookup changes nothing.
 func askRefundAndChargeback(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -212,7 +212,7 @@ func askBesideRefund(t *testing.T) {
 	r.requireVerified(t)
 }
 
-// race runs functions at once; none may fail.
+// race runs functions at once; no function may fail.
 func (r *env) race(t *testing.T, fns ...func() error) {
 	t.Helper()
 	barrier := make(chan struct{})
@@ -260,7 +260,7 @@ func askOnceInThreeSeconds(t *testing.T) {
 	require.Equal(t, []string{a.ID.String()}, rows[string](t, r, "SELECT attempt_id::text FROM final_lookups"), "what is over is deleted")
 }
 
-// What a provider's books contain is applied as a report, once.
+// The content of a provider's books is applied as a report, once.
 func askBooks(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

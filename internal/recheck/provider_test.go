@@ -17,7 +17,7 @@ const price = 1999
 func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
 
 // dashboard is a provider whose payments a person changes in its dashboard; it sends no webhooks. Its lookups show
-// refunds and chargebacks, or with apart each refund only by a lookup of its own.
+// refunds and chargebacks. With apart set, only a lookup of its own shows each refund.
 type dashboard struct {
 	gateway.Provider
 
@@ -141,7 +141,7 @@ func (d *dashboard) succeed(id string) {
 	d.payments[id].News, d.payments[id].Money = fsm.NewsSucceeded, &money
 }
 
-// asked is how many lookups there were, and forgets them.
+// asked returns the number of lookups, and resets it.
 func (d *dashboard) asked() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -150,7 +150,7 @@ func (d *dashboard) asked() int {
 	return n
 }
 
-// failing has the lookups of a payment return an error, or none.
+// failing makes the lookups of a payment return err, nil for no error.
 func (d *dashboard) failing(id string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

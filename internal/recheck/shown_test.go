@@ -30,7 +30,7 @@ func made(id string, says fsm.News, money payment.Money) gateway.RefundOutcome {
 	return gateway.RefundOutcome{ProviderRefundID: id, News: says, Money: &money}
 }
 
-// asks looks a payment up twice: the second lookup changes nothing.
+// asks looks up a payment twice: the second lookup changes nothing.
 func (r *env) asks(t *testing.T, id payment.AttemptID) payment.View {
 	t.Helper()
 	first, err := r.Ask(t.Context(), id, byTest)
@@ -46,7 +46,7 @@ func (r *env) recorded(t *testing.T) []string {
 	return rows[string](t, r, "SELECT amount || ' ' || status || ' ' || origin FROM refunds ORDER BY amount")
 }
 
-// A refund that is under way takes nothing until it is made, and one that fails nothing at all.
+// A pending refund takes nothing until it is made, and a failed refund takes nothing at all.
 func shownRefundsThatEndLater(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -60,7 +60,7 @@ func shownRefundsThatEndLater(t *testing.T) {
 	r.requireVerified(t)
 }
 
-// That all of it was refunded is a total: refunds that have a name are in it, those that come later as well.
+// A report that everything was refunded is a total: it contains the named refunds, and later reports of them.
 func shownRefundOfEverything(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -118,7 +118,8 @@ func shownRefundAfterItFailed(t *testing.T) {
 	r.requireVerified(t)
 }
 
-// resolved resolves what is open, and asserts that a further lookup, which shows the same, opens nothing anew.
+// resolved resolves the open discrepancies, and asserts that a further lookup with the same result opens none of them
+// again.
 func (r *env) resolved(t *testing.T, id payment.AttemptID) {
 	t.Helper()
 	_, err := r.db.Exec(t.Context(), "UPDATE discrepancies SET resolved_at = now(), resolved_by = 'test', resolution = 'accepted'")

@@ -66,7 +66,7 @@ func begun(t *testing.T) *env {
 	return r
 }
 
-// A refund and a chargeback of which the webhooks were lost are found out by the schedule, at the first age that comes.
+// The schedule finds a refund and a chargeback with lost webhooks, at the first age that comes.
 func turnEachAgeOnce(t *testing.T) {
 	t.Parallel()
 	r := begun(t)
@@ -99,7 +99,8 @@ func turnEachAgeOnce(t *testing.T) {
 	r.requireVerified(t)
 }
 
-// Attempts that are pending, or of which nothing can have happened at the provider, are left out; accounts without lookups, too.
+// Pending attempts, and attempts without a possible change at the provider, are left out. So are accounts without
+// lookups.
 func turnWhichAttempts(t *testing.T) {
 	t.Parallel()
 	r := begun(t)
@@ -253,7 +254,8 @@ func (k *killer) Ask(ctx context.Context, id payment.AttemptID, cause payment.Ca
 	return k.Runner.Ask(ctx, id, cause)
 }
 
-// What a process that dies has begun is repeated by another one after the turn, a batch at most, and changes nothing.
+// The work of a process that dies is repeated by another process after the turn. It repeats a batch at most, which
+// changes nothing.
 func turnKilled(t *testing.T) {
 	t.Parallel()
 	r := begun(t)
@@ -292,7 +294,7 @@ func turnStopped(t *testing.T) {
 	require.Equal(t, 2, r.asked())
 }
 
-// A process whose turn is over moves no cursor that another one has moved since.
+// A process whose turn is over does not move a cursor that another process has moved since.
 func turnOvertaken(t *testing.T) {
 	t.Parallel()
 	r := begun(t)

@@ -43,12 +43,12 @@ const (
 
 func euros(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
 
-// env is a reconciler on a real database, with a provider of which the test decides the books and the lookups.
+// env is a reconciler on a real database, with a provider whose books and lookups the test sets.
 type env struct {
 	*reconcile.Reconciler
 
 	store *postgres.Store
-	// restored is the hold of all accounts; nil for none.
+	// restored is the hold of all accounts; nil without a hold.
 	restored *atomic.Pointer[reconcile.Hold]
 	db       *pgxpool.Pool
 	bank     *bank
@@ -88,7 +88,7 @@ func newEnv(t *testing.T) *env {
 	}
 }
 
-// payments is what the runner does.
+// payments is the runner as the reconciler sees it.
 type payments struct{ *runner.Runner }
 
 // bank is a provider with books.
@@ -98,16 +98,16 @@ type bank struct {
 	mu sync.Mutex
 	// next is the response to the next charge; zero for a success.
 	next gateway.Outcome
-	// stands are how payments stand by a lookup, fails those that can't be looked up; asked are the lookups.
+	// stands are the statuses of payments in lookups, fails the failing lookups; asked records the lookups.
 	stands map[string]gateway.Outcome
 	fails  map[string]error
 	asked  []string
 	books  []gateway.Entry
-	// unread is what the books return once all was passed.
+	// unread is the error that the books return after all entries.
 	unread error
-	// contains is set if the id that a charge names is that of what its payment is made in.
+	// contains is set if a charge returns the id of the payment's container.
 	contains bool
-	// between is called before each entry; nil for nothing.
+	// between is called before each entry; nil for no call.
 	between func(i int) error
 }
 
@@ -218,7 +218,7 @@ func (r *env) request() reconcile.Request {
 	}
 }
 
-// reconcile runs over what a test has made.
+// reconcile runs over the payments of a test.
 func (r *env) reconcile(t *testing.T, change ...func(*reconcile.Request)) {
 	t.Helper()
 	require.NoError(t, r.tryReconcile(t, change...))
@@ -263,7 +263,7 @@ func entry(id, of string, kind payment.MovementKind, movement string, money paym
 	return gateway.Entry{ID: id, Payment: of, Movement: payment.Told{Kind: kind, ID: movement, Money: money, At: time.Now().Add(-time.Minute)}}
 }
 
-// captured is the entry of a payment's capture, with its fee and what is left of it.
+// captured is the entry of a payment's capture, with its fee and its net amount.
 func captured(of string) gateway.Entry {
 	e := entry("cap_"+of, of, payment.MovementCapture, "", euros(price))
 	fee, net := euros(59), euros(price-59)
@@ -271,7 +271,7 @@ func captured(of string) gateway.Entry {
 	return e
 }
 
-// shown adds refunds to what a lookup shows.
+// shown adds refunds to the result of a lookup.
 func (b *bank) shown(id string, refunds ...gateway.RefundOutcome) {
 	out := b.stands[id]
 	out.Refunds = append(slices.Clip(out.Refunds), refunds...)

@@ -58,7 +58,7 @@ func cut(mix *rand.Rand, whole gateway.Span) (parts []gateway.Span) {
 	return parts
 }
 
-// ending makes the payments and the books that a seed stands for, runs over spans, and returns what is stored then. With mix the books
+// ending makes the payments and the books of a seed, runs over spans, and returns the stored state. With mix the books
 // are in any order, with repetitions, and runs are cut off.
 func ending(t *testing.T, seed *rand.Rand, marks []string, begin time.Time, spans []gateway.Span, mix *rand.Rand) []string {
 	t.Helper()
@@ -86,7 +86,7 @@ func ending(t *testing.T, seed *rand.Rand, marks []string, begin time.Time, span
 	return r.stored(t)
 }
 
-// live adds one payment, and what the provider has of it.
+// live adds one payment, and the provider's record of it.
 func (r *env) live(t *testing.T, seed *rand.Rand, i int, mark string, begin time.Time) {
 	t.Helper()
 	order := fmt.Sprintf("A-%02d", i)
@@ -108,7 +108,7 @@ func (r *env) live(t *testing.T, seed *rand.Rand, i int, mark string, begin time
 		a := r.pay(t, order)
 		r.bank.fails[a.ProviderPaymentID] = gateway.ErrNoSuchPayment
 		return
-	case 3: // nothing has told of its success
+	case 3: // its success was not reported
 		r.bank.next = gateway.Outcome{News: fsm.NewsProcessing}
 		a := r.pay(t, order)
 		if !silent {

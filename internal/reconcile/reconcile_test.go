@@ -97,7 +97,7 @@ func payoutComesLater(t *testing.T) {
 	}
 }
 
-// A payment of which the success got lost is looked up once; where the lookup is silent the entry counts.
+// A payment with a lost success is looked up once. If the lookup shows nothing, the entry counts.
 func lostSuccess(t *testing.T) {
 	t.Parallel()
 	for name, silent := range map[string]bool{"looked_up": false, "applied": true} {
@@ -157,7 +157,7 @@ func refundOnlyThere(t *testing.T) {
 	}
 }
 
-// What was undone counts once, in whatever order the books list it.
+// A reversal counts once, in any order of the books.
 func undoneInAnyOrder(t *testing.T) {
 	t.Parallel()
 	for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}} {
@@ -318,7 +318,7 @@ func putOff(t *testing.T) {
 
 var errDown = errors.New("down")
 
-// A run with lookups that failed does not count as finished; those that can't be made do not matter to it.
+// A run with failed lookups does not count as finished. Impossible lookups don't matter to it.
 func unanswered(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -330,7 +330,7 @@ func unanswered(t *testing.T) {
 	require.Empty(t, r.open(t))
 }
 
-// A run that is cut off in the middle leaves what it has done, and the next one ends as one that was not.
+// A run that is cut off in the middle keeps its finished part, and the next run ends like a run that was not cut off.
 func killed(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

@@ -32,8 +32,8 @@ func (r *env) restore() {
 	r.restored.Store(&reconcile.Hold{Account: account, Since: time.Now().Add(-2 * time.Hour), Until: time.Now()})
 }
 
-// What a restored database has forgotten is made again by the books: with its id, its names and all that happened to its money. The
-// order can't be paid again.
+// A payment that a restored database lacks is made again from the books: with its id, its names and all movements of its
+// money. The order can't be paid again.
 func TestForgottenPaymentIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -56,7 +56,8 @@ func TestForgottenPaymentIsMadeAgain(t *testing.T) {
 	require.Equal(t, []string{"A-1"}, rows(t, r, "SELECT order_id FROM attempt_references WHERE reference = 'ch_A-1'"))
 }
 
-// An order that was forgotten, too, is nobody's: the shop can't make it anew and have it paid twice. A person looks at it.
+// An order that is lost, too, belongs to the reserved user: the shop can't make it again and have it paid twice. It gets
+// a discrepancy.
 func TestForgottenOrderIsNotPaidTwice(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -77,9 +78,9 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(entries []gateway.Entry)
-		// under is how the order's attempt stands; none without it.
+		// under is the state of the order's attempt; empty without an attempt.
 		under fsm.News
-		// held is set if that may change: the run does not release the account.
+		// held is set if that state may change: the run does not release the account.
 		held bool
 		text string
 	}{
@@ -130,7 +131,8 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 	}
 }
 
-// What anybody may have written into a payment's metadata makes no attempt while the account is not held, and none of another time.
+// Metadata that anybody may have written into a payment makes no attempt while the account is not held. During a hold,
+// only payments of the lost period are made.
 func TestNothingIsMadeWithoutAHold(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]*reconcile.Hold{
@@ -151,7 +153,7 @@ func TestNothingIsMadeWithoutAHold(t *testing.T) {
 	}
 }
 
-// What can't be read keeps nothing else from being compared, and is not taken for compared.
+// An unreadable entry does not keep others from being compared, and does not count as compared.
 func TestUnreadEntriesDoNotEndARun(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

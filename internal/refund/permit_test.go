@@ -12,8 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// A refund is sent only while the attempt's money covers it, beside what the provider may have of other refunds by then.
-// One that may have been accepted before is looked up, and never withdrawn.
+// A refund is sent only while the attempt's money covers it, beside the other refunds that the provider may have by
+// then. A refund that may have been accepted before is looked up, and never withdrawn.
 func TestPermitAsksWhetherTheMoneyIsThere(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

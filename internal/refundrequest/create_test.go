@@ -29,7 +29,7 @@ func TestCreate(t *testing.T) {
 	require.False(t, made)
 	require.Equal(t, r.ID, same.ID)
 
-	// Together they may ask for what is left.
+	// Together the requests may reach the amount left.
 	_, _, err = e.requests.Create(t.Context(), sue, refundrequest.Create{AttemptID: id, Amount: 1500, Reason: "r"})
 	require.ErrorIs(t, err, payment.ErrRefundExceeds)
 	_, made, err = e.requests.Create(t.Context(), sue, refundrequest.Create{AttemptID: id, Amount: 1499, Reason: "r"})

@@ -46,7 +46,7 @@ func TestApprove(t *testing.T) {
 	}, e.audit(t))
 }
 
-// The timeline names who asked for the refund and who approved it.
+// The timeline names the requester of the refund and its approver.
 func TestApprovedTimeline(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -85,7 +85,7 @@ func TestNobodyApprovesTheirOwn(t *testing.T) {
 	require.Equal(t, []string{"bob 500 succeeded"}, e.refunds(t))
 }
 
-// What is left now decides, not what was left when it was asked for; later it may be enough again.
+// The amount left at the approval decides, not the amount left at the request. Later it may suffice again.
 func TestApproveWhatIsNotLeft(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

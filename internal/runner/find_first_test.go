@@ -42,8 +42,8 @@ func (l *lister) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, e
 	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "pay_2", Money: &payment.Money{Minor: 1, Currency: "EUR"}}, nil
 }
 
-// TestFindFirst: a charge that may have been made is looked for before it is sent again, and is sent
-// only if the provider has none.
+// TestFindFirst: a charge that may have been made is looked up before it is sent again. It is sent only if the provider
+// does not have it.
 func TestFindFirst(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -27,7 +27,7 @@ func numbered(from, n int) []payment.OperationName {
 	return names
 }
 
-// Few are carried out at once, and few wait; Wanted itself waits for none of them.
+// Few operations run at once, and few wait; Wanted itself waits for no operation.
 func TestPrompt_isBounded(t *testing.T) {
 	t.Parallel()
 	var running, most, all atomic.Int32
@@ -62,7 +62,7 @@ func TestPrompt_isBounded(t *testing.T) {
 	}
 }
 
-// Close waits for what is being carried out. After it nothing is.
+// Close waits for the running operations. After it no operation starts.
 func TestPrompt_Close(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}), make(chan struct{})

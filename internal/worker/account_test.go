@@ -17,8 +17,8 @@ import (
 	"github.com/paylatch/paylatch/internal/worker"
 )
 
-// places are two accounts: one whose provider answers in 500 ms, with 64 operations due,
-// and one with a single operation due.
+// places are two accounts. The provider of the first responds in 500 ms, and 64 operations are due. The second has a
+// single due operation.
 type places struct {
 	began time.Time
 	quick payment.OperationName
@@ -151,7 +151,7 @@ func TestPanicIsOneItems(t *testing.T) {
 	})
 }
 
-// oddFetch has two events of one account, of which the first panics.
+// oddFetch has two events of one account. The first panics.
 type oddFetch struct {
 	outage
 

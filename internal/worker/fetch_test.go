@@ -19,11 +19,11 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// inbox holds parked events that are due each time until they are fetched. An
-// account's provider takes as long as it is told to.
+// inbox holds parked events that are due each time until they are fetched. takes sets the response time of an account's
+// provider.
 type inbox struct {
 	takes map[string]time.Duration
-	// broken is what a fetch ends with, odd a try.
+	// broken is the error of a fetch, odd the error of a try.
 	broken, odd error
 
 	mu      sync.Mutex
@@ -82,15 +82,15 @@ func (b *inbox) Fetch(ctx context.Context, e inbound.StoredEvent) error {
 	return b.broken
 }
 
-// told is a copy of what is counted by account.
+// told is a copy of the counts by account.
 func (b *inbox) told(counts map[string]int) map[string]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return maps.Clone(counts)
 }
 
-// A provider that takes long is asked a few questions at a time, each once, and
-// the events of the others are fetched meanwhile. Nothing goes on after the end.
+// A slow provider gets a few lookups at a time, each once, and the events of the others are fetched meanwhile. No work
+// goes on after the end.
 func TestASlowProviderHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestAPortionOfParkedEventsIsFollowedByTheNext(t *testing.T) {
 	})
 }
 
-// Of some events that can't be tried those that were are fetched all the same.
+// If some events can't be tried, the tried ones are fetched nevertheless.
 func TestEventsThatCouldNotBeTriedHoldUpNoFetch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -83,8 +83,8 @@ func TestReconcile(t *testing.T) {
 			require.Equal(t, 8, d.most)
 		})
 	})
-	// What can't be written stays due: tried without a pause it would load the database, and fill the log, while that
-	// is in need.
+	// An operation that can't be written stays due. Without a pause its tries would load the database, and fill the log,
+	// during an outage of the database.
 	t.Run("leaves_what_fails_to_the_next_turn", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

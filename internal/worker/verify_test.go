@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/worker"
 )
 
-// archive holds so many attempts, of which the odd ones have lost their log.
+// archive holds this many attempts. The odd ones have lost their log.
 type archive struct {
 	attempts []payment.Attempt
 	busy     bool

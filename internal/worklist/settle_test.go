@@ -18,7 +18,8 @@ type left struct {
 	status                       string
 	captured, refunded, disputed int64
 	columns                      string
-	// also are further rows, settles what settles it; empty where nothing does by itself.
+	// also are further rows, settles are the statements that settle the discrepancy; empty if it never settles by
+	// itself.
 	also, settles string
 	by            string
 }
@@ -48,7 +49,7 @@ const (
 	released = `UPDATE payment_attempts SET amount_authorized = 0, version = version + 1 WHERE attempt_id = $1`
 )
 
-// lefts has each kind: what stays as long as there is something to decide, and closes once there is not.
+// lefts has a case for each kind. A discrepancy stays open as long as a decision is left, and closes after that.
 func lefts() map[string]left {
 	return map[string]left{
 		"late_success/refunded":       {kind: payment.LateSuccess, status: "failed", captured: 1999, settles: refundAll, by: wholesome},
@@ -220,7 +221,7 @@ func TestSettler_of_every_kind(t *testing.T) {
 	}
 }
 
-// A person who is faster, or the money that came back before the lock was there, is not overruled.
+// A settler does not overrule a person who was faster, or money that came back before the settler had the lock.
 func TestSettler_looks_again_under_the_lock(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

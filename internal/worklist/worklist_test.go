@@ -232,7 +232,7 @@ func TestService_Waiting(t *testing.T) {
 	}
 }
 
-// What happened decides what a person may find out.
+// The case of a discrepancy decides its possible resolutions.
 func TestEntry_Possible(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

@@ -69,7 +69,7 @@ func TestOpen(t *testing.T) {
 	require.NotEqual(t, first, second)
 }
 
-// Processes that begin at once read what the others have sealed, whichever of them made a key.
+// Processes that begin at once read each other's sealed data, whichever of them made a key.
 func TestManyProcesses(t *testing.T) {
 	t.Parallel()
 	url, event := testdb.New(t), uuid.New()
@@ -114,7 +114,7 @@ func column[T any](t *testing.T, conn *pgx.Conn, query string, args ...any) []T 
 	return all
 }
 
-// A key of the ring is replaced, and then taken away; one that was lost stops nothing.
+// A key of the ring is replaced, and then removed. A lost key stops nothing.
 func TestRing(t *testing.T) {
 	t.Parallel()
 	url, event := testdb.New(t), uuid.New()
@@ -135,7 +135,7 @@ func TestRing(t *testing.T) {
 	require.Zero(t, n, "they were encrypted anew")
 	opens(t, second, event, sealed, "x")
 
-	// One that was not given the new key in time goes on with what it has in memory; the others read it.
+	// A process without the new key goes on with its keys in memory; the others read it.
 	n, err := first.Refresh(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
@@ -185,7 +185,7 @@ func aged(t *testing.T, k *envelope.Keys, keep time.Duration) {
 	}
 }
 
-// The partitions of this month and the next are there, and take what came before they were.
+// The partitions of this month and the next exist, and take over the rows that were written before them.
 func TestPartitionsAreMade(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -234,7 +234,8 @@ func arrived(t *testing.T, conn *pgx.Conn, k *envelope.Keys, verdict string, wai
 	return event
 }
 
-// An old month goes, with its key, its rows and its partition; what is still needed of it stays, under the present key.
+// An old month is deleted, with its key, its rows and its partition. Its data that is still needed stays, under the
+// present key.
 func TestAge(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -271,7 +272,7 @@ func TestAge(t *testing.T) {
 	require.Equal(t, "of unmatched", body(waits), "nothing is to do any more")
 }
 
-// A month that somebody reads, or copies, is dropped later; nothing waits for that.
+// A month that another session reads, or copies, is dropped later; no process waits for that.
 func TestAMonthThatIsLocked(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -293,7 +294,7 @@ func TestAMonthThatIsLocked(t *testing.T) {
 	require.NotContains(t, column[string](t, conn, partitions), "event_bytes_2020_02")
 }
 
-// Who looks without encryption_keys, on the command line, sees all else.
+// A command line without encryption_keys shows all other data.
 func TestWithoutARing(t *testing.T) {
 	t.Parallel()
 	url, event := testdb.New(t), uuid.New()
@@ -310,8 +311,8 @@ func TestWithoutARing(t *testing.T) {
 	}
 }
 
-// A database that was restored from a backup of before has lost the keys that a process goes on to encrypt with: they are put back, and
-// those that others have made meanwhile are used beside them.
+// A database that was restored from an earlier backup has lost the keys that a process goes on to encrypt with. They are
+// put back. Keys that other processes have made meanwhile are used beside them.
 func TestARestoredDatabase(t *testing.T) {
 	t.Parallel()
 	url, event := testdb.New(t), uuid.New()
@@ -334,7 +335,7 @@ func TestARestoredDatabase(t *testing.T) {
 	require.Len(t, column[uuid.UUID](t, conn, "SELECT key_id FROM data_keys"), 4, "once")
 }
 
-// What is needed of an old month and can't be opened keeps the month.
+// Needed data of an old month that can't be opened keeps the month.
 func TestAgeWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -357,7 +358,7 @@ func TestAgeWithoutTheKey(t *testing.T) {
 	require.Equal(t, "of unmatched", string(body))
 }
 
-// The month of what is stored is by the database's clock, whatever the process has.
+// The month of stored data is by the database's clock, with any clock of the process.
 func TestAClockThatIsYearsOff(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -370,7 +371,8 @@ func TestAClockThatIsYearsOff(t *testing.T) {
 	require.Len(t, column[time.Time](t, conn, "SELECT month FROM data_keys"), 2)
 }
 
-// What came without a partition, and is too much to be moved, stays where it is, and goes by its age in portions.
+// Rows that came without a partition, and are too many to be moved, stay where they are. They are deleted by their age
+// in portions.
 func TestTooMuchToBeMoved(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)

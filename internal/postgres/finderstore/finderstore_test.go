@@ -88,7 +88,7 @@ func TestFind(t *testing.T) {
 	payment := func(nth int, by string) string { return "attempt " + ids[nth] + " by " + by }
 	const both = "amount_and_words"
 	for text, want := range map[string][]string{
-		// Ids in any case, and what surrounds them.
+		// Ids in any case, and with text around them.
 		"w-1001":          {payment(0, "order_id"), order("W-1001", "order_id")},
 		`"#W-1001"`:       {payment(0, "order_id"), order("W-1001", "order_id")},
 		"ORDER-7":         {payment(3, "order_id"), order("OrdeR-7", "order_id")},
@@ -137,7 +137,7 @@ func TestFind(t *testing.T) {
 		"•••• 1111":              {payment(1, "card_last_four")},
 		"card 4242 2 March 2026": {payment(3, "card_last_four")},
 		"1112":                   nil,
-		// Keys of what was refused.
+		// Keys of refused requests.
 		"second-window":  {payment(0, "idempotency_key")},
 		"third-Window":   {order("W-1002", "idempotency_key")},
 		"third":          {order("W-1002", "idempotency_key")},
@@ -168,7 +168,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What is exactly the text comes first, the rest by time, and each once on all pages.
+// Exact matches come first, the rest by time, and each once on all pages.
 func TestFind_pages(t *testing.T) {
 	t.Parallel()
 	url, conn, _ := shop(t)
@@ -225,7 +225,7 @@ func TestFind_details(t *testing.T) {
 	}
 }
 
-// Several processes copy each item once, and what is older than what was copied is copied once the source was set back.
+// Several processes copy each item once. Items older than the copied ones are copied once after the source was set back.
 func TestIndex(t *testing.T) {
 	t.Parallel()
 	url, conn, _ := shop(t)

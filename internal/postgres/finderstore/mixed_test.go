@@ -11,8 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// What an amount with words finds comes once on all pages, newest first, whichever way it is found: 6,000 orders have the one word, of which
-// 300 are of the amount, as are 900 others; 60 of those have the other word.
+// Each hit for an amount with words comes once on all pages, newest first, in both ways of searching. One word is in 6,000
+// orders, and 300 of them have the amount. The amount is also in 900 other orders, and 60 of those have the other word.
 //
 //nolint:dupword // it is SQL
 func TestFind_amount_with_words_pages(t *testing.T) {

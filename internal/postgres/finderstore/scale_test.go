@@ -93,7 +93,7 @@ type searched struct {
 	finds bool
 }
 
-// kinds are what customers quote of the rows that seed makes.
+// kinds are the texts that customers quote from the rows of seed.
 func kinds(rows int, now time.Time) []searched {
 	some := func(r *rand.Rand) int { return 1 + r.IntN(rows) }
 	day := func(r *rand.Rand) string { return now.AddDate(0, 0, -1-r.IntN(manyDays-3)).Format(time.DateOnly) }
@@ -146,7 +146,7 @@ const vocabulary = 5000
 
 var popular = []int{499, 999, 1499, 1999, 2499, 2999, 3999, 4999, 5999, 7999, 9900, 9999, 12_900, 14_999, 19_999, 24_900}
 
-// seed fills a database, whose indexes are built afterwards.
+// seed fills a database; its indexes are built afterwards.
 func seed(t *testing.T, conn *pgx.Conn, rows int) {
 	t.Helper()
 	const tables = `('orders', 'payment_attempts', 'attempt_references', 'provider_events', 'attempt_log', 'search_orders', 'search_payments')`
@@ -202,7 +202,7 @@ func seed(t *testing.T, conn *pgx.Conn, rows int) {
 	}
 }
 
-// BenchmarkCopy measures what the copy for the search costs an order with a payment and a webhook.
+// BenchmarkCopy measures the cost of the copy for the search, for an order with a payment and a webhook.
 //
 //nolint:dupword // it is SQL
 func BenchmarkCopy(b *testing.B) {

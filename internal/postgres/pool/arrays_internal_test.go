@@ -64,7 +64,7 @@ func TestAnArrayThatIsNoneIsNull(t *testing.T) {
 	require.Nil(t, raw)
 }
 
-// What the plan does not know stays pgx's: names as a type of their own, pointers.
+// Types that the plan does not cover stay pgx's: names as a type of their own, pointers.
 func TestOtherSlicesArePgxs(t *testing.T) {
 	t.Parallel()
 	m := pgtype.NewMap()

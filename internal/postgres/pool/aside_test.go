@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// slow are reads that do not end before the test says so.
+// slow are reads that end only when the test ends them.
 type slow struct {
 	t     *testing.T
 	p     *pool.Pool
@@ -59,7 +59,8 @@ func (s *slow) refused(n int) {
 	}
 }
 
-// TestPool_Aside: whoever reads slowly, however often, leaves others their shares, and takes no connection of what moves money.
+// TestPool_Aside: any number of slow reads of one reader leave others their shares, and take no connection from
+// payments.
 func TestPool_Aside(t *testing.T) {
 	t.Parallel()
 	s := newSlow(t)

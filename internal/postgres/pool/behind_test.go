@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/migrations"
 )
 
-// A process may have started while nobody could tell it what the schema is.
+// A process may have started while the schema's version could not be read.
 func TestADatabaseThatIsBehindIsUnavailable(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)

@@ -59,8 +59,8 @@ func TestDurableOrRefused(t *testing.T) {
 	require.Contains(t, weak.Settings, "synchronous_commit", "by the address")
 }
 
-// A session that begins after somebody has set it off commits as the others do, and
-// one that waits for more goes on to.
+// A session that begins after the setting was turned off commits durably like the others. A session with a stricter
+// setting keeps it.
 func TestDurableSessions(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)

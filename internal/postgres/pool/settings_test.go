@@ -30,7 +30,7 @@ func lacking(t *testing.T, a pool.Address) (names, remedies []string) {
 	return names, remedies
 }
 
-// TestSettings: by default each session brings what must hold; behind a pooler the role must have it.
+// TestSettings: by default each session begins with the required settings; behind a pooler the role must have them.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)

@@ -28,8 +28,8 @@ func (n newer) change(t *testing.T, to string) {
 	require.NoError(t, err)
 }
 
-// TestAMigrationThatChangesTypes changes what prepared statements return, below all connections of a pool: none of the ways to use
-// them next returns an error.
+// TestAMigrationThatChangesTypes changes the result types of prepared statements, below all connections of a pool. The
+// next use, in any way, returns no error.
 func TestAMigrationThatChangesTypes(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// TestPool_OnCommit: each commit is run once, and what is undone is none.
+// TestPool_OnCommit: each commit is run once, and a rollback is no commit.
 func TestPool_OnCommit(t *testing.T) {
 	t.Parallel()
 	p := open(t, testdb.New(t))

@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/migrations"
 )
 
-// soon is how long a test waits for what must happen.
+// soon is how long a test waits for an expected event.
 const soon = 20 * time.Second
 
 // TestNeighbours looks at two schemas of one database, beside a third.
@@ -29,7 +29,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// neighbours are two schemas of one database, whose names differ in what a statement that folds or splits names would lose.
+// neighbours are two schemas of one database. Their names differ only in ways that are lost if a statement folds or
+// splits names.
 func neighbours(t *testing.T) (first, second string) {
 	t.Helper()
 	dsn := testdb.New(t)
@@ -44,7 +45,7 @@ func open(t *testing.T, dsn string) *postgres.Store {
 	return store
 }
 
-// leads looks for what a schema has of another: nothing leads out of it but to what PostgreSQL comes with.
+// leads looks for references from one schema to the other: only references to PostgreSQL's own objects lead out of it.
 func leads(t *testing.T, first, _ string) {
 	t.Helper()
 	conn := testdb.Connect(t, first)
@@ -90,7 +91,7 @@ func TestMigratedApart(t *testing.T) {
 	require.ErrorIs(t, open(t, empty).Migrated(t.Context()), migrations.ErrBehind)
 }
 
-// notices: what is announced in a schema reaches those who listen there.
+// notices: an announcement in a schema reaches the listeners there.
 func notices(t *testing.T, first, second string) {
 	t.Helper()
 	here, there := listen(t, open(t, first)), listen(t, open(t, second))
@@ -100,7 +101,7 @@ func notices(t *testing.T, first, second string) {
 	require.Equal(t, "of the second", heard(t, there))
 }
 
-// listen returns what a store hears until the test ends.
+// listen returns the announcements to a store until the test ends.
 func listen(t *testing.T, store *postgres.Store) <-chan string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -132,7 +133,7 @@ func heard(t *testing.T, from <-chan string) string {
 
 const audit = `INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome) VALUES (gen_random_uuid(), gen_random_uuid(), 'ann', '{}', 'look', 'done')`
 
-// locks: what holds a lock of one schema holds up no one in another, while it does in its own.
+// locks: a lock in one schema blocks others in its own schema, and no one in another schema.
 func locks(t *testing.T, first, second string) {
 	t.Helper()
 	q := dbsqlc.New()
@@ -169,7 +170,7 @@ func begin(t *testing.T, dsn string) pgx.Tx {
 	return tx
 }
 
-// chains: each schema has an audit log of its own, whose positions begin with 1 and whose hashes are those of its entries.
+// chains: each schema has an audit log of its own. Its positions begin with 1 and its hashes are those of its entries.
 func chains(t *testing.T, first, second string) {
 	t.Helper()
 	for _, dsn := range []string{first, second, first} {

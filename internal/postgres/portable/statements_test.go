@@ -20,7 +20,7 @@ var (
 	conflict = regexp.MustCompile(`(?s)\bON CONFLICT\b.*?(\bRETURNING\b|$)`)
 )
 
-// rule is what a part of a statement must not contain, unless it contains what goes after it.
+// rule is a pattern that a part of a statement must not match, unless the part also matches its exception.
 type rule struct {
 	part                *regexp.Regexp
 	what, unless, fault string
@@ -55,7 +55,7 @@ func (r rule) broken(statement string) bool {
 	return regexp.MustCompile(r.what).MatchString(part) && (r.unless == "" || !regexp.MustCompile(r.unless).MatchString(statement))
 }
 
-// faults lists what is wrong with a statement.
+// faults lists the violations of a statement.
 func faults(statement string, rules []rule) (found []string) {
 	statement = strings.ReplaceAll(comments.ReplaceAllString(statement, ""), "epoch FROM", "")
 	for _, r := range rules {
@@ -96,7 +96,8 @@ func TestStatements(t *testing.T) {
 	for name, statement := range all {
 		require.Empty(t, faults(statement, append(everywhere(), distributed()...)), name)
 	}
-	// Without RETURNING, Citus copies what INSERT reads of a SELECT, and the error of a violation has neither its code nor the constraint.
+	// Without RETURNING, Citus copies the rows that INSERT reads from a SELECT, and the error of a violation has neither
+	// its code nor the constraint.
 	for _, name := range []string{"AttemptsInsert", "EventsInsert", "MovementsInsert", "ReferencesInsert"} {
 		require.Contains(t, all[name], "RETURNING", name+": its violations are told apart by their constraints")
 	}
@@ -109,7 +110,7 @@ func TestMigrations(t *testing.T) {
 	for _, file := range files {
 		text, err := fs.ReadFile(migrations.FS, file)
 		require.NoError(t, err)
-		if file != "00012_staff_audit.sql" { // whose function a later one replaces
+		if file != "00012_staff_audit.sql" { // a later file replaces its function
 			require.Empty(t, faults(string(text), everywhere()), file)
 		}
 	}

@@ -55,7 +55,7 @@ var tokens = []string{
 
 func draw[T any](w *world, of []T) T { return of[w.random.IntN(len(of))] }
 
-// begin pays an order, and decides what happens to the payment on later days.
+// begin pays an order, and decides the later events of the payment.
 func (w *world) begin(t *testing.T) {
 	t.Helper()
 	p := &made{order: fmt.Sprintf("M-%03d", len(w.payments)), token: draw(w, tokens)}
@@ -80,7 +80,7 @@ func (w *world) begin(t *testing.T) {
 	}
 }
 
-// charge is how the sandbox has a payment; zero while it has none.
+// charge is the sandbox's charge of a payment; zero without one.
 func (w *world) charge(t *testing.T, p *made) charge {
 	t.Helper()
 	var found struct{ Items []charge }
@@ -118,10 +118,10 @@ func (w *world) capture(t *testing.T, p *made) {
 	require.NoError(t, err)
 }
 
-// acts is what is done to a payment, by how many days after it was begun.
+// acts are the actions on a payment, by the number of days after its beginning.
 type acts map[int]func(t *testing.T, p *made)
 
-// course draws what is done to one payment.
+// course draws the actions on one payment.
 func (w *world) course() acts {
 	day := func() int { return w.random.IntN(9) }
 	in := acts{}
@@ -146,7 +146,8 @@ func (w *world) course() acts {
 	return in
 }
 
-// refund refunds by the API a part of what is left at the sandbox, or all that is left here. What is not learned here yet may refuse it.
+// refund refunds by the API a part of the amount left at the sandbox, or the whole amount left here. A change that is
+// unknown here may make the refund fail.
 func (w *world) refund(whole bool) func(t *testing.T, p *made) {
 	return func(t *testing.T, p *made) {
 		t.Helper()
@@ -180,7 +181,7 @@ func (w *world) refundInDashboard(whole bool) func(t *testing.T, p *made) {
 	}
 }
 
-// disputes are the acts that follow each other, of disputes: those that are decided otherwise later, too.
+// disputes are sequences of actions on a dispute, even with a later reversal of its decision.
 var disputes = [][]string{
 	{"dispute"},
 	{"dispute", "evidence"},
@@ -198,7 +199,8 @@ var disputes = [][]string{
 	{"warning", "open", "lose"},
 }
 
-// dispute opens a dispute of all that is left, or of a part of what was captured, and has the other acts done on later days.
+// dispute opens a dispute of the whole amount left, or of a part of the captured amount, and schedules the other actions
+// for later days.
 func (w *world) dispute(steps ...string) func(t *testing.T, p *made) {
 	return func(t *testing.T, p *made) {
 		t.Helper()
@@ -224,7 +226,8 @@ func (w *world) dispute(steps ...string) func(t *testing.T, p *made) {
 	}
 }
 
-// live plays a day: some payments, and what was put off until today, in any order, and the night's reconciliation, unless it is left out.
+// live plays a day: some payments, the actions due today, in any order, and the night's reconciliation, unless it is
+// left out.
 func (w *world) live(t *testing.T, payments int, reconciled bool) {
 	t.Helper()
 	end := w.Now().Add(24 * time.Hour)

@@ -79,7 +79,7 @@ func (w *world) month(t *testing.T) {
 		len(w.payments), w.listed, 100*lost, entries, w.found, left)
 }
 
-// lost is the share of the events that never came, which is about the one that is to be lost.
+// lost is the share of the events that never arrived. It is about the configured share.
 func (w *world) lost(t *testing.T) float64 {
 	t.Helper()
 	w.events(t)
@@ -88,7 +88,7 @@ func (w *world) lost(t *testing.T) float64 {
 	return lost
 }
 
-// applied: lookups show how a payment stands and no more, so that what is missed is only in the books.
+// applied: lookups show only the status of a payment, so the missed movements are only in the books.
 func applied(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p gateway.Provider) gateway.Provider { return plain{p} })
@@ -105,7 +105,8 @@ func (p plain) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	return o, err
 }
 
-// settled: the lookups of final attempts bring what no entry of the books shows: how disputes ended that moved no more money.
+// settled: the lookups of final attempts bring facts without an entry in the books: the ends of disputes that moved no
+// more money.
 func (w *world) settled(t *testing.T) {
 	t.Helper()
 	w.wait(t, 31*24*time.Hour)

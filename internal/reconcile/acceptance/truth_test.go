@@ -30,7 +30,7 @@ func (w *world) ledger(t *testing.T) (all []entry) {
 	return all
 }
 
-// differing are the payments of which an amount here is not the sum of the ledger, with both: captured, refunded, disputed.
+// differing are the payments with an amount that differs from the ledger's sum, with both: captured, refunded, disputed.
 func (w *world) differing(t *testing.T) (all []string) {
 	t.Helper()
 	sums := map[string]*[3]int64{}
@@ -121,8 +121,8 @@ func (w *world) disputes(t *testing.T, p *made) []dispute {
 	return found.Disputes
 }
 
-// disputesAgree: each dispute whose last act moved money, or each of all, stands here as there, at its payment, and no other is here. Of
-// all, a person is told of each inquiry.
+// disputesAgree requires each dispute whose last action moved money, or each dispute if all is set, to have the
+// sandbox's status, at its payment. No other dispute exists here. If all is set, each inquiry has a discrepancy.
 func (w *world) disputesAgree(t *testing.T, all bool) (n int) {
 	t.Helper()
 	here, told := map[string]string{}, w.rows(t, "SELECT about_id FROM discrepancies WHERE kind = 'disputed'")
@@ -146,8 +146,8 @@ func (w *world) disputesAgree(t *testing.T, all bool) (n int) {
 	return n
 }
 
-// justified: what is left to a person is, without exception, the chargebacks of the ledger, each once, the disputes that the sandbox has, and
-// money that came, or came back, to payments that had failed before.
+// justified: the open discrepancies are exactly the chargebacks of the ledger, each once, the disputes of the sandbox,
+// and money that arrived, or came back, after its payment had failed.
 func (w *world) justified(t *testing.T) map[string]int {
 	t.Helper()
 	chargebacks, late, disputed := map[string]bool{}, map[string]bool{}, map[string]bool{}

@@ -62,11 +62,11 @@ type world struct {
 	daily      worker.Loop
 	final      worker.Loop
 
-	// payments are all that were begun, todo is what happens to them, by day.
+	// payments are all payments that began, todo are their later actions, by day.
 	payments []*made
 	todo     map[int][]func(t *testing.T)
 	day      int
-	// planned is the payment whose charge decides itself next, status that of the charge until then.
+	// planned is the payment whose charge is decided next, status is the status of the charge until then.
 	planned *made
 	status  string
 	// listed is how many events the sandbox has made, due the deliveries that are awaited.
@@ -108,7 +108,7 @@ func (w *world) startSandbox(t *testing.T, seed uint64, hook string) {
 	t.Cleanup(func() { require.NoError(t, w.box.Close()) })
 }
 
-// wire wires the rooms and returns what receives webhooks.
+// wire wires the packages and returns the handler of webhooks.
 func (w *world) wire(t *testing.T, look func(gateway.Provider) gateway.Provider) http.Handler {
 	t.Helper()
 	server := httptest.NewServer(w.box)
@@ -162,7 +162,7 @@ func (w *world) deliver(rw http.ResponseWriter, r *http.Request, receive http.Ha
 	rw.WriteHeader(answer.Code)
 }
 
-// counted gets what each daily run came to.
+// counted gets the results of each daily run.
 func (w *world) counted(_ string, results map[string]int, failed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -174,7 +174,7 @@ func (w *world) counted(_ string, results map[string]int, failed bool) {
 	}
 }
 
-// run runs a portion of loops and waits for what they began.
+// run runs a portion of loops and waits for the work that they began.
 func (w *world) run(t *testing.T, loops ...worker.Loop) {
 	t.Helper()
 	for _, loop := range loops {
