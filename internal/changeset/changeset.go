@@ -299,7 +299,7 @@ func (s *Changeset) moved(c *Change, name payment.MovementName) {
 	s.movers[name] = c.Attempt.ID
 }
 
-// LoadNamed reads the movements and disputes that reports name: which attempts have them.
+// LoadNamed reads the attempts of the movements and disputes that reports name.
 func (s *Changeset) LoadNamed(ctx context.Context, named Named) error {
 	if err := s.loadMovers(ctx, named.Movements); err != nil {
 		return err
@@ -358,7 +358,7 @@ func (s *Changeset) Save(ctx context.Context) error {
 	return s.tx.Save(ctx, writes)
 }
 
-// current is an attempt that the changeset has locked, as it is by now.
+// current is the present state of an attempt that the changeset has locked.
 func (s *Changeset) current(id payment.AttemptID) payment.Attempt { return s.changes[id].Attempt }
 
 // Discrepancies are the discrepancies that the changeset opens, with the ones that were open already.

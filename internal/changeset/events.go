@@ -59,8 +59,8 @@ func (s *Changeset) ends(c *Change) payment.HoldEnd {
 	return payment.HoldsBefore
 }
 
-// applyOrDefer applies a report, unless it is of money that must have been captured before
-// and has not been reported yet; overdue ones are recorded all the same.
+// applyOrDefer applies a report, unless its money must have been captured before and that capture is not reported yet.
+// An overdue report is recorded nevertheless.
 func (s *Changeset) applyOrDefer(c *Change, r payment.Report, overdue bool) fsm.Verdict {
 	if refund.BeforeCapture(r, &c.Attempt) && !overdue {
 		return inbound.Deferred
@@ -114,8 +114,8 @@ func (s *Changeset) due(ctx context.Context) error {
 	return s.tx.EventsSettle(ctx, due)
 }
 
-// unpark applies the parked events that use a name which an attempt has just gained, or
-// has them fetched now. Each may bring the next one's name.
+// unpark applies the parked events with a name that an attempt has just gained, or makes their fetch due now. Each event
+// may bring the name of the next one.
 func (s *Changeset) unpark(ctx context.Context) error {
 	tried := map[payment.EventID]bool{}
 	for {
@@ -145,8 +145,7 @@ func (s *Changeset) unpark(ctx context.Context) error {
 	}
 }
 
-// gained is the change of the attempt that has just gained a name which an event uses; nil
-// without one.
+// gained is the change of the attempt that has just gained a name of an event; nil without one.
 func (s *Changeset) gained(e inbound.StoredEvent) *Change {
 	for _, id := range s.order {
 		c := s.changes[id]

@@ -7,14 +7,14 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Reachable reports whether a payment can be looked up or cancelled: the account has a gateway, which
-// has the payment's name, or finds it by ours.
+// Reachable reports whether a payment can be looked up or cancelled. Its account must have a gateway, and the gateway
+// must have the payment's name or find the payment by ours.
 func (r Rules) Reachable(a payment.Attempt) bool {
 	p := r.Accounts.Get(a.Account).Provider
 	return p != nil && (a.ProviderPaymentID != "" || p.Capabilities().Find)
 }
 
-// Abandon ends a payment with BegunElsewhere, by a report or by expiry: it is cancelled at the provider. A payment of an
+// Abandon ends an external payment, by a report or by expiry: it is cancelled at the provider. A payment of an
 // unreachable account fails at once, unless its money is on hold. The cancel keeps the id of the cause.
 func (s *Changeset) Abandon(c *Change, origin payment.Origin, f *payment.Failure, cause payment.Cause) {
 	a := &c.Attempt
@@ -31,8 +31,8 @@ func (s *Changeset) Abandon(c *Change, origin payment.Origin, f *payment.Failure
 	s.Apply(c, payment.Report{OfAttempt: true, Says: fsm.NewsFailed, Failure: f, Ends: payment.HoldsAll, Cause: cause})
 }
 
-// Until makes an operation due when the payment, which was begun elsewhere, expires, or before: where
-// it can't be looked up, only then.
+// Until makes an operation due no later than the expiry of its external payment. If the payment can't be looked up, the
+// operation waits until then.
 func (s *Changeset) Until(c *Change, o *payment.Operation) {
 	if end := *c.Attempt.ExpiresAt; !s.Reachable(c.Attempt) {
 		o.Wait(end)
@@ -41,14 +41,14 @@ func (s *Changeset) Until(c *Change, o *payment.Operation) {
 	}
 }
 
-// named makes the lookup of a payment that was begun elsewhere due soon, once it has its first name.
+// named makes the lookup of an external payment due soon, once it has its first name.
 func (s *Changeset) named(c *Change, o *payment.Operation) {
 	if c.before.ProviderPaymentID == "" && c.Attempt.ProviderPaymentID != "" && o.Kind == payment.OperationCheck && s.Reachable(c.Attempt) {
 		o.Sooner(s.Now().Add(s.Schedule.Delay(0)))
 	}
 }
 
-// Learn applies the provider's names of a payment that was begun elsewhere.
+// Learn applies the provider's names of an external payment.
 func (s *Changeset) Learn(c *Change, id string, references []string, cause payment.Cause) {
 	s.Apply(c, payment.Report{Says: fsm.NewsMoney, Payment: id, References: references, Cause: cause})
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// names are the names by which providers may call attempts, as far as the changeset has
-// read them.
+// names are the names of attempts at providers, as far as the changeset has read them.
 type names struct {
 	owners map[payment.Reference]payment.AttemptID
 	// asked has the names whose owners and parked events were read.
@@ -101,7 +100,7 @@ func (s *Changeset) yield(c *Change, owners map[payment.Reference]payment.Attemp
 	})
 }
 
-// Sorted are references in the order in which they are locked, each once.
+// Sorted are references in the order of their locks, each once.
 func Sorted(refs []payment.Reference) []payment.Reference {
 	slices.SortFunc(refs, func(a, b payment.Reference) int {
 		return cmp.Or(strings.Compare(a.Account, b.Account), strings.Compare(a.Name, b.Name))

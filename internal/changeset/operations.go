@@ -69,7 +69,7 @@ func (s *Changeset) giveUp(c *Change, before payment.Attempt, r payment.Report) 
 	take := c.Attempt.OpenTake()
 	another := before.State.Final() && r.Payment != "" && before.Payment(r.Payment) == nil
 	if c.Attempt.Begun != payment.BegunHere || c.Attempt.HasBeside(r.Payment) || another {
-		// An attempt with BegunElsewhere waits for its customer, who may try another card. A charge of ours may have
+		// An external attempt waits for its customer, who may try another card. A charge of ours may have
 		// another good payment, or be over.
 		return c.Attempt.Failure != before.Failure || c.Attempt.PaymentsChanged(&before)
 	}
@@ -100,7 +100,7 @@ func (s *Changeset) Want(c *Change, origin payment.Origin) *payment.Operation {
 	return c.Add(o)
 }
 
-// Add makes an operation one of the attempt's.
+// Add adds an operation to the attempt.
 func (c *Change) Add(o payment.Operation) *payment.Operation {
 	c.Attempt.Operations = append(c.Attempt.Operations, o)
 	return &c.Attempt.Operations[len(c.Attempt.Operations)-1]
@@ -171,8 +171,8 @@ func closeSecond(a *payment.Attempt) {
 	}
 }
 
-// secondHold has the hold of a payment cancelled beside another payment that has captured or holds the money: it takes no
-// money, and would keep the customer's.
+// secondHold requests the cancellation of a payment's hold beside another payment that has captured or holds the money.
+// The second hold takes no money, but would block the customer's.
 func (s *Changeset) secondHold(c *Change, before payment.Attempt) {
 	a := &c.Attempt
 	if len(a.Payments) < 2 || !a.PaymentsChanged(&before) || a.Failed() {
@@ -327,7 +327,7 @@ func (s *Changeset) find(c *Change, f payment.Finding, cause payment.Cause) {
 // Find opens the discrepancy of a finding that no report has made.
 func (s *Changeset) Find(c *Change, f payment.Finding) { s.find(c, f, payment.Cause{}) }
 
-// Open opens a discrepancy, once for its cause. An empty text is that of its kind.
+// Open opens a discrepancy, once for its cause. An empty text becomes the text of its kind.
 func (s *Changeset) Open(d review.Discrepancy) {
 	if d.Text == "" {
 		d.Text = review.Explain(d.Kind)

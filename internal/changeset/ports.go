@@ -63,8 +63,8 @@ type Writes struct {
 	// Moves are to be added.
 	Moves         []payment.DisputeMove
 	Discrepancies []DiscrepancyWrite
-	// Messages are the events for the merchant, but for those of discrepancies. Those of cancelled
-	// orders are written only where the cancellation was requested.
+	// Messages are the events for the merchant, except those of discrepancies. An event of a cancelled order is written
+	// only where the cancellation was requested.
 	Messages []outbox.Message
 }
 

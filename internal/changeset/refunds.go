@@ -12,8 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// refunds are those of attempts that need them. Attribution, which refund a movement belongs to, is
-// theirs; it changes no sum.
+// refunds are the refunds of attempts that need them. They have the attribution of movements to refunds, which changes
+// no sum.
 type refunds struct {
 	of map[payment.AttemptID][]*refund.Refund
 	// was has the state on disk of the refunds that may have changed.
@@ -51,7 +51,7 @@ func (s *Changeset) LoadRefunds(ctx context.Context, ids ...payment.AttemptID) e
 	return nil
 }
 
-// Refunds are those of an attempt, as they are by now.
+// Refunds are the present refunds of an attempt.
 func (s *Changeset) Refunds(id payment.AttemptID) []refund.Refund {
 	all := make([]refund.Refund, 0, len(s.refunds.of[id]))
 	for _, r := range s.refunds.of[id] {
@@ -60,7 +60,7 @@ func (s *Changeset) Refunds(id payment.AttemptID) []refund.Refund {
 	return all
 }
 
-// Refund is one of an attempt's refunds, nil if it has no such.
+// Refund is the attempt's refund with an id, nil if it does not exist.
 func (s *Changeset) Refund(of payment.AttemptID, id payment.RefundID) *refund.Refund {
 	for _, r := range s.refunds.of[of] {
 		if r.ID == id {
@@ -70,7 +70,7 @@ func (s *Changeset) Refund(of payment.AttemptID, id payment.RefundID) *refund.Re
 	return nil
 }
 
-// Insert makes a refund one of its attempt's.
+// Insert adds a refund to its attempt.
 func (s *Changeset) Insert(r refund.Refund) *refund.Refund {
 	s.refunds.of[r.AttemptID] = append(s.refunds.of[r.AttemptID], &r)
 	s.refunds.touch(&r, 0)
@@ -129,8 +129,8 @@ func (s *Changeset) applyRefund(c *Change, r payment.Report) fsm.Verdict {
 	return stronger(verdict, s.attribute(c, r))
 }
 
-// refunded is the payment that a report of a refund is about. Where it does not say so, and the attempt has several, it is
-// that of the refund.
+// refunded is the payment of a report about a refund. If the report does not name it, and the attempt has several
+// payments, it is the refund's payment.
 func refunded(a *payment.Attempt, r payment.Report, known *refund.Refund) string {
 	if r.Payment != "" || len(a.Payments) < 2 {
 		return r.Payment
@@ -145,7 +145,7 @@ func refunded(a *payment.Attempt, r payment.Report, known *refund.Refund) string
 	return ""
 }
 
-// moveMoney records the movements of a report and nothing else.
+// moveMoney records only the movements of a report.
 func (s *Changeset) moveMoney(c *Change, r payment.Report, movements []payment.Told) fsm.Verdict {
 	if len(movements) == 0 {
 		return payment.Ignored
@@ -169,8 +169,7 @@ func stronger(a, b fsm.Verdict) fsm.Verdict {
 	return b
 }
 
-// AdvanceRefund applies a report of a refund of ours, which its own call or a lookup
-// brought.
+// AdvanceRefund applies a report of a refund of ours, from its own call or from a lookup.
 func (s *Changeset) AdvanceRefund(c *Change, r *refund.Refund, t payment.RefundTold, cause payment.Cause) fsm.Verdict {
 	t.Reference = r.ID.String()
 	return s.Apply(c, payment.Report{Says: fsm.NewsMoney, Refund: &t, Cause: cause})
@@ -323,8 +322,7 @@ func (s *Changeset) refundTotal(c *Change, r payment.Report) fsm.Verdict {
 	return s.moveMoney(c, r, []payment.Told{total})
 }
 
-// foreignRefund records a refund in another currency than the payment's, which a person is
-// to compare.
+// foreignRefund records a refund in another currency than the payment's. A person compares it.
 func (s *Changeset) foreignRefund(c *Change, r payment.Report, known *refund.Refund) fsm.Verdict {
 	t := *r.Refund
 	if known != nil {

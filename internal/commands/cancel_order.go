@@ -69,8 +69,7 @@ func (c *Commands) cancelOrder(ctx context.Context, actor authz.Actor, req idemp
 	return orderReply{o, idempotency.Created}, err
 }
 
-// cancelLive cancels the order's live attempt, which may be nil, at the provider, and returns the
-// order as it is then.
+// cancelLive cancels the order's live attempt at the provider, and returns the order after that. live may be nil.
 func (c *Commands) cancelLive(ctx context.Context, id payment.OrderID, live *payment.Attempt) (payment.Order, error) {
 	if live != nil {
 		if a, err := c.await(ctx, *live, c.Wait); err == nil && !a.State.Final() {

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// checkEvery is the least time between two lookups of an attempt that callers cause, and, after checksAtOnce, between those of all
-	// attempts of a user.
+	// checkEvery is the least time between two lookups of an attempt by callers. After checksAtOnce lookups it is also
+	// the least time between lookups of all attempts of a user.
 	checkEvery   = 3 * time.Second
 	checksAtOnce = 10
 )

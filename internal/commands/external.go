@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// External is the command: register a payment that is begun elsewhere, by the merchant's own call or
-// by the provider's script on its page.
+// External is the command that registers an external payment: the merchant's own call, or the provider's
+// script on its page, begins it.
 type External struct {
 	OrderID payment.OrderID
 	Account string
@@ -29,11 +29,11 @@ type External struct {
 	Supersedes *payment.AttemptID
 }
 
-// expiresIn is how long a payment that is begun elsewhere may take, where its caller sets no time.
+// expiresIn is the default time that an external payment may take.
 const expiresIn = 24 * time.Hour
 
-// Register makes the attempt of a payment that is begun elsewhere: the same contract as a pay, and no
-// call by us. Webhooks, a lookup or a report move it.
+// Register makes the attempt of an external payment. It has the same contract as a pay, and makes no call to
+// the provider. Webhooks, a lookup or a report move the attempt.
 func (c *Commands) Register(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd External) (Reply, error) {
 	if err := actor.MayAct(); err != nil {
 		return Reply{}, err
@@ -83,7 +83,7 @@ func (c *Commands) beginElsewhere(a *payment.Attempt, cmd External) {
 	a.Operations = []payment.Operation{op}
 }
 
-// learnNames gives a new attempt the provider's names of a payment with BegunElsewhere, and applies the events that are
+// learnNames gives a new attempt the provider's names of an external payment, and applies the events that are
 // parked for them.
 func (c *Commands) learnNames(ctx context.Context, tx Tx, p *payStart) error {
 	if p.elsewhere == nil {
@@ -125,7 +125,7 @@ func learn(ctx context.Context, tx Tx, s *changeset.Changeset, change *changeset
 	return nil
 }
 
-// Outcome is how a merchant's backend reports a payment that was begun elsewhere.
+// Outcome is the outcome of an external payment, as the merchant's backend reports it.
 type Outcome string
 
 const (
@@ -143,7 +143,7 @@ func (o Outcome) failure() *payment.Failure {
 	return payment.NewFailure("canceled", "")
 }
 
-// Report is the command of the merchant's backend that reports on a payment with BegunElsewhere.
+// Report is the command of the merchant's backend that reports on an external payment.
 type Report struct {
 	AttemptID         payment.AttemptID
 	ProviderPaymentID string
@@ -214,7 +214,7 @@ func (c *Commands) reportIn(ctx context.Context, tx Tx, actor authz.Actor, cmd R
 	return s.Save(ctx)
 }
 
-// asked looks up a payment with BegunElsewhere, if a lookup is possible, and returns the view of it.
+// asked looks up an external payment, if a lookup is possible, and returns the view of it.
 func (c *Commands) asked(ctx context.Context, id payment.AttemptID) (payment.View, error) {
 	a, err := c.Store.Attempt(ctx, id)
 	if err != nil {
@@ -229,7 +229,7 @@ func (c *Commands) asked(ctx context.Context, id payment.AttemptID) (payment.Vie
 	return c.Runner.View(ctx, a)
 }
 
-// supersede abandons the order's live attempt, which was begun elsewhere, for another one.
+// supersede abandons the order's live external attempt for a new attempt.
 func (c *Commands) supersede(ctx context.Context, actor authz.Actor, order payment.OrderID, id *payment.AttemptID) error {
 	if id == nil {
 		return nil

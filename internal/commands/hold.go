@@ -10,8 +10,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// mayRelease returns ErrForbidden where the actor would end a hold that is the merchant's: money of one of the attempts
-// is authorized, and a customer may not release it. It returns ErrBusy while that is uncertain.
+// mayRelease returns ErrForbidden where the actor would end a hold of the merchant: money of one of the attempts is
+// authorized, and a customer may not release it. It returns ErrBusy while that is uncertain.
 func (c *Commands) mayRelease(actor authz.Actor, attempts ...payment.Attempt) error {
 	switch {
 	case c.releases(actor):

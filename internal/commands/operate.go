@@ -28,8 +28,8 @@ type operation struct {
 	met func(a payment.Attempt) bool
 	// uses reports whether a refusal uses up the key.
 	uses func(err error) bool
-	// unmet is the caller's refusal after the call, given the attempt as it was; nil if the
-	// attempt as it then is the response.
+	// unmet is the caller's refusal after the call, given the attempt before the call. It is nil if the response is the
+	// attempt after the call.
 	unmet func(a payment.Attempt, r gateway.CallResult) error
 }
 

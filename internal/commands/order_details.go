@@ -43,7 +43,7 @@ func (c *Commands) detailed(ctx context.Context, actor authz.Actor, cmd Pay) (Pa
 	return cmd.with(of, actor), nil
 }
 
-// with adds the details of the order. Lines of a customer don't replace those of a fiscal receipt.
+// with adds the details of the order. A customer's lines don't replace the lines of a fiscal receipt.
 func (p Pay) with(of orderDetails, actor authz.Actor) Pay {
 	if len(p.Lines) == 0 || gateway.HasReceipt(of.Lines) && !actor.Has(payment.RoleService) {
 		p.Lines = of.Lines

@@ -9,7 +9,7 @@ import (
 )
 
 // closesPage reports whether an order's live attempt makes way for another pay of its customer. It does if a try was
-// declined on the provider's page and the provider can close that page. For an attempt with BegunElsewhere the caller
+// declined on the provider's page and the provider can close that page. For an external attempt the caller
 // must name it as superseded.
 func (c *Commands) closesPage(a payment.Attempt) bool {
 	p := c.Runner.Accounts.Get(a.Account).Provider

@@ -27,7 +27,7 @@ type Pay struct {
 	Currency *payment.Currency
 	// ownCustomer is set if the pay came with a customer.
 	ownCustomer bool
-	// Supersedes is the order's live attempt, with BegunElsewhere, that the customer has abandoned; nil without one.
+	// Supersedes is the order's live external attempt that the customer has abandoned; nil without one.
 	Supersedes *payment.AttemptID
 }
 
@@ -133,9 +133,9 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	return Reply{View: v, Result: idempotency.Created}, err
 }
 
-// payAgain is the response to a request that has made its attempt: the attempt as it is now, after
-// the runner that has it is done or wait is over. The charge of a runner that died is taken over.
-// It returns payment.ErrAttemptNotFound for a new request.
+// payAgain is the response to a repeated request that has made its attempt. It returns the attempt as it is after its
+// runner is done, or after wait. It takes over the charge of a runner that died. It returns payment.ErrAttemptNotFound
+// for a new request.
 func (c *Commands) payAgain(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay, wait time.Duration) (Reply, error) {
 	name := payment.RequestName{Order: cmd.OrderID, User: actor.User(), Request: payment.RequestID(req.Key)}
 	a, err := c.byRequest(ctx, name)

@@ -84,7 +84,7 @@ func (c *Commands) startAll(ctx context.Context, pays []*payStart) (err error) {
 	})
 }
 
-// startIn makes the attempts of those pays that are the first of a free order.
+// startIn makes the attempts of the pays that are the first of a free order.
 func (c *Commands) startIn(ctx context.Context, tx Tx, pays []*payStart) (started []*payStart, err error) {
 	keys, ids := make([]idempotency.Request, len(pays)), make([]payment.OrderID, len(pays))
 	for i, p := range pays {
@@ -251,7 +251,7 @@ func addUp(lines []gateway.Line, money payment.Money) error {
 	return nil
 }
 
-// newAttempt is an attempt with its charge, which is begun.
+// newAttempt is an attempt with its charge. The charge has begun.
 func (c *Commands) newAttempt(now time.Time, o payment.Order, p *payStart) (payment.Attempt, error) {
 	begun := payment.BegunHere
 	if p.elsewhere != nil {

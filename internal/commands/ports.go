@@ -50,7 +50,7 @@ type Store interface {
 
 	// InCommandTx runs fn in one transaction, as changeset.InTx.
 	InCommandTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
-	// KeyRead reads a key that is not expired; false if there is none.
+	// KeyRead reads an unexpired key; false if it does not exist.
 	KeyRead(ctx context.Context, r idempotency.Request) (idempotency.Record, bool, error)
 	// Order reads an order with its attempts. Orders reads several orders and leaves out missing ones.
 	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)

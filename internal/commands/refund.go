@@ -131,7 +131,7 @@ func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idemp
 	return t, err
 }
 
-// makeRefund inserts the refund of a command, with its operation, which is begun.
+// makeRefund inserts the refund of a command, with its operation. The operation has begun.
 func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req idempotency.Request, cmd CreateRefund) (runner.Task, error) {
 	s := changeset.New(tx, c.Runner.Rules)
 	if err := s.LoadRefunds(ctx, a.ID); err != nil {

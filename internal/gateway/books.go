@@ -61,8 +61,8 @@ func (s Span) Split(length time.Duration) (parts []Span) {
 type Entry struct {
 	// ID is the provider's id of the entry; an account has it once.
 	ID string
-	// Payment is the canonical id of the payment, as a Report has it; References are others by which it may
-	// be named, our attempt's id among them where the provider carries it.
+	// Payment is the canonical id of the payment, as in a Report. References are its other names, with our attempt's id
+	// where the provider carries it.
 	Payment    string
 	References []string
 	// Order is the merchant's order, where the provider carries it.
@@ -117,7 +117,7 @@ func (e Entry) refund() *payment.RefundTold {
 	return t
 }
 
-// ownVersion is that of the UUIDs by which refunds of ours are named.
+// ownVersion is the version of our refunds' UUIDs.
 const ownVersion = 7
 
 // EventLog is a provider's own list of the events of an account.

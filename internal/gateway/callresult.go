@@ -24,7 +24,7 @@ const (
 	CallNotSent CallOutcome = "not_sent"
 	// CallHeldBack calls were not made in order to spare the provider.
 	CallHeldBack CallOutcome = "held_back"
-	// CallAsked is a lookup in the place of the call, which was not made.
+	// CallAsked is a lookup instead of the call, which was not made.
 	CallAsked CallOutcome = "asked"
 )
 
@@ -51,7 +51,7 @@ const (
 	// NotCaptured concludes that a capture was never made: the payment is still authorized, long
 	// after it could last have been sent.
 	NotCaptured Conclusion = "not_captured"
-	// AllEnded concludes that an attempt with BegunElsewhere is over. A lookup shows that no payment of it may take
+	// AllEnded concludes that an external attempt is over. A lookup shows that no payment of it may take
 	// money any more, and the attempt was to end.
 	AllEnded Conclusion = "all_ended"
 )
@@ -63,7 +63,7 @@ type Inference struct {
 	Cause     payment.Cause
 }
 
-// News is how the payment stands by the last report, empty without one.
+// News is the status of the payment by the last report, empty without a report.
 func (r CallResult) News() fsm.News {
 	for _, v := range slices.Backward(r.Reports) {
 		if v.Refund == nil {

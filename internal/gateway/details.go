@@ -8,9 +8,8 @@ import (
 // TokenKind is the kind of a payment method's token, by its form.
 type TokenKind int
 
-// The kinds of tokens. A single-use one was made for this one payment; a stored one can be charged
-// by any holder. TokenEither leaves it to the provider, which takes a stored one only with its
-// customer.
+// The kinds of tokens. A single-use token was made for this one payment. A stored token can be charged by any holder.
+// TokenEither leaves the decision to the provider, which accepts a stored token only with its customer.
 const (
 	TokenSingleUse TokenKind = iota
 	TokenStored
@@ -23,8 +22,7 @@ type Details struct {
 	Token string `json:"token"`
 	// MethodType is the provider's name for the sort of payment method; empty if not given.
 	MethodType string `json:"type,omitempty"`
-	// Stored is set if the token is that of a payment method which the provider keeps for the
-	// customer.
+	// Stored is set if the token belongs to a payment method that the provider keeps for the customer.
 	Stored bool `json:"stored,omitempty"`
 	// Save requests that the provider stores the method for the customer, in its presence.
 	Save bool `json:"save,omitempty"`
@@ -68,9 +66,8 @@ func ParseDetails(text string) (d Details, err error) {
 	return d, err
 }
 
-// Fits returns ErrUnfit, with which nothing is sent, for a charge with a token of another kind than
-// declared. Every adapter calls it first: a stored method is charged only together with its
-// customer.
+// Fits returns ErrUnfit for a charge with a token of another kind than declared. Nothing is sent then. Every adapter
+// calls it first: a stored method is charged only together with its customer.
 func (d Details) Fits(kind TokenKind) error {
 	if kind != TokenEither && d.Stored != (kind == TokenStored) {
 		return fmt.Errorf("%w: stored is %t for a token that says otherwise", ErrUnfit, d.Stored)

@@ -19,9 +19,9 @@ type Provider interface {
 	Capabilities() payment.Capabilities
 	// TokenKind returns the kind of a payment method's token, by its form. It makes no call.
 	TokenKind(token string) TokenKind
-	// CheckOwner looks up the owner of a stored payment method. It returns ErrMethodNotYours if
-	// that is not the customer, nil if it is, or if only the charge can show it, which then names
-	// the customer, so that the provider refuses another's.
+	// CheckOwner looks up the owner of a stored payment method. It returns ErrMethodNotYours if the owner is not the
+	// customer. It returns nil if the owner is the customer, or if only the charge can show it. The charge then names
+	// the customer, so that the provider refuses another's method.
 	CheckOwner(ctx context.Context, token, customer string) error
 	// Accepts returns a payment.ValidationError, by the members of a pay, for a charge that the provider would refuse
 	// for its form, and for members of its own request that are not allowed. It makes no call.
@@ -36,8 +36,7 @@ type Provider interface {
 	Lookup(ctx context.Context, providerPaymentID string) (Outcome, error)
 	// Find looks a payment up by our reference; see Capabilities.Find.
 	Find(ctx context.Context, id payment.AttemptID) (Outcome, error)
-	// Capture captures authorised money, Cancel releases it. Their outcomes are those of the
-	// payment.
+	// Capture captures authorised money, Cancel releases it. Their outcomes state the status of the payment.
 	Capture(ctx context.Context, c Capture) (Outcome, error)
 	Cancel(ctx context.Context, c Cancel) (Outcome, error)
 	// Refund refunds money; LookupRefund looks a refund up.
@@ -59,8 +58,7 @@ type Charge struct {
 	Permit Permit
 }
 
-// Completion is the call that goes on with a payment which its customer has approved, or has done a
-// step of.
+// Completion is the call that continues a payment after its customer has approved it, or has done a step of it.
 type Completion struct {
 	Attempt           payment.AttemptID
 	Order             payment.OrderID
@@ -80,7 +78,7 @@ type Completion struct {
 type Capture struct {
 	Attempt           payment.AttemptID
 	ProviderPaymentID string
-	// Container is as that of Completion.
+	// Container is as in Completion.
 	Container string
 	Money     payment.Money
 	Whole     bool
@@ -95,7 +93,7 @@ type Capture struct {
 type Cancel struct {
 	Attempt           payment.AttemptID
 	ProviderPaymentID string
-	// Container is as that of Completion.
+	// Container is as in Completion.
 	Container      string
 	IdempotencyKey string
 	Permit         Permit
@@ -109,7 +107,7 @@ type RefundCall struct {
 	Refund            payment.RefundID
 	Attempt           payment.AttemptID
 	ProviderPaymentID string
-	// Container is as that of Completion.
+	// Container is as in Completion.
 	Container string
 	Money     payment.Money
 	// Left is how much of the captured money is left before this refund, as far as was reported.
@@ -126,7 +124,7 @@ type RefundRef struct {
 	Refund            payment.RefundID
 	ProviderRefundID  string
 	ProviderPaymentID string
-	// Container is as that of Completion.
+	// Container is as in Completion.
 	Container string
 	// Age is how long ago, at least, the refund was sent; 0 if it may not have been.
 	Age time.Duration
@@ -143,13 +141,13 @@ type Outcome struct {
 	// Approved is set if the customer has agreed and the provider waits for the call that takes or
 	// holds the money: a Completion.
 	Approved bool
-	// PageOpen is as that of payment.Report.
+	// PageOpen is as in payment.Report.
 	PageOpen bool
 	// Undoes is set on a failure that also means the loss of captured money, if there is any
 	// (GoCardless's late failures).
 	Undoes bool
-	// ProviderPaymentID is the payment's id, the same as in webhooks; see webhooks.Event. It is empty while there is only a
-	// Container, in which the customer has begun no payment yet.
+	// ProviderPaymentID is the payment's id, the same as in webhooks; see webhooks.Event. It is empty while the outcome
+	// has only a Container, in which the customer has begun no payment yet.
 	ProviderPaymentID string
 	// Container is the provider's id of the page, session or order in which the payment is made; empty without one.
 	Container string
@@ -157,14 +155,14 @@ type Outcome struct {
 	// real money is meant, nil where the response does not state that.
 	Payee string
 	Live  *bool
-	// References are further ids by which its webhooks may name the payment.
+	// References are further ids that its webhooks may use for the payment.
 	References []string
 	// Money is the authorised or captured amount; nil if not stated.
 	Money *payment.Money
 	// Movements are the reported movements of money after the payment.
 	Movements []payment.Told
-	// Refunds are those of a captured payment, by whomever they were made, where a lookup of the payment shows them; see
-	// Capabilities.ShowsRefunds. Each is named as webhooks, books and LookupRefund name it.
+	// Refunds are the refunds of a captured payment, by any origin, where a lookup of the payment shows them; see
+	// Capabilities.ShowsRefunds. Each has the name that webhooks, books and LookupRefund use.
 	Refunds []RefundOutcome
 	// Disputes are the disputes of the payment, where a lookup shows them. Movements has the money that they took.
 	Disputes []payment.DisputeTold
@@ -184,8 +182,7 @@ type RefundOutcome struct {
 	// ProviderPaymentID is the payment's, of a refund that was looked up by its own id alone; see
 	// Capabilities.RefundAlone.
 	ProviderPaymentID string
-	// Unnamed is set if the provider reports a refund and not which: this one if it can be no
-	// other.
+	// Unnamed is set if the provider reports a refund without its id. It is this refund if no other is possible.
 	Unnamed bool
 	// Whole is set, in Outcome.Refunds, if all that was captured has been refunded, by refunds that
 	// the provider does not name.
@@ -204,8 +201,8 @@ func RefusedRefund(providerCode string) RefundOutcome {
 }
 
 var (
-	// ErrNotSent is returned when not a byte of this one call reached the provider, but for lookups
-	// that it begins with. An earlier call may have reached it.
+	// ErrNotSent is returned when not a byte of this one call reached the provider, except lookups at its beginning. An
+	// earlier call may have reached it.
 	ErrNotSent = errors.New("nothing was sent to the provider")
 	// ErrUnfit is an ErrNotSent of a request that this provider is never sent,
 	// whenever it is tried: a token of another kind, an amount that it has no
@@ -214,7 +211,7 @@ var (
 	// ErrHeldBack is returned, with ErrNotSent, when a call was not made in order to spare the
 	// provider. A lookup that was held back was not made.
 	ErrHeldBack = errors.New("held back from the provider")
-	// ErrNoSuchPayment is returned by a lookup when the provider has no such payment (yet).
+	// ErrNoSuchPayment is returned by a lookup when the payment does not exist at the provider (yet).
 	ErrNoSuchPayment = errors.New("the provider knows no such payment")
 	// ErrNotTold is returned by a lookup when the response does not contain the requested payment. With ErrNotSent it is
 	// returned by a command that looks up first, when the response shows no reason to send the command.
@@ -233,7 +230,7 @@ func (o Outcome) RefusesCall() bool {
 	return o.Refused || declined && o.ProviderPaymentID == "" && o.Container == ""
 }
 
-// RefusesCall is as that of Outcome.
+// RefusesCall is as in Outcome.
 func (o RefundOutcome) RefusesCall() bool {
 	return o.Refused || o.News == fsm.NewsFailed && o.ProviderRefundID == ""
 }
@@ -253,7 +250,7 @@ type Account struct {
 	// BooksBrowserMarked is set if a customer's browser could have written our mark in an entry of the books or of a
 	// statement; see payment.Report.BrowserMark.
 	BooksBrowserMarked bool
-	// Live is false for an account of test money, true for one of real money, nil if that is open.
+	// Live is false for an account of test money, true for an account of real money, nil if unknown.
 	Live *bool
 	// Payees are the ids by which the provider names the account as payee, see Outcome.Payee; empty where the
 	// configuration has no such id.

@@ -10,9 +10,8 @@ import (
 // errUnreadable is returned for a response with a name that can't be stored.
 var errUnreadable = errors.New("the provider's answer can't be kept as it is")
 
-// Readable returns the outcome with texts that the database takes. It returns an error
-// if a name, a currency or the next address can't be kept as they are: the outcome is
-// unknown then.
+// Readable returns the outcome with texts that the database accepts. It returns an error if a name, a currency or the
+// next address can't be stored unchanged: the outcome is unknown then.
 func (o Outcome) Readable() (Outcome, error) {
 	names := append([]string{o.ProviderPaymentID}, o.References...)
 	for _, m := range o.Movements {
@@ -39,7 +38,7 @@ func (o Outcome) Readable() (Outcome, error) {
 	return o, nil
 }
 
-// Readable is that of Outcome, for a refund.
+// Readable is as in Outcome, for a refund.
 func (o RefundOutcome) Readable() (RefundOutcome, error) {
 	if !storable.Nameable(o.ProviderRefundID, o.Reference, currencyOf(o.Money)) {
 		return RefundOutcome{}, errUnreadable

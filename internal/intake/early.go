@@ -45,7 +45,7 @@ func (e *early) same(o *early) bool {
 	})
 }
 
-// earlyNotices are those of a process, oldest first.
+// earlyNotices are the early notices of a process, oldest first.
 type earlyNotices struct {
 	mu      sync.Mutex
 	waiting []*early
@@ -150,9 +150,8 @@ func named(received []inbound.Received) []payment.Reference {
 	return changeset.Sorted(refs)
 }
 
-// Early keeps an unsigned delivery that names no payment which is on disk, for a minute, in
-// memory only. It returns payment.ErrOverloaded if there is no room for more of the sender or
-// of all.
+// Early keeps an unsigned delivery without a payment on disk, for a minute, in memory only. It returns
+// payment.ErrOverloaded if there is no room for more deliveries of the sender or of all senders.
 func (in *Inbox) Early(sender string, received []inbound.Received) error {
 	if len(named(received)) == 0 {
 		return nil // it can be of no payment
@@ -170,9 +169,9 @@ func (in *Inbox) Early(sender string, received []inbound.Received) error {
 	return nil
 }
 
-// RetryEarly takes in those early deliveries with a payment that is on disk by now. It returns
-// lookups, one for each account, of deliveries without; they may run at the same time. A response
-// only finds the payment: it is looked up again when the delivery is taken in.
+// RetryEarly takes in the early deliveries whose payment is on disk by now. For the others it returns lookups, one for
+// each account. They may run at the same time. A lookup's response only finds the payment: it is looked up again when
+// the delivery is taken in.
 func (in *Inbox) RetryEarly(ctx context.Context) (questions []func(context.Context) error, err error) {
 	waiting := in.early.now(in.Now())
 	if len(waiting) == 0 {
@@ -207,8 +206,8 @@ func (in *Inbox) admit(ctx context.Context, e *early) error {
 	return nil
 }
 
-// askEarly takes a delivery in if a lookup returns that the payment is one of ours. Without a
-// response it stays where it is, for its name to appear.
+// askEarly takes in a delivery if a lookup shows that the payment is ours. Without a response the delivery goes on
+// waiting for its name.
 func (in *Inbox) askEarly(ctx context.Context, e *early) error {
 	for _, r := range e.received {
 		f, err := in.fetch(ctx, r)

@@ -62,8 +62,8 @@ func (in *Inbox) canAsk(r inbound.Received) bool {
 	return e.NeedsFetch && p != nil && (e.ProviderPaymentID != "" || e.Container != "" || p.Capabilities().RefundAlone && inbound.IsRefund(e.Kind) && e.RefundID != "")
 }
 
-// unsignedTries is how often an unsigned event is fetched, in half a minute, until it counts as
-// proven that its provider has no such payment. A very new one may not show yet.
+// unsignedTries is how often an unsigned event is fetched, in half a minute, until its payment counts as missing at the
+// provider. A very new payment may not show yet.
 const unsignedTries = 5
 
 // Fetch looks up a parked event with too little content at its provider, and applies the response as its report. The
@@ -163,8 +163,8 @@ func (in *Inbox) settle(ctx context.Context, id payment.EventID, f *fetched, sin
 // hint reports whether not all that an event contains is signed.
 func hint(e webhooks.Event) bool { return e.SecretIndex < 0 || e.DeliveryID != "" }
 
-// names are those of the payment that an event was fetched for. A hint names nothing by
-// itself: else it could give another customer's payment to an attempt.
+// names are the names of the payment that was fetched for an event. The names in a hint itself don't count: they could
+// give another customer's payment to an attempt.
 func (f *fetched) names(e webhooks.Event) []string {
 	if !hint(e) {
 		all := slices.Concat(e.References, f.payment.References)
@@ -238,7 +238,7 @@ func applyFetched(s *changeset.Changeset, c *changeset.Change, e *inbound.Stored
 		e.Event = own
 		return
 	case inbound.CountsBeside(own) && slices.Contains(notLookedUp, own.Kind):
-		// The provider's API does not show it of a payment: the lookup found which one.
+		// The provider's API does not show this kind of event. The lookup only found the payment.
 		e.Event.NeedsFetch, e.Event.References = false, f.names(own)
 		e.Event.ProviderPaymentID = cmp.Or(f.payment.ProviderPaymentID, own.ProviderPaymentID)
 		s.ApplyEvent(c, e)
@@ -262,7 +262,7 @@ var notLookedUp = []webhooks.Kind{ //nolint:gochecknoglobals // a list
 // applyFetchedRefund applies a refund as if the event itself had contained all of it.
 func applyFetchedRefund(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredEvent, o gateway.RefundOutcome) {
 	if at, early := asksAgain(e, s.Now()); early && e.Event.Kind == webhooks.KindRefundFailed && o.News == fsm.NewsSucceeded {
-		wait(e, at) // the answer may be behind the notice, which is not repeated
+		wait(e, at) // the response may be older than the notice, which is not repeated
 		return
 	}
 	own := e.Event

@@ -7,9 +7,9 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 )
 
-// foreignGrowth is how many times as old an unmatched event without a mark of ours is at its next try:
-// after 1 s, 10 s, 100 s … Of another system at the account there may be a hundred for one of ours, and
-// each try writes; the commit in which an attempt gains the name brings the event anyway.
+// foreignGrowth is the factor between the ages of an unmatched event without a mark of ours at two consecutive tries:
+// after 1 s, 10 s, 100 s … Another system at the account may have a hundred events for each of ours, and each try writes. When an attempt
+// gains the name, its commit applies the event anyway.
 const foreignGrowth = 10
 
 // stays decides about a parked event after a try; names are all names of its payment. An unmatched event without a mark

@@ -126,8 +126,8 @@ func unavailable(err error) error {
 	return err
 }
 
-// takeDelivery has the id of a delivery stand for its body from now on. It has a
-// transaction of its own: a delivery that is not stored comes again as it was.
+// takeDelivery binds the id of a delivery to its body. It has a transaction of its own: a delivery that is not stored is
+// repeated unchanged.
 func (in *Inbox) takeDelivery(ctx context.Context, r inbound.Received) error {
 	if r.Event.DeliveryID == "" {
 		return nil

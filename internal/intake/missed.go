@@ -21,11 +21,10 @@ const (
 	missedMost  = 1024
 )
 
-// missed are names by which attempts were looked for a moment ago for parked events, in
-// vain. A transaction that gave one of them to an attempt at that same moment found the
-// events locked and went on without them; they would wait for their next try, which may be
-// an hour away, or never come if they became foreign. So these names are looked for again until such a transaction has ended.
-// Where there are more of them than can be looked for, that is left to the next try.
+// missed are names that parked events had and no attempt was found by, a moment ago. A transaction that gave one of the
+// names to an attempt at that moment found the events locked and skipped them. They would wait for their next try, which
+// may be an hour away, or never comes if they became foreign. So these names are looked for again until such a
+// transaction has ended. If there are too many of them, the rest is left to the next try.
 type missed struct {
 	mu     sync.Mutex
 	until  map[payment.Reference]time.Time

@@ -45,7 +45,7 @@ type Tx interface {
 type Store interface {
 	// InEventTx runs fn in one transaction, as changeset.InTx.
 	InEventTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
-	// ReferencesKnown reads which attempts have some names.
+	// ReferencesKnown reads the attempts that have some names.
 	ReferencesKnown(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
 	// Attempt reads an attempt, Order an order with its attempts.
 	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)

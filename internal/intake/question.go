@@ -50,8 +50,8 @@ func (in *Inbox) owner(ctx context.Context, account string, names []string) (id 
 	return id, known, err
 }
 
-// answer refuses a payment that is not wanted any more, though its provider may have refused to
-// cancel it, one with money on hold or captured, and one of an order that holds money.
+// answer refuses a payment that is not wanted any more, even if its provider has refused to cancel it. It refuses a
+// payment with money on hold or captured, and a payment of an order that holds money.
 func answer(a payment.Attempt, asked *payment.Money, o payment.Order) webhooks.Answer {
 	switch {
 	case asked != nil && *asked != a.Money:

@@ -46,7 +46,7 @@ func behind(kind webhooks.Kind, a payment.Attempt, answer fsm.News) bool {
 		webhooks.KindDisputed, webhooks.KindDisputeClosed,
 		webhooks.KindReversed, webhooks.KindChargeback, webhooks.KindChargebackReversed,
 		webhooks.KindRefundPending, webhooks.KindRefundSucceeded, webhooks.KindRefundFailed:
-		// Any response goes beyond the standing in such a notice.
+		// Any response goes beyond the status in such a notice.
 	}
 	return false
 }
@@ -75,9 +75,9 @@ func wait(e *inbound.StoredEvent, at time.Time) {
 	e.Tries, e.NextTryAt = max(0, e.Tries-1), &at
 }
 
-// applyAnswer applies the response about a payment in the place of its notice, or has it looked up
-// again where that may be behind the notice: a response that would end the payment is not applied
-// then, and any other is applied as that of a check.
+// applyAnswer applies the response about a payment instead of its notice. If the response may be older than the notice,
+// the payment is looked up again. A response that would end the payment is then not applied. Any other response is
+// applied like a check's.
 func applyAnswer(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredEvent, f *fetched) {
 	kind, answer := e.Event.Kind, f.payment.News
 	stale := behind(kind, c.Attempt, answer)

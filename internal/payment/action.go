@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/storable"
 )
 
-// ActionType is how the customer goes on.
+// ActionType is the kind of the customer's next step.
 type ActionType string
 
 const (

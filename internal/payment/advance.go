@@ -38,7 +38,7 @@ type Transition struct {
 	// Facts are the attempt's facts after the transition, LastMovement is its last movement then.
 	Facts        Facts
 	LastMovement int
-	// Quiet is set if only the amount authorized changed, which no caller sees.
+	// Quiet is set if only the authorized amount changed, which callers do not see.
 	Quiet bool
 	// Findings are the discrepancies that the transition opens.
 	Findings []Finding
@@ -128,12 +128,12 @@ func (a *Attempt) versioned(
 	return t, verdict
 }
 
-// repaid reports whether the payments differ from those before.
+// repaid reports whether the payments differ from those of the attempt before.
 func (a *Attempt) repaid(before Attempt) bool {
 	return !slices.Equal(a.Payments, before.Payments) || !slices.Equal(a.Containers, before.Containers)
 }
 
-// PaymentsChanged reports whether the payments, their containers or the page differ from those of the attempt as it was.
+// PaymentsChanged reports whether the payments, their containers or the page differ from the former attempt.
 func (a *Attempt) PaymentsChanged(was *Attempt) bool {
 	return a.repaid(*was) || a.PageOpen != was.PageOpen
 }
@@ -154,8 +154,8 @@ func (a *Attempt) recorded(movements []Told, key string) bool {
 	return true
 }
 
-// movePayment moves the payment that a report is about, and the container that it names. Money in another currency, and a
-// hold of another amount, leave the payment where it is: a person decides.
+// movePayment moves the payment of a report, and the container that the report names. Money in another currency, and a
+// hold of another amount, do not move the payment: a person decides.
 func (a *Attempt) movePayment(p *Payment, r Report, movements []Told, odd DiscrepancyKind, now time.Time) (fsm.Verdict, error) {
 	a.notes(r)
 	if r.endsContainer() && (p == nil || p.State.Live()) {
@@ -257,7 +257,7 @@ func (a *Attempt) enter(step fsm.Step, r Report, verdict fsm.Verdict, now time.T
 	case r.Says == fsm.NewsSoftFailed && verdict == fsm.Applied && a.Failure == nil:
 		a.Failure = r.Failure
 	case a.State == fsm.Authorized && step.Moved() && a.OpenCancel() == nil:
-		a.Failure = nil // that of an earlier try on the page
+		a.Failure = nil // the failure of an earlier try on the page
 	case r.Says == fsm.NewsActionRequired && a.State == fsm.AwaitingCustomer && r.NextAction != nil:
 		a.NextAction = r.NextAction
 	}
@@ -283,8 +283,8 @@ func (a *Attempt) fail(f *Failure) {
 	}
 }
 
-// releaseFailed records that a payment which failed has nothing on hold any more, or all of them where the report is about
-// the attempt as a whole.
+// releaseFailed records that a failed payment has nothing on hold any more. A report about the attempt as a whole
+// applies to all payments.
 func (a *Attempt) releaseFailed(p *Payment, r Report, now time.Time) {
 	if p == nil && !r.OfAttempt && r.Cause.Kind != CausePerson && len(a.Payments) > 0 {
 		return
@@ -409,9 +409,9 @@ func (a *Attempt) mismatched(m Told, p *Payment, acceptMore bool) DiscrepancyKin
 	case m.Kind == MovementAuthorization:
 		return AmountMismatch
 	case a.captured(m, key), a.Succeeded() && a.besides(p)+a.capturedBesides(p) > 0:
-		return "" // recorded, or money under a second payment, which is a finding of its own
+		return "" // recorded, or money under a second payment: that is a finding of its own
 	case a.Succeeded() && m.Money.Minor < a.captures(key) && a.captures(key) > a.Money.Minor:
-		return "" // less than is recorded, which has a finding
+		return "" // less than the recorded amount: that has a finding
 	case a.Succeeded() && !a.replaces(key):
 		return AmountMismatch
 	case a.Failed() && a.Capture == CaptureManual && m.Money.Minor > 0 && m.Money.Minor < a.Money.Minor:

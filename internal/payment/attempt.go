@@ -29,7 +29,7 @@ const (
 	BegunBefore Begun = "imported"
 )
 
-// First is the state in which an attempt is made.
+// First is the initial state of an attempt.
 func (b Begun) First() fsm.State {
 	if b == BegunElsewhere {
 		return fsm.AwaitingCustomer
@@ -46,7 +46,7 @@ type Attempt struct { //nolint:recvcheck // methods that only read take a value
 	RequestHash idempotency.Hash
 	// Account is the configured account at a provider.
 	Account string
-	// Begun is the party whose call began the attempt. ExpiresAt is the time at which an attempt with BegunElsewhere is
+	// Begun is the party whose call began the attempt. ExpiresAt is the time at which an external attempt is
 	// given up; nil for other attempts.
 	Begun     Begun
 	ExpiresAt *time.Time
@@ -70,8 +70,8 @@ type Attempt struct { //nolint:recvcheck // methods that only read take a value
 	Authorized, Captured, Refunded, Disputed int64
 	// ForeignMoney is set while money in another currency than Money's is held.
 	ForeignMoney bool
-	// LastMovement is the number of the attempt's last movement, 0 if there are none. Movements are
-	// filled in where the attempt was locked.
+	// LastMovement is the number of the attempt's last movement, 0 without movements. Movements are filled in where the
+	// attempt was locked.
 	LastMovement int
 	Movements    []Movement
 	// Operations are filled in where the attempt was locked, all of them, by kind and number.
@@ -176,14 +176,14 @@ func (a Attempt) Stage() string {
 	return string(a.State)
 }
 
-// Unreported reports whether no report has named the payment yet. An attempt with BegunElsewhere waits for its customer
+// Unreported reports whether no report has named the payment yet. An external attempt waits for its customer
 // from the start.
 func (a Attempt) Unreported() bool {
 	waits := a.State == fsm.Requested || a.State == fsm.OutcomeUnknown || a.Begun == BegunElsewhere && a.State == fsm.AwaitingCustomer
 	return a.ProviderPaymentID == "" && waits
 }
 
-// Expired reports whether an attempt with BegunElsewhere has passed its expiry and has no payment under way or on hold.
+// Expired reports whether an external attempt has passed its expiry and has no payment under way or on hold.
 func (a Attempt) Expired(now time.Time) bool {
 	return a.ExpiresAt != nil && !now.Before(*a.ExpiresAt) && !a.State.Final() && a.State != fsm.Authorized && !a.UnderWay()
 }
@@ -198,5 +198,5 @@ type RequestName struct {
 	Request RequestID
 }
 
-// Reference is a name by which an account's provider may name an attempt.
+// Reference is a name that an account's provider may use for an attempt.
 type Reference struct{ Account, Name string }

@@ -73,8 +73,8 @@ func (a *Attempt) derived(now time.Time) fsm.State {
 	return fsm.Failed
 }
 
-// waitsForCustomer reports whether the attempt waits for a customer that may begin another payment: it was begun elsewhere
-// and has not expired, or the provider's page is open after a declined try. A cancel ends that.
+// waitsForCustomer reports whether the attempt waits for a customer who may begin another payment. It does if it is
+// external and has not expired, or if the provider's page is open after a declined try. A cancel ends the wait.
 func (a *Attempt) waitsForCustomer(now time.Time) bool {
 	if a.CancelWanted() {
 		return false
@@ -83,7 +83,7 @@ func (a *Attempt) waitsForCustomer(now time.Time) bool {
 	return elsewhere || a.PageOpen
 }
 
-// leads is the News by which the state machine takes the attempt from its state to a derived one.
+// leads is the event that takes the attempt from its state to a derived one.
 func (a *Attempt) leads(to fsm.State) fsm.News {
 	switch to {
 	case fsm.Succeeded:

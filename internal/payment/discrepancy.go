@@ -18,7 +18,7 @@ const (
 	UnmatchedEvent   DiscrepancyKind = "unmatched_event"
 	UnreadableEvent  DiscrepancyKind = "unreadable_event"
 	NeedsReview      DiscrepancyKind = "needs_review"
-	// UnknownAtProvider and UnknownHere are of payments that only one of the two has.
+	// UnknownAtProvider and UnknownHere are about payments that only one of the two sides has.
 	UnknownAtProvider DiscrepancyKind = "unknown_at_provider"
 	UnknownHere       DiscrepancyKind = "unknown_here"
 )

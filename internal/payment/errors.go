@@ -15,17 +15,17 @@ var (
 	// ErrAccountNotOffered is returned when a customer names an account that the configuration does
 	// not offer to customers.
 	ErrAccountNotOffered = errors.New("account not offered")
-	// ErrOrderNotFound is returned when there is no such order.
+	// ErrOrderNotFound is returned when the order does not exist.
 	ErrOrderNotFound = errors.New("order not found")
-	// ErrAttemptNotFound is returned when there is no such attempt.
+	// ErrAttemptNotFound is returned when the attempt does not exist.
 	ErrAttemptNotFound = errors.New("payment attempt not found")
-	// ErrEventNotFound is returned when there is no such stored event.
+	// ErrEventNotFound is returned when the stored event does not exist.
 	ErrEventNotFound = errors.New("event not found")
 	// ErrEventUnreadable is returned when this version can't read a stored event.
 	ErrEventUnreadable = errors.New("event can't be read")
-	// ErrRefundNotFound is returned when there is no such refund.
+	// ErrRefundNotFound is returned when the refund does not exist.
 	ErrRefundNotFound = errors.New("refund not found")
-	// ErrDisputeNotFound is returned when there is no such dispute.
+	// ErrDisputeNotFound is returned when the dispute does not exist.
 	ErrDisputeNotFound = errors.New("dispute not found")
 	// ErrOrderExists is returned when the order's id is taken by an order with other content or of
 	// another user.
@@ -61,7 +61,7 @@ var (
 	ErrPaymentAmbiguous = errors.New("several payments hold money")
 	// ErrBusy is returned when another command on the same attempt or order is still under way.
 	ErrBusy = errors.New("another command is under way")
-	// ErrDiscrepancyNotFound is returned when there is no such discrepancy.
+	// ErrDiscrepancyNotFound is returned when the discrepancy does not exist.
 	ErrDiscrepancyNotFound = errors.New("discrepancy not found")
 	// ErrResolved is returned when a discrepancy was resolved otherwise before.
 	ErrResolved = errors.New("discrepancy is resolved")
@@ -75,7 +75,7 @@ var (
 	ErrResolutionImpossible = errors.New("resolution not possible")
 	// ErrJobNotFound is returned when no bulk job of staff has the id.
 	ErrJobNotFound = errors.New("job not found")
-	// ErrJobRunning is returned while another such act of the same kind is under way.
+	// ErrJobRunning is returned while another bulk job of the same kind is under way.
 	ErrJobRunning = errors.New("another job of this kind is running")
 	// ErrSecondPerson is returned when a resolution that takes two people is confirmed by the person that proposed it.
 	// An example is a resolution that can't be looked up at the provider.

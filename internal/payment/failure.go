@@ -4,7 +4,7 @@ import "github.com/paylatch/paylatch/internal/storable"
 
 // Failure is why an attempt or a refund failed.
 type Failure struct {
-	// Code is one of ours, see failureTexts.
+	// Code is a code of failureTexts.
 	Code string
 	// Message is a sentence for a person; it never comes from the provider.
 	Message string
@@ -15,7 +15,7 @@ type Failure struct {
 // NotAsked is in the place of the provider's code where no lookup of a payment is possible.
 const NotAsked = "not_asked"
 
-// NewFailure returns the failure of one of our codes; any other code becomes provider_rejected.
+// NewFailure returns the failure with a code of failureTexts. Any other code becomes provider_rejected.
 func NewFailure(code, providerCode string) *Failure {
 	text, ours := failureTexts[code]
 	if !ours {

@@ -87,7 +87,7 @@ type MovementName struct {
 	ID      string
 }
 
-// sum adds the movements of a kind in a currency, those of one payment or of all.
+// sum adds the movements of a kind in a currency, of one payment or of all payments.
 func (a *Attempt) sum(kind MovementKind, c Currency, of func(Movement) bool) (total int64) {
 	for _, m := range a.Movements {
 		if m.Kind == kind && m.Money.Currency == c && (of == nil || of(m)) {
@@ -262,7 +262,7 @@ func (a *Attempt) Foreign() Money {
 	return Money{}
 }
 
-// currencies are those of the movements, each once.
+// currencies are the currencies of the movements, each once.
 func (a *Attempt) currencies() (all []Currency) {
 	for _, m := range a.Movements {
 		if !slices.Contains(all, m.Money.Currency) {

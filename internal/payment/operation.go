@@ -23,7 +23,7 @@ const (
 	OperationCapture  OperationKind = "capture"
 	OperationCancel   OperationKind = "cancel"
 	OperationRefund   OperationKind = "refund"
-	// OperationCheck looks up how the payment stands, and moves nothing.
+	// OperationCheck looks up the status of the payment, and moves nothing.
 	OperationCheck OperationKind = "check"
 )
 
@@ -296,8 +296,7 @@ func (a *Attempt) Operation(kind OperationKind, number int) *Operation {
 	return nil
 }
 
-// LeasedOperation is the operation by which a runner has the attempt, nil without one. Refunds
-// lease by themselves.
+// LeasedOperation is the operation whose runner has the attempt, nil without one. Refunds have leases of their own.
 func (a *Attempt) LeasedOperation(now time.Time) *Operation {
 	for i := range a.Operations {
 		if o := &a.Operations[i]; o.RefundID == (RefundID{}) && o.Leased(now) {

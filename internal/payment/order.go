@@ -88,7 +88,7 @@ func (o Order) Live() *Attempt {
 	return nil
 }
 
-// Attempt is one of the order's attempts, nil if it has no such.
+// Attempt is the order's attempt with an id, nil if it does not exist.
 func (o Order) Attempt(id AttemptID) *Attempt {
 	for i := range o.Attempts {
 		if o.Attempts[i].ID == id {
@@ -117,8 +117,8 @@ func (o Order) AmountHeld() (held int64) {
 	return held
 }
 
-// ResponseTo is the order as the response to a request that created it: as it was then for the
-// request that did, as it is now for another one.
+// ResponseTo is the order in the response to a request that created it. A repeat of the creating request gets the order
+// as it was then. Another request gets the order as it is now.
 func (o Order) ResponseTo(req idempotency.Request) Order {
 	if o.RequestID == RequestID(req.Key) {
 		o.Attempts, o.Accepted, o.CancelRequestedAt, o.UpdatedAt = nil, nil, nil, o.CreatedAt

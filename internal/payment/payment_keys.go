@@ -1,6 +1,6 @@
 package payment
 
-// PaymentKey is the payment by which a movement of it is recorded: empty for the attempt's first one.
+// PaymentKey is the key under which the payment's movements are recorded: empty for the attempt's first payment.
 func (a *Attempt) PaymentKey(p *Payment) string {
 	if p == nil || len(a.Payments) > 0 && p == &a.Payments[0] {
 		return ""
@@ -30,8 +30,8 @@ func (a *Attempt) nameless(container string) *Payment {
 	return nil
 }
 
-// KeyOf is the payment by which the movements of a report that names a payment are recorded. A payment that has no name yet
-// takes the name, as in [Advance]; the id of a new payment is its own.
+// KeyOf is the key under which the movements of a report about a payment are recorded. A payment without a name takes
+// the name of the report, as in [Advance]. The key of a new payment is its id.
 func (a *Attempt) KeyOf(id string) string {
 	p := a.Payment(id)
 	if p == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// An attempt has any number of payments at the provider: a reload of the page makes a second one, a drop-in makes one for
-// each card that is tried. A report moves the payment that it is about, and no other. How the attempt stands is derived
+// An attempt has any number of payments at the provider: a reload of the page makes a second one, a drop-in makes a
+// payment for each tried card. A report moves only the payment that it is about. The state of the attempt is derived
 // from its payments; see [Attempt.derived].
 
 // MaxPayments is how many payments of one attempt are recorded. One more is a discrepancy.
@@ -38,7 +38,7 @@ type Payment struct {
 	Container string
 	State     fsm.PaymentState
 	NamedBy   NamedBy
-	// The amounts are those of the attempt's movements of this payment, in the attempt's currency.
+	// The amounts are the sums of the attempt's movements of this payment, in the attempt's currency.
 	Authorized, Captured, Refunded, Disputed int64
 	// Failure is the code of its failure, empty if it has not failed.
 	Failure string
@@ -82,7 +82,7 @@ func (p *Payment) Status() string {
 	return string(p.State)
 }
 
-// Payment is the attempt's payment of an id, nil if it has no such.
+// Payment is the attempt's payment with an id, nil if it does not exist.
 func (a *Attempt) Payment(id string) *Payment {
 	for i := range a.Payments {
 		if a.Payments[i].ID == id {
@@ -92,7 +92,7 @@ func (a *Attempt) Payment(id string) *Payment {
 	return nil
 }
 
-// container is the attempt's container of an id, nil if it has no such.
+// container is the attempt's container with an id, nil if it does not exist.
 func (a *Attempt) container(id string) *Container {
 	for i := range a.Containers {
 		if a.Containers[i].ID == id {
@@ -185,8 +185,7 @@ func (a *Attempt) UnderWay() bool {
 	})
 }
 
-// HasBeside reports whether the attempt has another payment than the named one that holds money or is undecided at the
-// provider.
+// HasBeside reports whether another payment of the attempt holds money or is undecided at the provider.
 func (a *Attempt) HasBeside(id string) bool {
 	return id != "" && slices.ContainsFunc(a.Payments, func(p Payment) bool {
 		return p.ID != id && (p.State == fsm.PaymentProcessing || p.State == fsm.PaymentAuthorized || p.State == fsm.PaymentCaptured)
@@ -261,7 +260,8 @@ func (a *Attempt) add(r Report, now time.Time) (p *Payment, ambiguous, full bool
 	return &a.Payments[len(a.Payments)-1], false, false
 }
 
-// inContainer are the payments that a report without a payment's id may be about: those of its container, or all.
+// inContainer are the payments that a report without a payment id may be about: the payments of its container, or all
+// payments.
 func (a *Attempt) inContainer(id string) (all []*Payment) {
 	for i := range a.Payments {
 		if p := &a.Payments[i]; id == "" || p.Container == id {

@@ -44,8 +44,8 @@ func (o Order) Withheld(id AttemptID) error {
 	return nil
 }
 
-// TakesPay returns nil if a new attempt may be made, or the reason why not: ErrOrderPaid, which may
-// be a LateMoneyError, ErrOrderCancelled or an InProgressError.
+// TakesPay returns nil if a new attempt may be made. Otherwise it returns the reason: ErrOrderPaid, which may be a
+// LateMoneyError, ErrOrderCancelled or an InProgressError.
 func (o Order) TakesPay() error {
 	live := o.Live()
 	switch {
@@ -162,8 +162,8 @@ func (a *Attempt) permitSecond(op *Operation) Decision {
 	return Send
 }
 
-// TakesApproval reports whether an approval that a lookup has shown is to be completed: once, within
-// minutes of the pay, and not for a payment that was begun elsewhere.
+// TakesApproval reports whether an approval that a lookup has shown must be completed: once, within minutes of the pay,
+// and not for an external payment.
 func (a *Attempt) TakesApproval(now time.Time) bool {
 	completed := slices.ContainsFunc(a.Operations, func(o Operation) bool { return o.Kind == OperationComplete && !o.Carries() })
 	return a.Begun == BegunHere && !completed && now.Sub(a.CreatedAt) < CompletionLife

@@ -21,7 +21,7 @@ type Report struct {
 	Live  *bool
 	// BrowserMark is set where a browser could have written the mark by which the payment was found.
 	BrowserMark bool
-	// References are further ids by which the provider may name the payment.
+	// References are further ids that the provider may use for the payment.
 	References []string
 	// Says is the event that the payment's status means: fsm.NewsMoney where only money moved.
 	Says fsm.News
@@ -60,7 +60,7 @@ type Report struct {
 	Cause Cause
 }
 
-// HoldEnd is which holds a failure ends.
+// HoldEnd is the set of holds that a failure ends.
 type HoldEnd string
 
 const (
@@ -104,7 +104,7 @@ const (
 	CauseWebhook CauseKind = "webhook"
 	CauseCheck   CauseKind = "check"
 	CausePerson  CauseKind = "person"
-	// CauseReport is a report of the merchant's backend about a payment that was begun elsewhere.
+	// CauseReport is a report of the merchant's backend about an external payment.
 	CauseReport CauseKind = "report"
 	// CauseImport is of the merchant's own record of a payment of the past.
 	CauseImport CauseKind = "import"

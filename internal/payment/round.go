@@ -293,8 +293,8 @@ func (c *disputeCourse) withUndated(kind MovementKind, named, told, took int64) 
 	return sum
 }
 
-// after is when a movement of a kind happened that a report shows: its own time, or that of the next move of
-// the kind, which it separates from the ones before.
+// after is the time from which a movement of a kind in a report may count. It is the report's own time, or the time of
+// the next move of the kind.
 func (c *disputeCourse) after(kind MovementKind, told Told) time.Time {
 	if kind == told.Kind {
 		return told.At

@@ -8,8 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
 )
 
-// Save implements changeset.Tx: a few statements at the most, however many attempts there
-// are, but for refunds, disputes and discrepancies, which are rare.
+// Save implements changeset.Tx. It sends a few statements at most, for any number of attempts. Only refunds, disputes
+// and discrepancies, which are rare, add statements.
 func (t *txn) Save(ctx context.Context, w changeset.Writes) error {
 	if err := t.advance(ctx, w.Attempts); err != nil {
 		return err

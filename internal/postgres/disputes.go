@@ -43,7 +43,7 @@ func (s *Store) Disputes(ctx context.Context, id payment.AttemptID) ([]payment.D
 	return all, err
 }
 
-// addDisputes reads the disputes of those attempts that have some and were read without.
+// addDisputes reads the disputes of the attempts that have disputes and were read without them.
 func addDisputes(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, attempts []payment.Attempt) error {
 	var ids []payment.AttemptID
 	for i := range attempts {

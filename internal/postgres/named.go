@@ -110,7 +110,7 @@ func (n *namedReads) found(ctx context.Context, t *txn) ([]intake.Found, error) 
 	return found, nil
 }
 
-// find reads which attempts have names.
+// find reads the attempts with some names.
 func (t *txn) find(ctx context.Context, names []payment.Reference, hits *[]*dbsqlc.ReferencesFindRow) func(db pipeline.DB) error {
 	p := &dbsqlc.ReferencesFindParams{}
 	for _, r := range names {

@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
 
-// besideReads read the operations and the movements of attempts, after the locks of those.
+// besideReads read the operations and the movements of attempts, after the locks of the attempts.
 type besideReads struct {
 	tx         *txn
 	named      *dbsqlc.OperationsNamedParams

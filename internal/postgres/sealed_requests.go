@@ -43,7 +43,7 @@ func (t *txn) keepRequests(ctx context.Context, writes []changeset.AttemptWrite)
 	return nil
 }
 
-// eraseRequests erases those of operations that are not sent again any more.
+// eraseRequests erases the requests of operations that are not sent again any more.
 func (t *txn) eraseRequests(ctx context.Context, writes []changeset.AttemptWrite) error {
 	p := &dbsqlc.SealedRequestsEraseParams{}
 	for i := range writes {

@@ -66,8 +66,8 @@ func (s *Store) SealWith(box envelope.Box, now func() time.Time) {
 // Keys returns the keys of providers' data; nil before SealWith.
 func (s *Store) Keys() *envelope.Keys { return s.keys }
 
-// OnChange has changed called, after each commit, with which attempts have a new
-// version. It must not wait for anything, and be set before the store is used.
+// OnChange sets a function that is called after each commit with the ids of the attempts that have a new version. The
+// function must not wait. OnChange must be called before the store is used.
 func (s *Store) OnChange(changed func([]stream.ID)) { s.changed = changed }
 
 // Support returns the store of the support console, on the same connections.
@@ -94,7 +94,7 @@ func (s *Store) Lists() *liststore.Store { return liststore.New(s.pool) }
 // Sessions returns the console's sessions, on the same connections.
 func (s *Store) Sessions() *sessions.Store { return sessions.New(s.pool) }
 
-// Bus returns the notices between processes, on the same connections but for a listening one.
+// Bus returns the notices between processes, on the same connections. A listening session has a connection of its own.
 func (s *Store) Bus() *bus.Bus { return bus.New(s.pool) }
 
 // Endpoints returns the store of the merchant's endpoints, on the same connections.
@@ -115,13 +115,13 @@ func (s *Store) Rejected() *rejectedstore.Store { return rejectedstore.New(s.poo
 // Erasures returns the store that erases customers and old logs, on the same connections.
 func (s *Store) Erasures() *erasurestore.Store { return erasurestore.New(s.pool) }
 
-// Marks returns the store of the mark by which a restored database is noticed, on the same connections.
+// Marks returns the store of the mark that shows whether a database was restored, on the same connections.
 func (s *Store) Marks() *markstore.Store { return markstore.New(s.pool) }
 
 // OnCommit has each commit run by commit, as pool.Pool has it. It must be set before the store is used.
 func (s *Store) OnCommit(commit func(commit func() error) error) { s.pool.OnCommit(commit) }
 
-// Usage returns how the connections are used.
+// Usage returns the use of the connections.
 func (s *Store) Usage() pool.Usage { return s.pool.Usage() }
 
 // Close waits for the connections that are in use and closes them all.
@@ -133,10 +133,10 @@ func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
 // Migrated returns migrations.ErrBehind if the schema is older than this binary.
 func (s *Store) Migrated(ctx context.Context) error { return s.pool.Migrated(ctx) }
 
-// Settings is that of pool.Pool.
+// Settings is as in pool.Pool.
 func (s *Store) Settings(ctx context.Context) (role string, err error) { return s.pool.Settings(ctx) }
 
-// Vitals is that of pool.Pool.
+// Vitals is as in pool.Pool.
 func (s *Store) Vitals(ctx context.Context) (pool.Vitals, error) { return s.pool.Vitals(ctx) }
 
 // Durable returns a pool.NotDurableError if commits may be lost.

@@ -22,14 +22,15 @@ const (
 	ahead = Turn * 3 / 4
 
 	batchMost = 20
-	// rounds is how often one attempt is looked up in a turn, inARow how many lookups must fail in a row to end the turn, missesMost
-	// after how many such turns one attempt is passed over.
+	// rounds is how often one attempt is looked up in a turn. inARow is how many consecutive lookups must fail to end
+	// the turn. missesMost is the number of such turns after which one attempt is skipped.
 	rounds     = 3
 	inARow     = 3
 	missesMost = 10
 )
 
-// ages are those at which an attempt is looked up: after the first day, week and month, and when the time for disputes ends.
+// ages are the ages at which an attempt is looked up: after the first day, week and month, and at the end of the time
+// for disputes.
 var ages = []time.Duration{day, 7 * day, 30 * day, 120 * day} //nolint:gochecknoglobals // a list
 
 // The results of a lookup.

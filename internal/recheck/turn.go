@@ -17,7 +17,7 @@ type turn struct {
 	*Rechecker
 
 	budget int
-	// now is the clock of the storage, until the end of the turn by that of the process.
+	// now is the time of the storage, until the end of the turn by the clock of the process.
 	now, until time.Time
 }
 
@@ -47,7 +47,7 @@ func (t *turn) batch(ctx context.Context, c *Cursor) (more bool, err error) {
 	return err == nil, errors.Join(t.move(context.WithoutCancel(ctx), c, done.reached(c.After, next)), err)
 }
 
-// move moves a cursor. Its misses are those of the attempt that comes next.
+// move moves a cursor. Its misses belong to the attempt that comes next.
 func (t *turn) move(ctx context.Context, c *Cursor, after payment.AttemptID) error {
 	if after != c.After {
 		c.Misses = 0

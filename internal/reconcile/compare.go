@@ -78,7 +78,8 @@ func (j *job) leave(id payment.AttemptID, entries []gateway.Entry) {
 	}
 }
 
-// find returns the attempts of entries, by the entries' ids: that of the payment's id before those of other names.
+// find returns the attempts of entries, by the entries' ids. The attempt with the payment's id has priority over
+// attempts with other names.
 func (j *job) find(ctx context.Context, entries []gateway.Entry) (map[string]payment.AttemptID, error) {
 	var names []payment.Reference
 	for _, e := range entries {
@@ -142,7 +143,7 @@ func (j *job) recorded(ctx context.Context, entries []gateway.Entry, of map[stri
 	return attempts, nil
 }
 
-// differing returns those of some entries that are not recorded so, by attempt and all, and counts the others.
+// differing returns the entries that differ from the records, by attempt and in total, and counts the others.
 func (j *job) differing(
 	entries []gateway.Entry, of map[string]payment.AttemptID, attempts map[payment.AttemptID]payment.Attempt, agreed *int,
 ) (differ map[payment.AttemptID][]gateway.Entry, rest []gateway.Entry) {

@@ -24,7 +24,7 @@ const (
 	trail = time.Hour
 )
 
-// WithBooks lists the accounts with books that can be read by a call, and those without.
+// WithBooks lists the accounts with books that a call can read, and the other accounts.
 func (r *Reconciler) WithBooks() (with, without []string) {
 	for _, name := range slices.Sorted(maps.Keys(r.Accounts.All())) {
 		if r.Accounts.Get(name).Books != nil {
@@ -76,7 +76,7 @@ func (r *Reconciler) behind(account string) time.Duration {
 	return max(trail, r.Accounts.Get(account).BooksLag)
 }
 
-// Ages returns for how long accounts with books have had no finished daily run.
+// Ages returns the time since the last finished daily run of each account with books.
 func (r *Reconciler) Ages(ctx context.Context) (map[string]time.Duration, error) {
 	with, _ := r.WithBooks()
 	ages, err := r.Store.RunAges(ctx, Daily, with)

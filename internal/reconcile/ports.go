@@ -54,11 +54,11 @@ type Source string
 const (
 	FromBooks Source = "books"
 	FromFile  Source = "file"
-	// FromPerson is that of a run that reads nothing: a person has compared by hand.
+	// FromPerson is the source of a run that reads nothing: a person has compared by hand.
 	FromPerson Source = "person"
 )
 
-// Run is a run as it is stored.
+// Run is a run as stored.
 type Run struct {
 	ID       uuid.UUID
 	Account  string
@@ -90,7 +90,7 @@ const Alive = 15 * time.Minute
 
 // Count has the results of the entries of a run, and of the attempts without an entry.
 type Count struct {
-	// Entries were read; each is one of the five that follow, or outside of the span.
+	// Entries is the number of read entries. Each is counted in one of the next five fields, or is outside of the span.
 	Entries int `json:"entries"`
 	// Agreed were recorded so, LookedUp after a lookup of their payment, Applied after they were applied.
 	Agreed   int `json:"agreed"`

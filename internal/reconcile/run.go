@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// margin is how much further than the span the books are read at each end: their clock is not that of the records.
+	// margin is how much the books are read beyond each end of the span: their clock differs from the clock of the
+	// records.
 	margin = time.Hour
 	// batchSize is how many entries are compared at once.
 	batchSize = 200
@@ -108,7 +109,7 @@ func (r *Reconciler) run(q Request) *Run {
 	return run
 }
 
-// carry carries a run out that has begun, and writes how it ended.
+// carry executes a run that has begun, and writes its end.
 func (r *Reconciler) carry(ctx context.Context, q Request, run Run) (Count, error) {
 	j := &job{
 		Reconciler: r, Request: q, run: run, asked: map[payment.AttemptID]bool{},
@@ -212,7 +213,7 @@ func passedOn(err error) bool {
 	return errors.Is(err, gateway.ErrUnreadable) || errors.Is(err, gateway.ErrTotals)
 }
 
-// take gathers an entry. One of a file may be of another time.
+// take gathers an entry. An entry of a file may be outside of the span.
 func (j *job) take(ctx context.Context, e gateway.Entry) error {
 	e = keepable(e)
 	j.run.Count.Entries++

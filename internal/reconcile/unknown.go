@@ -23,8 +23,8 @@ const (
 	missingBatch = 200
 )
 
-// unmatched keeps those of some entries for review that no attempt is named by and that are ours by their names or their order, or by
-// the account's policy, and counts the others as foreign.
+// unmatched handles entries without an attempt. It keeps an entry for review if it is ours by its names or its order, or
+// by the account's policy. It counts the other entries as foreign.
 func (j *job) unmatched(ctx context.Context, entries []gateway.Entry) error {
 	var ids []payment.OrderID
 	for _, e := range entries {

@@ -4,7 +4,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// NewFailure is the failure of a refund, by one of our codes.
+// NewFailure is the failure of a refund, by one of paylatch's codes.
 func NewFailure(code string) *payment.Failure { return ofRefund(payment.NewFailure(code, "")) }
 
 // ofRefund is the failure of a refund: its message is about a refund, not about a payment.

@@ -110,7 +110,7 @@ func (r Refund) afterTotals(a *payment.Attempt) bool {
 	})
 }
 
-// movementID is the id by which the attempt has recorded the refund's movement, or is to.
+// movementID is the id of the refund's movement in the attempt, recorded or to be recorded.
 func (r Refund) movementID(a *payment.Attempt) string {
 	if _, ours := a.Movement(payment.MovementRefund, r.ID.String()); ours || r.ProviderRefundID == "" {
 		return r.ID.String()

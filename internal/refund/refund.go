@@ -31,7 +31,7 @@ type Refund struct {
 	OrderID   payment.OrderID
 	AttemptID payment.AttemptID
 	Origin    Origin
-	// UserID, RequestID and RequestHash are those of the request; zero without one.
+	// UserID, RequestID and RequestHash come from the request; zero without one.
 	UserID           payment.UserID
 	RequestID        payment.RequestID
 	RequestHash      idempotency.Hash

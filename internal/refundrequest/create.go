@@ -83,6 +83,6 @@ func (s *Service) refused(ctx context.Context, e support.AuditEntry, err error) 
 			e.Outcome, e.Detail["refusal"] = support.Refused, err.Error()
 		}
 	}
-	// A caller that is gone meanwhile is written down all the same.
+	// The refusal is written even if the caller is gone meanwhile.
 	return errors.Join(err, s.store.Refused(context.WithoutCancel(ctx), e))
 }

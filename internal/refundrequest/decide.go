@@ -16,9 +16,10 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Approve makes the refund of an open request, as the admin that approves it. A request that is approved is returned as it is; by the admin that approved it, a refund that was left halfway goes on. Without a reason the request's own is kept. It returns
-// payment.ErrForbidden, ErrOwn, ErrNotFound, ErrDecided for a declined one, a payment.ValidationError, and the errors of
-// commands.Commands.Refund, after which the request is open.
+// Approve makes the refund of an open request, as the approving admin. It returns an approved request unchanged. If the
+// same admin has approved it, Approve continues a refund that was left halfway. Without a reason the request's own
+// reason is kept. It returns payment.ErrForbidden, ErrOwn, ErrNotFound, ErrDecided for a declined request, a
+// payment.ValidationError, and the errors of commands.Commands.Refund. The request stays open after the latter.
 func (s *Service) Approve(ctx context.Context, who support.Staff, id uuid.UUID, reason string) (Request, error) {
 	if err := who.Require(payment.RoleAdmin); err != nil {
 		return Request{}, s.audit.Refuse(ctx, who, support.ApprovedRefund, target, id.String(), err)

@@ -54,14 +54,14 @@ type Decision struct {
 	DecidedBy      string
 	DecisionReason string
 	DecidedAt      *time.Time
-	// RefundID is that of the refund; nil unless the request is approved.
+	// RefundID is the id of the refund; nil unless the request is approved.
 	RefundID *payment.RefundID
 }
 
 // Withdrawn reports whether the requester has taken the request back.
 func (r Request) Withdrawn() bool { return r.State == Declined && r.DecidedBy == r.By }
 
-// MayDecline reports whether a person may decline the request, which an admin may, or withdraw it.
+// MayDecline reports whether a person may decline or withdraw the request. An admin may decline it.
 func (r Request) MayDecline(who support.Staff) bool {
 	return r.State == Open && (who.Has(payment.RoleAdmin) || r.By == who.Subject)
 }

@@ -21,7 +21,7 @@ type Query struct {
 	Limit  int
 }
 
-// Store keeps requests. Its errors are those of package payment, and those of this package.
+// Store keeps requests. Its errors are those of packages payment and refundrequest.
 type Store interface {
 	// Refundable reads an attempt and how much of it is left to refund, in minor units. It returns payment.ErrAttemptNotFound.
 	Refundable(ctx context.Context, id payment.AttemptID) (payment.Attempt, int64, error)

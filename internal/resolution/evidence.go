@@ -67,7 +67,7 @@ func (l Lookups) Freed(ctx context.Context, d review.Discrepancy, choice Choice)
 	return freed(d, choice, s)
 }
 
-// freed compares a resolution that frees money with how the payment stands.
+// freed compares a resolution that frees money with the status of the payment.
 func freed(d review.Discrepancy, choice Choice, s gateway.Sight) (Evidence, error) {
 	a := s.Attempt
 	if d.Kind == payment.CurrencyMismatch && !s.Foreign && s.Says != fsm.NewsFailed {

@@ -65,8 +65,7 @@ const (
 	pendingTaken
 	// pendingForeign attempts hold money in another currency.
 	pendingForeign
-	// late money is held by a failed attempt; lateBeside, while another one of the order
-	// holds money, too.
+	// late money is held by a failed attempt. It is lateBeside while another attempt of the order holds money, too.
 	late
 	lateBeside
 	// mayHold attempts failed, and the provider did not release a possible hold.

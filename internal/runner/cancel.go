@@ -13,7 +13,7 @@ import (
 
 // cancel cancels the payments of an attempt, or the payment that the operation names. If the provider has not named the
 // payment, it is looked for first. If the charge was ours to send, it is then cancelled by our reference where the
-// provider allows that. A failed attempt, and an attempt with BegunElsewhere, is looked up first: its hold may be gone,
+// provider allows that. A failed attempt, and an external attempt, is looked up first: its hold may be gone,
 // or another payment may exist.
 func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	var before []payment.Report
@@ -47,7 +47,7 @@ func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit 
 	return r.orAsk(ctx, p, t, permit, cause, res)
 }
 
-// look is ask, and looks for further payments by our reference where the attempt was begun elsewhere.
+// look is ask. For an external attempt it also looks for further payments by our reference.
 func (r *Runner) look(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	res := r.ask(ctx, p, t, permit, cause)
 	if t.Attempt.Begun != payment.BegunElsewhere || t.Attempt.ProviderPaymentID == "" || !p.Capabilities().Find || res.Outcome != gateway.CallAsked {

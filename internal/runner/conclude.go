@@ -95,8 +95,8 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 	}
 }
 
-// cancelRefused ends a cancel that the provider does not carry out. A hold of a failed attempt that
-// could not be released is a person's; a soft decline is looked up again.
+// cancelRefused ends a cancel that the provider does not carry out. A person decides about the hold of a failed attempt
+// that could not be released. A soft decline is looked up again.
 func (r *Runner) cancelRefused(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, says := operationOf(c, rec.task), rec.result.News()
 	if c.Attempt.Failed() && says == fsm.NewsSoftFailed {
@@ -138,7 +138,7 @@ func (r *Runner) capabilities(a payment.Attempt) (can payment.Capabilities) {
 	return can
 }
 
-// cancelled records the cancel of a decline, which was sent under the charge's lease.
+// cancelled records the cancel of a declined payment. It was sent under the charge's lease.
 func (r *Runner) cancelled(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	cancel := c.Attempt.OpenCancel()
 	if cancel == nil {

@@ -26,8 +26,8 @@ type Prompt struct {
 	closed  bool
 }
 
-// NewPrompt returns a Prompt that carries out operations by execute, as Runner.Execute does. Its errors are left to the
-// reconciler, which tries again.
+// NewPrompt returns a Prompt that calls execute, as Runner.Execute does. It drops the errors of execute: the reconciler
+// tries again.
 func NewPrompt(execute func(ctx context.Context, name payment.OperationName, cause payment.Cause) (payment.Attempt, error)) *Prompt {
 	p := &Prompt{execute: execute}
 	p.idle = sync.NewCond(&p.mu)
@@ -77,7 +77,7 @@ func (p *Prompt) work() {
 	}
 }
 
-// one carries out an operation. A panic is left to the reconciler, which reports it.
+// one executes an operation. It drops a panic: the reconciler reports it.
 func (p *Prompt) one(name payment.OperationName) {
 	defer func() { _ = recover() }()
 	_, _ = p.execute(context.Background(), name, payment.Cause{Kind: payment.CauseCheck, ID: "prompt"})

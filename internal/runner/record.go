@@ -19,8 +19,8 @@ const (
 	recordPatience = 5 * time.Second
 )
 
-// ErrOvertaken is returned by Record, which has done nothing then, if the caller was to be
-// answered with a refusal and another runner has taken the operation since.
+// ErrOvertaken is returned by Record if the caller would get a refusal, but another runner has taken the operation
+// since. Record has done nothing then.
 var ErrOvertaken = errors.New("another runner took over")
 
 // recording is one call of Record. A recording with left set must be recorded alone.

@@ -81,7 +81,7 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 	}
 }
 
-// expire ends a payment with BegunElsewhere that has expired. If its account is reachable and the provider has lookups,
+// expire ends an external payment that has expired. If its account is reachable and the provider has lookups,
 // the payment must have been looked up.
 func (r *Runner) expire(s *changeset.Changeset, c *changeset.Change, rec *recording) bool {
 	can := r.capabilities(c.Attempt)
@@ -105,8 +105,8 @@ func (r *Runner) givenUp(op *payment.Operation, res gateway.CallResult, now time
 	return r.Schedule.GivenUp(op.Tries, res.Outcome == gateway.CallHeldBack, now.Sub(op.CreatedAt))
 }
 
-// giveUp opens a discrepancy, once, for an operation past the give-up threshold: it is not expected
-// to move on by itself. It is looked up daily all the same.
+// giveUp opens a discrepancy, once, for an operation past the give-up threshold: it is not expected to move on by
+// itself. Its daily lookups go on.
 func (r *Runner) giveUp(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, now := operationOf(c, rec.task), s.Now()
 	if op.Payment != "" {
@@ -175,8 +175,8 @@ func (r *Runner) giveUpRefund(s *changeset.Changeset, c *changeset.Change, rec *
 	s.Find(c, f)
 }
 
-// attribute concludes which movement a refund without a name is: the only unclaimed one of
-// its amount since it was sent, if no other refund has no name.
+// attribute infers the movement of a refund without a name: the only unclaimed movement of its amount since it was sent,
+// if no other refund lacks a name.
 func (r *Runner) attribute(s *changeset.Changeset, c *changeset.Change, op *payment.Operation, nameless *refund.Refund) bool {
 	var all []*refund.Refund
 	for _, other := range s.Refunds(c.Attempt.ID) {

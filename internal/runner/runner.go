@@ -28,7 +28,7 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// Tx is an open transaction, which may store the response to a key.
+// Tx is an open transaction. It may store the response to a key.
 type Tx interface {
 	changeset.Tx
 	idempotency.Tx
@@ -52,7 +52,7 @@ type Store interface {
 	// ReserveLookup reports whether no caller of any process has reserved a lookup of a final attempt less than
 	// every ago, and reserves it then.
 	ReserveLookup(ctx context.Context, id payment.AttemptID, every time.Duration) (bool, error)
-	// DueAccounts lists accounts that have operations which are due.
+	// DueAccounts lists the accounts that have due operations.
 	DueAccounts(ctx context.Context) ([]string, error)
 	// DueOperations lists the due operations of an account, the longest due first. It closes the operations that trail a
 	// final attempt.
@@ -103,8 +103,8 @@ func (r *Runner) Due(ctx context.Context, account string, limit int) ([]payment.
 	return r.Store.DueOperations(ctx, account, limit)
 }
 
-// Execute takes an operation and carries it out. It returns payment.ErrBusy while another
-// runner has the attempt; an operation that is closed is left as it is.
+// Execute takes an operation and executes it. It returns payment.ErrBusy while another runner has the attempt. It leaves
+// a closed operation unchanged.
 func (r *Runner) Execute(ctx context.Context, name payment.OperationName, cause payment.Cause) (payment.Attempt, error) {
 	return r.run(context.WithoutCancel(ctx), name, cause, "")
 }
@@ -267,7 +267,7 @@ func (r *Runner) request(t Task) (string, error) {
 	return text, err
 }
 
-// Sealed is a text as it is kept for an attempt or an order, nil where nothing is kept.
+// Sealed is the sealed text for an attempt or an order, nil where no text is kept.
 func (r *Runner) Sealed(text string, of []byte) ([]byte, error) {
 	if r.Seal == nil {
 		return nil, nil
@@ -295,5 +295,5 @@ func (r *Runner) receipt(ctx context.Context, a payment.Attempt, minor int64) (*
 
 var lookedUp = []payment.OperationKind{payment.OperationCharge, payment.OperationComplete, payment.OperationCheck} //nolint:gochecknoglobals // a list
 
-// looksUp reports whether an operation of a kind follows how the payment stands.
+// looksUp reports whether an operation of a kind depends on the status of the payment.
 func looksUp(k payment.OperationKind) bool { return slices.Contains(lookedUp, k) }

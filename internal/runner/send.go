@@ -163,7 +163,7 @@ func (r *Runner) quiet(t Task) time.Duration {
 	return t.Attempt.ReadAt.Sub(last) - r.Schedule.Lease
 }
 
-// orAsk looks up how the payment stands after a call that leaves it open.
+// orAsk looks up the status of the payment after a call that leaves it open.
 func (r *Runner) orAsk(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause, res gateway.CallResult) gateway.CallResult {
 	if res.Outcome == gateway.CallAccepted || res.Outcome == gateway.CallRefused && len(res.Reports) > 0 || res.Outcome == gateway.CallHeldBack {
 		return res
@@ -179,8 +179,8 @@ func (r *Runner) orAsk(ctx context.Context, p gateway.Provider, t Task, permit g
 	return res
 }
 
-// ask looks up how the payments of an attempt stand: by the provider's ids, or by ours where that can be
-// searched.
+// ask looks up the statuses of an attempt's payments: by the provider's ids, or by ours where the provider can search by
+// them.
 func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	call, end := r.call(ctx, permit)
 	defer end()
@@ -235,7 +235,7 @@ func notCaptured(out gateway.Outcome, can payment.Capabilities) bool {
 // "not found" is final.
 func (r *Runner) neverArrived(t Task, can payment.Capabilities) bool {
 	charge := t.Attempt.Operation(payment.OperationCharge, 0)
-	if charge == nil { // it was begun elsewhere: its caller, or its expiry, ends it
+	if charge == nil { // an external attempt: its caller or its expiry ends it
 		return t.Attempt.Expired(t.Attempt.ReadAt) || t.Attempt.OpenCancel() != nil
 	}
 	if r.Open == nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// Task is an operation that was taken, with its attempt as it was then.
+// Task is an operation that was taken, with its attempt at that time.
 type Task struct {
 	Attempt   payment.Attempt
 	Operation payment.Operation
 	Decision  payment.Decision
-	// Refund is that of a refund's operation; nil for others.
+	// Refund is the refund of a refund operation; nil for other operations.
 	Refund *refund.Refund
 	// Request is the data of the operation's own request; empty where it must be unsealed, and for an operation without
 	// data.
@@ -104,8 +104,8 @@ func (r *Runner) permit(s *changeset.Changeset, a *payment.Attempt, order paymen
 	return a.Permit(o, order, r.capabilities(*a), s.Now())
 }
 
-// unreachable reports whether the payment to be cancelled was begun elsewhere and can't be cancelled at
-// its provider: it ends without that.
+// unreachable reports whether the payment to be cancelled is external and can't be cancelled at its provider: it
+// ends without a cancel.
 func (r *Runner) unreachable(a payment.Attempt, kind payment.OperationKind) bool {
 	return kind == payment.OperationCancel && a.Begun == payment.BegunElsewhere && !r.Reachable(a) && a.State != fsm.Authorized && !a.State.Final()
 }

@@ -30,8 +30,8 @@ func acting(a *payment.Attempt) target {
 	return targetOf(a, p)
 }
 
-// targetOf is a payment as the target of a call; nil for the container in which a payment will be made. An attempt
-// without either is called by the name that it has.
+// targetOf is a payment as the target of a call. A nil payment means the container in which a payment will be made. An
+// attempt without either is addressed by its name.
 func targetOf(a *payment.Attempt, p *payment.Payment) target {
 	switch {
 	case p != nil:
@@ -95,7 +95,7 @@ func named(a *payment.Attempt, out gateway.Outcome, id string) gateway.Outcome {
 	return out
 }
 
-// toLookUp are the ids of the payments of an attempt that may have moved on, the acting one first, and of its open
+// toLookUp are the ids of the attempt's payments that may have moved on, the acting payment first, and of its open
 // containers without such a payment.
 func toLookUp(a *payment.Attempt) []string {
 	ids := []string{a.ProviderPaymentID}
@@ -119,8 +119,8 @@ func toLookUp(a *payment.Attempt) []string {
 	return ids
 }
 
-// toCancel are the targets of a cancel: all payments that may take or hold money, and the containers in which one may begin.
-// Each has a key of its own, the same at every send.
+// toCancel are the targets of a cancel: all payments that may take or hold money, and the containers in which a payment
+// may begin. Each has a key of its own, the same at every send.
 func toCancel(a *payment.Attempt, op *payment.Operation) (all []target) {
 	inside := map[string]bool{}
 	for i := range a.Payments {

@@ -39,10 +39,10 @@ type audit struct {
 	began bool
 }
 
-// Audit follows the chain of the audit log, from the beginning at the start of a process and then only new entries, and compares its end
-// with the mark, which it then raises: a log that was cut or made anew shows. Once a day it logs the head, to be compared with a copy of
-// the program's log elsewhere. It logs an error where the chain is broken, at once and each day, and, if warn is set, a warning where the
-// role of the sessions may change the audit log.
+// Audit follows the chain of the audit log, from the beginning at the start of a process and then only new entries. It
+// compares the end of the chain with the mark, and then raises the mark: a log that was cut or made again shows. Once a
+// day it logs the head, for a comparison with a copy of the program's log elsewhere. It logs an error if the chain is
+// broken, at once and each day. If warn is set, it logs a warning if the role of the sessions may change the audit log.
 func Audit(from AuditLog, mark AuditMark, warn bool, now func() time.Time, log zerolog.Logger) Loop {
 	a := &audit{from: from, mark: mark}
 	var next time.Time

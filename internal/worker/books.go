@@ -16,7 +16,7 @@ const booksEvery = 5 * time.Minute
 
 // Books reconciles accounts with providers' books.
 type Books interface {
-	// WithBooks lists the accounts with books that can be read by a call, and those without.
+	// WithBooks lists the accounts with books that a call can read, and the other accounts.
 	WithBooks() (with, without []string)
 	// RunDaily reconciles an account if that is due, and reports whether it ran. Only one process runs at a time.
 	RunDaily(ctx context.Context, account string, found func(review.Discrepancy)) (reconcile.Count, bool, error)

@@ -13,14 +13,14 @@ import (
 	"github.com/paylatch/paylatch/internal/watermark"
 )
 
-// Mark raises the mark by which a restored database is noticed.
+// Mark raises the mark that shows whether a database was restored.
 func Mark(g *watermark.Guard, s watermark.Store) Loop {
 	return Loop{Name: "mark", Every: watermark.Every, Do: func(ctx context.Context) (bool, error) { return false, g.Tick(ctx, s) }}
 }
 
-// Holds are the accounts whose pays and refunds wait.
+// Holds has the accounts with held pays and refunds.
 type Holds interface {
-	// Holds lists them, Release ends the hold of one if it was made no later than a time.
+	// Holds lists the holds. Release ends an account's hold if it was made no later than heldUntil.
 	Holds(ctx context.Context) ([]watermark.Hold, error)
 	Release(ctx context.Context, account, by string, heldUntil time.Time) (bool, error)
 }

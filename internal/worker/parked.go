@@ -19,8 +19,8 @@ type Parked interface {
 	Fetch(ctx context.Context, e inbound.StoredEvent) error
 }
 
-// RetryParked retries parked events that are due. Those that must be fetched are fetched meanwhile: it does not wait
-// for the providers.
+// RetryParked retries due parked events. Events that must be fetched are fetched meanwhile: it does not wait for the
+// providers.
 func RetryParked(p Parked) Loop {
 	f := newFetching(p.Fetch)
 	return Loop{Name: "parked", Every: parkedEvery, Essential: true, Rest: f.all.Wait, Do: func(ctx context.Context) (bool, error) {

@@ -77,7 +77,8 @@ func side(ctx context.Context, due []payment.OperationName, do func(context.Cont
 	return some.Load()
 }
 
-// executed logs the outcome of an operation, and reports whether it, or another one of its attempt, was carried out.
+// executed logs the outcome of an operation, and reports whether this operation, or another operation of its attempt,
+// was executed.
 func executed(log zerolog.Logger, state string, err error) bool {
 	switch {
 	case errors.Is(err, payment.ErrBusy):

@@ -13,7 +13,7 @@ type Settler interface {
 	Turn(ctx context.Context) error
 }
 
-// Settle closes discrepancies about which nothing is left to decide.
+// Settle closes discrepancies with nothing left to decide.
 func Settle(s Settler) Loop {
 	return Loop{Name: "settle discrepancies", Every: settleEvery, Do: func(ctx context.Context) (bool, error) { return false, s.Turn(ctx) }}
 }

@@ -15,8 +15,8 @@ type LastWebhooks interface {
 	Stale(ctx context.Context) ([]intake.StaleAccount, error)
 }
 
-// Stale stores when accounts last sent a webhook, and passes those without one although attempts wait for it to stale,
-// each with the number of those attempts.
+// Stale stores when accounts last sent a webhook. It passes accounts with waiting attempts but without a webhook to
+// stale, each with the number of those attempts.
 func Stale(l LastWebhooks, stale func(pending map[string]int)) Loop {
 	return Loop{Name: "stale", Every: staleEvery, Do: func(ctx context.Context) (bool, error) {
 		if err := l.SaveLastWebhooks(ctx); err != nil {

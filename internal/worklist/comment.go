@@ -41,7 +41,7 @@ func (s *Service) Comment(ctx context.Context, who support.Staff, cmd AddComment
 	return e, result, err
 }
 
-// comment has an entry in the audit log for each call: the store's own, or that of a call which has added nothing.
+// comment adds a comment and writes an audit entry for each call. A call that adds nothing writes its own entry.
 func (s *Service) comment(ctx context.Context, who support.Staff, cmd AddComment) (idempotency.Result, error) {
 	c := Comment{ID: cell.Of(cmd.ID).NewID(), DiscrepancyID: cmd.ID, Author: who.Subject, Text: cmd.Text, Key: cmd.Key}
 	entry := who.Entry(support.Commented, target, cmd.ID.String())

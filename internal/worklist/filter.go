@@ -52,7 +52,7 @@ type Query struct {
 	OpenedFrom, OpenedTo time.Time
 	Oldest               bool
 
-	// FromAt and FromID are the place behind which the page begins.
+	// FromAt and FromID are the place after which the page begins.
 	FromAt time.Time
 	FromID uuid.UUID
 	Limit  int

@@ -72,7 +72,7 @@ func (s *Service) list(ctx context.Context, who support.Staff, f Filter, p suppo
 	return list, next, nil
 }
 
-// Entry returns one of them. It returns payment.ErrForbidden and payment.ErrDiscrepancyNotFound.
+// Entry returns one discrepancy. It returns payment.ErrForbidden and payment.ErrDiscrepancyNotFound.
 func (s *Service) Entry(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (Entry, error) {
 	if err := who.MayLook(); err != nil {
 		return Entry{}, err

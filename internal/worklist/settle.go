@@ -21,7 +21,7 @@ const (
 	portion = 200
 )
 
-// Settler closes discrepancies about which nothing is left to decide. It is safe for concurrent use.
+// Settler closes discrepancies with nothing left to decide. It is safe for concurrent use.
 type Settler struct {
 	turns Turns
 	inTx  InTx

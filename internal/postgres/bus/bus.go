@@ -26,12 +26,12 @@ const (
 	// bounds that.
 	quiet    = 20 * time.Second
 	pingTime = 5 * time.Second
-	// probe begins the notices by which a listening session is tried.
+	// probe begins the notices that test a listening session.
 	probe = "probe "
 )
 
-// ErrDeaf is returned for a session that listens and gets no notice: behind a pooler that gives each transaction another session,
-// LISTEN succeeds all the same.
+// ErrDeaf is returned for a listening session that gets no notice. Behind a pooler that gives each transaction another
+// session, LISTEN succeeds without effect.
 var ErrDeaf = errors.New("LISTEN hears nothing: the address leads to a pooler, set database.direct_url to one that does not")
 
 var _ stream.Bus = (*Bus)(nil)

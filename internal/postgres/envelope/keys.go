@@ -155,7 +155,7 @@ func (k *Keys) refresh(ctx context.Context) (closed int, err error) {
 	return len(there.missing), nil
 }
 
-// partitions makes those of this month and the next.
+// partitions makes the partitions of this month and the next.
 func (k *Keys) partitions(ctx context.Context) error {
 	err := k.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		_, err := k.q.EventBytesMake(ctx, c)

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// behind is where hits of rank Alike begin; all of them follow those of rank Exact.
+// behind is the place where hits of rank Alike begin; all of them follow the hits of rank Exact.
 func behind(l finder.Lookup) (at time.Time, id string) {
 	if l.Behind.Rank == finder.Exact {
 		return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), lastRune
@@ -41,7 +41,7 @@ const (
 	moreDays  = 5
 )
 
-// days are those of UTC that a lookup looks at, the newest first.
+// days are the UTC days of a lookup, newest first.
 func days(l finder.Lookup) (texts []string) {
 	at, _ := behind(l)
 	first, last := l.Now.AddDate(0, 0, -pastDays), l.Now.AddDate(0, 0, 1)

@@ -10,9 +10,9 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// First the orders of this many of the newest payments with an amount are searched for words. Then more payments are
-// searched: as many as should fill a page of hits by the rate so far, and at least that many times more. If few hits
-// were found, few orders have the words.
+// First the orders of the newestPayments newest payments with an amount are searched for words. The next round takes as
+// many payments as should fill a page of hits by the rate so far, and at least morePayments times as many as before. If
+// fewer than foundOften hits were found, few orders have the words.
 const (
 	newestPayments = 500
 	morePayments   = 2

@@ -29,8 +29,8 @@ func (s *Store) words(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]f
 	return nil, nil
 }
 
-// Among so many of the newest orders words are looked for, and among as many more where the first ones have so many hits that those
-// should have a page.
+// Words are first searched among the newest orders. If their hits show that newestMore orders should fill a page,
+// newestMore orders are searched.
 const (
 	newest     = 10_000
 	newestMore = 50_000

@@ -93,8 +93,8 @@ func (s *Store) DisputesDue(ctx context.Context, q lists.Query) (list []payment.
 	return list, err
 }
 
-// DisputesWaiting counts the open disputes of each account, and takes in how many seconds the first that waits for an answer must have
-// one: less than 0 if that passed within a week, +Inf without such a date.
+// DisputesWaiting counts the open disputes of each account. It passes to take the seconds until the first deadline for
+// an answer: less than 0 if the deadline passed within a week, +Inf without a deadline.
 func (s *Store) DisputesWaiting(ctx context.Context, take func(account string, open int64, due float64)) error {
 	return s.pool.Aside(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := s.q.DisputesWaiting(ctx, c)

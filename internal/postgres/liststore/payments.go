@@ -67,7 +67,7 @@ func (s *Store) Attempts(ctx context.Context, q lists.Query) (list []payment.Vie
 	return list, err
 }
 
-// ordersOf reads the orders on which it depends whether a failed attempt may be followed by another one.
+// ordersOf reads the orders that decide whether another attempt may follow a failed one.
 func (s *Store) ordersOf(ctx context.Context, db dbsqlc.DBTX, names []string) (map[payment.OrderID]payment.Order, error) {
 	if len(names) == 0 {
 		return nil, nil

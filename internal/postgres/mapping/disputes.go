@@ -53,7 +53,7 @@ func DisputeInsertParams(d payment.Dispute) *dbsqlc.DisputeInsertParams {
 	}
 }
 
-// DisputeAdvanceParams are the columns of a dispute that changes, which had version was.
+// DisputeAdvanceParams are the columns of a changed dispute. Its former version is was.
 func DisputeAdvanceParams(d payment.Dispute, was int) *dbsqlc.DisputeAdvanceParams {
 	amount, currency := nullMoney(d.Money)
 	return &dbsqlc.DisputeAdvanceParams{

@@ -111,7 +111,7 @@ func Event(row *dbsqlc.ProviderEvents) inbound.StoredEvent {
 	})
 }
 
-// parkedRow is a parked event. The reads of such have rows of the same form.
+// parkedRow is a parked event. All reads of parked events have rows of the same form.
 type parkedRow = dbsqlc.EventsDueRow
 
 // ParkedEvents are events without their bytes.

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// Movements are those of each attempt, in the order of the rows.
+// Movements are the movements of each attempt, in the order of the rows.
 func Movements(rows []*dbsqlc.MoneyMovements) map[payment.AttemptID][]payment.Movement {
 	all := map[payment.AttemptID][]payment.Movement{}
 	for _, r := range rows {

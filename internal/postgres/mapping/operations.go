@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// Operations are those of each attempt, in the order of the rows.
+// Operations are the operations of each attempt, in the order of the rows.
 func Operations(rows []*dbsqlc.Operations) map[payment.AttemptID][]payment.Operation {
 	all := make(map[payment.AttemptID][]payment.Operation, len(rows))
 	for _, r := range rows {

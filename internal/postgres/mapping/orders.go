@@ -23,7 +23,7 @@ func Order(row *dbsqlc.Orders) (payment.Order, error) {
 	return o, nil
 }
 
-// Orders gives orders their attempts; those of other orders are left out.
+// Orders gives orders their attempts and leaves out the attempts of other orders.
 func Orders(rows []*dbsqlc.Orders, attempts []payment.Attempt) (map[payment.OrderID]payment.Order, error) {
 	orders := make(map[payment.OrderID]payment.Order, len(rows))
 	for _, row := range rows {

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/reconcile"
 )
 
-// LastRun is how the runs of an account stand.
+// LastRun is the state of an account's runs.
 func LastRun(row *dbsqlc.ReconciliationsLastRow) reconcile.Last {
 	return reconcile.Last{CoveredTo: unlessEpoch(row.CoveredTo), Finished: unlessEpoch(row.Finished), Tried: unlessEpoch(row.Tried), Running: row.Running}
 }
@@ -31,12 +31,12 @@ func RunInsertParams(r reconcile.Run) *dbsqlc.ReconciliationInsertParams {
 	}
 }
 
-// UnsettledParams are a span, and the attempt after which a list goes on.
+// UnsettledParams are a span, and the attempt after which a list continues.
 func UnsettledParams(account string, from, to time.Time, after payment.AttemptID, limit int) *dbsqlc.MovementsUnsettledParams {
 	return &dbsqlc.MovementsUnsettledParams{Account: account, FromAt: from, ToAt: to, After: uuid.UUID(after), Most: int32(limit)} //nolint:gosec // a batch size
 }
 
-// SettlementsSaveParams are new settlements, and those with a payout that may be new.
+// SettlementsSaveParams are new settlements, and settlements with a payout that may be new.
 func SettlementsSaveParams(all []payment.Settlement) *dbsqlc.SettlementsSaveParams {
 	p := Params[dbsqlc.SettlementsSaveParams](len(all))
 	for _, s := range all {
@@ -62,7 +62,7 @@ func amountText(m *payment.Money, before string) (amount, currency string) {
 	return strconv.FormatInt(m.Minor, 10), string(m.Currency)
 }
 
-// Settlements are those of an attempt.
+// Settlements are the settlements of an attempt.
 func Settlements(rows []*dbsqlc.Settlements) []payment.Settlement {
 	all := make([]payment.Settlement, 0, len(rows))
 	for _, r := range rows {

@@ -46,7 +46,7 @@ func RefundInsertParams(r refund.Refund) *dbsqlc.RefundInsertParams {
 	return p
 }
 
-// RefundAdvanceParams are the columns of a refund that changes, which had version was.
+// RefundAdvanceParams are the columns of a changed refund. Its former version is was.
 func RefundAdvanceParams(r refund.Refund, was int) *dbsqlc.RefundAdvanceParams {
 	failure := failureOf(r.Failure)
 	return &dbsqlc.RefundAdvanceParams{

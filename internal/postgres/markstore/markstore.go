@@ -18,7 +18,7 @@ import (
 
 var _ watermark.Store = (*Store)(nil)
 
-// gap is how long the mark must not have risen to be kept as a gap: it rises every few seconds.
+// gap is the time without a rise of the mark that counts as a gap: the mark rises every few seconds.
 const gap = 6 * watermark.Every
 
 // undefinedTable is the SQLSTATE of a schema that has no mark yet.
@@ -108,7 +108,7 @@ func (s *Store) Holds(ctx context.Context) (list []watermark.Hold, err error) {
 	return list, err
 }
 
-// Release releases the hold of an account if it was made no later than a time, and reports whether there was one.
+// Release releases the hold of an account if it was made no later than heldUntil, and reports whether a hold existed.
 func (s *Store) Release(ctx context.Context, account, by string, heldUntil time.Time) (released bool, err error) {
 	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		n, err := s.q.PayRelease(ctx, c, &dbsqlc.PayReleaseParams{ReleasedBy: by, Account: account, HeldUntil: heldUntil})

@@ -1,4 +1,4 @@
-// Package paymentsjson is the form in which the column payment_attempts.payments has an attempt's payments and containers.
+// Package paymentsjson is the form of an attempt's payments and containers in the column payment_attempts.payments.
 package paymentsjson
 
 // Payments are an attempt's payments and containers as the row has them. Text of another form can't be read: the query that

@@ -40,7 +40,7 @@ func (t *Tx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return lastRow{results.QueryRow(), results}
 }
 
-// lastRows are the rows of the last statement of a round trip, which ends with them.
+// lastRows are the rows of the last statement of a round trip. The round trip ends with them.
 type lastRows struct {
 	pgx.Rows
 
@@ -72,7 +72,7 @@ type failedRow struct{ err error }
 // Scan implements pgx.Row.
 func (r failedRow) Scan(...any) error { return r.err }
 
-// response is a DB that has the response to its statement already, the next one of results.
+// response is a DB that has the response to its statement already: the next one of results.
 type response struct{ results pgx.BatchResults }
 
 // Exec implements DB.

@@ -28,8 +28,8 @@ func (d deferred) check(results pgx.BatchResults) error {
 	return err
 }
 
-// Deferred is a [DB] for writes with a result that is not needed before the commit. Its Exec returns at once, with a tag of 0
-// rows; its error is that of the statement with which the write travels, or of Commit.
+// Deferred is a [DB] for writes with a result that is not needed before the commit. Its Exec returns at once, with a tag
+// of 0 rows. An error of the write is returned by the statement that travels with it, or by Commit.
 func (t *Tx) Deferred() DB { return deferring{t, anyRows, nil} }
 
 // DeferredRows is Deferred for writes that must touch n rows each: where one does not, missed is returned.

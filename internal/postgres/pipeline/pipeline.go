@@ -43,8 +43,8 @@ func New(ctx context.Context, conn *pgx.Conn, begin string) *Tx {
 	return &Tx{ctx: ctx, conn: conn, begin: begin}
 }
 
-// Now is the time at which the transaction began, as now() in SQL. Before the first statement it costs a round trip; it
-// is zero if that fails, and then the next statement fails as well.
+// Now is the time at which the transaction began, as now() in SQL. Before the first statement it costs a round trip. If
+// that fails, it is zero, and the next statement fails as well.
 func (t *Tx) Now() time.Time {
 	if !t.open {
 		_ = t.flush(t.ctx)

@@ -16,9 +16,9 @@ type Address struct {
 	URL string
 	// Direct is an address for work that needs a session of its own, such as LISTEN; empty for URL.
 	Direct string
-	// Pooled is set where URL leads to a pooler that gives each transaction whichever session is free, such as PgBouncer
-	// with pool_mode = transaction. Then no statement is prepared on a session, and no session is given settings: the
-	// role must have them.
+	// Pooled is set where URL leads to a pooler that gives each transaction any free session, such as PgBouncer with
+	// pool_mode = transaction. Then no statement is prepared on a session, and no session is given settings: the role
+	// must have them.
 	Pooled bool
 	// Standby is the address of a copy that may be a little behind, for [Pool.OnceBehind]; empty for URL.
 	Standby string
@@ -99,9 +99,8 @@ func (p *Pool) Connect(ctx context.Context, name string) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// hangUp closes a connection that was given up in the middle of a statement. It may be
-// dead, and pgx waits for the server's end of it for 15 s, in which its place in the
-// pool is taken.
+// hangUp closes a connection that was given up in the middle of a statement. The connection may be dead. pgx would wait
+// 15 s for the server's end of it, and its place in the pool would stay taken meanwhile.
 func hangUp(c *pgx.Conn) {
 	if c.IsClosed() {
 		_ = c.PgConn().Conn().Close()

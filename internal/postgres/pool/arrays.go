@@ -69,7 +69,7 @@ func speakArray[T any](m *pgtype.Map, oid uint32, size func(T) int, element func
 	m.RegisterType(&pgtype.Type{Name: known.Name, OID: oid, Codec: arrayCodec[T]{codec, arrayPlan[T]{codec.ElementType.OID, size, element}}})
 }
 
-// arrayCodec is pgx's, but for how a slice of T is encoded.
+// arrayCodec is pgx's codec, except for the encoding of a slice of T.
 type arrayCodec[T any] struct {
 	*pgtype.ArrayCodec
 
@@ -116,9 +116,8 @@ func (p arrayPlan[T]) head(buf []byte, dimensions int) []byte {
 	return binary.BigEndian.AppendUint32(sized(sized(buf, dimensions), 1), p.elementOID)
 }
 
-// room makes room for a slice at once. buf holds one array of a statement after the
-// other: there are more to come, and append, which makes it longer by a quarter,
-// would copy them over and over.
+// room makes room for a whole slice at once. buf holds all arrays of a statement. With append alone, which grows the
+// buffer by a quarter, each array would be copied several times.
 func (p arrayPlan[T]) room(buf []byte, slice []T) []byte {
 	need := p.length(slice)
 	if cap(buf)-len(buf) < need {
@@ -127,7 +126,7 @@ func (p arrayPlan[T]) room(buf []byte, slice []T) []byte {
 	return buf
 }
 
-// length is that of a slice with elements, encoded.
+// length is the encoded length of a slice with elements.
 func (p arrayPlan[T]) length(slice []T) int {
 	const head, each = 20, 4
 	n := head + each*len(slice)

@@ -15,7 +15,7 @@ import (
 // Lists, searches, exports, the overview and metrics have connections of their own: however slow they are, pays, webhooks and /readyz
 // find theirs. These numbers are in docs/explanation/security.md.
 const (
-	// asideConns is how many such reads run at once.
+	// asideConns is how many slow reads run at once.
 	asideConns = 6
 	// asideRole is how many of them one role has, so that a job of the shop's leaves staff the rest.
 	asideRole = 2
@@ -85,7 +85,7 @@ func (a *aside) leave(r authz.Reader) {
 	a.freed = make(chan struct{})
 }
 
-// add counts a read of a reader and of its role, which is the reader without a name.
+// add counts a read of a reader and of its role. The role is the reader without a name.
 func (a *aside) add(r authz.Reader, n int) {
 	role := authz.Reader{Role: r.Role}
 	a.running[role] += n

@@ -34,8 +34,7 @@ func (p *Pool) Durable(ctx context.Context) error {
 	return on(ctx, p.conns, checkDurable)
 }
 
-// checkDurable reads the values that a new session starts with: durably may have changed
-// those of this one.
+// checkDurable reads the values that a new session starts with. durably may have changed the values of this session.
 func checkDurable(ctx context.Context, c *pgxpool.Conn) error {
 	rows, err := c.Query(ctx, `SELECT name FROM pg_settings
 		WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND reset_val = 'off' ORDER BY name`)

@@ -38,7 +38,8 @@ func DomainError(err error) error {
 	return err
 }
 
-// constraint returns the name of the constraint that was violated. On Citus that of a table's part ends with the part's number.
+// constraint returns the name of the violated constraint. On Citus the constraint's name of a table's part ends with the
+// part's number.
 func constraint(e *pgconn.PgError) string {
 	name := strings.TrimRight(e.ConstraintName, "0123456789")
 	if len(e.ConstraintName)-len(name) >= partDigits && strings.HasSuffix(name, "_") {

@@ -121,7 +121,7 @@ func (p *Pool) OnConnect(look func(ctx context.Context, c *pgx.Conn) error) { p.
 // error. OnCommit must be called before the pool is used.
 func (p *Pool) OnCommit(commit func(commit func() error) error) { p.commit = commit }
 
-// Usage is how the connections are used.
+// Usage is the use of the connections.
 type Usage struct {
 	Acquired, Idle, Max int64
 	// Waits counts the callers that found no idle connection, Waited is the time that they waited.
@@ -129,7 +129,7 @@ type Usage struct {
 	Waited time.Duration
 }
 
-// Usage returns how the connections are used, and have been since the start.
+// Usage returns the present use of the connections, and the use since the start.
 func (p *Pool) Usage() Usage {
 	s := p.conns.Stat()
 	return Usage{int64(s.AcquiredConns()), int64(s.IdleConns()), int64(s.MaxConns()), s.EmptyAcquireCount(), s.EmptyAcquireWaitTime()}

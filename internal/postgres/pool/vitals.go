@@ -40,7 +40,8 @@ const vitals = `SELECT current_setting('server_version_num')::int, clock_timesta
 	current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local')
 		AND NOT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))`
 
-// Vitals reads how the server is. A role that may not see other sessions counts only its own, and no slots.
+// Vitals reads the state of the server. A role that may not see other sessions counts only its own sessions, and no
+// slots.
 func (p *Pool) Vitals(ctx context.Context) (Vitals, error) {
 	v := Vitals{Most: int(p.conns.Config().MaxConns) + asideConns + 2}
 	err := on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error {

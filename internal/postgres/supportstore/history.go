@@ -62,7 +62,7 @@ func (s *Store) order(ctx context.Context, db dbsqlc.DBTX, id payment.OrderID) (
 	return o, nil
 }
 
-// movements reads those of all attempts of the order.
+// movements reads the movements of all attempts of the order.
 func (s *Store) movements(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
 	ids := make([]uuid.UUID, len(c.Order.Attempts))
 	for i, a := range c.Order.Attempts {
@@ -194,7 +194,7 @@ func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Att
 	return s.jobs(ctx, db, c)
 }
 
-// jobs reads which of the attempt's events were replayed as one of many: the audit log has one entry for all of them.
+// jobs reads which of the attempt's events a bulk job replayed: the audit log has one entry for the whole job.
 func (s *Store) jobs(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
 	rows, err := s.q.JobItemsOfAttempt(ctx, db, uuid.UUID(c.Attempt.ID))
 	if err != nil {

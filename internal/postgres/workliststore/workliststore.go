@@ -191,7 +191,7 @@ func (s *Store) Comment(ctx context.Context, c worklist.Comment, done support.Au
 	return first, err
 }
 
-// commentOf reads the comment that has the key of another one of its author.
+// commentOf reads the comment of the same author with the same key.
 func (s *Store) commentOf(ctx context.Context, db dbsqlc.DBTX, c worklist.Comment) (*worklist.Comment, error) {
 	row, err := s.q.WorklistCommentOf(ctx, db, &dbsqlc.WorklistCommentOfParams{
 		DiscrepancyID: uuid.UUID(c.DiscrepancyID), Author: c.Author, Key: string(c.Key),
