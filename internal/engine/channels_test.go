@@ -23,8 +23,8 @@ import (
 	stripehooks "github.com/paylatch/paylatch/webhooks/stripe"
 )
 
-// channel is a provider with a payment of 19.99 € of which 5.00 € were refunded in its dashboard, by one refund, while another one
-// of 3.00 € failed. A dispute has taken all of it and returned it. In texts ~ is the payment's number.
+// channel is a provider with a payment of 19.99 €. One refund in its dashboard returned 5.00 €, another refund of 3.00 €
+// failed. A dispute has taken the whole payment and returned it. In texts ~ is the payment's number.
 type channel struct {
 	name   string
 	client func(s *httptest.Server) adapter

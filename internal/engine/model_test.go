@@ -27,18 +27,6 @@ import (
 // before they are captured: these have tests of their own.
 //
 // -rapid.checks=1000 looks further. A failure is printed step by step, in the fewest steps that rapid could find.
-//
-// The model has refunds by the merchant, by a policy and in the dashboard, in parts too, and
-// those that fail or are undone; callers with the names of those who make such refunds;
-// chargebacks of one amount, and those that are won; resolutions of what nothing else can end;
-// webhooks that come again, with other content, or are replayed by staff; and pages where a
-// customer tries, and pays, in two tabs; and money that comes late in another currency. It
-// leaves out notices that must be fetched, holds in two tabs, keys of the provider's that
-// expire, and payments that a customer approves before they are captured: those have tests of
-// their own.
-//
-// -rapid.checks=1000 looks further. A failure is printed step by step, and in as few steps as
-// rapid could find.
 func TestAnyCourseOfPayments(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)

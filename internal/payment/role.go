@@ -1,6 +1,6 @@
 package payment
 
-// Role is what a token allows its bearer to be.
+// Role is the role that a token gives its bearer.
 type Role string
 
 // The roles. A customer acts for itself. A service (the merchant's backend) acts for the user that it names. Support

@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// caught returns what do returns, or its panic as an error with the stack: one item must
-// not end the process, and with it the work on all others.
+// caught returns the error of do, or its panic as an error with the stack. One item must not end the process, and with it
+// the work on all other items.
 func caught(do func() error) (err error) {
 	defer func() {
 		if thrown := recover(); thrown != nil {

@@ -23,7 +23,7 @@ type DB interface {
 type Query = func(db DB) error
 
 // Tx is a transaction at the default isolation level. As a [DB] it runs a statement at once, in a round trip of its own
-// that also takes what was deferred. It is not safe for concurrent use.
+// that also sends the deferred writes. It is not safe for concurrent use.
 type Tx struct {
 	ctx       context.Context //nolint:containedctx // Now has none
 	conn      *pgx.Conn
