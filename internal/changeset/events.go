@@ -203,7 +203,7 @@ func (s *Changeset) parkedOf(ctx context.Context, c *Change) ([]inbound.StoredEv
 	return s.Readable(ctx, parked)
 }
 
-// Readable sets aside the locked events that can't be read, each for a person, and returns the others. An event that
+// Readable returns the locked events that can be read. Each other event is quarantined with a discrepancy: an event that
 // another version has written must not hold up the rest.
 func (s *Changeset) Readable(ctx context.Context, events []inbound.StoredEvent) ([]inbound.StoredEvent, error) {
 	var fine, apart []inbound.StoredEvent

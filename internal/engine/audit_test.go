@@ -58,7 +58,7 @@ func (r *env) discrepancies(t *testing.T, id payment.AttemptID) []string {
 	return rows[string](t, r, "SELECT kind FROM discrepancies WHERE attempt_id = $1 ORDER BY kind", id.String())
 }
 
-// verdicts lists those of an attempt's events, in the order of their arrival.
+// verdicts lists the verdicts of an attempt's events, in the order of their arrival.
 func (r *env) verdicts(t *testing.T, id payment.AttemptID) []string {
 	t.Helper()
 	return rows[string](t, r, "SELECT verdict FROM provider_events WHERE attempt_id = $1 ORDER BY received_at, event_id", id.String())

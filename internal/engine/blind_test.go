@@ -194,8 +194,7 @@ func blindHoldWithoutANameWaitsForIt(t *testing.T) {
 	require.NotNil(t, r.attempt(t, id).NextCheckAt)
 }
 
-// The customer's redirect has no payment yet that could be cancelled; when one
-// appears all the same, it is.
+// The customer's redirect has no payment yet that could be cancelled. A payment that appears later is cancelled.
 func blindCancelReachesALaterPayment(t *testing.T) {
 	t.Parallel()
 	r, b := newBlind(t)

@@ -28,7 +28,7 @@ func TestCancel(t *testing.T) {
 	t.Run("quiet_after_a_decline", cancelQuietAfterADecline)
 }
 
-// unwilling cancels nothing: a cancel only returns how the payment stands.
+// unwilling cancels nothing: a cancel only returns the status of the payment.
 func unwilling(news fsm.News) *answering {
 	refused := func() (gateway.Outcome, error) { return gateway.Outcome{News: news, Refused: true}, nil }
 	return &answering{cancel: refused, lookup: says(news)}
@@ -239,10 +239,9 @@ func cancelOfNothingHeldOpensNoDiscrepancy(t *testing.T) {
 	require.Empty(t, r.discrepancies(t, left))
 }
 
-// A cancel has its result once the provider reports that the payment is over, in whichever way:
-// of a hold that was released twice at once, by this side and in the dashboard, one of the two
-// is declined, and nothing is held. A failure that is older than the cancel, or may be, is no
-// result of it.
+// A cancel has its result once the provider reports that the payment is over, by any event. A hold may be released twice
+// at once, by this side and in the dashboard: then one of the releases is declined, and nothing is held. A failure that
+// is older than the cancel, or may be older, is no result of it.
 func cancelOfWhatIsOverOpensNoDiscrepancy(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

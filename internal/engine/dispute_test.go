@@ -298,7 +298,7 @@ func disputesWithoutAName(t *testing.T) {
 	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, closed))
 }
 
-// Customers read no dispute; a service sees those of the user that it acts for.
+// Customers read no dispute; a service sees the disputes of the user that it acts for.
 func disputesRead(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

@@ -38,7 +38,7 @@ type answering struct {
 	cancel           func() (gateway.Outcome, error)
 	can              func(*payment.Capabilities)
 	lookups, cancels atomic.Int32
-	// key is that of the last cancellation.
+	// key is the key of the last cancellation.
 	key atomic.Pointer[string]
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// A payment that is begun elsewhere lives by the same contract as a pay, and no call of ours begins it.
+// An external payment has the same contract as a pay, and no call of ours begins it.
 func TestExternal(t *testing.T) {
 	t.Parallel()
 	t.Run("has the contract of a pay", externalHasThePaysContract)

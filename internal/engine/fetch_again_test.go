@@ -29,8 +29,7 @@ func (r *env) asOld(t *testing.T, by time.Duration) {
 	r.retry(t, false)
 }
 
-// fetchAges are those of a notice at which it is fetched again, as the provider's API may be
-// behind it.
+// fetchAges are the ages of a notice at which it is fetched again, as the provider's API may be behind it.
 var fetchAges = []time.Duration{time.Second, 4 * time.Second, 25 * time.Second, 90 * time.Second, 8 * time.Minute}
 
 // A notice came, and the provider's API is a moment behind: it is fetched again until both

@@ -92,7 +92,7 @@ func fetchRefundCounts(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// The failure that the lookup reports is that of the refund.
+// The failure that the lookup reports belongs to the refund.
 func fetchRefundFailed(t *testing.T) {
 	t.Parallel()
 	p := &backs{refund: func() (gateway.RefundOutcome, error) {

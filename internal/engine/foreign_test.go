@@ -85,7 +85,7 @@ func (f *foreignEnv) kinds(t *testing.T) []string {
 	return rows[string](t, f.env, "SELECT kind FROM discrepancies ORDER BY kind")
 }
 
-// round is one of the worker.
+// round is a round of the worker.
 func (f *foreignEnv) round(t *testing.T) int {
 	t.Helper()
 	n, err := f.RetryParked(t.Context(), 10)
@@ -320,9 +320,9 @@ func foreignReplayed(t *testing.T) {
 	require.Equal(t, []string{"applied"}, r.verdicts(t, id))
 }
 
-// Another system with a hundred times as many payments at the account: ten minutes later nothing of
-// it is left to do or to look at, and ours are paid. A payment of theirs that is registered a day
-// later finds its own event.
+// Another system has a hundred times as many payments at the account. Ten minutes later its events need no more work and
+// no review, and our payments are paid. A payment of the other system that is registered a day later finds its own
+// event.
 func foreignBesideOurs(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -91,7 +91,7 @@ func freeingAttempt(t *testing.T) {
 		can     func(*payment.Capabilities)
 		refused bool
 		two     bool
-		// stage is how the attempt stands after the first person's word.
+		// stage is the attempt's stage after the first person's resolution.
 		stage string
 	}{
 		"paid":                      {says: replying(fsm.NewsSucceeded, euros(price)), refused: true, stage: "final"},

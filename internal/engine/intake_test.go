@@ -260,8 +260,7 @@ func inCurrency(e webhooks.Event, currency string) webhooks.Event {
 	return e
 }
 
-// The provider's API is down or slow: webhooks are applied all the same (bedolaga
-// bot #3080).
+// The provider's API is down or slow: webhooks are applied nevertheless (bedolaga bot #3080).
 func intakeSlowProvider(t *testing.T) {
 	t.Parallel()
 	sent, release := make(chan payment.AttemptID, 1), make(chan struct{})

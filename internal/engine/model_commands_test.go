@@ -119,7 +119,8 @@ func (w *world) cancel(rt *rapid.T) {
 	})
 }
 
-// captureOpen reports whether a capture of the attempt is open. One that was sent stays open beside late money, and a cancel waits for it.
+// captureOpen reports whether a capture of the attempt is open. A sent capture stays open beside late money, and a
+// cancel waits for it.
 func captureOpen(a known) bool {
 	isCapture := func(o payment.OperationName) bool { return o.Kind == payment.OperationCapture }
 	return a.Intent.Kind == payment.OperationCapture || slices.ContainsFunc(a.Open, isCapture)
@@ -186,7 +187,7 @@ func (w *world) refund(rt *rapid.T) {
 	}
 }
 
-// pendingRefunds are those of an attempt that are under way.
+// pendingRefunds are the pending refunds of an attempt.
 func (w *world) pendingRefunds(name string) []refund.Refund {
 	var all []refund.Refund
 	for _, one := range w.refunds {

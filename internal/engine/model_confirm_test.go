@@ -57,7 +57,7 @@ func (w *world) confirm(rt *rapid.T) {
 	rt.Logf("CONFIRM %d of %s, whose call %s", amount, name, what)
 	var was deal
 	if d := w.p.of(name); d != nil && w.p.sparing == 0 {
-		if was = *d; w.p.blind { // it answers nothing else
+		if was = *d; w.p.blind { // it answers no other lookup
 			was = deal{commanded: commanded{fate: d.fate}}
 		}
 	}

@@ -63,7 +63,7 @@ func (w *world) end() {
 	}
 	w.look()
 	w.finish()
-	if can := w.questions(); w.p.blind { // nothing else can end these
+	if can := w.questions(); w.p.blind { // only a person can end these
 		for _, what := range slices.Sorted(maps.Keys(can)) {
 			w.Logf("END: a person decides about %s", what)
 			can[what]()

@@ -113,7 +113,7 @@ type notice struct {
 	name  string
 	of    *deal
 	event webhooks.Event
-	// verdict is that of its first delivery.
+	// verdict is the verdict of its first delivery.
 	verdict fsm.Verdict
 	changed bool
 	// beside is set where it came at once with something that may have named the payment, so

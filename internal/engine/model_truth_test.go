@@ -168,7 +168,7 @@ func (w *world) unreleased(a known) bool {
 	return slices.ContainsFunc(w.opened, func(o opened) bool { return o.Attempt == a.ID.String() && o.About == payment.AboutHoldNotReleased })
 }
 
-// believes checks an attempt against the truth: it may have less, and nothing else.
+// believes checks an attempt against the truth: its record may be incomplete, but not different.
 func (w *world) believes(name string) {
 	a, d := w.attempts[name], w.p.of(name)
 	if d == nil {

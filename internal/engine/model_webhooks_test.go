@@ -93,8 +93,7 @@ func (w *world) webhooks(rt *rapid.T) {
 	w.deliver(w.service(rt), notices...)
 }
 
-// deliverAtOnce delivers the same webhooks to both processes: one of the
-// deliveries is not a duplicate.
+// deliverAtOnce delivers the same webhooks to both processes: exactly one delivery is not a duplicate.
 func (w *world) deliverAtOnce(notices []*notice) {
 	var answers [2][]fsm.Verdict
 	var errs [2]error

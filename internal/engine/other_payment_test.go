@@ -50,7 +50,7 @@ func under(kind webhooks.Kind, id payment.AttemptID, name string) webhooks.Event
 	return e
 }
 
-// Money under another id is that of another payment: a discrepancy is opened, once.
+// Money under another id belongs to another payment: a discrepancy is opened, once.
 func otherPaymentOpensADiscrepancy(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true, provider: (&spy{}).on})
@@ -131,7 +131,7 @@ type deals struct {
 	opens   []string
 }
 
-// keys are those of the providers that sign.
+// keys are the keys of the providers that sign.
 func keys() webhooks.Config {
 	return webhooks.Config{Secrets: []string{"a-secret"}, PublicURL: "https://shop.example/hook"}
 }

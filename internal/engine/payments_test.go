@@ -34,7 +34,7 @@ func TestPayments(t *testing.T) {
 	t.Run("the 51st is a discrepancy", paymentsFiftyFirst)
 }
 
-// begun registers a payment that is begun elsewhere, of an order of its own.
+// begun registers an external payment, for an order of its own.
 func (r *env) begun(t *testing.T, order payment.OrderID, minor int64, capture payment.CaptureMode) payment.AttemptID {
 	t.Helper()
 	_, _, err := r.CreateOrder(t.Context(), shop, request("orders", "order-"+string(order), string(order)),
@@ -138,7 +138,7 @@ func paymentsSecondIsRefunded(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A second payment of an attempt whose first one was refunded is a second payment, and no other amount.
+// A second payment after the refund of the first one is a second payment, not a payment of another amount.
 func paymentsSecondAfterARefund(t *testing.T) {
 	t.Parallel()
 	r := deaf(t)

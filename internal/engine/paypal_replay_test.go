@@ -219,8 +219,8 @@ func capture(event, id, custom, value string) string {
 		`","status":"COMPLETED","custom_id":"` + custom + `","amount":{"currency_code":"EUR","value":"` + value + `"}}}`
 }
 
-// forge adds a member to a body so that its CRC-32 is that of another one. The sum is
-// linear: of 48 letters each may be one of two, which of them is found by elimination.
+// forge adds a member to a body so that its CRC-32 equals the CRC-32 of another body. The sum is linear. Each of 48
+// letters has two possible values, and elimination finds the right values.
 func forge(t *testing.T, body string, like []byte) []byte {
 	t.Helper()
 	const letters = 48

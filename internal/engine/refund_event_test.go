@@ -209,8 +209,8 @@ func refundEventFailureOfAnUnknownOne(t *testing.T) {
 	require.Zero(t, r.parked(t))
 }
 
-// A refund that had failed here and succeeded all the same is money that the customer has: it
-// can't be refunded again, and the text of the discrepancy does not suggest it.
+// A refund that had failed here and then succeeded is money that the customer has: it can't be refunded again, and the
+// text of the discrepancy does not suggest a refund.
 func refundEventSuccessAfterTheFailure(t *testing.T) {
 	t.Parallel()
 	p := &refunding{refund: turnedAway}

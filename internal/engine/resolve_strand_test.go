@@ -158,8 +158,7 @@ func (r *env) discrepancy(t *testing.T, of payment.OrderID, id payment.AttemptID
 	return payment.DiscrepancyID(find()[0])
 }
 
-// ended is how an order stands once one of its discrepancies was resolved; empty if nothing will
-// end it any more.
+// ended is the state of an order once one of its discrepancies was resolved; empty if nothing will end it any more.
 func (r *env) ended(t *testing.T, of payment.OrderID, id payment.AttemptID) string {
 	t.Helper()
 	o, err := r.Order(t.Context(), customer, of)

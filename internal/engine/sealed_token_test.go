@@ -38,8 +38,8 @@ func (r *env) dump(t *testing.T, text string) (found []string) {
 	return found
 }
 
-// backup lists the files in which a text is: those of the database that a base backup
-// copies, or all, and the log of writes since a place.
+// backup lists the files that contain a text: the database's files that a base backup copies, or all files, and the log
+// of writes since a position.
 func (r *env) backup(t *testing.T, text, since string, all bool) []string {
 	t.Helper()
 	r.exec(t, "CHECKPOINT")
@@ -142,8 +142,8 @@ func tokenIsPurged(t *testing.T) {
 	require.Equal(t, unknown, standingOf(r.attempt(t, id).Attempt))
 }
 
-// A server that crashed has lost the tokens, and nothing else: the client that comes again
-// brings its own, and without it the payment is looked up.
+// A server that crashed has lost only the tokens. A repeated request of the client brings its own token. Without it the
+// payment is looked up.
 func lostToken(t *testing.T) {
 	t.Parallel()
 	var calls int

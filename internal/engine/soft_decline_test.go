@@ -39,8 +39,7 @@ func (p lenient) Cancel(ctx context.Context, c gateway.Cancel) (gateway.Outcome,
 	return p.Provider.Cancel(ctx, c)
 }
 
-// A soft decline is followed by a cancel before the response, and by one of the reconciler's if
-// that did not go through.
+// A cancel follows a soft decline before the response. If it did not go through, the reconciler sends another one.
 func softDeclineCancelledBeforeTheResponse(t *testing.T) {
 	t.Parallel()
 	for _, refuses := range []bool{false, true} {

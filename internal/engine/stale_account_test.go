@@ -60,8 +60,8 @@ func staleAccount(t *testing.T) {
 	require.Empty(t, silent())
 }
 
-// Unsigned notices could hide that a provider sends nothing. Of such an account a notice counts
-// once the provider confirms one of its payments.
+// Unsigned notices could hide that a provider sends nothing. At such an account a notice counts once the provider
+// confirms a payment of it.
 func staleProvenWebhooksOnly(t *testing.T) {
 	t.Parallel()
 	look := &answering{lookup: func() (gateway.Outcome, error) { return gateway.Outcome{}, gateway.ErrNoSuchPayment }}

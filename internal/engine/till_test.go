@@ -22,7 +22,7 @@ type till struct {
 	calls  []string
 }
 
-// newTill is a till whose payments stand so.
+// newTill is a till with payments of these outcomes.
 func newTill(stands map[string]gateway.Outcome) *till {
 	all := map[string]gateway.Outcome{}
 	for id, out := range stands {

@@ -64,8 +64,7 @@ func TestRequeue(t *testing.T) {
 	}
 }
 
-// poisoned rejects a batch that contains a negative number; those below -10 break the
-// quarantine as well.
+// poisoned rejects a batch that contains a negative number. Numbers below -10 break the quarantine as well.
 func poisoned(flushed *[][]int) groupcommit.Options[int] {
 	return groupcommit.Options[int]{
 		Flush: func(_ context.Context, b *groupcommit.Batch[int]) error {

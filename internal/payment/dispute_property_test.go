@@ -13,7 +13,7 @@ import (
 
 var disputeEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// anyDisputeTold is a report that states everything, at one of a few times, so that some are at the same time.
+// anyDisputeTold is a report that states every field, at one of a few times, so that some reports have the same time.
 var anyDisputeTold = rapid.Custom(func(t *rapid.T) payment.DisputeTold {
 	return payment.DisputeTold{
 		ProviderID: "dp_1", Status: rapid.SampledFrom(fsm.DisputeStates()).Draw(t, "status"),
@@ -39,7 +39,7 @@ func disputeAfter(t require.TestingT, told ...payment.DisputeTold) payment.Dispu
 	return d
 }
 
-// Reports that bear the provider's time lead to the same state in any order and number: that of the last of them.
+// Reports with the provider's time lead to the same state in any order and number: the state of the latest report.
 func TestDispute_any_order(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

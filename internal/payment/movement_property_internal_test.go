@@ -112,7 +112,7 @@ func TestAdvance_anyOrderOfMovementsEndsInTheSameSums(t *testing.T) {
 	})
 }
 
-// counts requires each sum to be that of the names, or the largest total if that is more.
+// counts requires each sum to be the sum of the names, or the largest total if that is more.
 func counts(t *rapid.T, a Attempt, told []Report) {
 	type of struct {
 		kind     MovementKind

@@ -76,7 +76,7 @@ func TestAttempt_derived(t *testing.T) {
 	}
 }
 
-// anyReport draws one about one of up to three payments.
+// anyReport draws a report about one of up to three payments.
 func anyReport(says []fsm.News) *rapid.Generator[Report] {
 	return rapid.Custom(func(t *rapid.T) Report {
 		r := Report{
@@ -121,8 +121,8 @@ func paymentReaches(from, to fsm.PaymentState) bool {
 	return from == to || slices.ContainsFunc(fsm.PaymentTable(), func(r fsm.PaymentRow) bool { return r.From == from && r.To == to })
 }
 
-// keepApart requires that a report about one payment has moved no other, that each payment's amounts are those of its
-// movements, and that each state follows from the one before by the state machine.
+// keepApart requires that a report about one payment has moved no other, that each payment's amounts are the sums of its
+// movements, and that each state follows from the former state by the state machine.
 func keepApart(t *rapid.T, before, a *Attempt, r Report) {
 	for i := range before.Payments {
 		was, is := before.Payments[i], a.Payments[i]

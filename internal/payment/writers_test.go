@@ -30,8 +30,8 @@ var (
 	}
 )
 
-// TestWriters reads the source: each state machine has one caller, and only package payment
-// changes the state, the amounts and the version of an attempt or an operation, one file of package refund those of a refund.
+// TestWriters reads the source. Each state machine has one caller. Only package payment changes the state, the amounts
+// and the version of an attempt or an operation. One file of package refund changes those of a refund.
 func TestWriters(t *testing.T) {
 	t.Parallel()
 	for path, file := range sources(t) {

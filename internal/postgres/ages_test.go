@@ -16,8 +16,8 @@ import (
 
 const day = 24 * time.Hour
 
-// aged makes entries of the audit log and of an attempt's log, the oldest so many days old, and one for each day since then, and chains those of
-// the first anew.
+// aged makes entries of the audit log and of an attempt's log: the oldest of this many days ago, and one for each day
+// since then. It chains the audit entries again.
 func aged(t *testing.T, dsn string, store *postgres.Store, days int) {
 	t.Helper()
 	for range days + 1 {

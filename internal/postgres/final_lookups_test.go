@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// How late an account's lookups are is that of its latest cursor, as long as some process takes turns.
+// The delay of an account's lookups is the delay of its latest cursor, as long as some process takes turns.
 func TestFinalLookupsBehind(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)

@@ -149,7 +149,8 @@ type node struct {
 	Plans    []node  `json:"Plans"`                  //nolint:tagliatelle // as PostgreSQL names it
 }
 
-// costOf is how many rows a statement read of its tables, those included that did not match, and how long it took.
+// costOf is the number of rows that a statement read from its tables, even the ones that did not match, and the time
+// that it took.
 func costOf(t *testing.T, plan string) (rows int, took time.Duration) {
 	t.Helper()
 	var found []struct {

@@ -55,7 +55,7 @@ func listRows(t *testing.T, conn *pgx.Conn, from, to int) {
 	}
 }
 
-// numbers are those in ids.
+// numbers are the numbers in ids.
 func numbers(ids ...string) (all []int) {
 	for _, id := range ids {
 		var n int
@@ -190,7 +190,7 @@ func TestListFilters(t *testing.T) {
 	}
 }
 
-// newestFirst is the order of a list: those of one time by their ids, which are texts of orders.
+// newestFirst is the order of a list. Items of the same time are ordered by their ids, which are texts for orders.
 func newestFirst(kind lists.Kind, a, b int) int {
 	if a/3 != b/3 {
 		return b/3 - a/3

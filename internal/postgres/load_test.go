@@ -105,7 +105,7 @@ func (l *load) note(what string, err error) error {
 	return err
 }
 
-// order names one of those of now.
+// order names an existing order.
 func (l *load) order() payment.OrderID {
 	return payment.OrderID(fmt.Sprintf("o%d", l.keys.Load()/moveOn+rand.Int64N(orders)))
 }
@@ -191,7 +191,7 @@ func (l *load) retry(s *engine.Engine) error {
 	return l.note("retry", err)
 }
 
-// each does something to one of the attempts.
+// each runs do for one of the attempts.
 func (l *load) each(what string, do func(a payment.Attempt) error) error {
 	some := l.some(orders)
 	if len(some) == 0 {
@@ -201,8 +201,7 @@ func (l *load) each(what string, do func(a payment.Attempt) error) error {
 	return l.note(what, do(some[rand.N(len(some))]))
 }
 
-// deliver sends events of many attempts to both replicas at once, to one of them
-// in the opposite order.
+// deliver sends events of many attempts to both replicas at once, to one of them in the opposite order.
 func (l *load) deliver() {
 	var batch []inbound.Received
 	for _, a := range l.some(4 * orders) {

@@ -19,10 +19,9 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// TestNothingDeadlocks has pays, commands, cancellations, webhooks, retries
-// and checks of two replicas at once on few orders. A wrong order of locks would make
-// PostgreSQL undo one of two; that it is then run again hides it from the
-// callers, not from the count.
+// TestNothingDeadlocks runs pays, commands, cancellations, webhooks, retries and checks of two replicas at once on few
+// orders. A wrong order of locks would make PostgreSQL abort one of two transactions. The rerun hides that from the
+// callers, but not from the count.
 func TestNothingDeadlocks(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)

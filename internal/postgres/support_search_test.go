@@ -24,8 +24,8 @@ import (
 // clerk is a person from support.
 var clerk = support.Staff{Actor: authz.Actor{Subject: "ann", Roles: []payment.Role{payment.RoleSupport}}}
 
-// sought is a database with two orders of one user, an attempt each with names at
-// its provider, a refund, an event of it, and one of no attempt.
+// sought is a database with two orders of one user, each with an attempt. The attempt of A-1 has names at its provider, a
+// refund and an event. Another event belongs to no attempt.
 func sought(t *testing.T) (*finder.Service, *pgx.Conn, payment.Attempt) {
 	t.Helper()
 	url := testdb.New(t)

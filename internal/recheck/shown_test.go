@@ -87,7 +87,7 @@ func shownRefundInAnotherCurrency(t *testing.T) {
 	r.requireVerified(t)
 }
 
-// A refund that was requested here is found by our reference, beside one of the dashboard.
+// A refund that was requested here is found by our reference, beside a dashboard refund.
 func shownRefundOfOurs(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -104,7 +104,7 @@ func shownRefundOfOurs(t *testing.T) {
 	r.requireVerified(t)
 }
 
-// A refund that is paid all the same counts, and a person is shown that once.
+// A failed refund that is paid later counts, and opens one discrepancy.
 func shownRefundAfterItFailed(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

@@ -258,7 +258,7 @@ func rows(t *testing.T, r *env, sql string) []string {
 	return all
 }
 
-// entry is one of the books about a payment, of now; without an id its money is a total.
+// entry is an entry of the books about a payment, dated now. Without an id its money is a total.
 func entry(id, of string, kind payment.MovementKind, movement string, money payment.Money) gateway.Entry {
 	return gateway.Entry{ID: id, Payment: of, Movement: payment.Told{Kind: kind, ID: movement, Money: money, At: time.Now().Add(-time.Minute)}}
 }

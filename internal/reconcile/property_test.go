@@ -145,7 +145,7 @@ func (r *env) shuffle(mix *rand.Rand) {
 	r.bank.books = books
 }
 
-// stored is all that runs leave, but for times and ids of ours.
+// stored is the stored state after runs, except times and ids of ours.
 func (r *env) stored(t *testing.T) (all []string) {
 	t.Helper()
 	for _, sql := range []string{

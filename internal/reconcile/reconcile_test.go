@@ -75,7 +75,7 @@ func (r *env) settlements(t *testing.T) []string {
 	return rows(t, r, `SELECT concat_ws(' ', entry_id, order_id, kind, amount, coalesce(fee::text, '-'), coalesce(net::text, '-'), balance_currency, payout_id) FROM settlements ORDER BY 1`)
 }
 
-// A payout fills an empty one; nothing else of a settlement ever changes.
+// A payout fills an empty payout; no other field of a settlement ever changes.
 func payoutComesLater(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

@@ -237,7 +237,7 @@ func TestDecline(t *testing.T) {
 	require.ErrorIs(t, err, refundrequest.ErrNotFound)
 }
 
-// An approval and a withdrawal at once: one of them counts, and the money moves with it or not at all.
+// If an approval and a withdrawal run at once, exactly one counts. The money moves with the approval or not at all.
 func TestApproveBesideWithdraw(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

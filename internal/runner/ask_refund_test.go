@@ -32,7 +32,8 @@ func (l *ledger) LookupRefund(_ context.Context, r gateway.RefundRef) (gateway.R
 	return gateway.RefundOutcome{}, gateway.ErrNotTold
 }
 
-// TestSend_refundOfThePaymentThatHoldsTheMoney: a refund is looked up by the payment that it is of, not by another one of the attempt.
+// TestSend_refundOfThePaymentThatHoldsTheMoney: a refund is looked up by its own payment, not by another payment of the
+// attempt.
 func TestSend_refundOfThePaymentThatHoldsTheMoney(t *testing.T) {
 	t.Parallel()
 	p := &ledger{}

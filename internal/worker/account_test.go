@@ -64,8 +64,8 @@ func (p *places) Execute(_ context.Context, name payment.OperationName, _ paymen
 	return a, nil
 }
 
-// A slow provider with many operations due delays another account's by no more than one of
-// its own.
+// A slow provider with many due operations delays another account's operations by no more than one of its own operations
+// takes.
 func TestOnePlaceSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -58,13 +58,13 @@ func (d *desk) Execute(_ context.Context, name payment.OperationName, cause paym
 	defer d.mu.Unlock()
 	d.running--
 	d.causes[cause]++
-	if d.broken == nil { // it is that of an operation, not of the loop
+	if d.broken == nil { // the error belongs to an operation, not to the loop
 		d.due = slices.DeleteFunc(d.due, func(o payment.OperationName) bool { return o == name })
 	}
 	return a, d.broken
 }
 
-// turn is one of a loop's, with all that it begins.
+// turn is a turn of a loop, with all the work that it begins.
 func turn(t *testing.T, ctx context.Context, loop worker.Loop) { //nolint:revive // the context may be another than the test's
 	t.Helper()
 	_, err := loop.Do(ctx)

@@ -53,7 +53,7 @@ func TestService_Comment_once(t *testing.T) {
 		FROM staff_audit WHERE action = 'discrepancy.comment' AND outcome = 'done'`))
 }
 
-// A key is one of its person about one discrepancy.
+// A key belongs to its person and to one discrepancy.
 func TestService_Comment_under_a_key(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

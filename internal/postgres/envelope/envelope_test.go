@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// keys are those of a process with a ring.
+// keys are the keys of a process with a ring.
 func keys(t *testing.T, url string, now func() time.Time, ring ...string) *envelope.Keys {
 	t.Helper()
 	p, err := pool.Open(t.Context(), url)

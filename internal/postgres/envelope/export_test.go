@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// Alone has the clock of the process be that of the database, too.
+// Alone makes the clock of the process count as the database's clock, too.
 func (k *Keys) Alone() *Keys {
 	k.clock = func(context.Context, dbsqlc.DBTX) (time.Time, error) { return k.now(), nil }
 	return k

@@ -30,9 +30,10 @@ const (
 	patience = 5 * time.Second
 )
 
-// TestSearchAtScale measures each kind of search, with its entry in the audit log, on orders of 90 days of customers with one to a thousand
-// each. PAYLATCH_SEARCH_ROWS=10000000 sets their number, PAYLATCH_SEARCH_QUERIES that of the searches, PAYLATCH_SEARCH_DATABASE a database,
-// which is filled if it has no order.
+// TestSearchAtScale measures each kind of search, with its entry in the audit log. The orders are of 90 days, and each
+// customer has one to a thousand of them. PAYLATCH_SEARCH_ROWS=10000000 sets the number of orders,
+// PAYLATCH_SEARCH_QUERIES the number of searches. PAYLATCH_SEARCH_DATABASE names a database, which is filled if it has
+// no order.
 //
 //nolint:paralleltest,tparallel // each kind is measured alone
 func TestSearchAtScale(t *testing.T) {

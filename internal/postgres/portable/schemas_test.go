@@ -80,7 +80,7 @@ func leads(t *testing.T, first, _ string) {
 	require.Greater(t, testdb.One[int](t, conn, `SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = quote_ident(current_schema())::regnamespace`), 30)
 }
 
-// TestMigratedApart: a schema is not taken for migrated because another one of the database is.
+// TestMigratedApart: a schema does not count as migrated because another schema of the database is.
 func TestMigratedApart(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)

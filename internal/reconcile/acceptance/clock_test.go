@@ -11,8 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/sandbox/sandboxtest"
 )
 
-// clock is that of the process and the sandbox, and of the database: sessions find a now() of the test's before PostgreSQL's. In a
-// transaction it stands still, as that does.
+// clock is the clock of the process, the sandbox and the database. Sessions find the test's now() before PostgreSQL's.
+// In a transaction it stands still, like PostgreSQL's.
 type clock struct {
 	*sandboxtest.Clock
 

@@ -111,7 +111,7 @@ type dispute struct {
 	Updated string
 }
 
-// disputes are those of a payment at the sandbox.
+// disputes are the disputes of a payment at the sandbox.
 func (w *world) disputes(t *testing.T, p *made) []dispute {
 	t.Helper()
 	var found struct{ Disputes []dispute }
