@@ -204,7 +204,7 @@ func (s *Changeset) secondHold(c *Change, before payment.Attempt) {
 	}
 }
 
-// lookUp has the payments of a pending attempt looked up at once: a report could be about several of them.
+// lookUp makes the lookup of a pending attempt's payments due at once, after a report that may be about several of them.
 func (s *Changeset) lookUp(c *Change) {
 	a := &c.Attempt
 	if s.Accounts.Get(a.Account).Provider == nil || a.State.Final() {

@@ -132,7 +132,7 @@ func (s *Changeset) overlay() {
 	}
 }
 
-// stopLive has the live attempt beside late money cancelled.
+// stopLive cancels the live attempt beside late money.
 func (s *Changeset) stopLive(late *Change, locked []payment.Attempt) error {
 	order := s.orders.read[late.Attempt.OrderID]
 	live := order.Live()
@@ -161,8 +161,8 @@ func (s *Changeset) Withhold(c *Change, origin payment.Origin) *payment.Operatio
 	return s.Want(c, origin)
 }
 
-// obey has attempts cancelled that were authorized only now, and that their order withholds: a
-// provider may have refused to cancel them before.
+// obey cancels attempts that were authorized only now although their order withholds them. A provider may have refused
+// to cancel them before.
 func (s *Changeset) obey() {
 	for _, c := range s.orders.authorized {
 		if c.Attempt.State != fsm.Authorized || c.Attempt.OpenCancel() != nil {

@@ -261,11 +261,10 @@ type Confirm struct {
 	Amount    *int64
 }
 
-// Confirm captures authorized money. It returns payment's ErrOrderPaid if another attempt of
-// the order holds money, ErrOrderCancelled, ErrNotCapturable, ErrCaptureExceeds, a
-// ValidationError for an amount that the provider is never sent, ErrBusy while another
-// command on the attempt is under way, ErrForbidden, ErrAttemptNotFound, and the errors of
-// idempotency.Take.
+// Confirm captures authorized money. It returns a ValidationError for an amount that must not be sent to the provider,
+// and payment's ErrOrderCancelled, ErrNotCapturable, ErrCaptureExceeds, ErrForbidden and ErrAttemptNotFound. It returns
+// ErrOrderPaid if another attempt of the order holds money, and ErrBusy while another command on the attempt is under
+// way. It also returns the errors of idempotency.Take.
 func (c *Commands) Confirm(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Confirm) (Reply, error) {
 	return c.operate(ctx, operation{
 		actor: actor, req: req, attempt: cmd.AttemptID, kind: payment.OperationCapture,

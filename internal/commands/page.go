@@ -16,9 +16,9 @@ func (c *Commands) closesPage(a payment.Attempt) bool {
 	return a.DeclinedOnPage() && a.Begun == payment.BegunHere && p != nil && p.Capabilities().Cancel
 }
 
-// closePage has the page cancelled at the provider, at once. Only if the provider reports that it is over does the attempt
-// fail, with the reason of its last try; a cancel with an open outcome goes on by itself, and the pay is refused as one in
-// progress. A page that was paid meanwhile stays paid.
+// closePage cancels the page at the provider, at once. The attempt fails, with the reason of its last try, only if the
+// provider reports that the page is over. A cancel with an open outcome goes on by itself, and the pay is refused with
+// InProgressError. A page that was paid meanwhile stays paid.
 func (c *Commands) closePage(ctx context.Context, id payment.AttemptID, by *payStart) error {
 	if err := c.lookForHold(ctx, by.actor, id); err != nil {
 		return err

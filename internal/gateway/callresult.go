@@ -45,11 +45,11 @@ type Conclusion string
 
 // The conclusions.
 const (
-	// NeverArrived concludes that the provider never got the operation: a consistent lookup does
-	// not find it, long after it could last have been sent.
+	// NeverArrived concludes that the provider never got the operation. A consistent lookup does not find it, long after
+	// its last possible send.
 	NeverArrived Conclusion = "never_arrived"
-	// NotCaptured concludes that a capture was never made: the payment is still authorized, long
-	// after it could last have been sent.
+	// NotCaptured concludes that a capture was never made. The payment is still authorized, long after the capture's
+	// last possible send.
 	NotCaptured Conclusion = "not_captured"
 	// AllEnded concludes that an external attempt is over. A lookup shows that no payment of it may take
 	// money any more, and the attempt was to end.

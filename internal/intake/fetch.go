@@ -40,7 +40,7 @@ func (in *Inbox) fetch(ctx context.Context, r inbound.Received) (*fetched, error
 		f.refund = new(gateway.RefundOutcome)
 		ref := gateway.RefundRef{ProviderRefundID: e.RefundID, ProviderPaymentID: e.ProviderPaymentID, Container: e.Container}
 		if !hint(e) {
-			// The provider had the refund when it sent the notice, if it was the provider.
+			// If the provider sent the notice, it had the refund by then.
 			ref.Age = max(0, in.Now().Sub(r.At))
 		}
 		*f.refund, err = p.LookupRefund(ctx, ref)

@@ -13,8 +13,8 @@ import (
 type Tx interface {
 	changeset.Tx
 
-	// Meanwhile has fn called, unless it is nil, right before the response to the commit is
-	// waited for; more than once if the transaction runs again.
+	// Meanwhile sets a function that is called right before the transaction waits for the response to its commit. A nil
+	// fn is not called. It may be called more than once, since the transaction may run again.
 	Meanwhile(fn func())
 	// EventsArriving returns the digests of the events that are stored, and the result of AttemptsByReference, in one
 	// round trip.

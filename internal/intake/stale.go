@@ -69,7 +69,7 @@ func missing(e *inbound.StoredEvent, a payment.Attempt) bool {
 	return e.Event.Kind == webhooks.KindNotice && !echo
 }
 
-// wait has a notice looked up again. This one was no try: there was a response.
+// wait makes another lookup of a notice due. The last lookup does not count as a try: it had a response.
 func wait(e *inbound.StoredEvent, at time.Time) {
 	e.Verdict, e.OrderID, e.AttemptID = inbound.Deferred, "", payment.AttemptID{}
 	e.Tries, e.NextTryAt = max(0, e.Tries-1), &at

@@ -293,8 +293,8 @@ func (c *disputeCourse) withUndated(kind MovementKind, named, told, took int64) 
 	return sum
 }
 
-// after is the time from which a movement of a kind in a report may count. It is the report's own time, or the time of
-// the next move of the kind.
+// after is the time of a movement of a kind that a report implies. It is the report's own time, or the time of the next
+// move of that kind after the report.
 func (c *disputeCourse) after(kind MovementKind, told Told) time.Time {
 	if kind == told.Kind {
 		return told.At

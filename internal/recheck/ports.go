@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Cursor is how far the attempts of an account have been looked up at an age.
+// Cursor is the progress of the lookups of an account's attempts at an age.
 type Cursor struct {
 	Account string
 	// Age is in whole days.

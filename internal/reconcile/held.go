@@ -16,7 +16,7 @@ import (
 const Held = "restore"
 
 // heldRetry is the time from a failed run for a held account to the next run. heldAgain is the time after a run that has
-// compared everything except unreadable entries.
+// compared everything that it could.
 const (
 	heldRetry = time.Minute
 	heldAgain = 10 * time.Minute
@@ -49,7 +49,7 @@ func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(review.Disc
 	run, err := r.Store.RunBegin(ctx, h.Account, Held, func(last Last) *Run {
 		now := r.Now()
 		pause := heldRetry
-		if last.Finished.After(h.Until) { // all was compared except unreadable entries: those take a person, or time
+		if last.Finished.After(h.Until) { // the run compared all that it could: the rest takes a person, or time
 			pause = heldAgain
 		}
 		if last.Running || now.Sub(last.Tried) < pause || !now.After(complete) {

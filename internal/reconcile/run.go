@@ -208,7 +208,7 @@ func (j *job) all(ctx context.Context) error {
 	return nil
 }
 
-// passedOn reports whether all entries except unreadable ones were read: reading again would give the same result.
+// passedOn reports whether all readable entries were read: reading again would give the same result.
 func passedOn(err error) bool {
 	return errors.Is(err, gateway.ErrUnreadable) || errors.Is(err, gateway.ErrTotals)
 }

@@ -31,8 +31,9 @@ func (r *Runner) Askable(a payment.Attempt) bool {
 // report is true beside any other work. Pending refunds are left to their operations, which are due daily at least. A
 // pending attempt is rechecked. An attempt that can't be looked up is returned unchanged.
 //
-// The results are applied before an error is returned. The error is ErrNotShown, gateway.ErrNoSuchPayment with it for a
-// named payment that the provider does not find, gateway.ErrHeldBack, or another error of the provider.
+// The results are applied before an error is returned. The error is ErrNotShown with the provider's error. The latter is
+// gateway.ErrNoSuchPayment for a named payment that the provider does not find, and gateway.ErrHeldBack for a throttled
+// lookup.
 func (r *Runner) Ask(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
 	ctx = context.WithoutCancel(ctx)
 	var a payment.Attempt

@@ -47,8 +47,7 @@ func sooner(op *payment.Operation, t Task) bool {
 	return op.NextAt != nil && t.Operation.NextAt != nil && op.NextAt.Before(t.Operation.NextAt.Truncate(time.Microsecond))
 }
 
-// followUp completes a payment that its customer has approved, and has one cancelled that
-// has outlived its stage.
+// followUp completes a payment that its customer has approved, and cancels a payment that has outlived its stage.
 func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	a, op, now := &c.Attempt, operationOf(c, rec.task), s.Now()
 	if a.State.Final() || a.OpenCancel() != nil {

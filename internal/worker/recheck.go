@@ -14,7 +14,7 @@ type Rechecker interface {
 	Turn(ctx context.Context, account string) error
 }
 
-// Recheck has final attempts looked up again while their money can still move, account by account.
+// Recheck looks up final attempts again while their money can still move, account by account.
 func Recheck(r Rechecker) Loop {
 	accounts := newByAccount(r.Turn)
 	return Loop{Name: "recheck", Every: recheckEvery, Rest: accounts.all.Wait, Do: func(ctx context.Context) (bool, error) {

@@ -33,8 +33,8 @@ type Store struct {
 // New returns a store on the connections of p.
 func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New()} }
 
-// Watch has the guard look at each connection that is made. A database without migrations has nothing to be looked at. It
-// must be called before the store is used.
+// Watch makes the guard check each new connection. It skips a database without migrations. It must be called before the
+// store is used.
 func (s *Store) Watch(g *watermark.Guard) {
 	s.pool.OnConnect(func(ctx context.Context, c *pgx.Conn) error {
 		err := g.Look(func() (watermark.Mark, []string, error) { return s.read(ctx, c) })

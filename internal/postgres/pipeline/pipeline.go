@@ -52,7 +52,7 @@ func (t *Tx) Now() time.Time {
 	return t.now
 }
 
-// Meanwhile has fn called after COMMIT was sent and before its response is read.
+// Meanwhile sets a function that is called after COMMIT was sent and before its response is read.
 func (t *Tx) Meanwhile(fn func()) { t.meanwhile = fn }
 
 // Pipeline runs queries in one round trip. It returns the first error.

@@ -114,7 +114,8 @@ func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
 	return p, nil
 }
 
-// OnConnect has each connection looked at when it was made; an error closes it. It must be set before the pool is used.
+// OnConnect sets a function that checks each new connection; its error closes the connection. OnConnect must be called
+// before the pool is used.
 func (p *Pool) OnConnect(look func(ctx context.Context, c *pgx.Conn) error) { p.connected = look }
 
 // OnCommit sets a function through which each commit runs. It must call its argument once and return the argument's
