@@ -9,7 +9,7 @@ FUZZTIME ?= 10s
 NEWEST   ?=
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help run test gen verify lint fmt race fuzz cover bench build tools picture sbom licences vuln reproducible image postgres testtools
+.PHONY: help run test gen verify lint fmt race fuzz cover bench docs build tools picture sbom licences vuln reproducible image postgres testtools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ fuzz: ## each fuzz target for FUZZTIME=10s, or those of the NEWEST=3 parsers
 
 bench: postgres ## throughput beside pgbench, on this machine
 	@go run ./bench $(ARGS)
+
+docs: ## bin/docs: the documentation as pages, the same that the service has at /docs/index.html
+	@go run ./tools/docs bin/docs && echo "bin/docs/index.html"
 
 gen: ## write the generated code: queries, API types, pages, tables
 	@scripts/gen

@@ -85,10 +85,10 @@ func TestTheStartPage(t *testing.T) {
 		change func(*api.Options)
 		links  []string
 	}{
-		"serve": {func(*api.Options) {}, []string{"/docs", "/openapi.yaml", "/problems", "/docs#operations"}},
+		"serve": {func(*api.Options) {}, []string{"/docs", "/openapi.yaml", "/docs/index.html", "/problems", "/docs#operations"}},
 		"dev": {
 			func(o *api.Options) { o.Demo, o.Console = true, http.NotFoundHandler() },
-			[]string{"/docs", "/openapi.yaml", "/problems", "/demo", "/support", "/docs#operations"},
+			[]string{"/docs", "/openapi.yaml", "/docs/index.html", "/problems", "/demo", "/support", "/docs#operations"},
 		},
 	} {
 		page := newBench(t, c.change).send(http.MethodGet, "/", "", "Authorization: -")

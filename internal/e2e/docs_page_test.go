@@ -12,7 +12,10 @@ import (
 func TestSitePages(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	for name, path := range map[string]string{"start": "/", "docs": "/docs", "problems": "/problems", "problem": "/problems/order-already-paid"} {
+	for name, path := range map[string]string{
+		"start": "/", "docs": "/docs", "problems": "/problems", "problem": "/problems/order-already-paid",
+		"guides": "/docs/index.html", "guide": "/docs/reference/providers/adyen.html",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newTab(t)

@@ -13,18 +13,26 @@ import (
 //go:embed assets
 var assets embed.FS
 
+const icon = "icon.svg"
+
 // Head returns the lines of HTML that every page has in its head: the stylesheets and the icon at the address of its
 // files, which ends in a slash, and after them the site's own stylesheets.
 func Head(files string, own ...string) string {
 	var b strings.Builder
 	b.WriteString(`<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">` +
 		`<meta name="color-scheme" content="light dark">`)
-	b.WriteString(`<link rel="icon" href="` + html.EscapeString(files+"icon.svg") + `" type="image/svg+xml">`)
-	for _, name := range append([]string{"pico.min.css", "base.css"}, own...) {
+	b.WriteString(`<link rel="icon" href="` + html.EscapeString(files+icon) + `" type="image/svg+xml">`)
+	for _, name := range Names(own...)[1:] {
 		b.WriteString(`<link rel="stylesheet" href="` + html.EscapeString(files+name) + `">`)
 	}
 	return b.String()
 }
+
+// Names returns the files that Head names: the icon, then the stylesheets.
+func Names(own ...string) []string { return append([]string{icon, "pico.min.css", "base.css"}, own...) }
+
+// FS has the files of own, and behind them the files that all pages share.
+func FS(own ...fs.FS) fs.FS { return layers(append(own, under(assets, "assets"))) }
 
 // Files hands out the files that all pages share, and before them those of own. A browser revalidates them each time,
 // since they change with the program. A folder is not listed.

@@ -66,6 +66,7 @@ func Route(e *echo.Echo, o Options) {
 	e.GET(assetsPath+":file", echo.WrapHandler(assets()))
 	e.GET("/", p.serve("start.html", startPage{Demo: o.Demo, Console: o.Console}))
 	e.GET("/docs", p.serve("docs.html", docsPage{Document: o.Contract, Version: o.Version}))
+	routeGuides(e)
 	e.GET("/problems", p.serve("problems.html", o.Problems))
 	e.GET("/openapi.yaml", func(c echo.Context) error {
 		return c.Blob(http.StatusOK, "application/yaml", contractfile.Document)

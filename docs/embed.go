@@ -1,0 +1,9 @@
+// Package docs has the text of the documentation, which the service also serves as pages.
+package docs
+
+import "embed"
+
+// Files has the Markdown pages under their paths in this folder.
+//
+//go:embed *.md */*.md */*/*.md
+var Files embed.FS

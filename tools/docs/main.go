@@ -1,0 +1,20 @@
+// Command docs writes the documentation as pages into a folder: the same pages that the service has under /docs/.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/paylatch/paylatch/internal/api/site"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: docs FOLDER")
+		os.Exit(2)
+	}
+	if err := site.WriteGuides(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
+		os.Exit(1)
+	}
+}
