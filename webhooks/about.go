@@ -17,7 +17,7 @@ type About struct {
 	// Quirks are surprising facts, each a sentence.
 	Quirks []string
 	// Setup are the steps that lead to the first event.
-	Setup [5]string
+	Setup []string
 	// Reference is how a payment that is begun elsewhere bears the attempt's id.
 	Reference ReferenceForm
 	// Unsigned is set where a webhook proves nothing and must be looked up at the provider.

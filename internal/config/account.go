@@ -22,16 +22,16 @@ type Account struct {
 	Name string `koanf:"name" doc:"1–64 of a–z, 0–9 and -; part of the webhook's address"`
 	Kind string `koanf:"kind" doc:"the provider, see below"`
 
-	WebhookSecrets []Secret       `koanf:"webhook_secrets" doc:"what proves a webhook; several while one is rotated"`
+	WebhookSecrets []Secret       `koanf:"webhook_secrets" doc:"verify webhooks; several while one is rotated"`
 	BaseURL        string         `koanf:"base_url" doc:"in place of the provider's own address"`
 	PublicURL      string         `koanf:"public_url" doc:"the address under which the provider knows the webhook's endpoint"`
-	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"who may send webhooks; absent: anybody, for yookassa its documented addresses"`
+	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"senders of webhooks; absent: any, for yookassa its documented addresses"`
 	Tolerance      time.Duration  `koanf:"tolerance" doc:"in place of the documented age limit of a webhook, where its time is signed (PayPal documents none: 4 days); negative: no limit"`
-	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"what becomes of money that comes after a failure: manual or auto_refund"`
-	AcceptMore     bool           `koanf:"accept_more" default:"false" doc:"whether a payment of more than the amount needs no person: a tip, a fee that the customer bears"`
-	SecondHold     string         `koanf:"second_hold" default:"cancel" doc:"what becomes of a second payment that holds money beside the one that pays: cancel, or review for a discrepancy"`
+	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"money that arrives after a failure: manual leaves it to a person, auto_refund refunds it"`
+	AcceptMore     bool           `koanf:"accept_more" default:"false" doc:"whether a payment of more than the amount opens no case: a tip, a fee that the customer bears"`
+	SecondHold     string         `koanf:"second_hold" default:"cancel" doc:"a second payment that holds money beside the paying one: cancel ends it, review opens a discrepancy"`
 	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"how old a webhook's event is, of a payment that nothing here has and without a mark of ours, when its verdict is foreign; 720h at most"`
-	Foreign        string         `koanf:"foreign" doc:"what becomes of foreign events: count, or review for a discrepancy each; absent: count"`
+	Foreign        string         `koanf:"foreign" doc:"foreign events: count, or review to open a discrepancy for each; absent: count"`
 
 	Cell int `koanf:"cell" default:"0" doc:"the number of the cell that the account's orders and events are in; it must not change once there are any"`
 
@@ -63,8 +63,8 @@ type Expiry struct {
 
 // Breaker spares a provider that fails.
 type Breaker struct {
-	Failures int           `koanf:"failures" default:"20" doc:"how many calls in a row must fail until calls are held back; 0: never"`
-	OpenFor  time.Duration `koanf:"open_for" default:"30s" doc:"how long calls are held back until one is let through to see"`
+	Failures int           `koanf:"failures" default:"20" doc:"failed calls in a row after which calls are throttled; 0: never"`
+	OpenFor  time.Duration `koanf:"open_for" default:"30s" doc:"how long calls are throttled until one is let through"`
 }
 
 // RateLimit bounds the calls that this process makes.

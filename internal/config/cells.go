@@ -32,7 +32,7 @@ func (c *Config) Choice() (numbers []string) {
 }
 
 // In returns the configuration of one cell, as of a service that has no other: its database, its accounts, and a folder of its own
-// for what is kept on this machine.
+// for the directory for files of this machine.
 func (c *Config) In(n cell.Number) *Config {
 	in := *c
 	in.Cell = n

@@ -20,20 +20,20 @@ type Config struct {
 	Listen           string          `koanf:"listen" default:"127.0.0.1:8080" doc:"where the API listens"`
 	OperationsListen string          `koanf:"operations_listen" doc:"where /metrics, /readyz and /healthz are served, and then only there; absent: beside the API"`
 	TLS              TLS             `koanf:"tls"`
-	Environment      string          `koanf:"environment" doc:"live, test or dev; absent: live for paylatch serve, dev for paylatch dev. live refuses what has no place beside real money, see below"`
+	Environment      string          `koanf:"environment" doc:"live, test or dev; absent: live for paylatch serve, dev for paylatch dev"`
 	DatabaseURL      Secret          `koanf:"database_url" doc:"PostgreSQL; paylatch serve needs it. With paylatch dev, absent: a private one under data_dir"`
 	Database         Database        `koanf:"database"`
-	Cells            []Cell          `koanf:"cells" doc:"further databases that this service keeps payments in, beside that of database_url, which is cell 0; an account is in one of them"`
-	DataDir          string          `koanf:"data_dir" default:".paylatch" doc:"what is kept on this machine"`
+	Cells            []Cell          `koanf:"cells" doc:"further databases beside database_url, which is cell 0; an account is in one of them"`
+	DataDir          string          `koanf:"data_dir" default:".paylatch" doc:"the directory for files of this machine"`
 	EncryptionKeys   []EncryptionKey `koanf:"encryption_keys" doc:"the first encrypts payment methods' tokens and signs status tokens, all decrypt and verify; several while one is rotated. paylatch serve needs one, paylatch dev makes one in data_dir"`
 	Auth             Auth            `koanf:"auth"`
 	Console          Console         `koanf:"console"`
 	Orders           Orders          `koanf:"orders"`
 	DefaultAccount   string          `koanf:"default_account" doc:"the account of a pay that names none; absent: the only one that can charge"`
 	Accounts         []Account       `koanf:"accounts" doc:"accounts at payment providers"`
-	Endpoints        []Endpoint      `koanf:"endpoints" doc:"where events for the merchant are delivered, beside the feed"`
-	Streams          []Stream        `koanf:"streams" doc:"message brokers that events for the merchant are published to, beside the feed"`
-	Notices          []Notice        `koanf:"notices" doc:"teams that hear of new cases by mail"`
+	Endpoints        []Endpoint      `koanf:"endpoints" doc:"addresses to which events for the merchant are delivered"`
+	Streams          []Stream        `koanf:"streams" doc:"message brokers to which events for the merchant are published"`
+	Notices          []Notice        `koanf:"notices" doc:"mails about new cases"`
 	Idempotency      Idempotency     `koanf:"idempotency"`
 	ProviderTimeout  time.Duration   `koanf:"provider_timeout" default:"10s" doc:"limit of one call to a provider; shorter than idempotency.lease"`
 	Reconcile        Reconcile       `koanf:"reconcile"`
@@ -62,7 +62,7 @@ const (
 type Auth struct {
 	HS256       []HS256Key `koanf:"hs256" doc:"verify HS256 tokens; several while one is rotated"`
 	HS256Secret Secret     `koanf:"hs256_secret" doc:"short for one of auth.hs256 with all roles and no id; refused in live"`
-	Issuers     []Issuer   `koanf:"issuers" doc:"who issues RS256, ES256 and EdDSA tokens, each with the roles that it may give"`
+	Issuers     []Issuer   `koanf:"issuers" doc:"issuers of RS256, ES256 and EdDSA tokens, each with the roles that it may give"`
 	JWKSURL     string     `koanf:"jwks_url" doc:"short for one of auth.issuers with auth.issuer and auth.audience, whose tokens are those of customers in live and may have any role elsewhere"`
 	Issuer      string     `koanf:"issuer" doc:"the iss that an HS256 token must have, and that of jwks_url; absent: not checked"`
 	Audience    string     `koanf:"audience" doc:"a name of this service alone, never a client's id; the aud of an HS256 token, and of those of jwks_url, must contain it. Absent: not checked"`
@@ -73,7 +73,7 @@ type Issuer struct {
 	Issuer   string   `koanf:"issuer" doc:"the iss of its tokens"`
 	JWKSURL  string   `koanf:"jwks_url" doc:"where its keys are: https, or http on this machine outside live"`
 	Audience string   `koanf:"audience" doc:"a name of this service alone, never a client's id; a token's aud must contain it"`
-	Roles    []string `koanf:"roles" doc:"the roles that a token of it may have: customer, service, support, admin; others that it names do not count"`
+	Roles    []string `koanf:"roles" doc:"the roles that a token of it may have: customer, service, support, admin; other roles do not count"`
 }
 
 // Issuers lists the issuers, that of auth.jwks_url first: it lists no roles, so that in live its tokens are those of customers.
@@ -100,7 +100,7 @@ type OIDC struct {
 	ClientID     string   `koanf:"client_id" doc:"paylatch's name at the provider"`
 	ClientSecret Secret   `koanf:"client_secret" doc:"paylatch's secret at the provider; absent for a public client"`
 	RedirectURL  string   `koanf:"redirect_url" doc:"the console's address as browsers see it, with /support/sign-in/callback at its end; to be registered at the provider"`
-	Scopes       []string `koanf:"scopes" default:"[openid, profile]" doc:"what the provider is asked for"`
+	Scopes       []string `koanf:"scopes" default:"[openid, profile]" doc:"the requested scopes"`
 	RolesClaim   string   `koanf:"roles_claim" default:"roles" doc:"the claim of the ID token that holds support or admin, in a list or alone; a path such as realm_access.roles is followed"`
 	SubjectClaim string   `koanf:"subject_claim" default:"sub" doc:"the claim that names the person in the audit log; choose only one that people can't change"`
 }
@@ -108,12 +108,12 @@ type OIDC struct {
 // Orders configures the source of orders, and so of prices.
 type Orders struct {
 	CreatedBy    []string `koanf:"created_by" doc:"the roles whose tokens may create orders and so set prices: service, customer. Absent: service alone; with paylatch dev both"`
-	CustomersMay []string `koanf:"customers_may" doc:"what tokens of customers may decide about money beside paying: capture_manual (ask for a hold), cancel_hold (end a hold), confirm (capture all of a hold), confirm_part (capture any amount of it, which pays the order). Absent: none of it"`
+	CustomersMay []string `koanf:"customers_may" doc:"further rights of customers' tokens: capture_manual (ask for a hold), cancel_hold (end a hold), confirm (capture all of a hold), confirm_part (capture any amount of it, which pays the order). Absent: none of it"`
 }
 
 // Idempotency limits what a key may claim.
 type Idempotency struct {
-	Wait  time.Duration `koanf:"wait" default:"5s" doc:"how long a repeated request waits for the first one's answer"`
+	Wait  time.Duration `koanf:"wait" default:"5s" doc:"how long a repeated request waits for the first one's response"`
 	Lease time.Duration `koanf:"lease" default:"30s" doc:"how long a runner owns its command"`
 	Quota Quota         `koanf:"quota"`
 }
@@ -121,13 +121,13 @@ type Idempotency struct {
 // Quota is how many new keys a user may use in a time.
 type Quota struct {
 	NewKeys int           `koanf:"new_keys" default:"600" doc:"new keys of one user, and commands of one user that a process refuses"`
-	Per     time.Duration `koanf:"per" default:"1m" doc:"the time in which they are counted"`
+	Per     time.Duration `koanf:"per" default:"1m" doc:"their span"`
 }
 
 // Reconcile is the schedule of lookups of pending attempts.
 type Reconcile struct {
-	After time.Duration `koanf:"after" default:"10s" doc:"when a pending attempt is first asked about after an answer"`
-	Every time.Duration `koanf:"every" default:"5s" doc:"how often attempts that are due are looked for"`
+	After time.Duration `koanf:"after" default:"10s" doc:"the time from a response to the first lookup of a pending attempt"`
+	Every time.Duration `koanf:"every" default:"5s" doc:"how often due attempts are looked for"`
 }
 
 // Retention is how long data is kept.

@@ -21,7 +21,7 @@ type Cell struct {
 	DatabaseURL    Secret   `koanf:"database_url" doc:"PostgreSQL: another server, or another database or schema of one"`
 	DirectURL      Secret   `koanf:"direct_url" doc:"as database.direct_url"`
 	ReadURL        Secret   `koanf:"read_url" doc:"as database.read_url"`
-	OrderPrefixes  []string `koanf:"order_prefixes" doc:"what the order_id begins with of the orders that are in the cell: it leads there. Orders with another one are in cell 0"`
+	OrderPrefixes  []string `koanf:"order_prefixes" doc:"beginnings of order_id that lead to the cell; other orders are in cell 0"`
 	DefaultAccount string   `koanf:"default_account" doc:"as default_account, for the orders of the cell"`
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Endpoint is an address that events for the merchant are delivered to.
 type Endpoint struct {
-	Name         string          `koanf:"name" doc:"1–64 of a–z, 0–9 and -; how far it is, is kept under this name"`
+	Name         string          `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is kept under this name"`
 	URL          string          `koanf:"url" doc:"where events are sent by POST; https, or http with allow_private"`
 	Secrets      []Secret        `koanf:"secrets" doc:"each signs all requests by Standard Webhooks: whsec_ and the base64 of 24 to 64 bytes; two while one is rotated"`
 	Types        []string        `koanf:"types" doc:"the types of events that are sent; absent: all"`

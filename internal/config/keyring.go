@@ -12,7 +12,7 @@ const minSecret = 32
 
 // EncryptionKey is one of a ring: the first encrypts, all decrypt.
 type EncryptionKey struct {
-	ID  string `koanf:"id" doc:"what is encrypted bears it: 1–32 of letters, digits, ., _ and -; never given to another key"`
+	ID  string `koanf:"id" doc:"1–32 of letters, digits, ., _ and -; encrypted data bear it, so it is never given to another key"`
 	Key Secret `koanf:"key" doc:"base64 of 32 bytes"`
 }
 
@@ -34,7 +34,7 @@ func (k EncryptionKey) Bytes() []byte {
 type HS256Key struct {
 	ID     string   `koanf:"id" doc:"a token may name it in its header kid; 1–32 of letters, digits, ., _ and -"`
 	Secret Secret   `koanf:"secret" doc:"at least 32 bytes"`
-	Roles  []string `koanf:"roles" doc:"the roles that a token of this key may have: customer, service, support, admin; others that it names do not count"`
+	Roles  []string `koanf:"roles" doc:"the roles that a token of this key may have: customer, service, support, admin; other roles do not count"`
 }
 
 // Ring lists the keys of HS256 tokens, that of hs256_secret last: it has no id and all roles.

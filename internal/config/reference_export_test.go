@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,10 +15,7 @@ import (
 // Reference describes all keys as Markdown: the manual must have it so.
 func Reference() string {
 	var b strings.Builder
-	b.WriteString("| key | environment | type | default | meaning |\n|---|---|---|---|---|\n")
-	for _, l := range leaves(reflect.TypeFor[Config](), "") {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", l.key, variableOf(l.key), typeName(l.field.Type), code(l.field.Tag.Get("default")), l.field.Tag.Get("doc"))
-	}
+	table(&b, "key", leaves(reflect.TypeFor[Config](), ""))
 	items(&b, "one of `encryption_keys`", reflect.TypeFor[EncryptionKey]())
 	items(&b, "one of `auth.hs256`", reflect.TypeFor[HS256Key]())
 	items(&b, "one of `auth.issuers`", reflect.TypeFor[Issuer]())
@@ -42,11 +40,35 @@ func Reference() string {
 	return b.String()
 }
 
+// Variables returns the environment variable of each key.
+func Variables() map[string]string {
+	all := map[string]string{}
+	for _, l := range leaves(reflect.TypeFor[Config](), "") {
+		all[l.key] = variableOf(l.key)
+	}
+	return all
+}
+
 // items writes the table of what a list holds.
 func items(b *strings.Builder, of string, t reflect.Type) {
-	fmt.Fprintf(b, "\n| key of %s | type | default | meaning |\n|---|---|---|---|\n", of)
-	for _, l := range leaves(t, "") {
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", l.key, typeName(l.field.Type), code(l.field.Tag.Get("default")), l.field.Tag.Get("doc"))
+	b.WriteString("\n")
+	table(b, "key of "+of, leaves(t, ""))
+}
+
+// table has a column of defaults if a key has one.
+func table(b *strings.Builder, title string, keys []leaf) {
+	hasDefault := slices.ContainsFunc(keys, func(l leaf) bool { return l.field.Tag.Get("default") != "" })
+	if hasDefault {
+		fmt.Fprintf(b, "| %s | type | default | meaning |\n|---|---|---|---|\n", title)
+	} else {
+		fmt.Fprintf(b, "| %s | type | meaning |\n|---|---|---|\n", title)
+	}
+	for _, l := range keys {
+		row := []string{code(l.key), typeName(l.field.Type)}
+		if hasDefault {
+			row = append(row, code(l.field.Tag.Get("default")))
+		}
+		fmt.Fprintf(b, "| %s | %s |\n", strings.Join(row, " | "), l.field.Tag.Get("doc"))
 	}
 }
 

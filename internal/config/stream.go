@@ -12,7 +12,7 @@ import (
 
 // Stream is a stream of a message broker that events for the merchant are published to.
 type Stream struct {
-	Name string `koanf:"name" doc:"1–64 of a–z, 0–9 and -; how far it is, is kept under this name"`
+	Name string `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is kept under this name"`
 	Kind string `koanf:"kind" doc:"nats or kafka"`
 
 	URL           Secret `koanf:"url" doc:"nats: nats://host:4222, or tls:// for TLS, several separated by commas; a user and password, or a token, may be in each"`

@@ -42,11 +42,10 @@ func About() webhooks.About {
 			"An account that captures at once sends no CAPTURE: set capture to automatic, or ask for manual capture.",
 			"No call reads a payment: the webhook is the only source.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Customer Area, Developers, Webhooks: create a standard webhook with the address of the account's endpoint; switch on OFFER_CLOSED and EXPIRE, which may be off.",
 			"Generate its HMAC key (hexadecimal) and put it into webhook_secrets; keep the old key beside a new one.",
 			"Optionally set a user name and password there, and the same as basic_auth of the account.",
-			"Send the payment attempt's id as the payment's reference.",
 			"Send a test of AUTHORISATION from the same page: it must be shown as accepted.",
 		},
 		Reference: webhooks.ReferenceForm{

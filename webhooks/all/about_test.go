@@ -20,7 +20,8 @@ func TestAboutsAreComplete(t *testing.T) {
 		require.Equal(t, kinds[i], about.Kind)
 		form := about.Reference
 		facts := []string{about.Name, about.Header, about.EventID, about.Ack, about.RetryHorizon, form.Field + form.MetadataKey, form.Doc}
-		for _, text := range slices.Concat(facts, about.Quirks, about.Setup[:]) {
+		require.NotEmpty(t, about.Setup, about.Kind)
+		for _, text := range slices.Concat(facts, about.Quirks, about.Setup) {
 			require.NotEmpty(t, text, about.Kind)
 		}
 	}

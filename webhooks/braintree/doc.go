@@ -24,12 +24,12 @@ func About() webhooks.About {
 			"transaction_settlement_declined of a refund may come after its settlement.",
 			"Amounts are decimal texts. Some notifications have no currency.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Put the private key into webhook_secrets, the public key into public_key and the merchant id into merchant_id.",
 			"Start the service, because the next step calls its address at once.",
 			"Control Panel, Settings, API, Webhooks: add the address of the account's endpoint.",
 			"Choose transaction, local payment, dispute and refund notifications.",
-			"Send the payment attempt's id as order_id of the transaction; press Check URL to try it.",
+			"Press Check URL to try it.",
 		},
 		Reference: webhooks.ReferenceForm{
 			Field: "order_id",

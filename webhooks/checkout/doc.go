@@ -23,12 +23,11 @@ func About() webhooks.About {
 			"CLP has two digits here and none in ISO 4217.",
 			"payment_returned (ACH and the like) takes money back after its success.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Dashboard, Developers, Webhooks (or a workflow): add the address of the account's endpoint.",
 			"Choose the payment_* and dispute_* events.",
 			"Put the signature key into webhook_secrets.",
 			"If you set an authorization header, put its value into authorization.",
-			"Send the payment attempt's id as reference, or as metadata.payment_attempt_id.",
 		},
 		Reference: webhooks.ReferenceForm{
 			Field:       "reference",

@@ -30,12 +30,11 @@ func About() webhooks.About {
 			"In a refund, TransactionId is the refund and PaymentTransactionId the payment. The currency is missing; it is the payment's.",
 			"Bodies are forms, JSON or, by GET, a query string, depending on the cabinet's setting.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Cabinet, the site's settings, Notifications: switch on pay, fail, confirm, refund, cancel and, if wanted, check.",
 			"Give each the address of the account's endpoint with its topic at the end: …/pay, …/fail, …",
 			"Leave the method POST and the encoding UTF-8.",
 			"Put the API secret (password for API) into webhook_secrets.",
-			"Send the payment attempt's id as InvoiceId.",
 		},
 		Reference: webhooks.ReferenceForm{
 			Field:       "InvoiceId",

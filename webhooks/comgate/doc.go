@@ -20,12 +20,11 @@ func About() webhooks.About {
 			"test marks a test payment, which moves no money of a live account.",
 			"Keep the bodies of this endpoint out of every log, because they hold the secret.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Client portal, the shop's connection: set the address of the account's endpoint for background results.",
 			"Use an https address: the secret travels in the body.",
 			"Put the shop's secret into webhook_secrets and its number into merchant.",
 			"Allow the service's address to call Comgate's API there.",
-			"Payments that are not made here: send the payment attempt's id as refId of the payment.",
 		},
 		Reference: webhooks.ReferenceForm{
 			Field: "refId",

@@ -24,11 +24,10 @@ func About() webhooks.About {
 			"links.organisation of an event names the payee. Put it into organisation if one endpoint serves several.",
 			"The official Go library refuses some genuine bodies that end in a line feed. Here the whole body counts.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Dashboard, Developers, Create, Webhook endpoint: the address of the account's endpoint.",
 			"Give it a secret, or take the one that is made, and put it into webhook_secrets.",
 			"Put an access token that may read and write into api_key; reading is enough where all payments are begun elsewhere.",
-			"Payments that are not made here: send the payment attempt's id as metadata payment_attempt_id of the payment.",
 			"Send a test webhook from the dashboard: its events are recorded as deferred, and GoCardless has none of the payments that they name.",
 		},
 		Reference: webhooks.ReferenceForm{

@@ -18,7 +18,7 @@ func About() webhooks.About {
 			"There is no notification for the states CREATED and PAYMENT_METHOD_CHOSEN.",
 			"Refunds have the same notification; the looked-up state is REFUNDED or PARTIALLY_REFUNDED.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Ask GoPay for the client id and secret of the shop, and its GoID.",
 			"Put them into client_id, client_secret and goid.",
 			"Put the address of the account's endpoint into public_url; of payments begun elsewhere, into callback.notification_url of each.",

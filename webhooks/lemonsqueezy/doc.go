@@ -23,11 +23,11 @@ func About() webhooks.About {
 			"Custom data are part of a link's address, where a browser can change them. They count once amount, currency, store and mode are right.",
 			"Amounts are integers called cents. Their meaning for currencies without cents is not documented.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Settings, Webhooks: add the address of the account's endpoint.",
 			"Make up a signing secret of 6 to 40 characters and put it into webhook_secrets.",
 			"Choose order_created, order_refunded and subscription_payment_*.",
-			"Put an API key, the store's and a variant's ids and the store's currency into api_key, store_id, variant_id and store_currency. Of payments begun elsewhere, send the attempt's id as checkout[custom][payment_attempt_id].",
+			"Put an API key, the store's and a variant's ids and the store's currency into api_key, store_id, variant_id and store_currency.",
 			"Make an order in test mode, or send a simulated event.",
 		},
 		Reference: webhooks.ReferenceForm{

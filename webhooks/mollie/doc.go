@@ -24,7 +24,7 @@ func About() webhooks.About {
 			"capture.failed leaves the money on hold; the payment has not failed.",
 			"A chargeback has taken the money already; chargeback.reversed brings it back.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Put the address of the account's endpoint into public_url: each payment's webhookUrl is set to it.",
 			"Put the API key of the profile into api_key: without it a notice can't be looked up.",
 			"For webhooks of the next generation: Developers, Webhooks, add the same address with payment.*, refund.*, capture.* and chargeback.*; choose the full payload.",

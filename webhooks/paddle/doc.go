@@ -22,11 +22,10 @@ func About() webhooks.About {
 			"Refunds and chargebacks are adjustments; they don't carry custom_data.",
 			"Amounts are texts in minor units.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Developer tools, Notifications, New destination: webhook, with the address of the account's endpoint.",
 			"Choose transaction.* and adjustment.*.",
 			"Put the endpoint secret key (pdl_ntfset_…), the whole text, into webhook_secrets.",
-			"Send the payment attempt's id as custom_data.payment_attempt_id of the transaction.",
 			"To rotate the secret, put the new one beside the old one before the old one ends.",
 		},
 		Reference: webhooks.ReferenceForm{

@@ -24,11 +24,10 @@ func About() webhooks.About {
 			"A refund names its capture only by the link \"up\".",
 			"Events of the webhook simulator can't be verified.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Developer dashboard, Apps & Credentials, the app, Webhooks: add the address of the account's endpoint (https, port 443).",
 			"Choose Checkout order and payment approval, Payment authorization, Payment capture, Payment refund and Customer dispute events.",
 			"Copy the webhook's id into webhook_id of the account.",
-			"Send the payment attempt's id as custom_id of the purchase unit.",
 			"Make a payment in the sandbox: the simulator's events are refused.",
 		},
 		Reference: webhooks.ReferenceForm{

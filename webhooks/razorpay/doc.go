@@ -23,11 +23,10 @@ func About() webhooks.About {
 			"order.paid and payment.captured report the same money; the second is a repeat.",
 			"Repeated deliveries from before a change of secret have the old secret's signature.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Dashboard, Account & Settings, Webhooks: add the address of the account's endpoint.",
 			"Choose payment_link.*, payment.authorized, payment.captured, payment.failed, order.paid, refund.* and payment.dispute.*.",
 			"Make up a secret there and put it into webhook_secrets.",
-			"Payments that are not made here: send the attempt's id as notes.payment_attempt_id, or as the receipt of the order.",
 			"To change the secret, keep the old one as second for at least a day.",
 		},
 		Reference: webhooks.ReferenceForm{

@@ -27,7 +27,7 @@ func About() webhooks.About {
 			"The test Password2 signs test payments.",
 			"Documented senders, for allowed_ips: 185.59.216.65 and 185.59.217.65.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Cabinet, My shops, Technical settings: set ResultURL to the address of the account's endpoint, method POST.",
 			"Choose the hash there (sha256 is better than md5) and put its name into hash.",
 			"Put Password2 into webhook_secrets, or the test Password2 while testing; calls use the first.",

@@ -23,7 +23,7 @@ func About() webhooks.About {
 			"A payment has no metadata: reference_id, of at most 40 characters, carries the payment attempt's id.",
 			"payment.* reports every sale of the seller, also at a till. A sale that began elsewhere is unmatched, and foreign ten minutes later.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Developer Console, the application, Webhooks, Subscriptions: add one with the address of the account's endpoint.",
 			"Put exactly that address into public_url.",
 			"Choose payment.created, payment.updated, refund.created, refund.updated and dispute.*.",

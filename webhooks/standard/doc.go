@@ -20,7 +20,7 @@ func About() webhooks.About {
 			"A charge is a payment. container_id is the page, session or order in which it was made; container.expired and container.canceled end that container and no charge.",
 			"The headers of one prefix are used, webhook-* before svix-*, never a mixture.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Give the sender the address of the account's endpoint.",
 			"Copy the secret that the sender shows: whsec_… (shared) or whpk_… (public key).",
 			"Put it into webhook_secrets of the account; to rotate, put the new one beside the old one.",

@@ -23,12 +23,11 @@ func About() webhooks.About {
 			"Amounts of ISK and UGX have two digits, amounts of MGA none.",
 			"amount_refunded of a charge is a total. Before API version 2025-03-31 it also counts the released rest of a partial capture.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Dashboard, Developers, Webhooks: add an endpoint of API version 2025-03-31 or later with the address of the account's endpoint.",
 			"Choose the events payment_intent.*, charge.*, refund.* and, with Checkout, checkout.session.*.",
 			"Reveal the endpoint's signing secret (whsec_…) and put it into webhook_secrets.",
 			"To roll the secret, put the new one beside the old one before the old one ends.",
-			"Send the payment attempt's id as metadata payment_attempt_id of the payment intent.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: attemptKey,

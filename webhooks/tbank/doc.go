@@ -30,11 +30,10 @@ func About() webhooks.About {
 			"Documented senders, for allowed_ips: 91.194.226.0/23, 91.218.132.0/22, 212.49.24.0/24, 212.233.80.0/22.",
 			"The tokens printed in the bank's samples are dummies that don't verify.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"T-Business, Internet acquiring, the shop, Terminals: choose the terminal.",
 			"Set its notifications to HTTP with the address of the account's endpoint.",
 			"Copy TerminalKey into terminal_key and the password into webhook_secrets.",
-			"Send the payment attempt's id as OrderId.",
 			"Pay with a test card on the DEMO terminal and look for the event.",
 		},
 		Reference: webhooks.ReferenceForm{

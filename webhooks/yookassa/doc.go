@@ -23,11 +23,10 @@ func About() webhooks.About {
 			"Any status but 200 counts as not delivered.",
 			"payment.canceled covers declined, expired and cancelled; cancellation_details has the cause.",
 		},
-		Setup: [5]string{
+		Setup: []string{
 			"Merchant profile, Integration, HTTP notifications: set the address of the account's endpoint (https, port 443 or 8443).",
 			"Choose payment.waiting_for_capture, payment.succeeded, payment.canceled and refund.succeeded.",
 			"Put shop_id and api_key into the account: without them nothing can be read back.",
-			"Send the payment attempt's id as metadata payment_attempt_id.",
 			"Make a payment in the test shop and look for its event.",
 		},
 		Reference: webhooks.ReferenceForm{
