@@ -44,7 +44,7 @@ func About() webhooks.About {
 		},
 		Setup: []string{
 			"Customer Area, Developers, Webhooks: create a standard webhook with the address of the account's endpoint; switch on OFFER_CLOSED and EXPIRE, which may be off.",
-			"Generate its HMAC key (hexadecimal) and put it into webhook_secrets; keep the old key beside a new one.",
+			"Generate its HMAC key (hexadecimal) and put it into webhook_secrets.",
 			"Optionally set a user name and password there, and the same as basic_auth of the account.",
 			"Send a test of AUTHORISATION from the same page: it must be shown as accepted.",
 		},

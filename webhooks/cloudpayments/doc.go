@@ -26,7 +26,7 @@ func About() webhooks.About {
 			"check comes before the payment is taken. Without an answer the payment is refused.",
 			"Payouts and refunds also use check, pay and fail, with another OperationType. They are ignored, and their check is answered yes.",
 			"A transaction is a payment. fail ends its own transaction; the payer may try again with the same InvoiceId in another one. On a page or in the widget the attempt stays awaiting_customer, with the reason.",
-			"A browser may have written InvoiceId and Data, because the widget takes both with the public id alone (https://developers.cloudpayments.ru/#platezhnyy-vidzhet). They count once amount, currency and mode are right.",
+			"A browser may have written InvoiceId and Data, because the widget takes both with the public id alone (https://developers.cloudpayments.ru/#platezhnyy-vidzhet). They are a claim.",
 			"In a refund, TransactionId is the refund and PaymentTransactionId the payment. The currency is missing; it is the payment's.",
 			"Bodies are forms, JSON or, by GET, a query string, depending on the cabinet's setting.",
 		},

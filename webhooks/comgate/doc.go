@@ -14,9 +14,9 @@ func About() webhooks.About {
 		RetryHorizon: "not documented",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
-			"Nothing is signed. The secret travels in the body, and the payment is looked up before it counts.",
+			"The payment is looked up before a form counts.",
 			"Comgate does not notify of refunds.",
-			"A form in the browser may begin a payment with the shop's number alone. Its refId, price and test are the browser's; such a payment counts once amount, currency and mode are right.",
+			"A form in the browser may begin a payment with the shop's number alone. Its refId, price and test are the browser's: a claim.",
 			"test marks a test payment, which moves no money of a live account.",
 			"Keep the bodies of this endpoint out of every log, because they hold the secret.",
 		},

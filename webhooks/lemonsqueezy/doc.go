@@ -20,7 +20,7 @@ func About() webhooks.About {
 			"refunded_amount is the total so far.",
 			"A link can be paid more than once until it expires. Each time makes an order with the same mark, and each order is a payment. A failed order leaves the page open (https://docs.lemonsqueezy.com/guides/developer-guide/taking-payments).",
 			"An invoice of a subscription is a payment, subscription-invoices/ID. The first invoice is ignored, because its order has the same money.",
-			"Custom data are part of a link's address, where a browser can change them. They count once amount, currency, store and mode are right.",
+			"Custom data are part of a link's address, where a browser can change them: a claim.",
 			"Amounts are integers called cents. Their meaning for currencies without cents is not documented.",
 		},
 		Setup: []string{

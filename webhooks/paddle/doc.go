@@ -26,7 +26,6 @@ func About() webhooks.About {
 			"Developer tools, Notifications, New destination: webhook, with the address of the account's endpoint.",
 			"Choose transaction.* and adjustment.*.",
 			"Put the endpoint secret key (pdl_ntfset_…), the whole text, into webhook_secrets.",
-			"To rotate the secret, put the new one beside the old one before the old one ends.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",

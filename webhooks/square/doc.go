@@ -20,7 +20,6 @@ func About() webhooks.About {
 			"The notification URL is signed: a slash or http in place of https breaks every signature.",
 			"The status of the object decides, not the event's name: payment.created may be approved or completed.",
 			"data.id may differ from the payment's id: the object's id counts.",
-			"A payment has no metadata: reference_id, of at most 40 characters, carries the payment attempt's id.",
 			"payment.* reports every sale of the seller, also at a till. A sale that began elsewhere is unmatched, and foreign ten minutes later.",
 		},
 		Setup: []string{

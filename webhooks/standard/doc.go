@@ -23,7 +23,7 @@ func About() webhooks.About {
 		Setup: []string{
 			"Give the sender the address of the account's endpoint.",
 			"Copy the secret that the sender shows: whsec_… (shared) or whpk_… (public key).",
-			"Put it into webhook_secrets of the account; to rotate, put the new one beside the old one.",
+			"Put it into webhook_secrets of the account.",
 			"Let the sender send the events of docs/reference/standard-provider.md (go doc ./webhooks/standard Verifier.Verify); any other JSON is kept as ignored.",
 			"Send a test event and search for its webhook-id: it is there, whatever its verdict.",
 		},

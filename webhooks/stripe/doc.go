@@ -27,7 +27,6 @@ func About() webhooks.About {
 			"Dashboard, Developers, Webhooks: add an endpoint of API version 2025-03-31 or later with the address of the account's endpoint.",
 			"Choose the events payment_intent.*, charge.*, refund.* and, with Checkout, checkout.session.*.",
 			"Reveal the endpoint's signing secret (whsec_…) and put it into webhook_secrets.",
-			"To roll the secret, put the new one beside the old one before the old one ends.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: attemptKey,

@@ -22,7 +22,7 @@ func About() webhooks.About {
 		Quirks: []string{
 			"Values are joined with nothing between them, so amounts must be compared with the order's.",
 			"AUTH_FAIL is a failed try on the bank's page, which takes another one (from memory): the attempt stays awaiting_customer, with the reason. REJECTED is the end.",
-			"A payment is a PaymentId, with all tries on its page; an OrderId may have several. The form of the bank's script begins one with TerminalKey alone (https://www.tbank.ru/kassa/dev/widget/; that it needs no password is from memory). Its OrderId and amount are the browser's, and count once amount and terminal are right.",
+			"A payment is a PaymentId, with all tries on its page; an OrderId may have several. The form of the bank's script begins one with TerminalKey alone (https://www.tbank.ru/kassa/dev/widget/; that it needs no password is from memory). Its OrderId and amount are the browser's: a claim.",
 			"PaymentId is a number of up to twenty digits.",
 			"The same address gets notifications about cards, accounts and receipts, also REJECTED of a card: they are ignored.",
 			"AUTHORIZED and CONFIRMED of a one-stage payment come together, in any order.",

@@ -16,7 +16,6 @@ func About() webhooks.About {
 		RetryHorizon: "for 24 hours",
 		Unsigned:     true,
 		Quirks: []string{
-			"Nothing is signed: a notification only names an object, which is looked up.",
 			"The address must be the real peer's: configure the trusted proxies.",
 			"There is no event of a failed refund; a lookup finds it.",
 			"An invoice (in-…) is a container: its payments name it in invoice_details. recipient.account_id names the payee.",
