@@ -63,7 +63,7 @@ type Auth struct {
 	HS256       []HS256Key `koanf:"hs256" doc:"verify HS256 tokens; several while one is rotated"`
 	HS256Secret Secret     `koanf:"hs256_secret" doc:"short for one of auth.hs256 with all roles and no id; refused in live"`
 	Issuers     []Issuer   `koanf:"issuers" doc:"issuers of RS256, ES256 and EdDSA tokens, each with the roles that it may give"`
-	JWKSURL     string     `koanf:"jwks_url" doc:"short for one of auth.issuers with auth.issuer and auth.audience, whose tokens are those of customers in live and may have any role elsewhere"`
+	JWKSURL     string     `koanf:"jwks_url" doc:"short for one of auth.issuers with auth.issuer and auth.audience; its tokens are customers' in live and may have any role elsewhere"`
 	Issuer      string     `koanf:"issuer" doc:"the iss that an HS256 token must have, and that of jwks_url; absent: not checked"`
 	Audience    string     `koanf:"audience" doc:"a name of this service alone, never a client's id; the aud of an HS256 token, and of those of jwks_url, must contain it. Absent: not checked"`
 }
@@ -96,7 +96,7 @@ type Console struct {
 
 // OIDC is an OpenID provider. Without an issuer there is no sign-in.
 type OIDC struct {
-	Issuer       string   `koanf:"issuer" doc:"the OpenID provider at which staff signs in, as its discovery document names it; absent: nobody can sign in to the console"`
+	Issuer       string   `koanf:"issuer" doc:"the OpenID provider at which staff signs in, as its discovery document names it; absent: no sign-in to the console"`
 	ClientID     string   `koanf:"client_id" doc:"paylatch's name at the provider"`
 	ClientSecret Secret   `koanf:"client_secret" doc:"paylatch's secret at the provider; absent for a public client"`
 	RedirectURL  string   `koanf:"redirect_url" doc:"the console's address as browsers see it, with /support/sign-in/callback at its end; to be registered at the provider"`

@@ -33,7 +33,7 @@ func Reference() string {
 		k := provider.Kinds()[name]
 		proof := k.Webhooks
 		if k.About.Unsigned {
-			proof = append(proof, "(asks the provider)")
+			proof = append(proof, "(a lookup)")
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, codes(proof), codes(k.Calls), codes(k.Optional))
 	}

@@ -15,7 +15,7 @@ func Adapter() descriptor.Adapter {
 		Dashboard: dashboard(),
 		Keys: append(descriptor.OAuth(),
 			descriptor.MerchantID(true),
-			webhooks.Key{Name: "payee_email", Optional: true, Doc: "PayPal: the account's e-mail address, for orders that name who is paid by that alone"},
+			webhooks.Key{Name: "payee_email", Optional: true, Doc: "PayPal: the account's e-mail address, for orders that name the payee by that alone"},
 		),
 		Payees:    payees,
 		TestHosts: []string{"sandbox.paypal.com"},
