@@ -66,7 +66,7 @@ type Metrics struct {
 	durations  *prometheus.HistogramVec
 	commands   *prometheus.CounterVec
 	waits      prometheus.Histogram
-	processing prometheus.Histogram
+	processing *prometheus.HistogramVec
 	purged     prometheus.Counter
 	webhooks   *prometheus.CounterVec
 	refused    *prometheus.CounterVec
@@ -98,10 +98,10 @@ func New(o Options) *Metrics {
 			Name: "paylatch_idempotency_wait_seconds", Buckets: seconds(),
 			Help: "How long commands took that got another request's response, or waited for it in vain.",
 		}),
-		processing: prometheus.NewHistogram(prometheus.HistogramOpts{
+		processing: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "paylatch_idempotency_processing_seconds", Buckets: seconds(),
-			Help: "How long commands took that were executed or taken over.",
-		}),
+			Help: "How long commands took that were executed or taken over, by operation.",
+		}, []string{"operation"}),
 		purged: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "paylatch_idempotency_purged_total", Help: "Expired idempotency keys deleted.",
 		}),

@@ -207,8 +207,9 @@ paylatch_idempotency_purged_total 3
 	text := scrape(t, m)
 	require.Contains(t, text, "paylatch_idempotency_wait_seconds_sum 7\n")
 	require.Contains(t, text, "paylatch_idempotency_wait_seconds_count 2\n")
-	require.Contains(t, text, "paylatch_idempotency_processing_seconds_sum 0.5\n")
-	require.Contains(t, text, "paylatch_idempotency_processing_seconds_count 2\n")
+	require.Contains(t, text, `paylatch_idempotency_processing_seconds_sum{operation="pay"} 0.5`+"\n")
+	require.Contains(t, text, `paylatch_idempotency_processing_seconds_count{operation="pay"} 2`+"\n")
+	require.NotContains(t, text, `paylatch_idempotency_processing_seconds_count{operation=""}`, "a request without a key is none")
 	require.Contains(t, text, "go_goroutines ")
 }
 

@@ -64,7 +64,7 @@ func (m *Metrics) command(s Request) {
 	m.commands.WithLabelValues(s.Operation, string(s.KeyResult)).Inc()
 	switch s.KeyResult {
 	case KeyCreated, KeyTakeover:
-		m.processing.Observe(s.Worked.Seconds())
+		m.processing.WithLabelValues(s.Operation).Observe(s.Worked.Seconds())
 	case KeyReused, KeyInProgress:
 		m.waits.Observe(s.Worked.Seconds())
 	case KeyConflict, KeyQuota:
