@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"syscall"
@@ -138,6 +139,27 @@ func TestStorageDown(t *testing.T) {
 	require.Equal(t, "created", paid.header.Get("Idempotency-Result"))
 	require.Equal(t, "ignored", s.deliver(t.Context(), signer, `{"id":"evt_down","type":"x"}`).header.Get("Webhook-Result"),
 		"what was answered with 503 was not kept")
+}
+
+// TestReadOnlyIsNotReady: a database that reads and takes no write is no database to serve on.
+func TestReadOnlyIsNotReady(t *testing.T) {
+	t.Parallel()
+	pg := testdb.Private(t)
+	r := newRigOn(t, pg.DSN("postgres"))
+	anyone := client{base: r.serve().base, blunt: true}
+	for _, readOnly := range []bool{false, true, false} {
+		for _, statement := range []string{
+			fmt.Sprintf("ALTER SYSTEM SET default_transaction_read_only = %t", readOnly), "SELECT pg_reload_conf()",
+		} {
+			_, err := r.db.Exec(t.Context(), statement)
+			require.NoError(t, err)
+		}
+		eventually(t, "what /readyz says", func() bool {
+			got := anyone.send(t.Context(), http.MethodGet, "/readyz", "")
+			return (got.status != http.StatusOK) == readOnly && strings.Contains(string(got.text), `"database":"failed"`) == readOnly
+		})
+		anyone.send(t.Context(), http.MethodGet, "/healthz", "").is(t, http.StatusOK)
+	}
 }
 
 // TestServeStartsBeforeItsDatabase: a database that comes later is no reason to
