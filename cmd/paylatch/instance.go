@@ -141,6 +141,12 @@ func (in *instance) counted() *metrics.Metrics {
 	})
 }
 
+// refused counts a refusal and has it audited.
+func (in *instance) refused(r support.Refusal) {
+	in.metrics.AccessRefused(string(r.Action))
+	in.access.Refused(r)
+}
+
 // mount wires what is served and what is done on a clock.
 func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: publisher.Types(in.cfg)})
@@ -157,7 +163,7 @@ func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	}
 	in.of.desks = append(in.of.desks, allcells.Cell{Number: in.cfg.Cell, Desk: own})
 	served := api.Options{
-		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.rooms, Rejected: in.rejected.Keep, Refused: in.access.Refused, Demo: in.how.dev,
+		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.rooms, Rejected: in.rejected.Keep, Refused: in.refused, Demo: in.how.dev,
 		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
 		CustomersMay: customersMay(in.cfg), Quota: idempotency.Quota{NewKeys: in.cfg.Idempotency.Quota.NewKeys, Per: in.cfg.Idempotency.Quota.Per},
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,

@@ -151,6 +151,7 @@ func (r *rig) busyDay(t *testing.T, o *organisation) {
 	eventually(t, "the refusal in the audit log", func() bool {
 		return len(column[string](t, r, "SELECT action FROM staff_audit WHERE action = 'token.refused'")) > 0
 	})
+	require.Contains(t, string(o.as("").send(t.Context(), http.MethodGet, "/metrics", "").text), `paylatch_access_refused_total{action="token.refused"} 1`)
 	ready := o.as("").send(t.Context(), http.MethodGet, "/readyz", "")
 	ready.is(t, http.StatusOK)
 }

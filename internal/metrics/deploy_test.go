@@ -18,6 +18,7 @@ import (
 const (
 	rules     = "../../deploy/prometheus/rules.yaml"
 	rulesTest = "../../deploy/prometheus/rules_test.yaml"
+	outage    = "../../deploy/prometheus/outage_test.yaml"
 	dashboard = "../../deploy/grafana/paylatch.json"
 )
 
@@ -113,7 +114,7 @@ func alerts(t *testing.T) (all []alert) {
 
 func TestEveryAlertSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	tested := string(read(t, rulesTest))
+	tested := string(read(t, rulesTest)) + string(read(t, outage))
 	for _, a := range alerts(t) {
 		require.NotEmpty(t, a.For, a.Alert)
 		require.Contains(t, []string{"critical", "warning"}, a.Labels["severity"], a.Alert)
@@ -172,7 +173,7 @@ func TestPrometheusTakesRulesAndQueries(t *testing.T) {
 	}
 	recorded := filepath.Join(t.TempDir(), "recorded.yaml")
 	require.NoError(t, os.WriteFile(recorded, recording(t), 0o600))
-	for _, args := range [][]string{{"check", "rules", rules, recorded}, {"test", "rules", rulesTest}} {
+	for _, args := range [][]string{{"check", "rules", rules, recorded}, {"test", "rules", rulesTest}, {"test", "rules", outage}} {
 		said, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput()
 		require.NoError(t, err, "%s", said)
 	}

@@ -76,6 +76,7 @@ func counting() *metrics.Metrics {
 	_ = m.Commit(func() error { return nil })
 	m.Batches("pays")(5)
 	m.RejectedDropped("bank")
+	m.AccessRefused("sign_in")
 	m.RejectedRecovered("bank")
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})

@@ -20,6 +20,8 @@ type upkeep struct {
 
 	rejectedDropped, rejectedRecovered *prometheus.CounterVec
 
+	refusedAccess *prometheus.CounterVec
+
 	reloadTaken, reloadAt prometheus.Gauge
 }
 
@@ -63,6 +65,9 @@ func newUpkeep() upkeep {
 		rejectedRecovered: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_rejected_deliveries_recovered_total", Help: "Rejected webhook deliveries that another configuration found genuine; they were taken in.",
 		}, []string{"account"}),
+		refusedAccess: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_access_refused_total", Help: "Refused sign-ins, tokens and calls for staff, by the action in the audit log.",
+		}, []string{"action"}),
 		entries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_reconcile_entries_total",
 			Help: "Entries of providers' books by what became of them: agreed, looked_up, applied, review, foreign; and payments without one: missing, unknown_at_provider.",
@@ -76,7 +81,7 @@ func newUpkeep() upkeep {
 func (u *upkeep) all() []prometheus.Collector {
 	return []prometheus.Collector{
 		u.verified, u.differences, u.stale, u.foreign, u.calls, u.finals, u.endpointLost, u.streamLost, u.entries, u.unreconciled,
-		u.rejectedDropped, u.rejectedRecovered, u.reloadTaken, u.reloadAt,
+		u.rejectedDropped, u.rejectedRecovered, u.refusedAccess, u.reloadTaken, u.reloadAt,
 	}
 }
 
@@ -88,6 +93,9 @@ func (m *Metrics) Reloaded(taken bool, at time.Time) {
 		m.reloadAt.Set(float64(at.UnixMilli()) / 1000)
 	}
 }
+
+// AccessRefused counts a refusal by its action in the audit log.
+func (m *Metrics) AccessRefused(action string) { m.refusedAccess.WithLabelValues(action).Inc() }
 
 // Verified counts a portion of attempts and keeps how many differences there are.
 func (m *Metrics) Verified(attempts, differences int) {
