@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/migrations"
 )
 
 func TestImport(t *testing.T) {
@@ -37,5 +38,38 @@ func TestImport(t *testing.T) {
 	} {
 		code, _, _ := run(t, environ, args...)
 		require.Equal(t, 2, code, name)
+	}
+}
+
+// TestImport_servingRole: what serves may import, and check before, with no right beyond its grants.
+func TestImport_servingRole(t *testing.T) {
+	t.Parallel()
+	server := testdb.Private(t)
+	admin := testdb.Connect(t, server.DSN("postgres"))
+	for _, statement := range []string{"CREATE ROLE serves LOGIN", "REVOKE ALL ON DATABASE postgres FROM PUBLIC", "GRANT CONNECT ON DATABASE postgres TO serves"} {
+		_, err := admin.Exec(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	_, err := migrations.Grant(t.Context(), server.DSN("postgres"), "serves", false)
+	require.NoError(t, err)
+	environ := []string{"PAYLATCH_ENVIRONMENT=dev", "PAYLATCH_DATABASE_URL=" + server.DSN("postgres") + "&user=serves"}
+	file := filepath.Join(t.TempDir(), "past.jsonl")
+	line := func(order, payment, more string) string {
+		return `{"order_id":"` + order + `","user_id":"u1",` + more + `"provider_payment_id":"` + payment +
+			`","status":"succeeded","amount":1999,"currency":"EUR","created_at":"2024-05-06T07:08:09Z"}` + "\n"
+	}
+	text := line("A-1", "ch_1", "") + line("A-2", "ch_2", `"user_id":"u2",`) + line("A-3", "ch_1", "") + line("A-1", "ch_4", "")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+
+	for _, c := range []struct{ flag, sum string }{
+		{"--dry-run", "4 lines: 1 would be made, 0 there already, 3 refused\n"},
+		{"--max-errors=9", "4 lines: 1 made, 0 there already, 3 refused\n"},
+	} {
+		code, stdout, stderr := run(t, environ, "import", "--account", "sandbox", c.flag, file)
+		require.Equal(t, 1, code, stderr)
+		require.Equal(t, c.sum, stdout, stderr)
+		require.Contains(t, stderr, `line 2: has a member twice, "user_id": leave one of them`)
+		require.Contains(t, stderr, "line 3: provider_payment_id: ch_1 is a name of attempt")
+		require.Contains(t, stderr, "line 4: ", "the order is paid")
 	}
 }

@@ -8,5 +8,5 @@
 // replayed. No provider is called and no merchant is told.
 //
 // Memory is that of one batch of lines. What a dry run would have made is kept in temporary tables of
-// its session, so that each line is compared with all before it, and nobody else sees any of it.
+// its session, or in memory where its role may make none, so that each line is compared with all before it, and nobody else sees any of it.
 package imports

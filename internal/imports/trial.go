@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Trial keeps what a dry run would have made, outside of this process's memory.
+// Trial keeps what a dry run would have made, outside of this process's memory where the role may make temporary tables.
 type Trial interface {
 	// Keep adds payments.
 	Keep(ctx context.Context, would []Would) error
