@@ -75,6 +75,50 @@ func kubernetes(t *testing.T) (text string, names []string) {
 	return first.Data["paylatch.yaml"], names
 }
 
+// TestDeployedProxies: the Kubernetes manifests believe the Ingress alone about who sent a request, and let nobody else in at that port.
+func TestDeployedProxies(t *testing.T) {
+	t.Parallel()
+	text, names := kubernetes(t)
+	var environ []string
+	for _, n := range names {
+		environ = append(environ, n+"="+exampleValue(n))
+	}
+	c, err := config.Load(write(t, text), environ)
+	require.NoError(t, err)
+	require.NotEmpty(t, c.TrustedProxies)
+	for _, p := range c.TrustedProxies {
+		require.GreaterOrEqual(t, p.Bits(), p.Addr().BitLen()-8, "%s is the network of more than the Ingress", p)
+	}
+	require.NotEmpty(t, c.OperationsListen, "Prometheus is no proxy")
+	type selector struct {
+		MatchLabels map[string]string `yaml:"matchLabels"`
+	}
+	var policy struct {
+		Spec struct {
+			Ingress []struct {
+				From []struct {
+					NamespaceSelector selector `yaml:"namespaceSelector"`
+					PodSelector       selector `yaml:"podSelector"`
+				}
+				Ports []struct{ Port string }
+			}
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(deployed(t, "kubernetes/networkpolicy.yaml"), &policy))
+	var public int
+	for _, in := range policy.Spec.Ingress {
+		require.Len(t, in.Ports, 1, "no ports are all ports")
+		if in.Ports[0].Port != "http" {
+			continue
+		}
+		public++
+		require.Len(t, in.From, 1, "only the Ingress")
+		require.Equal(t, "ingress-nginx", in.From[0].NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"])
+		require.Equal(t, "controller", in.From[0].PodSelector.MatchLabels["app.kubernetes.io/component"])
+	}
+	require.Equal(t, 1, public)
+}
+
 func deployed(t *testing.T, path string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../../deploy/" + path)

@@ -20,7 +20,7 @@ const (
 	undefinedTable = "42P01"
 )
 
-// Writable reports whether the database answers and takes a write, which a standby, a read-only database and a full disk don't. The
+// Writable reports whether the database answers and takes a write, which a standby and a read-only database do not. The
 // answer of the write may be writeEvery old.
 func (p *Pool) Writable(ctx context.Context) error {
 	if err := p.Ping(ctx); err != nil {
