@@ -91,14 +91,14 @@ func TestDeployedProxies(t *testing.T) {
 	}
 	require.NotEmpty(t, c.OperationsListen, "Prometheus is no proxy")
 	type selector struct {
-		MatchLabels map[string]string `yaml:"matchLabels"`
+		MatchLabels map[string]string `yaml:"matchLabels"` //nolint:tagliatelle // Kubernetes names it
 	}
 	var policy struct {
 		Spec struct {
 			Ingress []struct {
 				From []struct {
-					NamespaceSelector selector `yaml:"namespaceSelector"`
-					PodSelector       selector `yaml:"podSelector"`
+					NamespaceSelector selector `yaml:"namespaceSelector"` //nolint:tagliatelle // Kubernetes names it
+					PodSelector       selector `yaml:"podSelector"`       //nolint:tagliatelle // Kubernetes names it
 				}
 				Ports []struct{ Port string }
 			}

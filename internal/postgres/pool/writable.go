@@ -51,9 +51,10 @@ type trial struct {
 
 // tried is one write, under way until done is closed.
 type tried struct {
-	began time.Time
-	done  chan struct{}
-	err   error
+	done chan struct{}
+	err  error
+	// aged is sent to writeEvery after the beginning.
+	aged <-chan time.Time
 }
 
 // shared returns the result of the last write, or of a new one where that is older than writeEvery. At most one is under way; it goes on
@@ -74,7 +75,7 @@ func (t *trial) current(ctx context.Context, write func(context.Context) error) 
 	if t.last.fresh() {
 		return t.last
 	}
-	began := &tried{began: time.Now(), done: make(chan struct{})}
+	began := &tried{done: make(chan struct{}), aged: time.After(writeEvery)}
 	t.last = began
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	go func() {
@@ -92,7 +93,12 @@ func (t *tried) fresh() bool {
 	}
 	select {
 	case <-t.done:
-		return time.Since(t.began) < writeEvery
+	default:
+		return true
+	}
+	select {
+	case <-t.aged:
+		return false
 	default:
 		return true
 	}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/payment"
@@ -27,7 +28,7 @@ func TestTrialIsShared(t *testing.T) {
 			return broken
 		}
 		for range 10 {
-			go func() { require.ErrorIs(t, of.shared(t.Context(), slow), broken) }()
+			go func() { assert.ErrorIs(t, of.shared(t.Context(), slow), broken) }()
 		}
 		time.Sleep(writeEvery - time.Millisecond)
 		require.ErrorIs(t, of.shared(t.Context(), slow), broken)
