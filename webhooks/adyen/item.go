@@ -51,6 +51,9 @@ func readItems(body []byte) (items []item, standard bool, err error) {
 	case len(wrapped) == 0:
 		return nil, true, fmt.Errorf("%w: no items", webhooks.ErrSignatureMissing)
 	}
+	if len(wrapped) > read.MaxEvents {
+		return nil, true, fmt.Errorf("%w: more than %d items", webhooks.ErrSignatureMalformed, read.MaxEvents)
+	}
 	var live read.Scalar
 	if raw := envelope["live"]; raw != nil {
 		_ = live.UnmarshalJSON(raw) // anything but true and false stays open

@@ -37,6 +37,9 @@ func parse(body []byte) []webhooks.Event {
 	if err == nil && len(batch.Events) == 0 {
 		err = fmt.Errorf("%w: batch without events", webhooks.ErrPayload)
 	}
+	if err == nil && len(batch.Events) > read.MaxEvents {
+		err = fmt.Errorf("%w: batch of more than %d events", webhooks.ErrPayload, read.MaxEvents)
+	}
 	if err != nil {
 		return read.One(body, webhooks.Event{}, err)
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
+// MaxEvents is how many events a delivery may have. GoCardless sends at most 250, and nobody more.
+const MaxEvents = 1000
+
 // JSON reads raw into v; an error wraps ErrPayload and names what was read. What is absent or null is an error: it has
 // no meaning.
 func JSON(what string, raw []byte, v any) error {
