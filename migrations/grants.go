@@ -40,6 +40,7 @@ func Served() map[string][]string {
 		"idempotency_keys":    {insert, update, remove},
 		"key_quotas":          {insert, update},
 		"operations":          {insert, update},
+		"noticed_endpoints":   {insert, update},
 		"noticed_requests":    {insert},
 		"notices":             {insert, update},
 		"orders":              {insert, update},

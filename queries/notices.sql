@@ -40,3 +40,23 @@ WHERE m.name = @name AND m.fence = @fence;
 -- Writes which refund requests a notice has sent.
 -- name: NoticedInsert :exec
 INSERT INTO noticed_requests (notice, refund_request_id) SELECT @notice, unnest(@ids::uuid[]) ORDER BY 2 ON CONFLICT DO NOTHING;
+
+-- Reads which of the endpoints have dead letters, or are gone, and that a notice has not sent since the oldest of them; locks nothing.
+-- name: NoticeEndpoints :many
+SELECT e.name, f.since::timestamptz AS since,
+    (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead') AS dead
+FROM endpoints e
+CROSS JOIN LATERAL (
+    SELECT COALESCE(
+        (SELECT r.dead_at FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead' ORDER BY r.dead_at LIMIT 1),
+        CASE WHEN e.state = 'gone' THEN e.last_failure_at END
+    ) AS since
+) f
+WHERE e.name = ANY (@endpoints::text[]) AND f.since IS NOT NULL
+    AND NOT EXISTS (SELECT FROM noticed_endpoints d WHERE d.notice = @name AND d.endpoint = e.name AND d.at >= f.since)
+ORDER BY e.name;
+
+-- Writes that a notice has sent that endpoints fail.
+-- name: NoticedEndpointsInsert :exec
+INSERT INTO noticed_endpoints (notice, endpoint, at) SELECT @notice, unnest(@endpoints::text[]), now() ORDER BY 2
+ON CONFLICT (notice, endpoint) DO UPDATE SET at = EXCLUDED.at;

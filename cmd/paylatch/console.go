@@ -22,8 +22,9 @@ func (in *instance) newConsole(d allcells.Desk, found *finder.Service, label str
 	o := console.Options{Support: d.Support, Finder: found, Jobs: d.Jobs, Worklist: d.Worklist, Overview: d.Overview, Requests: d.Requests, Payments: d.Payments, Endpoints: d.Endpoints, Disputes: all, Lists: all, Customers: all, Dashboard: in.cfg.PaymentPage, SignIn: session.Options{
 		AuditLog: d.Support, Store: in.of.stores[cell.Only].Sessions(), Cells: in.of.cfg.Choice(), Cell: label, Log: in.log, Now: now,
 		Refused: in.refused, SignedOut: in.access.SignedOut, Seen: access.Seen,
-		Waiting: func(ctx context.Context, chosen string) (int64, error) { return in.of.desks.Waiting(ctx, chosen) },
-		Plain:   dev && server.OnlyHere(in.cfg.Listen),
+		Waiting:     func(ctx context.Context, chosen string) (int64, error) { return in.of.desks.Waiting(ctx, chosen) },
+		DeadLetters: func(ctx context.Context, chosen string) (int64, error) { return in.of.desks.DeadLetters(ctx, chosen) },
+		Plain:       dev && server.OnlyHere(in.cfg.Listen),
 	}}
 	if dev {
 		o.SignIn.Tokens = in.auth

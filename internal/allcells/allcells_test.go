@@ -247,6 +247,11 @@ func TestTheAuditLogOfAllCells(t *testing.T) {
 		names = append(names, name(e))
 	}
 	require.Equal(t, []string{"a-0 of 0", "a-7 of 7", "shop of 0", "shop of 7"}, names)
+	for chosen, want := range map[string]int64{"": 6, "0": 3, "7": 3} {
+		n, err := allcells.Cells{second.Cell, first.Cell}.DeadLetters(t.Context(), chosen)
+		require.NoError(t, err)
+		require.Equal(t, want, n, chosen)
+	}
 
 	looked := 0
 	for _, cells := range []allcells.Cells{{first.Cell, second.Cell}, {gone(t, 0), second.Cell}} {

@@ -72,6 +72,19 @@ func (c Cells) Waiting(ctx context.Context, number string) (int64, error) {
 	return worklists{cells: c}.Waiting(ctx)
 }
 
+// DeadLetters counts those of all endpoints, of the cells that Waiting counts in.
+func (c Cells) DeadLetters(ctx context.Context, number string) (n int64, err error) {
+	of := c
+	if i := slices.Index(c.numbers(), number); i >= 0 {
+		of = c[i : i+1]
+	}
+	list, err := endpoints{cells: of}.List(ctx)
+	for _, e := range list {
+		n += e.Dead
+	}
+	return n, err
+}
+
 // numbers are what names the cells, in a cursor for instance.
 func (c Cells) numbers() []string {
 	all := make([]string, len(c))

@@ -45,7 +45,7 @@ type outside struct {
 }
 
 func (o outside) List(context.Context) ([]endpoint.Status, error) {
-	return []endpoint.Status{{Name: "shop", Behind: 2}, {Name: "a-" + o.cell}}, o.err
+	return []endpoint.Status{{Name: "shop", Behind: 2, Dead: 3}, {Name: "a-" + o.cell}}, o.err
 }
 
 func (o outside) Stale(context.Context) ([]intake.StaleAccount, error) {

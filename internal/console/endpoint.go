@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -195,15 +196,33 @@ func answered(a endpoint.Attempt) string {
 
 func took(a endpoint.Attempt) string { return strconv.FormatInt(a.Took.Milliseconds(), 10) + " ms" }
 
-// undelivered is what is not delivered to an endpoint, as a sentence.
+// undelivered is what is not delivered to an endpoint, in sentences.
 func undelivered(s endpointStatus) string {
+	var texts []string
+	if s.State == endpoint.Gone {
+		texts = append(texts, "It answered that it is gone (410): nothing is sent to it until its address changes, or events are sent again.")
+	}
 	switch {
-	case s.State == endpoint.Gone:
-		return "It answered that it is gone (410): nothing is sent to it until its address changes, or events are sent again."
+	case s.Dead == 1:
+		texts = append(texts, "1 event was given up after the last try. The shop gets it when it is sent again.")
+	case s.Dead > 1:
+		texts = append(texts, strconv.FormatInt(s.Dead, 10)+" events were given up after the last try. The shop gets them when they are sent again.")
+	}
+	switch {
+	case len(texts) > 0:
+		return strings.Join(texts, " ")
 	case s.Oldest.IsZero():
 		return "Nothing is undelivered."
 	}
 	return "The oldest event that is not delivered is " + age(s.Now.Sub(s.Oldest)) + " old."
+}
+
+// health is the endpoint's state as a word, "failing" for one that does not get all events.
+func (s endpointStatus) health() string {
+	if s.Dead > 0 && s.State == endpoint.Active {
+		return "failing"
+	}
+	return string(s.State)
 }
 
 func endpointPath(name string) string { return "/support/endpoints/" + url.PathEscape(name) }

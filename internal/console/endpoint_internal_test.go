@@ -19,6 +19,8 @@ func TestUndelivered(t *testing.T) {
 		"It answered that it is gone (410): nothing is sent to it until its address changes, or events are sent again.": {
 			State: endpoint.Gone, Oldest: now.Add(-time.Hour),
 		},
+		"1 event was given up after the last try. The shop gets it when it is sent again.":          {State: endpoint.Active, Dead: 1},
+		"312 events were given up after the last try. The shop gets them when they are sent again.": {State: endpoint.Active, Dead: 312, Oldest: now},
 	} {
 		require.Equal(t, want, undelivered(endpointStatus{s, now}))
 	}

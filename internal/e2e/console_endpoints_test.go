@@ -307,3 +307,25 @@ func TestEndpointsInABrowser(t *testing.T) {
 	}
 	require.Len(t, slices.DeleteFunc(s.deeds(t, "sam"), func(d string) bool { return !strings.HasSuffix(d, " done case 2") }), 2)
 }
+
+// Events that were given up are red wherever the endpoint is shown, and counted in the menu of each page.
+func TestDeadLettersAreRed(t *testing.T) {
+	t.Parallel()
+	v := newReceiver(t)
+	s := openConsole(t, v.configured())
+	a := s.undelivered(t)
+	sam := signedIn(t, s.base, "sam", "support")
+	const menu = `class="waiting failed"><span id="dead-letters">2</span>`
+	require.NotContains(t, string(sam.get("/support/endpoints").text), "dead-letters")
+	one[int](t, s.rig, `WITH dead AS (UPDATE endpoint_retries SET state = 'dead', dead_at = now() WHERE order_id = $1 RETURNING 1) SELECT count(*) FROM dead`, a.OrderID)
+	for _, page := range []string{"/support", "/support/payments", "/support/endpoints", "/support/endpoints/shop", "/support/endpoints/quiet"} {
+		require.Contains(t, string(sam.get(page).text), menu, page)
+	}
+	for _, page := range []string{"/support/endpoints", "/support/endpoints/shop"} {
+		got := sam.get(page)
+		require.Contains(t, string(got.text), `class="state failing"`, page)
+		require.Contains(t, got.page(), "2 events were given up after the last try. The shop gets them when they are sent again.", page)
+	}
+	require.NotContains(t, string(sam.get("/support/endpoints/quiet").text), "failing")
+	require.Contains(t, string(sam.get("/support").text), `<span class="state failed">Not delivered</span>`)
+}

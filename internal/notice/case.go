@@ -3,6 +3,7 @@ package notice
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,8 +12,12 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// RefundRequest is the kind of a refund that staff requested; all other kinds are of discrepancies.
-const RefundRequest = "refund_request"
+// RefundRequest is the kind of a refund that staff requested, EndpointFailing that of an endpoint that has dead letters or answered 410. All
+// other kinds are of discrepancies.
+const (
+	RefundRequest   = "refund_request"
+	EndpointFailing = "endpoint_failing"
+)
 
 // Any is in place of all kinds.
 const Any = "*"
@@ -23,7 +28,7 @@ func Kinds() []string {
 		string(payment.PaymentReversed), string(payment.RefundReversed), string(payment.Disputed), string(payment.LateSuccess),
 		string(payment.DoubleSuccess), string(payment.PaidAfterCancel), string(payment.AmountMismatch), string(payment.CurrencyMismatch),
 		string(payment.RefundExceeds), string(payment.EventChanged), string(payment.UnmatchedEvent), string(payment.UnreadableEvent),
-		string(payment.UnknownAtProvider), string(payment.UnknownHere), string(payment.NeedsReview), RefundRequest,
+		string(payment.UnknownAtProvider), string(payment.UnknownHere), string(payment.NeedsReview), RefundRequest, EndpointFailing,
 	}
 }
 
@@ -34,7 +39,9 @@ type Case struct {
 	Account        string
 	Amount         *int64
 	Currency       string
-	At             time.Time
+	// Endpoint and Detail are of EndpointFailing.
+	Endpoint, Detail string
+	At               time.Time
 }
 
 // Request is a refund request as the store has it.
@@ -51,6 +58,27 @@ func (r Request) asCase() Case {
 		Kind: RefundRequest, ID: r.ID.String(), Order: string(r.Order), Attempt: r.Attempt.String(),
 		Amount: &r.Money.Minor, Currency: string(r.Money.Currency), At: r.At,
 	}
+}
+
+// FailingEndpoint is an endpoint that does not get all events, since a time.
+type FailingEndpoint struct {
+	Name string
+	// Dead counts its dead letters; there are none where it is only gone.
+	Dead  int64
+	Since time.Time
+}
+
+func (e FailingEndpoint) asCase() Case {
+	c := Case{Kind: EndpointFailing, ID: e.Name + "@" + e.Since.UTC().Format(time.RFC3339Nano), Endpoint: e.Name, At: e.Since}
+	switch e.Dead {
+	case 0:
+		c.Detail = "it answered 410 Gone and gets no events"
+	case 1:
+		c.Detail = "1 event was given up"
+	default:
+		c.Detail = strconv.FormatInt(e.Dead, 10) + " events were given up"
+	}
+	return c
 }
 
 // caseOf reads the event of a discrepancy. Of one that can't be read, which would stop the notice, only the id is sent.
@@ -85,6 +113,9 @@ func (w Work) cases(kinds []string) []Case {
 	}
 	for _, r := range w.Requests {
 		all = append(all, r.asCase())
+	}
+	for _, e := range w.Endpoints {
+		all = append(all, e.asCase())
 	}
 	all = slices.DeleteFunc(all, func(c Case) bool { return !slices.Contains(kinds, Any) && !slices.Contains(kinds, c.Kind) })
 	slices.SortStableFunc(all, func(a, b Case) int { return a.At.Compare(b.At) })

@@ -162,7 +162,7 @@ func (e *env) team(t *testing.T, mailer notice.Mailer, every time.Duration, kind
 	t.Helper()
 	require.NoError(t, e.store.Notices().RegisterNotices(t.Context(), []string{"team"}))
 	s := notice.NewSender(notice.Notice{Name: "team", Kinds: kinds, Mailer: mailer}, notice.Options{
-		Store: e.store.Notices(), Console: "https://pay.example", Now: time.Now,
+		Store: e.store.Notices(), Console: "https://pay.example", Endpoints: []string{"other", "shop"}, Now: time.Now,
 		Log: func(string, error) { e.failed.Add(1) }, Lost: func(_ string, n int64) { e.lost.Add(n) },
 	})
 	s.Hurry(every)

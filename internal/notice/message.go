@@ -3,6 +3,7 @@ package notice
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -47,10 +48,13 @@ func (c Case) line() string {
 	if c.Amount != nil && c.Currency != "" {
 		parts = append(parts, payment.Money{Minor: *c.Amount, Currency: payment.Currency(c.Currency)}.String())
 	}
-	for _, named := range [][2]string{{"order ", c.Order}, {"payment ", c.Attempt}, {"account ", c.Account}, {"case ", c.ID}} {
+	for _, named := range [][2]string{{"order ", c.Order}, {"payment ", c.Attempt}, {"account ", c.Account}, {"endpoint ", c.Endpoint}, {"", c.Detail}} {
 		if named[1] != "" {
 			parts = append(parts, named[0]+named[1])
 		}
+	}
+	if c.Endpoint == "" {
+		parts = append(parts, "case "+c.ID)
 	}
 	return strings.Join(parts, ", ") + ", " + c.At.UTC().Format(time.RFC3339)
 }
@@ -60,6 +64,8 @@ func (c Case) path() string {
 	switch {
 	case c.Kind == RefundRequest:
 		return "/support/refund-requests/" + c.ID + "/approve"
+	case c.Kind == EndpointFailing:
+		return "/support/endpoints/" + url.PathEscape(c.Endpoint)
 	case c.Attempt != "":
 		return "/support/attempts/" + c.Attempt
 	}

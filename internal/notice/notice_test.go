@@ -193,7 +193,7 @@ func TestRefundRequests(t *testing.T) {
 
 func TestKindsAreThoseOfTheWorklist(t *testing.T) {
 	t.Parallel()
-	require.ElementsMatch(t, append(review.Kinds(), notice.RefundRequest), notice.Kinds())
+	require.ElementsMatch(t, append(review.Kinds(), notice.RefundRequest, notice.EndpointFailing), notice.Kinds())
 }
 
 // The password goes over TLS alone, and only to a server whose certificate is right.

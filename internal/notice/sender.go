@@ -31,6 +31,8 @@ type Work struct {
 	Events          []outbox.Event
 	// Requests are open, came after the notice and are not sent.
 	Requests []Request
+	// Endpoints fail, and are not sent since they began to.
+	Endpoints []FailingEndpoint
 	// Since is how long ago its last mail was taken.
 	Since time.Duration
 	// Lost counts the events that were deleted before they were read.
@@ -42,6 +44,8 @@ type Result struct {
 	Position outbox.Position
 	// Requests are sent, or not of the notice's kinds.
 	Requests []uuid.UUID
+	// Endpoints are sent, or not of the notice's kinds.
+	Endpoints []string
 	// Sent is set where a mail was taken.
 	Sent bool
 	// Failure is empty unless the mail server has failed.
@@ -56,8 +60,8 @@ type Store interface {
 	TakeNotice(ctx context.Context, name string, life time.Duration) (lease.Lease, error)
 	// RenewNotice renews a lease, or with 0 gives it back. It returns lease.ErrLost.
 	RenewNotice(ctx context.Context, l lease.Lease, life time.Duration) error
-	// NoticeWork reads at most limit events and requests. It returns lease.ErrLost.
-	NoticeWork(ctx context.Context, l lease.Lease, limit int) (Work, error)
+	// NoticeWork reads at most limit events and requests, and which of the endpoints fail. It returns lease.ErrLost.
+	NoticeWork(ctx context.Context, l lease.Lease, endpoints []string, limit int) (Work, error)
 	// RecordNotice records a result; the cursor never moves back. It returns lease.ErrLost, and has recorded nothing then.
 	RecordNotice(ctx context.Context, l lease.Lease, r Result) error
 }
@@ -74,12 +78,14 @@ const (
 	firstPause, longestPause, spread = 5 * time.Second, 5 * time.Minute, 0.5
 )
 
-// Options are what all notices share. All but Console are required.
+// Options are what all notices share. All but Console and Endpoints are required.
 type Options struct {
 	Store Store
 	// Console is the public address of the console, without a path; mails have no links without one.
 	Console string
-	Now     func() time.Time
+	// Endpoints are the names of those that are configured.
+	Endpoints []string
+	Now       func() time.Time
 	// Log is called with what failed, here or at the mail server; it is tried again.
 	Log func(notice string, err error)
 	// Lost is called with how many events were deleted before they were read.
@@ -146,7 +152,7 @@ type passed struct {
 
 // pass sends once what is new, unless the last mail was too short a time ago. It returns what the store fails with.
 func (s *Sender) pass(ctx context.Context, l lease.Lease) (passed, error) {
-	w, err := s.o.Store.NoticeWork(ctx, l, batchSize)
+	w, err := s.o.Store.NoticeWork(ctx, l, s.o.Endpoints, batchSize)
 	if err != nil {
 		return passed{}, err
 	}
@@ -164,7 +170,7 @@ func (s *Sender) pass(ctx context.Context, l lease.Lease) (passed, error) {
 		done.failed = lease.Guard(func() error { return s.Mailer.Send(ctx, message(s.Name, s.o.Console, cases, s.o.Now())) })
 	}
 	r := w.result(len(cases) > 0, done.failed)
-	if r.Position == w.Position && len(r.Requests) == 0 && !r.Sent && (r.Failure == "" || ctx.Err() != nil) {
+	if r.Position == w.Position && len(r.Requests) == 0 && len(r.Endpoints) == 0 && !r.Sent && (r.Failure == "" || ctx.Err() != nil) {
 		return done, nil
 	}
 	// What the server has taken is recorded at a stop, too, or it would be sent again.
@@ -191,6 +197,9 @@ func (w Work) result(mailed bool, failed error) Result {
 	r := Result{Position: w.Until, Sent: mailed}
 	for _, request := range w.Requests {
 		r.Requests = append(r.Requests, request.ID)
+	}
+	for _, e := range w.Endpoints {
+		r.Endpoints = append(r.Endpoints, e.Name)
 	}
 	return r
 }

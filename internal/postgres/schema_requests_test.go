@@ -81,5 +81,17 @@ func noticePromises() []promise {
 			name: "a refund request that is sent exists", breaks: another("noticed_requests", `{"refund_request_id": ":m2"}`),
 			code: foreign, constraint: "noticed_refund_requests", allowed: `DELETE FROM noticed_requests`,
 		},
+		{
+			name: "an endpoint is noted once by a notice", breaks: another("noticed_endpoints", `{}`),
+			code: unique, constraint: "noticed_endpoints_once", allowed: `DELETE FROM noticed_endpoints`,
+		},
+		{
+			name: "an endpoint is noted by a notice that exists", breaks: another("noticed_endpoints", `{"notice": "ops"}`),
+			code: foreign, constraint: "endpoints_noticed_by_a_notice", allowed: `DELETE FROM noticed_endpoints`,
+		},
+		{
+			name: "an endpoint that is noted exists", breaks: another("noticed_endpoints", `{"endpoint": "other"}`),
+			code: foreign, constraint: "noticed_endpoints_exist", allowed: `DELETE FROM noticed_endpoints`,
+		},
 	}
 }

@@ -169,6 +169,7 @@ INSERT INTO refund_requests (refund_request_id, order_id, attempt_id, amount, cu
 	VALUES (':m1', 'o1', ':a1', 500, 'EUR', 'why', 'ann', now());
 INSERT INTO notices (name, position, created_at) VALUES ('team', 3, now());
 INSERT INTO noticed_requests VALUES ('team', ':m1');
+INSERT INTO noticed_endpoints VALUES ('team', 'shop', now());
 INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) VALUES ('o1', ':m1', ':a1', 'reuse', 'pay', now(), now());
 `
 

@@ -24,8 +24,12 @@ func Notices(cfg *config.Config, store notice.Store, now func() time.Time, log z
 			list[i].Kinds = []string{notice.Any}
 		}
 	}
+	endpoints := make([]string, len(cfg.Endpoints))
+	for i, e := range cfg.Endpoints {
+		endpoints[i] = e.Name
+	}
 	return notice.NewService(list, notice.Options{
-		Store: store, Console: cfg.PublicConsole(), Now: now,
+		Store: store, Console: cfg.PublicConsole(), Endpoints: endpoints, Now: now,
 		Log: func(name string, err error) {
 			Interrupted(log, "notice", name, err, "mails of new cases are interrupted; they go on once this works")
 		},

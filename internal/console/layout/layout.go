@@ -24,6 +24,8 @@ type Frame struct {
 	Query, Here string
 	// Waiting is how many discrepancies are open; empty where that is not known.
 	Waiting string
+	// DeadLetters is how many events endpoints never got; empty where that is not known.
+	DeadLetters string
 	// Cells are the numbers of the cells to choose from, none where there is one; Cell is the one that was chosen, empty for all.
 	Cells []string
 	Cell  string

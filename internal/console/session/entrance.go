@@ -61,6 +61,8 @@ type Options struct {
 	Seen func(ctx context.Context, subject string)
 	// Waiting counts what waits for staff in a cell, empty for all there are, for the menu; nil leaves that out.
 	Waiting func(ctx context.Context, cell string) (int64, error)
+	// DeadLetters counts those of all endpoints, as Waiting does.
+	DeadLetters func(ctx context.Context, cell string) (int64, error)
 	// Polled are the addresses that a page requests by itself every few seconds. They read the session, and don't keep it alive: without a
 	// session the response is 401.
 	Polled []string

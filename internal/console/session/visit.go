@@ -67,14 +67,14 @@ func (v *Visit) Opened(page string) bool {
 // countTime bounds what a page waits for the count in its menu.
 const countTime = 500 * time.Millisecond
 
-// waiting is how many wait for staff; empty where that can't be counted now.
-func (v *Visit) waiting() string {
-	if v.Waiting == nil {
+// counted is a number for the menu, of the cell that was chosen; empty where it can't be counted now.
+func (v *Visit) counted(count func(ctx context.Context, cell string) (int64, error)) string {
+	if count == nil {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(v.R.Context(), countTime)
 	defer cancel()
-	n, err := v.Waiting(ctx, v.chosen())
+	n, err := count(ctx, v.chosen())
 	if err != nil {
 		return ""
 	}
@@ -116,8 +116,8 @@ func (v *Visit) Without() string { return v.without }
 // Frame is what surrounds the page, with the outcome of the form that led to it.
 func (v *Visit) Frame(title string) layout.Frame {
 	return layout.Frame{
-		Waiting: v.waiting(),
-		Title:   title, Who: v.Who.Subject, Admin: v.Who.Has(payment.RoleAdmin), Here: v.R.URL.Path,
+		Waiting: v.counted(v.Waiting), DeadLetters: v.counted(v.DeadLetters),
+		Title: title, Who: v.Who.Subject, Admin: v.Who.Has(payment.RoleAdmin), Here: v.R.URL.Path,
 		Cells: v.Cells, Cell: v.chosen(), Without: v.without,
 		Outcome: v.outcomeOf(v.R, v.R.URL.Query().Get("done")),
 	}

@@ -77,7 +77,7 @@ func TestPage(t *testing.T) {
 	require.NoError(t, numbers(v).Render(t.Context(), &out))
 	page := string(out)
 	for _, want := range []string{
-		"Events not delivered", `<span class="status failed">Not delivered</span>`,
+		"Events not delivered", `<span class="state failed">Not delivered</span>`,
 		"1,200", "€1.50", "1 event is not counted yet.", "&lt;acc&gt;", `href="/support/discrepancies?kind=a%26b"`, `href="/support/discrepancies?kind=late_success"`,
 		`href="/support/endpoints/a%2Fb"`, "3 given up", "or more", "held back", "Approval rate by Currency",
 	} {

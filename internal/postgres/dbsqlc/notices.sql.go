@@ -7,6 +7,7 @@ package dbsqlc
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -41,6 +42,53 @@ func (q *Queries) NoticeAdvance(ctx context.Context, db DBTX, arg *NoticeAdvance
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const noticeEndpoints = `-- name: NoticeEndpoints :many
+SELECT e.name, f.since::timestamptz AS since,
+    (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead') AS dead
+FROM endpoints e
+CROSS JOIN LATERAL (
+    SELECT COALESCE(
+        (SELECT r.dead_at FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead' ORDER BY r.dead_at LIMIT 1),
+        CASE WHEN e.state = 'gone' THEN e.last_failure_at END
+    ) AS since
+) f
+WHERE e.name = ANY ($1::text[]) AND f.since IS NOT NULL
+    AND NOT EXISTS (SELECT FROM noticed_endpoints d WHERE d.notice = $2 AND d.endpoint = e.name AND d.at >= f.since)
+ORDER BY e.name
+`
+
+type NoticeEndpointsParams struct {
+	Endpoints []string
+	Name      string
+}
+
+type NoticeEndpointsRow struct {
+	Name  string
+	Since time.Time
+	Dead  int64
+}
+
+// Reads which of the endpoints have dead letters, or are gone, and that a notice has not sent since the oldest of them; locks nothing.
+func (q *Queries) NoticeEndpoints(ctx context.Context, db DBTX, arg *NoticeEndpointsParams) ([]*NoticeEndpointsRow, error) {
+	rows, err := db.Query(ctx, noticeEndpoints, arg.Endpoints, arg.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*NoticeEndpointsRow
+	for rows.Next() {
+		var i NoticeEndpointsRow
+		if err := rows.Scan(&i.Name, &i.Since, &i.Dead); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const noticeRead = `-- name: NoticeRead :one
@@ -151,6 +199,22 @@ func (q *Queries) NoticeTake(ctx context.Context, db DBTX, arg *NoticeTakeParams
 	var fence int64
 	err := row.Scan(&fence)
 	return fence, err
+}
+
+const noticedEndpointsInsert = `-- name: NoticedEndpointsInsert :exec
+INSERT INTO noticed_endpoints (notice, endpoint, at) SELECT $1, unnest($2::text[]), now() ORDER BY 2
+ON CONFLICT (notice, endpoint) DO UPDATE SET at = EXCLUDED.at
+`
+
+type NoticedEndpointsInsertParams struct {
+	Notice    string
+	Endpoints []string
+}
+
+// Writes that a notice has sent that endpoints fail.
+func (q *Queries) NoticedEndpointsInsert(ctx context.Context, db DBTX, arg *NoticedEndpointsInsertParams) error {
+	_, err := db.Exec(ctx, noticedEndpointsInsert, arg.Notice, arg.Endpoints)
+	return err
 }
 
 const noticedInsert = `-- name: NoticedInsert :exec

@@ -63,7 +63,7 @@ func (s *Store) RenewNotice(ctx context.Context, l lease.Lease, life time.Durati
 }
 
 // NoticeWork implements notice.Store.
-func (s *Store) NoticeWork(ctx context.Context, l lease.Lease, limit int) (w notice.Work, err error) {
+func (s *Store) NoticeWork(ctx context.Context, l lease.Lease, endpoints []string, limit int) (w notice.Work, err error) {
 	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		at, err := s.q.NoticeRead(ctx, c, &dbsqlc.NoticeReadParams{Name: l.Name, Fence: l.Fence})
 		if err != nil {
@@ -87,6 +87,13 @@ func (s *Store) NoticeWork(ctx context.Context, l lease.Lease, limit int) (w not
 				Money: payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)}, At: row.CreatedAt,
 			})
 		}
+		failing, err := s.q.NoticeEndpoints(ctx, c, &dbsqlc.NoticeEndpointsParams{Name: l.Name, Endpoints: append([]string{}, endpoints...)})
+		if err != nil {
+			return fmt.Errorf("read the failing endpoints of notice %s: %w", l.Name, err)
+		}
+		for _, row := range failing {
+			w.Endpoints = append(w.Endpoints, notice.FailingEndpoint{Name: row.Name, Dead: row.Dead, Since: row.Since})
+		}
 		return nil
 	})
 	return w, err
@@ -98,10 +105,16 @@ func (s *Store) RecordNotice(ctx context.Context, l lease.Lease, r notice.Result
 		n, err := s.q.NoticeAdvance(ctx, tx, &dbsqlc.NoticeAdvanceParams{
 			Position: int64(r.Position), Sent: r.Sent, LastFailure: r.Failure, Name: l.Name, Fence: l.Fence,
 		})
-		if err := pool.Touched(n, err, lease.ErrLost, "move notice "+l.Name); err != nil || len(r.Requests) == 0 {
+		if err := pool.Touched(n, err, lease.ErrLost, "move notice "+l.Name); err != nil {
 			return err
 		}
-		if err := s.q.NoticedInsert(ctx, tx, &dbsqlc.NoticedInsertParams{Notice: l.Name, Ids: append([]uuid.UUID{}, r.Requests...)}); err != nil {
+		if len(r.Requests) > 0 {
+			err = s.q.NoticedInsert(ctx, tx, &dbsqlc.NoticedInsertParams{Notice: l.Name, Ids: append([]uuid.UUID{}, r.Requests...)})
+		}
+		if err == nil && len(r.Endpoints) > 0 {
+			err = s.q.NoticedEndpointsInsert(ctx, tx, &dbsqlc.NoticedEndpointsInsertParams{Notice: l.Name, Endpoints: append([]string{}, r.Endpoints...)})
+		}
+		if err != nil {
 			return fmt.Errorf("record what notice %s has sent: %w", l.Name, err)
 		}
 		return nil
