@@ -82,11 +82,12 @@ func (a *app) inEachOf(read func() (*config.Config, error), do func(cfg *config.
 	var failed []error
 	for _, n := range cfg.Numbers() {
 		err := do(cfg.In(n))
-		if len(cfg.Cells) > 0 {
-			_, _ = fmt.Fprintf(a.stderr, "that was cell %d\n", n)
-			if err != nil {
-				err = fmt.Errorf("cell %d: %w", n, err)
-			}
+		switch {
+		case len(cfg.Cells) == 0:
+		case err != nil:
+			err = fmt.Errorf("cell %d: %w", n, err)
+		default:
+			_, _ = fmt.Fprintf(a.stderr, "cell %d: done\n", n)
 		}
 		failed = append(failed, err)
 	}

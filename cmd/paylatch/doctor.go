@@ -35,7 +35,7 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 			checks = append(checks, doctor.OfConfig(cfg, client, now)...)
 			checks = append(checks, doctor.OfAccounts(called(cfg), client, now)...)
 			if n := doctor.Run(ctx, checks, doctor.Printer(a.stdout)); n > 0 {
-				return fmt.Errorf("%d of what is above will hurt", n)
+				return fmt.Errorf("%d problems found; each is above, with what to do", n)
 			}
 			return nil
 		})

@@ -24,7 +24,7 @@ type importCmd struct {
 	MaxErrors int    `default:"100" placeholder:"N" help:"Stop after so many refused lines; 0 for no limit."`
 }
 
-var errRefused = errors.New("lines were refused: mend them and run it again, what was made is skipped then")
+var errRefused = errors.New("lines were refused. Correct them and run the import again; it skips the lines that are imported")
 
 // Run imports payments. Progress and refused lines go to the errors, the sum to the output.
 func (c *importCmd) Run(ctx context.Context, a *app) error {

@@ -109,7 +109,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	in.books = in.rooms.reconciler(in.store)
 	in.hub = waiting.NewHub(in.store.Bus(), in.rooms.Watched, max(1, server.Waiters(cfg.MaxWaiters, func(able, files int) {
 		log.Info().Int("max_waiters", cfg.MaxWaiters).Int("limit", able).Int("open_files", files).
-			Msg("fewer may wait than configured: the limit of open files is too low")
+			Msg("the limit of open files allows fewer long polls and streams than max_waiters")
 	})/len(of.cfg.Numbers())), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})

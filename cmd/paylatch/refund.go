@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -20,11 +21,24 @@ type refundCmd struct {
 }
 
 type refundCreateCmd struct {
-	ID       string `arg:"" help:"The payment attempt's id."`
-	Reason   string `required:"" help:"Why; it is written into the audit log."`
-	Amount   *int64 `placeholder:"MINOR" help:"How much, in minor units; all that is left without it."`
-	Expected *int64 `name:"expected-refundable" placeholder:"MINOR" help:"How much must be left, or nothing is refunded."`
-	Key      string `placeholder:"KEY" help:"The idempotency key: the same again refunds once. Without it one is made and printed."`
+	ID       string      `arg:"" help:"The payment attempt's id."`
+	Reason   string      `required:"" help:"Why; it is written into the audit log."`
+	Amount   *minorUnits `placeholder:"MINOR" help:"How much, in minor units; all that is left without it."`
+	Expected *minorUnits `name:"expected-refundable" placeholder:"MINOR" help:"How much must be left, or nothing is refunded."`
+	Key      string      `placeholder:"KEY" help:"The idempotency key: the same again refunds once. Without it one is made and printed."`
+}
+
+// minorUnits is an amount of the command line.
+type minorUnits int64
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (m *minorUnits) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		return fmt.Errorf("must be a whole number of minor units, such as 1000 for 10.00; it was %q", text)
+	}
+	*m = minorUnits(n)
+	return nil
 }
 
 // Run makes the refund, and prints how it stands.
@@ -41,7 +55,7 @@ func (c *refundCreateCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return usageError{err}
 	}
-	body, err := json.Marshal([]*int64{c.Amount, c.Expected})
+	body, err := json.Marshal([]*minorUnits{c.Amount, c.Expected})
 	if err != nil {
 		return fmt.Errorf("the request: %w", err)
 	}
@@ -56,7 +70,7 @@ func (c *refundCreateCmd) Run(ctx context.Context, a *app) error {
 		var made commands.RefundReply
 		err := d.Act(ctx, d.who, support.Refunded, "attempt", id.String(), c.Reason, func() (err error) {
 			// The reason stays in the audit log: a provider would show it to others.
-			made, err = d.rooms.Refund(ctx, d.who.Actor, req, commands.CreateRefund{AttemptID: id, Amount: c.Amount, Expected: c.Expected})
+			made, err = d.rooms.Refund(ctx, d.who.Actor, req, commands.CreateRefund{AttemptID: id, Amount: (*int64)(c.Amount), Expected: (*int64)(c.Expected)})
 			return err
 		})
 		if err != nil {

@@ -81,7 +81,9 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	listener = p.connections
 	if cfg.TLS.Set() {
 		files := server.TLS(cfg.TLS)
-		listener, err = files.Secure(listener, now, func(err error) { log.Error().Err(err).Msg("the certificate was not read again; the last one goes on") })
+		listener, err = files.Secure(listener, now, func(err error) {
+			log.Error().Err(err).Msg("the certificate could not be reloaded; the previous one stays in use")
+		})
 		if err != nil {
 			return fmt.Errorf("tls: %w", err)
 		}

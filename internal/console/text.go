@@ -125,7 +125,7 @@ func rolesOf(d support.AuditEntry) string {
 	return strings.Join(texts, ", ")
 }
 
-func resolutionWords(r review.Resolution) string { return strings.ReplaceAll(string(r), "_", " ") }
+func resolutionWords(r review.Resolution) string { return r.Words() }
 
 // kindOfMatch is a name of the contract in words.
 func kindOfMatch(field string) string { return strings.ReplaceAll(field, "_", " ") }

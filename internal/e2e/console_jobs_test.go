@@ -21,7 +21,7 @@ func TestConsoleDoesManyAtOnce(t *testing.T) {
 	verdict := one[string](t, shop.rig, `SELECT verdict FROM provider_events WHERE verdict IN ('applied', 'repeat') GROUP BY verdict ORDER BY count(*) DESC LIMIT 1`)
 	sam, ada := signedIn(t, shop.base, "sam", "support"), signedIn(t, shop.base, "ada", "admin")
 
-	require.Contains(t, sam.get("/support/jobs").page(), "Nothing was done to many at once.")
+	require.Contains(t, sam.get("/support/jobs").page(), "No bulk jobs yet.")
 	require.NotContains(t, string(sam.get("/support/jobs").text), "/support/discrepancies/resolve")
 	sam.get("/support/discrepancies/resolve").is(t, http.StatusForbidden)
 	sam.post("/support/discrepancies/resolve", "kind", "disputed", "resolution", "accepted", "reason", "r").is(t, http.StatusForbidden)

@@ -50,7 +50,7 @@ func TestTheWorklistShowsWhatOthersDo(t *testing.T) {
 
 	b.click("#d-" + ids[2] + " .assign button")
 	b.until(`document.querySelector(".outcome")?.innerText.startsWith("You have this now")`)
-	b.until(`document.querySelector("#d-` + ids[2] + ` .assign button").innerText.startsWith("Give back")`)
+	b.until(`document.querySelector("#d-` + ids[2] + ` .assign button").innerText.startsWith("Unassign")`)
 	b.click("#d-" + ids[2] + " summary")
 	b.picture("worklist-phone-dark")
 	require.LessOrEqual(t, b.width(), 360, "nothing sticks out")

@@ -215,7 +215,7 @@ var (
 	ErrNoSuchPayment = errors.New("the provider knows no such payment")
 	// ErrNotTold is returned by a lookup when the response does not contain the requested payment. With ErrNotSent it is
 	// returned by a command that looks up first, when the response shows no reason to send the command.
-	ErrNotTold = errors.New("the provider does not tell")
+	ErrNotTold = errors.New("the provider's response lacks this payment's status")
 	// ErrUnsupported is returned for a call that Capabilities do not offer. Nothing was sent.
 	ErrUnsupported = errors.New("the provider does not offer this call")
 	// ErrPermitEnded is returned by a permit that no longer allows its call.

@@ -11,7 +11,7 @@ var (
 	// ErrForbidden is returned when the actor's role or user does not allow it.
 	ErrForbidden = errors.New("forbidden")
 	// ErrUserMissing is returned when a service names no user that it acts for.
-	ErrUserMissing = errors.New("on behalf of nobody")
+	ErrUserMissing = errors.New("the On-Behalf-Of header is missing")
 	// ErrAccountNotOffered is returned when a customer names an account that the configuration does
 	// not offer to customers.
 	ErrAccountNotOffered = errors.New("account not offered")

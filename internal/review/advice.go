@@ -22,7 +22,7 @@ func (d Discrepancy) WhatToDo(c Circumstances) string {
 		parts = append(parts, "A resolution by "+d.CausedBy+" opened it, so another person has to close it.")
 	}
 	for _, p := range d.Possible(c) {
-		parts = append(parts, "Resolve it as "+string(p.Resolution)+" if "+p.When+".")
+		parts = append(parts, "Resolve it as "+p.Resolution.Words()+" if "+p.When+".")
 	}
 	if more := d.Beforehand(c); more != "" {
 		parts = append(parts, more)

@@ -24,8 +24,8 @@ var happened = map[payment.DiscrepancyKind]string{ //nolint:gochecknoglobals // 
 	payment.LateSuccess:      "Money came in after the payment had failed.",
 	payment.DoubleSuccess:    "The order was paid twice, by two attempts.",
 	payment.PaidAfterCancel:  "Money came in after the order was cancelled.",
-	payment.AmountMismatch:   "The provider speaks of another amount than this payment is for. Compare with its dashboard before anything is delivered.",
-	payment.CurrencyMismatch: "The provider speaks of another currency than this payment is for. Compare with its dashboard before anything is delivered.",
+	payment.AmountMismatch:   "The provider reports another amount than this payment is for. Compare with its dashboard before anything is delivered.",
+	payment.CurrencyMismatch: "The provider reports another currency than this payment is for. Compare with its dashboard before anything is delivered.",
 	payment.RefundExceeds:    "More was paid back than had been captured. Compare with the provider's dashboard.",
 	payment.UnknownAtProvider: "Money is recorded here that the provider's books do not contain, and a lookup finds no such payment. " +
 		"Find the payment in its dashboard, of another account, too, and whether the goods have left.",

@@ -22,6 +22,9 @@ const (
 	ResolvedSettled Resolution = "settled"
 )
 
+// Words is the resolution as a part of a sentence.
+func (r Resolution) Words() string { return strings.ReplaceAll(string(r), "_", " ") }
+
 // Decides reports whether a resolution decides the outcome of a pending attempt or refund.
 func (r Resolution) Decides() bool { return r == ResolvedPaid || r == ResolvedNotPaid }
 
@@ -121,7 +124,7 @@ const freesOrder = "The provider is asked first; then the payment fails, and the
 
 // beforehand has another remedy where a resolution is missing.
 var beforehand = map[standing]string{ //nolint:gochecknoglobals // a table
-	pendingTaken: "What was taken can be refunded here first; then this can be resolved as not_paid.",
+	pendingTaken: "What was taken can be refunded here first; then this can be resolved as not paid.",
 	late:         "Or refund it here, and resolve this as accepted once that has succeeded.",
 	lateBeside:   "Or refund one of the two payments here; once that has succeeded this can be resolved as accepted.",
 	refunding:    "A refund of it is under way: resolve this once it has ended.",
@@ -248,7 +251,7 @@ func (d Discrepancy) instead(at standing) string {
 		parts = []string{"It does not fit what happened."}
 	}
 	for _, p := range d.possible(at) {
-		parts = append(parts, "Resolve it as "+string(p.Resolution)+" if "+p.When+".")
+		parts = append(parts, "Resolve it as "+p.Resolution.Words()+" if "+p.When+".")
 	}
 	if more := beforehand[at]; more != "" {
 		parts = append(parts, more)
@@ -285,9 +288,9 @@ type Proposed struct {
 // What is the proposal in words.
 func (p Proposed) What() string {
 	if p.ProviderPaymentID == "" {
-		return string(p.Resolution)
+		return p.Resolution.Words()
 	}
-	return string(p.Resolution) + " by " + p.ProviderPaymentID
+	return p.Resolution.Words() + " by " + p.ProviderPaymentID
 }
 
 // Awaits reports whether a second person must confirm the proposal.

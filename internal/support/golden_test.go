@@ -161,6 +161,8 @@ func TestSummary(t *testing.T) {
 		{"succeeded", begun(state(fsm.Succeeded))},
 		{"captured in part", begun(state(fsm.Succeeded), func(c *support.AttemptHistory) { c.Attempt.Captured = 500 })},
 		{"refunded in part", begun(state(fsm.Succeeded), refunded(fsm.RefundSucceeded, 500))},
+		{"refunded in full", begun(state(fsm.Succeeded), refunded(fsm.RefundSucceeded, 1999))},
+		{"charged back whole", begun(state(fsm.Succeeded), moved(payment.MovementChargeback, "EUR", 1999))},
 		{"refund on its way", begun(state(fsm.Succeeded), refunded(fsm.RefundPending, 500))},
 		{"reversed", begun(state(fsm.Succeeded), moved(payment.MovementCaptureReversal, "EUR", 1999), open(payment.PaymentReversed, "The provider took back money that had been paid."))},
 		{"failed", begun(state(fsm.Failed))},

@@ -258,9 +258,17 @@ func (h AttemptHistory) when() string {
 	return "within seconds"
 }
 
+// gaveBack reports whether all of the attempt's money was refunded, charged back or reversed.
+func (h AttemptHistory) gaveBack() bool {
+	a := h.Attempt
+	return !a.HoldsMoney() && (a.Refunded > 0 || a.AmountDisputed() > 0 || a.Sums(payment.MovementCaptureReversal) > 0)
+}
+
 func (h AttemptHistory) mayPayAgain() string {
 	live := h.Order.Live()
 	switch paid := h.Order.Status() == payment.OrderPaid; {
+	case paid && (live != nil && live.ID == h.Attempt.ID) && h.gaveBack():
+		return "The order was paid, and the shop no longer has its money. The order takes no other payment: to pay again, the customer needs a new order."
 	case paid && (live != nil && live.ID == h.Attempt.ID):
 		return "The customer must not pay again: the order is paid."
 	case paid && h.Order.Accepted != nil && *h.Order.Accepted == h.Attempt.ID:

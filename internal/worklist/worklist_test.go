@@ -246,7 +246,7 @@ func TestEntry_Possible(t *testing.T) {
 		var got []string
 		for _, p := range e.Possible() {
 			got = append(got, string(p.Resolution))
-			require.Contains(t, e.WhatToDo(), "Resolve it as "+string(p.Resolution)+" if "+p.When+".")
+			require.Contains(t, e.WhatToDo(), "Resolve it as "+p.Resolution.Words()+" if "+p.When+".")
 		}
 		require.Equal(t, want, strings.Join(got, " "), kind)
 		_, err := r.Resolve(t.Context(), sam, worklist.Resolve{Resolve: commands.Resolve{ID: e.ID, Resolution: review.ResolvedRefundedElsewhere, Reason: reason}})

@@ -16,7 +16,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	var n call.Needs
 	acceptsData(&n, ch.Details)
 	_, err := amount(ch.Money)
-	n.If(err != nil, "amount", "is none of this currency's at Stripe: a currency with three decimals has a 0 as the last one, one without decimals there has whole units")
+	n.If(err != nil, "amount", "is not accepted by Stripe in this currency: the last of three decimals must be 0, and a currency that has no decimals at Stripe takes whole units only")
 	n.If(ch.Save && !strings.HasPrefix(ch.Customer.Reference, customerPrefix), "customer.reference",
 		"must be the id of one of Stripe's customers (cus_…) with save_payment_method")
 	n.If(strings.ContainsAny(ch.StatementDescriptor, `<>\'"*`), "statement_descriptor", `must not have any of < > \ ' " * at Stripe`)
