@@ -12,7 +12,6 @@ import (
 	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/finder"
 	"github.com/paylatch/paylatch/internal/lists"
-	"github.com/paylatch/paylatch/internal/server"
 )
 
 // newConsole makes the pages for support. In dev a token signs a person in, and on
@@ -24,7 +23,7 @@ func (in *instance) newConsole(d allcells.Desk, found *finder.Service, label str
 		Refused: in.refused, SignedOut: in.access.SignedOut, Seen: access.Seen,
 		Waiting:     func(ctx context.Context, chosen string) (int64, error) { return in.of.desks.Waiting(ctx, chosen) },
 		DeadLetters: func(ctx context.Context, chosen string) (int64, error) { return in.of.desks.DeadLetters(ctx, chosen) },
-		Plain:       dev && server.OnlyHere(in.cfg.Listen),
+		Plain:       plainCookies(in.cfg, dev),
 	}}
 	if dev {
 		o.SignIn.Tokens = in.auth

@@ -143,7 +143,7 @@ func (p *process) handlers() (served, operations http.Handler) {
 	if len(p.cfg.Cells) == 0 {
 		return p.first().handler, p.first().operations
 	}
-	o := cells.Options{To: p.cfg, All: p.handler, Health: p.first().operations == nil || p.first().role == roleWorker}
+	o := cells.Options{To: p.cfg, All: p.handler, Plain: plainCookies(p.cfg, p.first().how.dev), Health: p.first().operations == nil || p.first().role == roleWorker}
 	if p.first().role == roleWorker {
 		o.All = p.first().handler
 	}

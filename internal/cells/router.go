@@ -39,6 +39,8 @@ type Options struct {
 	// Health has the router serve /readyz and /metrics, for all cells; Metrics serves the latter.
 	Health  bool
 	Metrics http.Handler
+	// Plain is as of session.Options.
+	Plain bool
 }
 
 // Router serves the requests of all cells. It is safe for concurrent use.
@@ -76,12 +78,12 @@ func (r *Router) lead(w http.ResponseWriter, req *http.Request) {
 	case named:
 		r.cell(n).ServeHTTP(w, req)
 	case isSignIn(req):
-		keep(w, req, "") // a new session begins with all
+		r.keep(w, "") // a new session begins with all
 		r.All.ServeHTTP(w, without(req, parameter))
 	case !query.Has(parameter):
 		r.chosen(req).ServeHTTP(w, req)
 	case isConsole(req) && query.Get(parameter) == session.AllCells:
-		choose(w, req, "")
+		r.choose(w, req, "")
 	default:
 		r.leadTo(w, req, query.Get(parameter))
 	}
@@ -94,7 +96,7 @@ func (r *Router) leadTo(w http.ResponseWriter, req *http.Request, number string)
 	case !found:
 		r.refuse(w, payment.Invalid(parameter, "must be the number of a cell: "+strings.Join(r.numbers(), ", ")))
 	case isConsole(req):
-		choose(w, req, number)
+		r.choose(w, req, number)
 	default:
 		r.cell(n).ServeHTTP(w, without(req, parameter))
 	}
@@ -126,7 +128,7 @@ const parameter = "cell"
 
 // chosen returns the cell that the console's cookie has, or all.
 func (r *Router) chosen(req *http.Request) http.Handler {
-	if kept, err := req.Cookie(session.CellCookie); err == nil && isConsole(req) {
+	if kept, err := req.Cookie(session.CellCookie(r.Plain).Name); err == nil && isConsole(req) {
 		if n, found := r.number(kept.Value); found {
 			return r.cell(n)
 		}
@@ -169,20 +171,19 @@ func isConsole(req *http.Request) bool {
 }
 
 // choose keeps the cell, and leads to the same page without the parameter.
-func choose(w http.ResponseWriter, req *http.Request, number string) {
-	keep(w, req, number)
+func (r *Router) choose(w http.ResponseWriter, req *http.Request, number string) {
+	r.keep(w, number)
 	http.Redirect(w, req, without(req, parameter).URL.RequestURI(), http.StatusSeeOther)
 }
 
 // keep has the browser keep a cell, or none for all.
-func keep(w http.ResponseWriter, req *http.Request, number string) {
-	kept := &http.Cookie{ //nolint:gosec // it grants nothing, and the console of a machine of one's own has no TLS
-		Name: session.CellCookie, Value: number, Path: "/support", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: req.TLS != nil,
-	}
+func (r *Router) keep(w http.ResponseWriter, number string) {
+	kept := session.CellCookie(r.Plain)
+	kept.Value = number
 	if number == "" {
 		kept.MaxAge = -1
 	}
-	http.SetCookie(w, kept)
+	http.SetCookie(w, &kept)
 }
 
 // without is a request without a parameter.

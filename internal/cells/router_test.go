@@ -110,6 +110,12 @@ func TestAnUnknownCellIsRefused(t *testing.T) {
 // A person in the console looks at all cells, or at one until another is chosen.
 func TestTheConsoleKeepsItsCell(t *testing.T) {
 	t.Parallel()
+	for plain, name := range map[bool]string{true: "paylatch_cell", false: "__Secure-paylatch_cell"} {
+		list := get(router(cells.Options{Plain: plain}), http.MethodGet, "/support?cell=1").Result().Cookies()
+		require.Len(t, list, 1)
+		require.Equal(t, name, list[0].Name)
+		require.Equal(t, !plain, list[0].Secure)
+	}
 	r := router(cells.Options{})
 	chosen := get(r, http.MethodGet, "/support/discrepancies?cell=1&state=open")
 	require.Equal(t, http.StatusSeeOther, chosen.Code)

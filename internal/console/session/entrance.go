@@ -70,7 +70,7 @@ type Options struct {
 	// all.
 	Cells []string
 	Cell  string
-	// Plain sends the session's cookie over plain HTTP, too.
+	// Plain sends the cookies over plain HTTP, too, and without the prefix that demands TLS.
 	Plain bool
 	// Idle and Life end a session that is not used, and any; 0 means 30 minutes and
 	// 10 hours.

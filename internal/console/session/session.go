@@ -37,12 +37,23 @@ func (e *Entrance) newSessions() *scs.SessionManager {
 	s := scs.New()
 	s.Store, s.HashTokenInStore = e.Store, true
 	s.IdleTimeout, s.Lifetime = orElse(e.Idle, usualIdle), orElse(e.Life, usualLife)
-	// Lax, not Strict: the OpenID provider sends people back from its own site.
-	s.Cookie = scs.SessionCookie{
-		Name: "paylatch_support", Path: "/support", HttpOnly: true, Secure: !e.Plain, SameSite: http.SameSiteLaxMode,
-	}
+	c := cookie("paylatch_support", e.Plain)
+	s.Cookie = scs.SessionCookie{Name: c.Name, Path: c.Path, HttpOnly: c.HttpOnly, Secure: c.Secure, SameSite: c.SameSite}
 	s.ErrorFunc = e.withoutSession
 	return s
+}
+
+// CellCookie keeps the cell that a person has chosen to look at; none, or that of no cell, is all of them. It grants nothing.
+func CellCookie(plain bool) http.Cookie { return cookie("paylatch_cell", plain) }
+
+// cookie is what all cookies of the console have. Browsers take one of this prefix only over TLS and with Secure, so that nobody who
+// controls a plain connection to the host, or a sibling host, can set it. It is Lax, not Strict: the OpenID provider sends people back from
+// its own site.
+func cookie(name string, plain bool) http.Cookie {
+	if !plain {
+		name = "__Secure-" + name
+	}
+	return http.Cookie{Name: name, Path: "/support", HttpOnly: true, Secure: !plain, SameSite: http.SameSiteLaxMode}
 }
 
 // sessionWriter is what scs writes to. It writes the session when a page begins its

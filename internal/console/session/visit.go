@@ -81,16 +81,12 @@ func (v *Visit) counted(count func(ctx context.Context, cell string) (int64, err
 	return strconv.FormatInt(n, 10)
 }
 
-// CellCookie keeps the cell that a person has chosen to look at; none, or that of no cell, is all of them. It grants nothing. AllCells is
-// the choice of all, in an address.
-const (
-	CellCookie = "paylatch_cell"
-	AllCells   = "all"
-)
+// AllCells is the choice of all cells, in an address.
+const AllCells = "all"
 
 // chosen is the cell that the person looks at, empty for all. A page of what is in another one is shown all the same.
 func (v *Visit) chosen() string {
-	kept, err := v.R.Cookie(CellCookie)
+	kept, err := v.R.Cookie(CellCookie(v.Plain).Name)
 	if err != nil || !slices.Contains(v.Cells, kept.Value) {
 		return ""
 	}
