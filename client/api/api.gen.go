@@ -3051,8 +3051,8 @@ type ClientInterface interface {
 	// attempt as it is now.
 	//
 	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-	// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
-	// are a service's alone.
+	// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
+	// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
 	//
 	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 	// that of `customer.reference`.
@@ -3072,8 +3072,8 @@ type ClientInterface interface {
 	// attempt as it is now.
 	//
 	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-	// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
-	// are a service's alone.
+	// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
+	// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
 	//
 	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 	// that of `customer.reference`.
@@ -3646,8 +3646,8 @@ func (c *Client) CancelOrder(ctx context.Context, orderID OrderID, params *Cance
 // attempt as it is now.
 //
 // `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
-// are a service's alone.
+// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
+// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
 //
 // A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 // that of `customer.reference`.
@@ -3677,8 +3677,8 @@ func (c *Client) PayWithBody(ctx context.Context, orderID OrderID, params *PayPa
 // attempt as it is now.
 //
 // `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
-// are a service's alone.
+// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
+// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
 //
 // A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 // that of `customer.reference`.
@@ -6872,8 +6872,8 @@ type ClientWithResponsesInterface interface {
 	// attempt as it is now.
 	//
 	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-	// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
-	// are a service's alone.
+	// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
+	// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
 	//
 	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 	// that of `customer.reference`.
@@ -6893,8 +6893,8 @@ type ClientWithResponsesInterface interface {
 	// attempt as it is now.
 	//
 	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-	// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
-	// are a service's alone.
+	// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
+	// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
 	//
 	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 	// that of `customer.reference`.
@@ -8715,8 +8715,8 @@ func (c *ClientWithResponses) CancelOrderWithResponse(ctx context.Context, order
 // attempt as it is now.
 //
 // `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
-// are a service's alone.
+// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
+// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
 //
 // A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 // that of `customer.reference`.
@@ -8742,8 +8742,8 @@ func (c *ClientWithResponses) PayWithBodyWithResponse(ctx context.Context, order
 // attempt as it is now.
 //
 // `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-// `orders.customers_may` of the configuration has `capture_manual`; `statement_descriptor`, `supersedes`, `provider_data` and receipts
-// are a service's alone.
+// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
+// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
 //
 // A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
 // that of `customer.reference`.

@@ -155,7 +155,7 @@ func TestDecidedBy_contract(t *testing.T) {
 	for _, m := range members(t, doc) {
 		known(m.schemas[len(m.schemas)-1].Deciders, m.String())
 	}
-	require.ElementsMatch(t, []string{"create_order", "capture_manual", "confirm", "confirm_part"}, slices.Collect(maps.Keys(rights)),
+	require.ElementsMatch(t, []string{"create_order", "capture_manual", "lines", "confirm", "confirm_part"}, slices.Collect(maps.Keys(rights)),
 		"cancel_hold depends on the attempt")
 }
 
@@ -169,7 +169,7 @@ func TestDecidedBy(t *testing.T) {
 	})
 	t.Run("customers_with_all_rights", func(t *testing.T) {
 		t.Parallel()
-		decidedBy(t, []authz.Right{authz.CreateOrder, authz.CaptureManual, authz.CancelHold, authz.Confirm, authz.ConfirmPart}, payment.RoleCustomer)
+		decidedBy(t, []authz.Right{authz.CreateOrder, authz.CaptureManual, authz.Lines, authz.CancelHold, authz.Confirm, authz.ConfirmPart}, payment.RoleCustomer)
 	})
 }
 
@@ -206,7 +206,7 @@ func decidedBy(t *testing.T, rights []authz.Right, roles ...payment.Role) {
 			require.Empty(t, got.Header.Get("Idempotency-Result"), of)
 			if !staff { // a call for staff is refused to others before its body is read
 				require.True(t, slices.ContainsFunc(got.problem(t).Errors, func(e gen.FieldError) bool {
-					return e.Field == m.field() || !open && e.Field == m.path[0]
+					return e.Field == m.field() || strings.HasPrefix(m.field(), e.Field+".") || !open && e.Field == m.path[0]
 				}), of)
 			}
 		}

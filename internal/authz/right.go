@@ -10,6 +10,8 @@ const (
 	CreateOrder Right = "create_order"
 	// CaptureManual is to ask for a hold in place of a charge.
 	CaptureManual Right = "capture_manual"
+	// Lines is to send lines with a pay, which then count in place of the order's.
+	Lines Right = "lines"
 	// CancelHold is to end a hold, by cancelling its attempt or its order.
 	CancelHold Right = "cancel_hold"
 	// Confirm is to capture all of a hold, ConfirmPart any amount of it.

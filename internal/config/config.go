@@ -108,7 +108,7 @@ type OIDC struct {
 // Orders configures the source of orders, and so of prices.
 type Orders struct {
 	CreatedBy    []string `koanf:"created_by" doc:"the roles whose tokens may create orders and so set prices: service, customer. Absent: service alone; with paylatch dev both"`
-	CustomersMay []string `koanf:"customers_may" doc:"further rights of customers' tokens: capture_manual (ask for a hold), cancel_hold (end a hold), confirm (capture all of a hold), confirm_part (capture any amount of it, which pays the order). Absent: none of it"`
+	CustomersMay []string `koanf:"customers_may" doc:"further rights of customers' tokens: capture_manual (ask for a hold), lines (send lines of their own, without receipts), cancel_hold (end a hold), confirm (capture all of a hold), confirm_part (capture any amount of it, which pays the order). Absent: none of it"`
 }
 
 // Idempotency limits what a key may claim.
