@@ -20,6 +20,8 @@ export declare class Checkout<Pay extends object = Payment> {
     private shown;
     private theirs;
     private stretch;
+    /** Is aborted when the page no longer looks on at an attempt that failed. */
+    private watching;
     /** Is set while the page is in the back/forward cache. */
     private away;
     private closed;
@@ -43,6 +45,9 @@ export declare class Checkout<Pay extends object = Payment> {
     /** Ends all work of this page; the payment itself goes on. */
     close(): void;
     private run;
+    /** Looks on after a failure, for as long as the page stays open: money may still arrive, and be given back. */
+    private watch;
+    private lookOn;
     /** A page that is left and comes back goes on where it was. */
     private untilDone;
     /** The looking ends at some time. Other tabs hear of that, too, so that they don't begin it anew. */

@@ -1,7 +1,7 @@
 import { defaultTiming, environmentOf } from "./environment.js";
 import { Follower } from "./follow.js";
 import { Form } from "./form.js";
-import { TimeUp } from "./pause.js";
+import { pause, TimeUp } from "./pause.js";
 import { ageOf, newIntent, Records, type Intent } from "./record.js";
 import { send, taken, type Sent } from "./send.js";
 import { Steps } from "./steps.js";
@@ -67,6 +67,8 @@ export class Checkout<Pay extends object = Payment> {
   private shown: string | undefined;
   private theirs: string | undefined;
   private stretch = new AbortController();
+  /** Is aborted when the page no longer looks on at an attempt that failed. */
+  private watching = new AbortController();
   /** Is set while the page is in the back/forward cache. */
   private away: { back: Promise<void>; come: () => void } | null = null;
   private closed = false;
@@ -139,17 +141,45 @@ export class Checkout<Pay extends object = Payment> {
     this.steps.over();
     this.away?.come();
     this.stretch.abort();
+    this.watching.abort();
   }
 
   private run(body: string | null): Promise<State> {
     if (this.running) return this.running;
+    this.watching.abort();
     this.pressed = body !== null;
     this.looking = this.current.phase === "unknown";
     this.running = this.untilDone(body).finally(() => {
       this.running = null;
       this.pressed = false;
+      this.watch();
     });
     return this.running;
+  }
+
+  /** Looks on after a failure, for as long as the page stays open: money may still arrive, and be given back. */
+  private watch(): void {
+    this.watching.abort();
+    const intent = this.records.load(), { phase, attempt } = this.current;
+    const over = (phase === "failed" || phase === "arrived") && intent?.end === "failed" && intent.attempt === attempt?.payment_attempt_id;
+    if (!over || this.closed || this.away || this.running) return;
+    this.watching = new AbortController();
+    this.lookOn(intent, this.watching.signal).catch(() => undefined); // nobody tells any more, or the page does something else
+  }
+
+  private async lookOn(intent: Intent, signal: AbortSignal): Promise<void> {
+    const { options, env, timing } = this;
+    for (let n = 0; ; n++) {
+      const ms = Math.min(timing.lateCap, timing.late * 2 ** Math.min(n, 20));
+      await pause(ms * (1 + env.random() / 4), Infinity, signal, env);
+      const work: Work = { options, env, timing, signal, until: Date.now() + timing.requestTimeout };
+      const attempt = await new Follower(work, intent, null, () => undefined).asItIs().catch((error) => {
+        if (error instanceof TimeUp) return null;
+        throw error;
+      });
+      signal.throwIfAborted();
+      if (attempt) this.show(attempt, false);
+    }
   }
 
   /** A page that is left and comes back goes on where it was. */
@@ -410,6 +440,7 @@ export class Checkout<Pay extends object = Payment> {
   private mirror(state: State): void {
     if (this.working || this.closed || state.phase === "idle") return;
     this.set({ ...state, canAct: false, elsewhere: busy(state) });
+    this.watch();
     if (busy(state) && !this.running) void this.resume().catch(() => undefined);
   }
 
@@ -418,6 +449,7 @@ export class Checkout<Pay extends object = Payment> {
     const back = new Promise<void>((resolve) => (come = resolve));
     this.away = { back, come };
     this.tabs.shut();
+    this.watching.abort();
     this.stretch.abort(left);
   };
 

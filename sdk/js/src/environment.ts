@@ -10,6 +10,8 @@ export const defaultTiming: Timing = {
   giveUp: 15 * 60_000,
   resendWithin: 10 * 60_000,
   otherTab: 4_000,
+  late: 5_000,
+  lateCap: 120_000,
 };
 
 /** Private modes and sandboxed frames throw where others have storage. */

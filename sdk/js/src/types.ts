@@ -265,6 +265,9 @@ export interface Environment {
 
 /** Times in milliseconds. */
 export interface Timing {
+  /** The first pause before a failed attempt is read again, since its money may arrive late; it doubles, up to `lateCap`. */
+  late: number;
+  lateCap: number;
   /** The first pause before a retry is at most this; it doubles. */
   backoff: number;
   /** No pause of our own choosing is longer. A server may ask for more. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Browser, until } from "./page.js";
-import { after, before, problem, startServer } from "./server.js";
+import { after, before, problem, startServer, status } from "./server.js";
 
 async function shop(t) {
   const server = await startServer(t);
@@ -420,4 +420,48 @@ test("what was given back since has not arrived", async (t) => {
   const end = await browser.open().pay();
   assert.equal(end.phase, "failed");
   assert.equal(end.canPay, true);
+});
+
+for (const [name, open] of [
+  ["that pressed", async (page) => assert.equal((await page.pay()).phase, "failed")],
+  ["of another tab", async (page, browser) => {
+    await browser.open().pay();
+    assert.equal((await page.checkout.resume()).phase, "failed");
+  }],
+]) {
+  test(`an open page ${name} learns that money has arrived after the failure, and that it was given back`, async (t) => {
+    const { server, browser } = await shop(t);
+    server.becomes = { status: "failed", stage: "final", can_start_new_attempt: true };
+    const page = browser.open({ timing: { late: 10, lateCap: 20 } });
+    await open(page, browser);
+    const { state } = page.checkout, [attempt] = server.attempts;
+    assert.equal(state.canPay, true);
+    server.readFaults = [before, status(500)];
+    server.move(attempt, { amount_captured: 1999, can_start_new_attempt: false });
+    await until("the money", () => page.checkout.state.phase === "arrived");
+    assert.equal(page.checkout.state.canPay, false);
+    server.move(attempt, { amount_refunded: 1999, can_start_new_attempt: true });
+    await until("the refund", () => page.checkout.state.phase === "failed");
+    assert.equal(page.checkout.state.canPay, true);
+    assert.equal(server.attempts.length, 1);
+  });
+}
+
+test("a page that is closed, or pays again, looks on no longer", async (t) => {
+  const { server, browser } = await shop(t);
+  server.becomes = { status: "failed", stage: "final", can_start_new_attempt: true };
+  const page = browser.open({ timing: { late: 10, lateCap: 20 } });
+  await page.pay();
+  server.becomes = { status: "pending", stage: "requested" };
+  const paid = page.pay();
+  await until("the second attempt", () => server.attempts.length === 2);
+  const reads = () => server.log.filter((line) => line.includes(server.attempts[0].payment_attempt_id)).length;
+  await until("the second attempt on the page", () => page.checkout.state.attempt?.payment_attempt_id === server.attempts[1].payment_attempt_id);
+  const then = reads();
+  server.move(server.attempts[0], { amount_captured: 1999 });
+  server.finish(server.attempts[1], "succeeded");
+  assert.equal((await paid).phase, "succeeded");
+  await new Promise((r) => setTimeout(r, 100));
+  assert.equal(reads(), then);
+  assert.equal(page.checkout.state.phase, "succeeded");
 });

@@ -2,7 +2,7 @@
 import { createCheckout } from "../dist/paylatch.js";
 
 export const fast = {
-  backoff: 10, backoffCap: 40, requestTimeout: 20_000, wait: 10_000, firstEvent: 10_000, silence: 10_000, giveUp: 40_000, resendWithin: 60_000,
+  backoff: 10, backoffCap: 40, requestTimeout: 20_000, wait: 10_000, firstEvent: 10_000, silence: 10_000, giveUp: 40_000, resendWithin: 60_000, late: 60_000, lateCap: 60_000,
 };
 
 export class Browser {
