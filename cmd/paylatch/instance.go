@@ -85,7 +85,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 		return nil, err
 	}
 	in.auth, err = auth.New(auth.Options{
-		HS256: auth.TokenKeys(cfg), Issuers: auth.Issuers(cfg), StaffLife: auth.StaffLife(cfg),
+		HS256: auth.TokenKeys(cfg), Issuers: auth.Issuers(cfg), StaffLife: auth.StaffLife(cfg), Door: auth.SharedDoor(cfg),
 		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Keys: ring, Now: now,
 		Log: func(err error) {
 			log.Warn().Err(err).Msg("the keys of the JWKS address were not fetched; the last ones go on being used")

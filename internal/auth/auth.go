@@ -32,6 +32,8 @@ type Options struct {
 	// Issuer and Audience are what iss must be and aud must contain of HS256 tokens;
 	// empty: not checked.
 	Issuer, Audience string
+	// Door is the authz.Actor's of staff with HS256 tokens.
+	Door string
 	// StaffLife is how long a token of the roles support and admin may last at the
 	// most; 0: any time.
 	StaffLife time.Duration
@@ -56,6 +58,8 @@ type Issuer struct {
 	JWKSURL string
 	// Roles are those that a token may have by these keys.
 	Roles []payment.Role
+	// SubjectClaim names staff; empty: sub. Door is the authz.Actor's of staff.
+	SubjectClaim, Door string
 }
 
 func (o Options) withDefaults() Options {

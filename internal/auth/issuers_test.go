@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -49,6 +50,45 @@ func TestIssuersHaveRoles(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, tc.want, actor.Roles)
 		})
+	}
+}
+
+// Staff of an issuer with a subject claim has the name that it has in the console. Where there are several doors, the others are in the
+// actor; customers and services are as ever.
+func TestDoors(t *testing.T) {
+	t.Parallel()
+	keys := newKeyring(t)
+	url := newSource(t, key{"e", keys.ec.Public(), ""}).url
+	list := []config.Issuer{
+		{Issuer: "https://people.example", Audience: "paylatch", JWKSURL: url, Roles: []string{"support", "admin"}, SubjectClaim: "email"},
+		{Issuer: "https://tools.example", Audience: "paylatch", JWKSURL: url, Roles: []string{"support", "admin", "customer"}},
+	}
+	one := &config.Config{Auth: config.Auth{Issuers: list[1:]}}
+	require.Empty(t, auth.Issuers(one)[0].Door, "the only door")
+	require.Empty(t, auth.SharedDoor(one))
+	cfg := &config.Config{Auth: config.Auth{Issuers: list, HS256Secret: config.Secret(secret)}, Console: config.Console{OIDC: config.OIDC{Issuer: "https://people.example"}}}
+	a := newAuth(t, auth.Options{HS256: auth.TokenKeys(cfg), Issuers: auth.Issuers(cfg), Door: auth.SharedDoor(cfg)})
+	token := func(iss string, more jwt.MapClaims) string {
+		c := jwt.MapClaims{"iss": iss, "aud": "paylatch", "sub": "s1", "roles": []string{"admin"}}
+		maps.Copy(c, more)
+		return sign(t, jwt.SigningMethodES256, "e", keys.ec, claims(c))
+	}
+	for name, tc := range map[string]struct{ token, person string }{
+		"named as in the console": {token("https://people.example", jwt.MapClaims{"email": "ada@shop.example", "email_verified": true}), "ada@shop.example"},
+		"not verified":            {token("https://people.example", jwt.MapClaims{"email": "ada@shop.example"}), ""},
+		"without the claim":       {token("https://people.example", nil), ""},
+		"named otherwise":         {token("https://tools.example", nil), "s1 via https://tools.example"},
+		"a customer":              {token("https://tools.example", jwt.MapClaims{"roles": []string{"customer"}}), "s1"},
+		"a shared key":            {sign(t, jwt.SigningMethodHS256, "", secret, claims(jwt.MapClaims{"sub": "s1", "roles": []string{"support"}})), "s1 via HS256"},
+		"a service":               {sign(t, jwt.SigningMethodHS256, "", secret, claims(jwt.MapClaims{"sub": "s1", "roles": []string{"service"}})), "s1"},
+	} {
+		actor, err := a.Authenticate(t.Context(), tc.token, "")
+		if tc.person == "" {
+			require.ErrorIs(t, err, auth.ErrUnauthenticated, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Equal(t, tc.person, actor.Person(), name)
 	}
 }
 

@@ -47,9 +47,43 @@ func Issuers(cfg *config.Config) []Issuer {
 	all := cfg.Issuers()
 	list := make([]Issuer, 0, len(all))
 	for _, of := range all {
-		list = append(list, Issuer{Name: of.Issuer, Audience: of.Audience, JWKSURL: of.JWKSURL, Roles: rolesOf(of.Roles)})
+		list = append(list, Issuer{Name: of.Issuer, Audience: of.Audience, JWKSURL: of.JWKSURL, Roles: rolesOf(of.Roles), SubjectClaim: of.SubjectClaim})
+	}
+	if doors(cfg) > 1 {
+		for i := range list {
+			if list[i].SubjectClaim == "" {
+				list[i].Door = list[i].Name
+			}
+		}
 	}
 	return list
+}
+
+// SharedDoor is the door of staff with HS256 tokens, see authz.Actor.
+func SharedDoor(cfg *config.Config) string {
+	if doors(cfg) > 1 {
+		return "HS256"
+	}
+	return ""
+}
+
+// doors counts the ways by which staff may come in.
+func doors(cfg *config.Config) (n int) {
+	staff := func(roles []string) bool {
+		return slices.ContainsFunc(roles, func(r string) bool { return r == string(payment.RoleSupport) || r == string(payment.RoleAdmin) })
+	}
+	if cfg.Console.OIDC.Issuer != "" {
+		n++
+	}
+	if slices.ContainsFunc(cfg.Auth.Ring(), func(k config.HS256Key) bool { return staff(k.Roles) }) {
+		n++
+	}
+	for _, of := range cfg.Issuers() {
+		if staff(of.Roles) {
+			n++
+		}
+	}
+	return n
 }
 
 // StaffLife is how long tokens of staff may last in an environment.

@@ -3,6 +3,7 @@ package authz
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -12,11 +13,32 @@ type Actor struct {
 	// Subject is the token's sub.
 	Subject string
 	Roles   []payment.Role
+	// Door is where a member of staff came in, if other doors may name the same person otherwise; empty where the subject is the person's
+	// at all doors.
+	Door string
 	// OnBehalfOf is the user that a service acts for; empty otherwise.
 	OnBehalfOf payment.UserID
 	// OnlyAttempt restricts the bearer to reading this one attempt (a status token); nil without
 	// such a token.
 	OnlyAttempt *payment.AttemptID
+}
+
+// via stands between a subject, which has no blanks, and a door.
+const via = " via "
+
+// Person is the actor for a comparison of persons: the subject, with the door if there is one.
+func (a Actor) Person() string {
+	if a.Door == "" {
+		return a.Subject
+	}
+	return a.Subject + via + a.Door
+}
+
+// SamePerson reports whether two values of Person may be one person. Other subjects are other persons at the same door alone.
+func SamePerson(a, b string) bool {
+	_, one, _ := strings.Cut(a, via)
+	_, other, _ := strings.Cut(b, via)
+	return a == b || one != other
 }
 
 // Has reports whether the actor has any of the roles.

@@ -67,6 +67,7 @@ func (s *Service) Begin(ctx context.Context, who support.Staff, o Order) (Job, e
 		return Job{}, err
 	}
 	j := Job{Order: o, ID: s.cell.NewID(), ActionID: cell.Only.NewID(), By: who, State: Running}
+	j.By.Subject, j.By.Door = who.Person(), "" // as it is kept
 	counts, err := s.store.Count(ctx, o, j.ID)
 	if err != nil {
 		return Job{}, err
@@ -100,7 +101,7 @@ func (s *Service) may(ctx context.Context, who support.Staff, o Order, action su
 
 // repeatedBy reports whether a job is what a person orders again.
 func (j Job) repeatedBy(who support.Staff, o Order) bool {
-	return j.By.Subject == who.Subject && j.Reason == o.Reason && j.Resolution == o.Resolution && j.Filter.equal(o.Filter)
+	return j.By.Subject == who.Person() && j.Reason == o.Reason && j.Resolution == o.Resolution && j.Filter.equal(o.Filter)
 }
 
 func (f Filter) equal(g Filter) bool {
@@ -150,7 +151,7 @@ func (s *Service) Stop(ctx context.Context, who support.Staff, id uuid.UUID, rea
 	if err != nil {
 		return Job{}, s.audit.Refuse(ctx, who, support.StoppedJob, "job", id.String(), err)
 	}
-	if j.By.Subject != who.Subject && !who.Has(payment.RoleAdmin) {
+	if j.By.Subject != who.Person() && !who.Has(payment.RoleAdmin) {
 		return Job{}, s.audit.Refuse(ctx, who, support.StoppedJob, "job", id.String(), payment.ErrForbidden)
 	}
 	j, _, err = s.store.Stop(ctx, id, func(j Job) []support.AuditEntry {

@@ -50,7 +50,7 @@ func (c *Commands) Resolve(ctx context.Context, actor authz.Actor, cmd Resolve) 
 	if err != nil {
 		return review.Discrepancy{}, err
 	}
-	choice := resolution.Choice{Resolution: cmd.Resolution, ProviderPaymentID: cmd.ProviderPaymentID, By: actor.Subject, Reason: cmd.Reason}
+	choice := resolution.Choice{Resolution: cmd.Resolution, ProviderPaymentID: cmd.ProviderPaymentID, By: actor.Person(), Reason: cmd.Reason}
 	found, err := c.look(ctx, d, choice)
 	if err != nil {
 		return d, err

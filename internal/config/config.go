@@ -74,6 +74,8 @@ type Issuer struct {
 	JWKSURL  string   `koanf:"jwks_url" doc:"where its keys are: https, or http on this machine outside live"`
 	Audience string   `koanf:"audience" doc:"a name of this service alone, never a client's id; a token's aud must contain it"`
 	Roles    []string `koanf:"roles" doc:"the roles that a token of it may have: customer, service, support, admin; other roles do not count"`
+	// SubjectClaim makes the persons of two doors comparable.
+	SubjectClaim string `koanf:"subject_claim" doc:"the claim that names staff, by the same name as console.oidc.subject_claim does; email counts if email_verified is true. Absent: sub, and where staff has several doors, its persons can't be told from those of other doors"`
 }
 
 // Issuers lists the issuers, that of auth.jwks_url first: it lists no roles, so that in live its tokens are those of customers.

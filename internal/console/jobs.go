@@ -169,7 +169,7 @@ func (v *visit) showNewestJob() error {
 		return err
 	}
 	to := jobsPath
-	if i := slices.IndexFunc(list, func(j bulk.Job) bool { return j.By.Subject == v.Who.Subject }); i >= 0 {
+	if i := slices.IndexFunc(list, func(j bulk.Job) bool { return j.By.Subject == v.Who.Person() }); i >= 0 {
 		to = jobPath(list[i].ID)
 	}
 	http.Redirect(v.W, v.R, to+"?"+url.Values{"done": {v.Query("done")}}.Encode(), http.StatusSeeOther)

@@ -68,6 +68,12 @@ func (p *sighted) Lookup(ctx context.Context, name string) (gateway.Outcome, err
 	return p.lookup(name)
 }
 
+// byAnotherDoor is somebody who can't be told from those at the usual door.
+func byAnotherDoor(a authz.Actor) authz.Actor {
+	a.Door = "HS256"
+	return a
+}
+
 // needsTwo requires that one person's resolution stays a proposal, that the same person can't agree with it, and that a
 // second one decides it.
 func (r *env) needsTwo(t *testing.T, cmd commands.Resolve) {
@@ -76,8 +82,10 @@ func (r *env) needsTwo(t *testing.T, cmd commands.Resolve) {
 	require.NoError(t, err)
 	require.Nil(t, first.Resolved, "one person alone freed it")
 	require.True(t, first.Awaits())
-	_, err = r.Resolve(t.Context(), sam, cmd)
-	require.ErrorIs(t, err, payment.ErrSecondPerson)
+	for _, who := range []authz.Actor{sam, byAnotherDoor(kim)} {
+		_, err = r.Resolve(t.Context(), who, cmd)
+		require.ErrorIs(t, err, payment.ErrSecondPerson, who.Person())
+	}
 	second, err := r.Resolve(t.Context(), kim, cmd)
 	require.NoError(t, err)
 	require.Equal(t, cmd.Resolution, second.Resolved.Resolution)
@@ -397,10 +405,12 @@ func TestNobodyClosesTheirOwn(t *testing.T) {
 			require.Equal(t, c.opens, len(r.open(t, id)) > 0)
 			if c.opens {
 				opened := because(r.open(t, id)[0], review.ResolvedAccepted)
-				_, err := r.Resolve(t.Context(), kim, opened)
-				require.ErrorIs(t, err, payment.ErrSecondPerson, "kim's word opened it")
+				for _, who := range []authz.Actor{kim, byAnotherDoor(sam)} {
+					_, err := r.Resolve(t.Context(), who, opened)
+					require.ErrorIs(t, err, payment.ErrSecondPerson, "kim's word opened it, and who came in by another door may be kim")
+				}
 				require.Len(t, r.open(t, id), 1)
-				_, err = r.Resolve(t.Context(), sam, opened)
+				_, err := r.Resolve(t.Context(), sam, opened)
 				require.NoError(t, err)
 			}
 			require.Empty(t, r.verify(t))

@@ -24,7 +24,7 @@ func (s *Service) Create(ctx context.Context, who support.Staff, cmd Create) (Re
 	if err := who.MayAct(cmd.Reason, payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return Request{}, false, err
 	}
-	r := Request{ID: cell.Of(cmd.AttemptID).NewID(), AttemptID: cmd.AttemptID, Reason: cmd.Reason, By: who.Subject, State: Open}
+	r := Request{ID: cell.Of(cmd.AttemptID).NewID(), AttemptID: cmd.AttemptID, Reason: cmd.Reason, By: who.Person(), State: Open}
 	a, left, err := s.store.Refundable(ctx, cmd.AttemptID)
 	if err == nil && cmd.Currency != "" && cmd.Currency != a.Money.Currency {
 		return Request{}, false, payment.Invalid("currency", "must be the payment's, "+string(a.Money.Currency)+", or absent")

@@ -34,11 +34,11 @@ func (s *Service) Approve(ctx context.Context, who support.Staff, id uuid.UUID, 
 		return Request{}, s.missing(ctx, who, support.ApprovedRefund, id, err)
 	}
 	switch {
-	case r.State == Open && r.By == who.Subject:
+	case r.State == Open && authz.SamePerson(r.By, who.Person()):
 		err = ErrOwn
 	case r.State == Declined:
 		err = ErrDecided
-	case r.State == Approved && r.DecidedBy != who.Subject:
+	case r.State == Approved && r.DecidedBy != who.Person():
 		return r, nil
 	default:
 		err = s.refund(ctx, who, r, reason)
@@ -74,7 +74,7 @@ func (s *Service) refund(ctx context.Context, who support.Staff, r Request, reas
 		With: func(ctx context.Context, tx commands.Tx, made refund.Refund) error {
 			entry := r.entry(who, support.ApprovedRefund, kept)
 			entry.Detail["refund_id"] = made.ID.String()
-			return s.store.ApproveIn(ctx, tx, r.ID, Decision{DecidedBy: who.Subject, DecisionReason: reason, RefundID: &made.ID}, entry)
+			return s.store.ApproveIn(ctx, tx, r.ID, Decision{DecidedBy: who.Person(), DecisionReason: reason, RefundID: &made.ID}, entry)
 		},
 	})
 	if r.State == Approved && errors.Is(err, idempotency.ErrInProgress) {
@@ -108,12 +108,12 @@ func (s *Service) Decline(ctx context.Context, who support.Staff, id uuid.UUID, 
 	}
 	entry := r.entry(who, support.DeclinedRefund, reason)
 	switch {
-	case r.By != who.Subject && !who.Has(payment.RoleAdmin):
+	case r.By != who.Person() && !who.Has(payment.RoleAdmin):
 		err = &authz.RoleError{Needed: []payment.Role{payment.RoleAdmin}, Or: "that of the person who asked for the refund"}
-	case r.State == Declined && r.DecidedBy == who.Subject:
+	case r.State == Declined && r.DecidedBy == who.Person():
 		return r, nil
 	default:
-		err = s.store.Decline(ctx, id, Decision{DecidedBy: who.Subject, DecisionReason: reason}, entry)
+		err = s.store.Decline(ctx, id, Decision{DecidedBy: who.Person(), DecisionReason: reason}, entry)
 	}
 	if err != nil {
 		return Request{}, s.refused(ctx, entry, err)

@@ -85,6 +85,41 @@ func TestNobodyApprovesTheirOwn(t *testing.T) {
 	require.Equal(t, []string{"bob 500 succeeded"}, e.refunds(t))
 }
 
+// One person may come in by two doors that name people differently. Persons of two doors are not known to be two, so neither approves what
+// the other asked for. At one door another subject is another person.
+func TestNobodyApprovesTheirOwnByAnotherDoor(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	by := func(who support.Staff, subject, door string) support.Staff {
+		who.Subject, who.Door = subject, door
+		return who
+	}
+	for _, tt := range []struct {
+		from, to support.Staff
+		own      bool
+	}{
+		{ada, by(ada, "a.lovelace", "https://id.example"), true},
+		{by(ada, "a.lovelace", "https://id.example"), ada, true},
+		{by(ada, "a.lovelace", "https://id.example"), by(ada, "ada", "HS256"), true},
+		{by(ada, "ada", "HS256"), by(bob, "bob", "HS256"), false},
+		{ada, bob, false},
+	} {
+		id := e.paid(t)
+		r, _, err := e.requests.Create(t.Context(), tt.from, refundrequest.Create{AttemptID: id, Amount: 500, Reason: "r"})
+		require.NoError(t, err)
+		require.Equal(t, !tt.own, r.MayApprove(tt.to))
+		got, err := e.requests.Approve(t.Context(), tt.to, r.ID, "")
+		if tt.own {
+			require.ErrorIs(t, err, refundrequest.ErrOwn, "%s and %s", tt.from.Person(), tt.to.Person())
+			_, err = e.requests.Decline(t.Context(), tt.from, r.ID, "withdrawn")
+			require.NoError(t, err)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, tt.to.Person(), got.DecidedBy)
+	}
+}
+
 // The amount left at the approval decides, not the amount left at the request. Later it may suffice again.
 func TestApproveWhatIsNotLeft(t *testing.T) {
 	t.Parallel()

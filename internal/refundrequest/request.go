@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -63,12 +64,12 @@ func (r Request) Withdrawn() bool { return r.State == Declined && r.DecidedBy ==
 
 // MayDecline reports whether a person may decline or withdraw the request. An admin may decline it.
 func (r Request) MayDecline(who support.Staff) bool {
-	return r.State == Open && (who.Has(payment.RoleAdmin) || r.By == who.Subject)
+	return r.State == Open && (who.Has(payment.RoleAdmin) || r.By == who.Person())
 }
 
 // MayApprove reports whether a person may approve the request.
 func (r Request) MayApprove(who support.Staff) bool {
-	return r.State == Open && who.Has(payment.RoleAdmin) && r.By != who.Subject
+	return r.State == Open && who.Has(payment.RoleAdmin) && !authz.SamePerson(r.By, who.Person())
 }
 
 // ParseID parses the id of a request. It returns ErrNotFound for a text that is not an id.

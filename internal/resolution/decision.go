@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -158,7 +159,7 @@ func (d *Decision) refundFree() error {
 // Move carries out the resolution on the subject of the discrepancy. It returns a proposal if a second person must
 // confirm it. It returns payment.ErrOwnResolution to the person whose other resolution opened the discrepancy.
 func (d *Decision) Move(ctx context.Context, decides bool) (*review.Proposed, error) {
-	if d.discrepancy.CausedBy != "" && d.discrepancy.CausedBy == d.By {
+	if d.discrepancy.CausedBy != "" && authz.SamePerson(d.discrepancy.CausedBy, d.By) {
 		return nil, payment.ErrOwnResolution
 	}
 	if !decides {
@@ -186,7 +187,7 @@ func (d *Decision) proposes() (*review.Proposed, error) {
 	case !d.takesTwo():
 	case p == nil || p.Resolution != d.Resolution || p.ProviderPaymentID != d.ProviderPaymentID:
 		return &review.Proposed{Resolution: d.Resolution, ProviderPaymentID: d.ProviderPaymentID, By: d.By, Reason: d.Reason, At: d.Now()}, nil
-	case p.By == d.By:
+	case authz.SamePerson(p.By, d.By):
 		return nil, payment.ErrSecondPerson
 	}
 	return nil, nil

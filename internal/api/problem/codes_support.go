@@ -39,7 +39,7 @@ func supportKinds() []kind {
 		},
 		{
 			code: "second-person-needed", status: 409,
-			meaning: "Nothing is decided about money on one person's word, so a second person has to agree: to a resolution for which the provider can't be asked, to a payment that bears no mark of ours or is of another amount, to how a discrepancy is closed that your own resolution opened, or to a refund that you asked for.",
+			meaning: "Nothing is decided about money on one person's word, so a second person has to agree: to a resolution for which the provider can't be asked, to a payment that bears no mark of ours or is of another amount, to how a discrepancy is closed that your own resolution opened, or to a refund that you asked for. People who came in by different doors (the console, an issuer of tokens, HS256) count as one person, unless both doors name people by the same claim.",
 			detail:  "Have another member of the staff look: it takes the same resolution with the same provider_payment_id, a resolution by another person than the one that opened it, or an admin's approval of the refund.",
 		},
 		{

@@ -95,7 +95,7 @@ func stateWords(r refundrequest.Request) string {
 
 // declineTitle is what declining is to a person.
 func declineTitle(r refundrequest.Request, who support.Staff) string {
-	if r.By == who.Subject {
+	if r.By == who.Person() {
 		return "Withdraw"
 	}
 	return "Decline"

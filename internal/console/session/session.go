@@ -27,6 +27,7 @@ const (
 const (
 	sessionSubject = "subject"
 	sessionRoles   = "roles"
+	sessionDoor    = "door"
 	sessionSignIn  = "sign_in"
 	sessionBack    = "back"
 	sessionDone    = "done"
@@ -152,6 +153,7 @@ func (e *Entrance) begin(r *http.Request, actor authz.Actor) error {
 		roles[i] = string(role)
 	}
 	e.sessions.Put(ctx, sessionSubject, actor.Subject)
+	e.sessions.Put(ctx, sessionDoor, actor.Door)
 	e.sessions.Put(ctx, sessionRoles, strings.Join(roles, " "))
 	e.sessions.Put(ctx, sessionBack, back)
 	return nil
@@ -160,7 +162,7 @@ func (e *Entrance) begin(r *http.Request, actor authz.Actor) error {
 // person is the actor of the session; without one it has no subject.
 func (e *Entrance) person(r *http.Request) authz.Actor {
 	ctx := r.Context()
-	actor := authz.Actor{Subject: e.sessions.GetString(ctx, sessionSubject)}
+	actor := authz.Actor{Subject: e.sessions.GetString(ctx, sessionSubject), Door: e.sessions.GetString(ctx, sessionDoor)}
 	for role := range strings.FieldsSeq(e.sessions.GetString(ctx, sessionRoles)) {
 		actor.Roles = append(actor.Roles, payment.Role(role))
 	}
