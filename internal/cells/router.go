@@ -178,7 +178,7 @@ func (r *Router) choose(w http.ResponseWriter, req *http.Request, number string)
 
 // keep has the browser keep a cell, or none for all.
 func (r *Router) keep(w http.ResponseWriter, number string) {
-	kept := session.CellCookie(r.Plain)
+	kept := session.CellCookie(r.Plain) //nolint:gosec // secure unless in dev
 	kept.Value = number
 	if number == "" {
 		kept.MaxAge = -1

@@ -54,7 +54,7 @@ func cookie(name string, plain bool) http.Cookie {
 	if !plain {
 		name = "__Secure-" + name
 	}
-	return http.Cookie{Name: name, Path: "/support", HttpOnly: true, Secure: !plain, SameSite: http.SameSiteLaxMode}
+	return http.Cookie{Name: name, Path: "/support", HttpOnly: true, Secure: !plain, SameSite: http.SameSiteLaxMode} //nolint:gosec // plain in dev alone
 }
 
 // sessionWriter is what scs writes to. It writes the session when a page begins its
