@@ -15,8 +15,8 @@ import (
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
@@ -45,9 +45,7 @@ func (provider) Finish(context.Context, auth.PendingSignIn, string, string) (aut
 // TLS alone, but in dev over plain HTTP.
 func TestAllCookies(t *testing.T) {
 	t.Parallel()
-	store, err := postgres.Open(t.Context(), testdb.New(t))
-	require.NoError(t, err)
-	t.Cleanup(store.Close)
+	store := enginetest.Store(t, testdb.New(t))
 	for _, plain := range []bool{false, true} {
 		e := session.New(session.Options{
 			Store: store.Sessions(), AuditLog: audit{}, OpenID: provider{}, Tokens: tokens{}, Plain: plain, Log: zerolog.Nop(), Now: time.Now,
