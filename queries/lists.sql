@@ -78,6 +78,13 @@ WHERE (created_at, order_id COLLATE "C") < (@before_at::timestamptz, @before_id:
     AND created_at >= @created_from::timestamptz AND created_at < @created_to::timestamptz
 ORDER BY created_at DESC, order_id COLLATE "C" DESC OFFSET @skipped::int LIMIT 1;
 
+-- Finds the place to which a user's orders are looked through: that of the last one of a number of them, newest first, from a point on. Locks nothing.
+-- name: OrdersOfUserReach :one
+SELECT created_at, order_id FROM orders
+WHERE user_id COLLATE "C" = @user_id::text AND (created_at, order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
+    AND created_at >= @created_from::timestamptz AND created_at < @created_to::timestamptz
+ORDER BY created_at DESC, order_id COLLATE "C" DESC OFFSET @skipped::int LIMIT 1;
+
 -- Finds the place to which attempts are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
 -- locks nothing.
 -- name: AttemptsReach :one

@@ -2858,8 +2858,9 @@ type ClientInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+	// the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -2937,8 +2938,9 @@ type ClientInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+	// the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -3088,8 +3090,9 @@ type ClientInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+	// the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -3259,8 +3262,9 @@ type ClientInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+	// the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -3283,8 +3287,9 @@ type ClientInterface interface {
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+// the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -3442,8 +3447,9 @@ func (c *Client) ReadEvents(ctx context.Context, params *ReadEventsParams, reqEd
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+// the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -3703,8 +3709,9 @@ func (c *Client) Pay(ctx context.Context, orderID OrderID, params *PayParams, bo
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+// the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -4014,8 +4021,9 @@ func (c *Client) StreamAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+// the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -6661,8 +6669,9 @@ type ClientWithResponsesInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+	// the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -6752,8 +6761,9 @@ type ClientWithResponsesInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+	// the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -6909,8 +6919,9 @@ type ClientWithResponsesInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+	// the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -7088,8 +7099,9 @@ type ClientWithResponsesInterface interface {
 	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-	// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+	// the time of creation.
 	//
 	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -8402,8 +8414,9 @@ func (r ReadRefundResponse) ContentType() string {
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+// the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -8541,8 +8554,9 @@ func (c *ClientWithResponses) ReadEventsWithResponse(ctx context.Context, params
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+// the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -8764,8 +8778,9 @@ func (c *ClientWithResponses) PayWithResponse(ctx context.Context, orderID Order
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+// the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
@@ -9027,8 +9042,9 @@ func (c *ClientWithResponses) StreamAttemptWithResponse(ctx context.Context, pay
 // Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
 // between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, without `user_id`, looks at 100,000 items at most. It may
-// have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow the time of creation.
+// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
+// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
+// the time of creation.
 //
 // With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
 // they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number

@@ -56,10 +56,11 @@ type Query struct {
 	Limit         int
 }
 
-// Narrowed reports whether items are selected by what no index finds: the more of them do not match, the more are read.
+// Narrowed reports whether items are selected by what no index finds in the list's order: the more of them do not match, the more are read.
+// A user has few items as a rule, but may have any number.
 func (f Filter) Narrowed() bool {
-	return f.User == "" && (f.Status != "" || f.Stage != "" || f.Account != "" || f.Currency != "" || !f.AnyAmount() ||
-		!f.UpdatedFrom.IsZero() || !f.UpdatedTo.Equal(latest()))
+	return f.User != "" || f.Status != "" || f.Stage != "" || f.Account != "" || f.Currency != "" || !f.AnyAmount() ||
+		!f.UpdatedFrom.IsZero() || !f.UpdatedTo.Equal(latest())
 }
 
 const (

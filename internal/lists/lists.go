@@ -17,7 +17,7 @@ type Store interface {
 	Refunds(ctx context.Context, q Query) ([]refund.Refund, error)
 	Disputes(ctx context.Context, q Query) ([]payment.Dispute, error)
 	// Reach returns the place of the last of a number of items of the query's kind and time of creation, whatever else it selects; the zero
-	// place if there are fewer.
+	// place if there are fewer. For a user it is also zero while the user has fewer orders, and of orders those of the user count.
 	Reach(ctx context.Context, q Query, items int) (Place, error)
 	// DisputesDue are open ones, by when they must be answered; the place is that date, and the latest time without one.
 	DisputesDue(ctx context.Context, q Query) ([]payment.Dispute, error)

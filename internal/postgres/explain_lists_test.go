@@ -68,12 +68,18 @@ func TestListsUseTheirIndexes(t *testing.T) {
 		index string
 		ask   func(context.Context, dbsqlc.DBTX) error
 	}{
-		"orders":                 {"orders_by_time", orders(filter{to: ends})},
-		"orders of a day":        {"orders_by_time", orders(past)},
-		"orders of a user":       {"orders_by_user", orders(filter{to: ends, user: "u2"})},
-		"a customer's orders":    {"orders_by_user", customer},
-		"orders that stand so":   {"orders_by_time attempts_one_live_per_order", orders(filter{to: ends, status: "open"})},
-		"orders at an account":   {"orders_by_time payment_attempts_pkey", orders(filter{to: ends, account: "acc"})},
+		"orders":               {"orders_by_time", orders(filter{to: ends})},
+		"orders of a day":      {"orders_by_time", orders(past)},
+		"orders of a user":     {"orders_by_user", orders(filter{to: ends, user: "u2"})},
+		"a customer's orders":  {"orders_by_user", customer},
+		"orders that stand so": {"orders_by_time attempts_one_live_per_order", orders(filter{to: ends, status: "open"})},
+		"orders at an account": {"orders_by_time payment_attempts_pkey", orders(filter{to: ends, account: "acc"})},
+		"reach of a user": {"orders_by_user", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.OrdersOfUserReach(ctx, db, &dbsqlc.OrdersOfUserReachParams{
+				UserID: "u2", BeforeAt: ends, BeforeID: "\U0010FFFF", CreatedTo: ends, Skipped: 19_999,
+			})
+			return err
+		}},
 		"attempts":               {"attempts_by_time orders_pkey", attempts(filter{to: ends})},
 		"attempts of a day":      {"attempts_by_time", attempts(past)},
 		"attempts of a user":     {"orders_by_user payment_attempts_pkey", attempts(filter{to: ends, user: "u2"})},

@@ -50,7 +50,7 @@ func TestListsOfManyItems(t *testing.T) {
 				q.Until, err = store.Reach(t.Context(), q, 20_000)
 				worst = max(worst, time.Since(began))
 				require.NoError(t, err)
-				require.NotZero(t, q.Until)
+				require.Equal(t, q.User == "u7", q.Until == lists.Place{}, "%s %v", kind, params)
 			}
 			e.plans = nil
 			require.ErrorIs(t, listOf(t.Context(), e, q), errExplained)
@@ -65,7 +65,7 @@ func TestListsOfManyItems(t *testing.T) {
 // alone are the filters of a list, and all pairs of them.
 func alone(kind lists.Kind) (all []map[string]string) {
 	filters := []string{
-		"status=" + lists.Statuses(kind)[0], "account=other", "currency=ZAR", "amount_min=5000", "amount_max=5", "user_id=u7",
+		"status=" + lists.Statuses(kind)[0], "account=other", "currency=ZAR", "amount_min=5000", "amount_max=5", "user_id=u7", "user_id=guest",
 		"updated_from=2026-05-01T00:00:00Z", "updated_to=2020-01-01T00:00:00Z", "created_from=2020-01-01T00:00:00Z", "created_to=2026-01-02T03:00:00Z",
 	}
 	if kind == lists.Attempts {
@@ -85,12 +85,12 @@ func alone(kind lists.Kind) (all []map[string]string) {
 	return all
 }
 
-// fillLists makes orders with an attempt, a refund and a dispute each, one a second, 100 of a user, all of them paid.
+// fillLists makes orders with an attempt, a refund and a dispute each, one a second, all of them paid: half of one user, 50 of each other.
 func fillLists(t *testing.T, conn *pgx.Conn, rows int) {
 	t.Helper()
 	const id = `('00000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid`
 	const at = `timestamptz '2026-01-01 00:00:00+00' + i * interval '1 second'`
-	const user = `'u' || i / 100`
+	const user = `CASE WHEN i % 2 = 0 THEN 'guest' ELSE 'u' || i / 100 END`
 	many := ` FROM generate_series(1, ` + strconv.Itoa(rows) + `) i`
 	for _, statement := range []string{
 		`SET session_replication_role = replica`, // triggers and foreign keys cost more than all of this

@@ -475,6 +475,42 @@ func (q *Queries) OrdersList(ctx context.Context, db DBTX, arg *OrdersListParams
 	return items, nil
 }
 
+const ordersOfUserReach = `-- name: OrdersOfUserReach :one
+SELECT created_at, order_id FROM orders
+WHERE user_id COLLATE "C" = $1::text AND (created_at, order_id COLLATE "C") < ($2::timestamptz, $3::text)
+    AND created_at >= $4::timestamptz AND created_at < $5::timestamptz
+ORDER BY created_at DESC, order_id COLLATE "C" DESC OFFSET $6::int LIMIT 1
+`
+
+type OrdersOfUserReachParams struct {
+	UserID      string
+	BeforeAt    time.Time
+	BeforeID    string
+	CreatedFrom time.Time
+	CreatedTo   time.Time
+	Skipped     int32
+}
+
+type OrdersOfUserReachRow struct {
+	CreatedAt time.Time
+	OrderID   string
+}
+
+// Finds the place to which a user's orders are looked through: that of the last one of a number of them, newest first, from a point on. Locks nothing.
+func (q *Queries) OrdersOfUserReach(ctx context.Context, db DBTX, arg *OrdersOfUserReachParams) (*OrdersOfUserReachRow, error) {
+	row := db.QueryRow(ctx, ordersOfUserReach,
+		arg.UserID,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.CreatedFrom,
+		arg.CreatedTo,
+		arg.Skipped,
+	)
+	var i OrdersOfUserReachRow
+	err := row.Scan(&i.CreatedAt, &i.OrderID)
+	return &i, err
+}
+
 const ordersReach = `-- name: OrdersReach :one
 SELECT created_at, order_id FROM orders
 WHERE (created_at, order_id COLLATE "C") < ($1::timestamptz, $2::text)

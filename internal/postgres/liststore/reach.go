@@ -16,8 +16,14 @@ import (
 
 // Reach implements lists.Store.
 func (s *Store) Reach(ctx context.Context, q lists.Query, items int) (reached lists.Place, err error) {
+	most := int32(items) //nolint:gosec // a constant
 	err = s.planned(ctx, func(ctx context.Context, tx *pipeline.Tx) (err error) {
-		reached, err = s.reach(ctx, tx, q, int32(items)) //nolint:gosec // a constant
+		if q.User != "" {
+			reached, err = s.reachOfUser(ctx, tx, q, most)
+		}
+		if err == nil && (q.User == "" || q.Kind != lists.Orders) {
+			reached, err = s.reach(ctx, tx, q, most)
+		}
 		if errors.Is(err, pgx.ErrNoRows) {
 			reached, err = lists.Place{}, nil
 		}
@@ -27,6 +33,25 @@ func (s *Store) Reach(ctx context.Context, q lists.Query, items int) (reached li
 		return nil
 	})
 	return reached, err
+}
+
+// reachOfUser is reach among the user's orders. All else that a user has is found by these, and is bounded where they are too many.
+func (s *Store) reachOfUser(ctx context.Context, db dbsqlc.DBTX, q lists.Query, items int32) (lists.Place, error) {
+	if q.Kind != lists.Orders {
+		all, err := lists.Parse(lists.Orders, nil)
+		if err != nil {
+			return lists.Place{}, err
+		}
+		all.User = q.User
+		q = all
+	}
+	row, err := s.q.OrdersOfUserReach(ctx, db, &dbsqlc.OrdersOfUserReachParams{
+		UserID: string(q.User), BeforeAt: q.Before.At, BeforeID: q.Before.ID, CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo, Skipped: items - 1,
+	})
+	if err != nil {
+		return lists.Place{}, err
+	}
+	return lists.Place{At: row.CreatedAt, ID: row.OrderID}, nil
 }
 
 func (s *Store) reach(ctx context.Context, db dbsqlc.DBTX, q lists.Query, items int32) (lists.Place, error) {
