@@ -225,7 +225,7 @@ var errUnhealthy = errors.New("a background loop keeps failing")
 
 func (in *instance) ready() []api.Check {
 	checks := []api.Check{
-		{Name: "database", Run: in.store.Writable},
+		{Name: "database", Run: in.store.TakesWrites},
 		{Name: "migrations", Run: in.store.Migrated},
 		{Name: "workers", Run: func(context.Context) error {
 			if names := in.workers.Unhealthy(); len(names) > 0 {

@@ -130,8 +130,8 @@ func (s *Store) Close() { s.pool.Close() }
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
 
-// Writable reports whether the database answers and takes a write.
-func (s *Store) Writable(ctx context.Context) error { return s.pool.Writable(ctx) }
+// TakesWrites reports whether the database takes writes.
+func (s *Store) TakesWrites(ctx context.Context) error { return s.pool.TakesWrites(ctx) }
 
 // Migrated returns migrations.ErrBehind if the schema is older than this binary.
 func (s *Store) Migrated(ctx context.Context) error { return s.pool.Migrated(ctx) }

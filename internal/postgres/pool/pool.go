@@ -56,8 +56,8 @@ type Pool struct {
 	commit func(commit func() error) error
 	// demanding is set where the pool is unavailable while the server loses commits.
 	demanding bool
-	// trial is the write of Writable.
-	trial trial
+	// tried is the last write of TakesWrites.
+	tried tried
 }
 
 // Open prepares a pool for a database URL or key/value string. It does not

@@ -1,0 +1,116 @@
+package pool_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/migrations"
+)
+
+func TestTakesWrites(t *testing.T) {
+	t.Parallel()
+	t.Run("as the role that serves", func(t *testing.T) {
+		t.Parallel()
+		server := testdb.Private(t)
+		dsn, role := server.DSN("postgres"), "serving-"+uuid.NewString()
+		_, err := testdb.Connect(t, dsn).Exec(t.Context(), "CREATE ROLE "+pgx.Identifier{role}.Sanitize()+" LOGIN")
+		require.NoError(t, err)
+		_, err = migrations.Grant(t.Context(), dsn, role, false)
+		require.NoError(t, err)
+		require.NoError(t, open(t, testdb.With(t, dsn, "user", role)).TakesWrites(t.Context()))
+	})
+	t.Run("without the tables", func(t *testing.T) {
+		t.Parallel()
+		require.NoError(t, open(t, testdb.With(t, testdb.New(t), "search_path", "pg_temp")).TakesWrites(t.Context()))
+	})
+	t.Run("without temporary files", func(t *testing.T) {
+		t.Parallel()
+		require.NoError(t, open(t, testdb.With(t, testdb.New(t), "temp_file_limit", "0")).TakesWrites(t.Context()))
+	})
+	t.Run("transactions that only read", func(t *testing.T) {
+		t.Parallel()
+		only := open(t, testdb.With(t, testdb.New(t), "default_transaction_read_only", "on"))
+		require.NoError(t, only.Ping(t.Context()))
+		require.ErrorIs(t, only.TakesWrites(t.Context()), payment.ErrUnavailable)
+	})
+	t.Run("a standby", func(t *testing.T) {
+		t.Parallel()
+		follower, leader := standby(t, testdb.Private(t))
+		require.NoError(t, open(t, leader.DSN("postgres")).TakesWrites(t.Context()))
+		p := open(t, follower.DSN("postgres"))
+		require.NoError(t, p.Ping(t.Context()))
+		require.ErrorIs(t, p.TakesWrites(t.Context()), payment.ErrUnavailable)
+	})
+	t.Run("a full disk", func(t *testing.T) {
+		t.Parallel()
+		fill, dsn := fullDisk(t)
+		p := open(t, dsn)
+		require.NoError(t, p.TakesWrites(t.Context()))
+		free := fill()
+		require.NoError(t, p.Ping(t.Context()))
+		require.Eventually(t, func() bool { return errors.Is(p.TakesWrites(t.Context()), payment.ErrUnavailable) }, time.Minute, 10*time.Millisecond)
+		free()
+		require.Eventually(t, func() bool { return p.TakesWrites(t.Context()) == nil }, time.Minute, 10*time.Millisecond)
+	})
+}
+
+// A commit that waits, here for a standby that never comes, is no answer: the probe gets one, and leaves no session behind.
+func TestTakesWritesDoesNotHang(t *testing.T) {
+	t.Parallel()
+	server := testdb.Private(t)
+	admin := testdb.Connect(t, server.DSN("postgres"))
+	waitFor := func(standbys string) {
+		for _, s := range []string{"ALTER SYSTEM SET synchronous_standby_names = '" + standbys + "'", "SELECT pg_reload_conf()"} {
+			_, err := admin.Exec(t.Context(), s)
+			require.NoError(t, err)
+		}
+	}
+	p := open(t, server.DSN("postgres"))
+	waitFor("nobody")
+	require.Eventually(t, func() bool { return errors.Is(p.TakesWrites(t.Context()), payment.ErrUnavailable) }, time.Minute, 10*time.Millisecond)
+	impatient, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Eventually(t, func() bool { return errors.Is(p.TakesWrites(impatient), context.Canceled) }, time.Minute, 10*time.Millisecond)
+	waitFor("")
+	require.Eventually(t, func() bool { return p.TakesWrites(t.Context()) == nil }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return testdb.One[int64](t, admin, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 0
+	}, time.Minute, 10*time.Millisecond)
+}
+
+// fullDisk starts a server on a small file system of its own, and returns what fills that, which returns what frees it again.
+func fullDisk(t *testing.T) (fill func() (free func()), dsn string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "paylatch-") //nolint:usetesting // the path of a unix socket must be short
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=256m,mode=711"); err != nil {
+		t.Skipf("a file system of its own needs the rights of root: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	server, err := devpg.Start(t.Context(), devpg.Config{Dir: filepath.Join(dir, "pg")})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = server.Stop() })
+	require.NoError(t, migrations.Up(t.Context(), server.DSN("postgres")))
+	return func() func() {
+		f, err := os.Create(filepath.Join(dir, "filler"))
+		require.NoError(t, err)
+		for chunk := make([]byte, 1<<20); err == nil; _, err = f.Write(chunk) {
+		}
+		require.ErrorIs(t, err, syscall.ENOSPC)
+		require.NoError(t, f.Close())
+		return func() { require.NoError(t, os.Remove(f.Name())) }
+	}, server.DSN("postgres")
+}
