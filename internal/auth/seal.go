@@ -1,20 +1,21 @@
 package auth
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
 	"errors"
 	"fmt"
+
+	"github.com/paylatch/paylatch/internal/xaes"
 )
 
 // sealVersion is the first byte of what is sealed: the form and cipher used. The id
 // of the key follows, after its length in a byte, and then what the cipher made.
-const sealVersion = 2
+const sealVersion = 3
 
 // maxID bounds an id, so that its length fits into one byte.
 const maxID = 255
 
-// Sealer encrypts with AES-256-GCM under keys of its own. It is safe for concurrent
+// Sealer encrypts with XAES-256-GCM under keys of its own. It is safe for concurrent
 // use.
 type Sealer struct {
 	current string
@@ -32,11 +33,7 @@ func NewSealer(ring []Key) (*Sealer, error) {
 		if len(ring[i].ID) > maxID {
 			return nil, errors.New("sealer: the id of a key is too long")
 		}
-		block, err := aes.NewCipher(key)
-		if err != nil {
-			return nil, fmt.Errorf("sealer: %w", err)
-		}
-		if s.ciphers[ring[i].ID], err = cipher.NewGCMWithRandomNonce(block); err != nil {
+		if s.ciphers[ring[i].ID], err = xaes.New(key); err != nil {
 			return nil, fmt.Errorf("sealer: %w", err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // form is the first byte of a sealed text. The id of the data key follows, and then the cipher's output.
-const form = 1
+const form = 2
 
 // headBytes is the length of the bytes before the cipher's output.
 const headBytes = 1 + len(uuid.UUID{})
