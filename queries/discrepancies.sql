@@ -3,11 +3,13 @@
 -- that its first content is of. Publishes a new one.
 -- name: DiscrepancyOpen :exec
 WITH opened AS (
-INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, caused_by, opened_at)
+INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, caused_by, opened_at, of_account)
 SELECT @discrepancy_id, @kind, coalesce(sqlc.narg(order_id)::text, e.order_id), coalesce(sqlc.narg(attempt_id)::uuid, e.attempt_id), @account,
-    sqlc.narg(provider_event_id)::text, @about, @about_id, sqlc.narg(amount), sqlc.narg(currency), @text, @caused_by, @opened_at
+    sqlc.narg(provider_event_id)::text, @about, @about_id, sqlc.narg(amount), sqlc.narg(currency), @text, @caused_by, @opened_at,
+    a.account
 FROM (SELECT 1) one
 LEFT JOIN provider_events e ON @kind::text = 'event_changed' AND e.account = @account::text AND e.provider_event_id = sqlc.narg(provider_event_id)::text
+LEFT JOIN payment_attempts a ON @account::text = '' AND a.order_id = sqlc.narg(order_id)::text AND a.attempt_id = sqlc.narg(attempt_id)::uuid
 ON CONFLICT DO NOTHING
 RETURNING order_id
 ), batch AS (

@@ -83,9 +83,9 @@ ORDER BY p.event_id LIMIT sqlc.arg(most)::int;
 -- Counts, by kind, the open discrepancies before an id that a filter chooses; locks nothing.
 -- name: JobDiscrepanciesCount :many
 SELECT d.kind, count(*) AS chosen
-FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+FROM discrepancies d
 WHERE d.resolved_at IS NULL AND d.discrepancy_id < @before AND (@discrepancy_kind::text = '' OR d.kind = @discrepancy_kind::text)
-    AND (@account::text = '' OR coalesce(NULLIF(d.account, ''), a.account) = @account::text)
+    AND (@account::text = '' OR coalesce(NULLIF(d.account, ''), d.of_account) = @account::text)
     AND (sqlc.narg(since)::timestamptz IS NULL OR d.opened_at >= sqlc.narg(since)::timestamptz)
     AND (sqlc.narg(until)::timestamptz IS NULL OR d.opened_at < sqlc.narg(until)::timestamptz)
 GROUP BY d.kind;
@@ -93,10 +93,10 @@ GROUP BY d.kind;
 -- Reads the next discrepancies behind an id and before another one that a filter chooses, and that were open at a time; locks nothing.
 -- name: JobDiscrepanciesNext :many
 SELECT d.discrepancy_id
-FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+FROM discrepancies d
 WHERE (d.resolved_at IS NULL OR d.resolved_at >= @open_at::timestamptz) AND d.discrepancy_id > @behind AND d.discrepancy_id < @before
     AND (@discrepancy_kind::text = '' OR d.kind = @discrepancy_kind::text)
-    AND (@account::text = '' OR coalesce(NULLIF(d.account, ''), a.account) = @account::text)
+    AND (@account::text = '' OR coalesce(NULLIF(d.account, ''), d.of_account) = @account::text)
     AND (sqlc.narg(since)::timestamptz IS NULL OR d.opened_at >= sqlc.narg(since)::timestamptz)
     AND (sqlc.narg(until)::timestamptz IS NULL OR d.opened_at < sqlc.narg(until)::timestamptz)
 ORDER BY d.discrepancy_id LIMIT sqlc.arg(most)::int;

@@ -1,11 +1,11 @@
 -- Lists discrepancies, newest first, from a point on; an empty text is any. Locks nothing.
 -- name: WorklistNewest :many
 SELECT sqlc.embed(d), now()::timestamptz AS read_at
-FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+FROM discrepancies d
 WHERE (d.opened_at, d.discrepancy_id) < (@from_at::timestamptz, @from_id::uuid)
     AND (@status::text = '' OR (@status::text = 'open') = (d.resolved_at IS NULL))
     AND (@kind::text = '' OR d.kind = @kind::text)
-    AND (@account::text = '' OR coalesce(NULLIF(d.account, ''), a.account) = @account::text)
+    AND (@account::text = '' OR coalesce(NULLIF(d.account, ''), d.of_account) = @account::text)
     AND (@assignee::text = '' OR d.assignee = @assignee::text) AND (NOT @unassigned::boolean OR d.assignee = '')
     AND d.opened_at >= @opened_from::timestamptz AND d.opened_at < @opened_to::timestamptz
 ORDER BY d.opened_at DESC, d.discrepancy_id DESC LIMIT @most::int;
@@ -13,11 +13,11 @@ ORDER BY d.opened_at DESC, d.discrepancy_id DESC LIMIT @most::int;
 -- Lists discrepancies as WorklistNewest does, oldest first. Locks nothing.
 -- name: WorklistOldest :many
 SELECT sqlc.embed(d), now()::timestamptz AS read_at
-FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+FROM discrepancies d
 WHERE (d.opened_at, d.discrepancy_id) > (@from_at::timestamptz, @from_id::uuid)
     AND (@status::text = '' OR (@status::text = 'open') = (d.resolved_at IS NULL))
     AND (@kind::text = '' OR d.kind = @kind::text)
-    AND (@account::text = '' OR coalesce(NULLIF(d.account, ''), a.account) = @account::text)
+    AND (@account::text = '' OR coalesce(NULLIF(d.account, ''), d.of_account) = @account::text)
     AND (@assignee::text = '' OR d.assignee = @assignee::text) AND (NOT @unassigned::boolean OR d.assignee = '')
     AND d.opened_at >= @opened_from::timestamptz AND d.opened_at < @opened_to::timestamptz
 ORDER BY d.opened_at, d.discrepancy_id LIMIT @most::int;

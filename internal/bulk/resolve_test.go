@@ -18,9 +18,9 @@ import (
 func (r *env) open(t *testing.T, n int, kind, about string, attempts bool) {
 	t.Helper()
 	_, err := r.db.Exec(t.Context(), `
-		INSERT INTO discrepancies (discrepancy_id, kind, about, about_id, order_id, attempt_id, account, text, opened_at)
+		INSERT INTO discrepancies (discrepancy_id, kind, about, about_id, order_id, attempt_id, account, of_account, text, opened_at)
 		SELECT ('01900000' || substr(md5($2 || i), 9))::uuid, $2, $3, CASE WHEN $4 THEN '' ELSE $2 || i END, CASE WHEN $4 THEN 'A-' || i END,
-			CASE WHEN $4 THEN md5('a' || i)::uuid END, CASE WHEN $4 THEN '' ELSE 'acc' END, 'why', '2026-03-01'::timestamptz + i * interval '1 minute'
+			CASE WHEN $4 THEN md5('a' || i)::uuid END, CASE WHEN $4 THEN '' ELSE 'acc' END, 'acc', 'why', '2026-03-01'::timestamptz + i * interval '1 minute'
 		FROM generate_series(1, $1) i`, n, kind, about, attempts)
 	require.NoError(t, err)
 }

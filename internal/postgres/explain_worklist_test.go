@@ -37,6 +37,13 @@ func TestWorklistUsesItsIndexes(t *testing.T) {
 			return err
 		}
 	}
+	rare := func(p dbsqlc.WorklistNewestParams) func(context.Context, dbsqlc.DBTX) error {
+		return func(ctx context.Context, db dbsqlc.DBTX) error {
+			p.FromAt, p.FromID, p.OpenedTo, p.Most = ends, uuid.Max, ends, 26
+			_, err := q.WorklistNewest(ctx, db, &p)
+			return err
+		}
+	}
 	for name, c := range map[string]struct {
 		indexes []string
 		mode    string
@@ -44,8 +51,11 @@ func TestWorklistUsesItsIndexes(t *testing.T) {
 	}{
 		"what is open, newest first": {[]string{"discrepancies_open"}, "force_custom_plan", newest("open")},
 		"all, newest first":          {[]string{"discrepancies_by_time"}, "force_custom_plan", newest("")},
+		"of a rare account":          {[]string{"discrepancies_by_account"}, "force_custom_plan", rare(dbsqlc.WorklistNewestParams{Account: "none"})},
+		"of a rare kind":             {[]string{"discrepancies_by_kind"}, "force_custom_plan", rare(dbsqlc.WorklistNewestParams{Kind: "unknown_here"})},
+		"of a rare assignee":         {[]string{"discrepancies_by_assignee"}, "force_custom_plan", rare(dbsqlc.WorklistNewestParams{Assignee: "sam"})},
 		"what is open, oldest first": {[]string{"discrepancies_open"}, "force_custom_plan", func(ctx context.Context, db dbsqlc.DBTX) error {
-			_, err := q.WorklistOldest(ctx, db, &dbsqlc.WorklistOldestParams{Status: "open", Assignee: "sam", OpenedTo: ends, Most: 26})
+			_, err := q.WorklistOldest(ctx, db, &dbsqlc.WorklistOldestParams{Status: "open", OpenedTo: ends, Most: 26})
 			return err
 		}},
 		"the count": {[]string{"Index Only Scan using discrepancies_open"}, "auto", func(ctx context.Context, db dbsqlc.DBTX) error {

@@ -109,7 +109,7 @@ func (r *env) opened(t *testing.T, kind payment.DiscrepancyKind, attempt uuid.UU
 	r.run(t, `INSERT INTO discrepancies SELECT * FROM jsonb_populate_record(NULL::discrepancies, jsonb_build_object(
 			'discrepancy_id', $1::uuid, 'kind', $2::text, 'about', '', 'about_id', '', 'account', '', 'text', 'Look at this.', 'opened_at', clock_timestamp(),
 			'proposed_by', '', 'proposed_payment_id', '', 'proposed_reason', '', 'proposed_resolution', '', 'caused_by', '', 'resolved_by', '', 'resolution', '', 'reason', '',
-			'provider_payment_id', '', 'assignee', '') || coalesce((SELECT jsonb_build_object('order_id', order_id, 'attempt_id', attempt_id)
+			'provider_payment_id', '', 'assignee', '') || coalesce((SELECT jsonb_build_object('order_id', order_id, 'attempt_id', attempt_id, 'of_account', account)
 				FROM payment_attempts WHERE attempt_id = $3), '{}') || $4::jsonb)`, id, string(kind), attempt, columns)
 	return payment.DiscrepancyID(id)
 }

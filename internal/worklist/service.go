@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -64,7 +65,7 @@ func (s *Service) list(ctx context.Context, who support.Staff, f Filter, p suppo
 		return nil, "", err
 	}
 	q.Comments = comments
-	list, err := s.Store.List(ctx, q)
+	list, err := s.Store.List(authz.WithReader(ctx, who.Reader()), q)
 	if err := audited(err); err != nil {
 		return nil, "", err
 	}

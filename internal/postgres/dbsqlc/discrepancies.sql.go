@@ -13,7 +13,7 @@ import (
 )
 
 const discrepancyLock = `-- name: DiscrepancyLock :one
-SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at, proposed_resolution, caused_by FROM discrepancies WHERE discrepancy_id = $1 FOR NO KEY UPDATE
+SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at, proposed_resolution, caused_by, of_account FROM discrepancies WHERE discrepancy_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks one discrepancy.
@@ -46,17 +46,20 @@ func (q *Queries) DiscrepancyLock(ctx context.Context, db DBTX, discrepancyID uu
 		&i.AssignedAt,
 		&i.ProposedResolution,
 		&i.CausedBy,
+		&i.OfAccount,
 	)
 	return &i, err
 }
 
 const discrepancyOpen = `-- name: DiscrepancyOpen :exec
 WITH opened AS (
-INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, caused_by, opened_at)
+INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, caused_by, opened_at, of_account)
 SELECT $7, $8, coalesce($9::text, e.order_id), coalesce($10::uuid, e.attempt_id), $11,
-    $12::text, $13, $14, $15, $16, $17, $18, $6
+    $12::text, $13, $14, $15, $16, $17, $18, $6,
+    a.account
 FROM (SELECT 1) one
 LEFT JOIN provider_events e ON $8::text = 'event_changed' AND e.account = $11::text AND e.provider_event_id = $12::text
+LEFT JOIN payment_attempts a ON $11::text = '' AND a.order_id = $9::text AND a.attempt_id = $10::uuid
 ON CONFLICT DO NOTHING
 RETURNING order_id
 ), batch AS (
@@ -147,7 +150,7 @@ func (q *Queries) DiscrepancyPropose(ctx context.Context, db DBTX, arg *Discrepa
 }
 
 const discrepancyRead = `-- name: DiscrepancyRead :one
-SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at, proposed_resolution, caused_by FROM discrepancies WHERE discrepancy_id = $1
+SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at, proposed_resolution, caused_by, of_account FROM discrepancies WHERE discrepancy_id = $1
 `
 
 // Reads one discrepancy, locks nothing.
@@ -180,6 +183,7 @@ func (q *Queries) DiscrepancyRead(ctx context.Context, db DBTX, discrepancyID uu
 		&i.AssignedAt,
 		&i.ProposedResolution,
 		&i.CausedBy,
+		&i.OfAccount,
 	)
 	return &i, err
 }

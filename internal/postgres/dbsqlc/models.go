@@ -272,6 +272,8 @@ type Discrepancies struct {
 	ProposedResolution string
 	// The subject whose resolution of another discrepancy opened it, who can't close it; empty for none.
 	CausedBy string
+	// The account of the payment, where none is named: the worklist is filtered by it.
+	OfAccount *string
 }
 
 // Append-only: what reports stated that a dispute took and returned, and when. The rounds of a dispute follow from all of them, in whatever order they came; what they add up to are rows of money_movements.

@@ -12,7 +12,7 @@ import (
 )
 
 const discrepanciesOfAttempt = `-- name: DiscrepanciesOfAttempt :many
-SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, d.proposed_resolution, d.caused_by, e.event_id
+SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, d.proposed_resolution, d.caused_by, d.of_account, e.event_id
 FROM discrepancies d
 LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
 WHERE d.attempt_id = $1::uuid ORDER BY d.opened_at, d.discrepancy_id
@@ -59,6 +59,7 @@ func (q *Queries) DiscrepanciesOfAttempt(ctx context.Context, db DBTX, attemptID
 			&i.Discrepancies.AssignedAt,
 			&i.Discrepancies.ProposedResolution,
 			&i.Discrepancies.CausedBy,
+			&i.Discrepancies.OfAccount,
 			&i.EventID,
 		); err != nil {
 			return nil, err

@@ -92,9 +92,9 @@ func (q *Queries) JobBegin(ctx context.Context, db DBTX, arg *JobBeginParams) (*
 
 const jobDiscrepanciesCount = `-- name: JobDiscrepanciesCount :many
 SELECT d.kind, count(*) AS chosen
-FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+FROM discrepancies d
 WHERE d.resolved_at IS NULL AND d.discrepancy_id < $1 AND ($2::text = '' OR d.kind = $2::text)
-    AND ($3::text = '' OR coalesce(NULLIF(d.account, ''), a.account) = $3::text)
+    AND ($3::text = '' OR coalesce(NULLIF(d.account, ''), d.of_account) = $3::text)
     AND ($4::timestamptz IS NULL OR d.opened_at >= $4::timestamptz)
     AND ($5::timestamptz IS NULL OR d.opened_at < $5::timestamptz)
 GROUP BY d.kind
@@ -142,10 +142,10 @@ func (q *Queries) JobDiscrepanciesCount(ctx context.Context, db DBTX, arg *JobDi
 
 const jobDiscrepanciesNext = `-- name: JobDiscrepanciesNext :many
 SELECT d.discrepancy_id
-FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+FROM discrepancies d
 WHERE (d.resolved_at IS NULL OR d.resolved_at >= $1::timestamptz) AND d.discrepancy_id > $2 AND d.discrepancy_id < $3
     AND ($4::text = '' OR d.kind = $4::text)
-    AND ($5::text = '' OR coalesce(NULLIF(d.account, ''), a.account) = $5::text)
+    AND ($5::text = '' OR coalesce(NULLIF(d.account, ''), d.of_account) = $5::text)
     AND ($6::timestamptz IS NULL OR d.opened_at >= $6::timestamptz)
     AND ($7::timestamptz IS NULL OR d.opened_at < $7::timestamptz)
 ORDER BY d.discrepancy_id LIMIT $8::int

@@ -124,7 +124,7 @@ func (q *Queries) WorklistComments(ctx context.Context, db DBTX, arg *WorklistCo
 }
 
 const worklistEntry = `-- name: WorklistEntry :one
-SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, d.proposed_resolution, d.caused_by, now()::timestamptz AS read_at FROM discrepancies d WHERE d.discrepancy_id = $1
+SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, d.proposed_resolution, d.caused_by, d.of_account, now()::timestamptz AS read_at FROM discrepancies d WHERE d.discrepancy_id = $1
 `
 
 type WorklistEntryRow struct {
@@ -162,6 +162,7 @@ func (q *Queries) WorklistEntry(ctx context.Context, db DBTX, discrepancyID uuid
 		&i.Discrepancies.AssignedAt,
 		&i.Discrepancies.ProposedResolution,
 		&i.Discrepancies.CausedBy,
+		&i.Discrepancies.OfAccount,
 		&i.ReadAt,
 	)
 	return &i, err
@@ -333,12 +334,12 @@ func (q *Queries) WorklistFacts(ctx context.Context, db DBTX, discrepancyIds []u
 }
 
 const worklistNewest = `-- name: WorklistNewest :many
-SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, d.proposed_resolution, d.caused_by, now()::timestamptz AS read_at
-FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, d.proposed_resolution, d.caused_by, d.of_account, now()::timestamptz AS read_at
+FROM discrepancies d
 WHERE (d.opened_at, d.discrepancy_id) < ($1::timestamptz, $2::uuid)
     AND ($3::text = '' OR ($3::text = 'open') = (d.resolved_at IS NULL))
     AND ($4::text = '' OR d.kind = $4::text)
-    AND ($5::text = '' OR coalesce(NULLIF(d.account, ''), a.account) = $5::text)
+    AND ($5::text = '' OR coalesce(NULLIF(d.account, ''), d.of_account) = $5::text)
     AND ($6::text = '' OR d.assignee = $6::text) AND (NOT $7::boolean OR d.assignee = '')
     AND d.opened_at >= $8::timestamptz AND d.opened_at < $9::timestamptz
 ORDER BY d.opened_at DESC, d.discrepancy_id DESC LIMIT $10::int
@@ -409,6 +410,7 @@ func (q *Queries) WorklistNewest(ctx context.Context, db DBTX, arg *WorklistNewe
 			&i.Discrepancies.AssignedAt,
 			&i.Discrepancies.ProposedResolution,
 			&i.Discrepancies.CausedBy,
+			&i.Discrepancies.OfAccount,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -422,7 +424,7 @@ func (q *Queries) WorklistNewest(ctx context.Context, db DBTX, arg *WorklistNewe
 }
 
 const worklistNext = `-- name: WorklistNext :many
-SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at, proposed_resolution, caused_by FROM discrepancies WHERE resolved_at IS NULL AND (opened_at, discrepancy_id) > ($1::timestamptz, $2::uuid)
+SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at, proposed_resolution, caused_by, of_account FROM discrepancies WHERE resolved_at IS NULL AND (opened_at, discrepancy_id) > ($1::timestamptz, $2::uuid)
 ORDER BY opened_at, discrepancy_id LIMIT $3::int
 `
 
@@ -468,6 +470,7 @@ func (q *Queries) WorklistNext(ctx context.Context, db DBTX, arg *WorklistNextPa
 			&i.AssignedAt,
 			&i.ProposedResolution,
 			&i.CausedBy,
+			&i.OfAccount,
 		); err != nil {
 			return nil, err
 		}
@@ -480,12 +483,12 @@ func (q *Queries) WorklistNext(ctx context.Context, db DBTX, arg *WorklistNextPa
 }
 
 const worklistOldest = `-- name: WorklistOldest :many
-SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, d.proposed_resolution, d.caused_by, now()::timestamptz AS read_at
-FROM discrepancies d LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, d.assignee, d.assigned_at, d.proposed_resolution, d.caused_by, d.of_account, now()::timestamptz AS read_at
+FROM discrepancies d
 WHERE (d.opened_at, d.discrepancy_id) > ($1::timestamptz, $2::uuid)
     AND ($3::text = '' OR ($3::text = 'open') = (d.resolved_at IS NULL))
     AND ($4::text = '' OR d.kind = $4::text)
-    AND ($5::text = '' OR coalesce(NULLIF(d.account, ''), a.account) = $5::text)
+    AND ($5::text = '' OR coalesce(NULLIF(d.account, ''), d.of_account) = $5::text)
     AND ($6::text = '' OR d.assignee = $6::text) AND (NOT $7::boolean OR d.assignee = '')
     AND d.opened_at >= $8::timestamptz AND d.opened_at < $9::timestamptz
 ORDER BY d.opened_at, d.discrepancy_id LIMIT $10::int
@@ -556,6 +559,7 @@ func (q *Queries) WorklistOldest(ctx context.Context, db DBTX, arg *WorklistOlde
 			&i.Discrepancies.AssignedAt,
 			&i.Discrepancies.ProposedResolution,
 			&i.Discrepancies.CausedBy,
+			&i.Discrepancies.OfAccount,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

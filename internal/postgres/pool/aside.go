@@ -115,8 +115,8 @@ func (p *Pool) Aside(ctx context.Context, fn func(ctx context.Context, c *pgxpoo
 	})
 }
 
-// onceAside is Once on the connections of Aside.
-func (p *Pool) onceAside(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
+// OnceAside is Once on the connections of Aside.
+func (p *Pool) OnceAside(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
 	leave, err := p.aside.enter(ctx)
 	if err != nil {
 		return err

@@ -74,11 +74,11 @@ func (p *Pool) once(ctx context.Context, conns *pgxpool.Pool, fn func(ctx contex
 // little old. If there is no standby, or it is unavailable, it uses the database. fn may be run twice.
 func (p *Pool) OnceBehind(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
 	if p.standby != nil {
-		if err := p.standby.onceAside(ctx, fn); !errors.Is(err, payment.ErrUnavailable) {
+		if err := p.standby.OnceAside(ctx, fn); !errors.Is(err, payment.ErrUnavailable) {
 			return err
 		}
 	}
-	return p.onceAside(ctx, fn)
+	return p.OnceAside(ctx, fn)
 }
 
 // run turns a panic into an error. Callers that share a transaction or its goroutine with the bad item can then go on

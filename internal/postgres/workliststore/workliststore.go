@@ -42,7 +42,7 @@ func New(p *pool.Pool) *Store {
 // List implements worklist.Store. Its statement is planned for the given filter: open discrepancies have an index of
 // their own.
 func (s *Store) List(ctx context.Context, q worklist.Query) (list []worklist.Entry, err error) {
-	err = s.pool.Once(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+	err = s.pool.OnceAside(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_custom_plan"); err != nil {
 			return fmt.Errorf("plan the worklist: %w", err)
 		}
