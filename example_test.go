@@ -34,7 +34,7 @@ func Example_webhooks() {
 
 // A second success changes nothing.
 func Example_fsm() {
-	step, err := fsm.Next(fsm.Succeeded, fsm.NewsSucceeded)
+	step, err := fsm.Next(fsm.Succeeded, fsm.EventSucceeded)
 	fmt.Println(step.To, step.Verdict, err)
 	// Output: succeeded repeat <nil>
 }

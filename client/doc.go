@@ -11,7 +11,7 @@
 //
 // A refusal is a [*ProblemError] (RFC 9457): decide by Code. A declined payment is no error but an attempt with status failed.
 //
-// Later changes come from the feed ([Client.Events]) or arrive at an endpoint ([VerifyNews]). Both deliver at least once; package
+// Later changes come from the feed ([Client.Events]) or arrive at an endpoint ([ParseEvent]). Both deliver at least once; package
 // inbox processes each event once.
 //
 // Package api, below, is generated from the contract and has the types. [Client.API] is the whole generated client, with the same

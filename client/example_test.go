@@ -76,8 +76,8 @@ func ExampleClient_Events() {
 }
 
 // An endpoint takes only what is signed by one of its secrets.
-func ExampleVerifyNews() {
-	_, err := client.VerifyNews([]string{secret}, http.Header{}, []byte(news))
+func ExampleParseEvent() {
+	_, err := client.ParseEvent([]string{secret}, http.Header{}, []byte(news))
 	fmt.Println(errors.Is(err, client.ErrNotGenuine))
 	// Output: true
 }

@@ -61,10 +61,10 @@ type Step struct {
 // Moved reports whether the state changed.
 func (s Step) Moved() bool { return s.From != s.To }
 
-// Next returns the effect of a report on an attempt in a state. It is total over States and AttemptNews: an
-// error means that an argument is neither (ErrState, ErrNews), and then the step does not move and
+// Next returns the effect of a report on an attempt in a state. It is total over States and AttemptEvents: an
+// error means that an argument is neither (ErrState, ErrEvent), and then the step does not move and
 // has no verdict.
-func Next(from State, news News) (Step, error) {
+func Next(from State, news Event) (Step, error) {
 	to, verdict, err := attempts.next(from, news)
 	return Step{From: from, To: to, Verdict: verdict}, err
 }
@@ -75,35 +75,35 @@ var (
 
 	attempts = newMachine(States(),
 		[]move[State]{
-			{NewsUnknown, []State{Requested}, OutcomeUnknown},
-			{NewsProcessing, []State{Requested, OutcomeUnknown}, Processing},
-			{NewsActionRequired, []State{Requested, OutcomeUnknown, Processing}, AwaitingCustomer},
-			{NewsAuthorized, []State{Requested, OutcomeUnknown, Processing, AwaitingCustomer}, Authorized},
-			{NewsSucceeded, pending, Succeeded},
-			{NewsFailed, pending, Failed},
-			{NewsReopened, []State{Authorized}, AwaitingCustomer},
-			{NewsProcessingAgain, []State{AwaitingCustomer, Authorized}, Processing},
+			{EventUnknown, []State{Requested}, OutcomeUnknown},
+			{EventProcessing, []State{Requested, OutcomeUnknown}, Processing},
+			{EventActionRequired, []State{Requested, OutcomeUnknown, Processing}, AwaitingCustomer},
+			{EventAuthorized, []State{Requested, OutcomeUnknown, Processing, AwaitingCustomer}, Authorized},
+			{EventSucceeded, pending, Succeeded},
+			{EventFailed, pending, Failed},
+			{EventReopened, []State{Authorized}, AwaitingCustomer},
+			{EventProcessingAgain, []State{AwaitingCustomer, Authorized}, Processing},
 		},
 		[]still[State]{
-			{NewsUnknown, Repeat, []State{OutcomeUnknown}},
-			{NewsUnknown, Stale, []State{Processing, AwaitingCustomer, Authorized, Succeeded, Failed}},
-			{NewsProcessing, Repeat, []State{Processing}},
-			{NewsProcessing, Stale, []State{AwaitingCustomer, Authorized, Succeeded, Failed}},
-			{NewsActionRequired, Repeat, []State{AwaitingCustomer}},
-			{NewsActionRequired, Stale, []State{Authorized, Succeeded, Failed}},
-			{NewsAuthorized, Repeat, []State{Authorized}},
-			{NewsAuthorized, Stale, final},
-			{NewsSucceeded, Repeat, []State{Succeeded}},
-			{NewsSucceeded, Conflict, []State{Failed}},
-			{NewsSoftFailed, Applied, pending},
-			{NewsSoftFailed, Stale, final},
-			{NewsFailed, Repeat, []State{Failed}},
-			{NewsFailed, Stale, []State{Succeeded}},
-			{NewsMoney, Applied, States()},
-			{NewsDisputed, Applied, States()},
-			{NewsReopened, Repeat, []State{AwaitingCustomer}},
-			{NewsReopened, Stale, []State{Requested, OutcomeUnknown, Processing, Succeeded, Failed}},
-			{NewsProcessingAgain, Repeat, []State{Processing}},
-			{NewsProcessingAgain, Stale, []State{Requested, OutcomeUnknown, Succeeded, Failed}},
+			{EventUnknown, Repeat, []State{OutcomeUnknown}},
+			{EventUnknown, Stale, []State{Processing, AwaitingCustomer, Authorized, Succeeded, Failed}},
+			{EventProcessing, Repeat, []State{Processing}},
+			{EventProcessing, Stale, []State{AwaitingCustomer, Authorized, Succeeded, Failed}},
+			{EventActionRequired, Repeat, []State{AwaitingCustomer}},
+			{EventActionRequired, Stale, []State{Authorized, Succeeded, Failed}},
+			{EventAuthorized, Repeat, []State{Authorized}},
+			{EventAuthorized, Stale, final},
+			{EventSucceeded, Repeat, []State{Succeeded}},
+			{EventSucceeded, Conflict, []State{Failed}},
+			{EventSoftFailed, Applied, pending},
+			{EventSoftFailed, Stale, final},
+			{EventFailed, Repeat, []State{Failed}},
+			{EventFailed, Stale, []State{Succeeded}},
+			{EventMoney, Applied, States()},
+			{EventDisputed, Applied, States()},
+			{EventReopened, Repeat, []State{AwaitingCustomer}},
+			{EventReopened, Stale, []State{Requested, OutcomeUnknown, Processing, Succeeded, Failed}},
+			{EventProcessingAgain, Repeat, []State{Processing}},
+			{EventProcessingAgain, Stale, []State{Requested, OutcomeUnknown, Succeeded, Failed}},
 		})
 )

@@ -10,12 +10,12 @@ func BenchmarkNext(b *testing.B) {
 	for _, bm := range []struct {
 		name string
 		from fsm.State
-		news fsm.News
+		news fsm.Event
 	}{
-		{"moves", fsm.Requested, fsm.NewsSucceeded},
-		{"repeat", fsm.Succeeded, fsm.NewsSucceeded},
-		{"stale", fsm.Succeeded, fsm.NewsProcessing},
-		{"applied beside", fsm.Succeeded, fsm.NewsDisputed},
+		{"moves", fsm.Requested, fsm.EventSucceeded},
+		{"repeat", fsm.Succeeded, fsm.EventSucceeded},
+		{"stale", fsm.Succeeded, fsm.EventProcessing},
+		{"applied beside", fsm.Succeeded, fsm.EventDisputed},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -22,11 +22,11 @@ func TestStepsDoNotDisturbEachOther(t *testing.T) {
 			<-begin
 			for i := range 2000 {
 				row := rows[(i+worker*5)%len(rows)]
-				if step, err := fsm.Next(row.From, row.News); err != nil || step != row.Step {
+				if step, err := fsm.Next(row.From, row.Event); err != nil || step != row.Step {
 					wrong.Add(1)
 				}
 				refund := refundRows[(i+worker)%len(refundRows)]
-				if step, err := fsm.NextRefund(refund.From, refund.News); err != nil || step != refund.RefundStep {
+				if step, err := fsm.NextRefund(refund.From, refund.Event); err != nil || step != refund.RefundStep {
 					wrong.Add(1)
 				}
 				operation := operationRows[(i+worker*3)%len(operationRows)]

@@ -57,7 +57,7 @@ func NextDispute(from, reported DisputeState, dated bool) (DisputeStep, error) {
 	if _, known := disputes.verdicts[reported]; !known {
 		return DisputeStep{From: from, To: from}, fmt.Errorf("%w: %q", ErrState, reported)
 	}
-	news := News(reported)
+	news := Event(reported)
 	if dated {
 		news = datedPrefix + news
 	}
@@ -65,7 +65,7 @@ func NextDispute(from, reported DisputeState, dated bool) (DisputeStep, error) {
 	return DisputeStep{From: from, To: to, Verdict: verdict}, err
 }
 
-const datedPrefix News = "dated "
+const datedPrefix Event = "dated "
 
 var disputes = newDisputes()
 
@@ -74,7 +74,7 @@ func newDisputes() *machine[DisputeState] {
 	var stills []still[DisputeState]
 	for _, from := range DisputeStates() {
 		for _, to := range DisputeStates() {
-			undated, dated, at := News(to), datedPrefix+News(to), []DisputeState{from}
+			undated, dated, at := Event(to), datedPrefix+Event(to), []DisputeState{from}
 			if from == to {
 				stills = append(stills, still[DisputeState]{undated, Repeat, at}, still[DisputeState]{dated, Repeat, at})
 				continue

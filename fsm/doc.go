@@ -1,7 +1,7 @@
 // Package fsm has the state machines of a payment attempt, a refund, an operation and a dispute as pure functions. A state and
 // an event give the next state and a verdict:
 //
-//	step, err := fsm.Next(fsm.Requested, fsm.NewsSucceeded)
+//	step, err := fsm.Next(fsm.Requested, fsm.EventSucceeded)
 //	// step.To == fsm.Succeeded, step.Verdict == fsm.Applied
 //
 // States have a rank, and events move them only upwards. So every order of the same events, with any number of repetitions, ends in

@@ -9,7 +9,7 @@ import (
 
 func ExampleNext() {
 	state := fsm.Requested
-	for _, news := range []fsm.News{fsm.NewsActionRequired, fsm.NewsSucceeded, fsm.NewsSucceeded, fsm.NewsFailed} {
+	for _, news := range []fsm.Event{fsm.EventActionRequired, fsm.EventSucceeded, fsm.EventSucceeded, fsm.EventFailed} {
 		step, err := fsm.Next(state, news)
 		if err != nil {
 			fmt.Println(err)
@@ -28,16 +28,16 @@ func ExampleNext() {
 // A success after the failure leaves the attempt failed: the money is there, and
 // what becomes of it needs review.
 func ExampleNext_conflict() {
-	step, err := fsm.Next(fsm.Failed, fsm.NewsSucceeded)
+	step, err := fsm.Next(fsm.Failed, fsm.EventSucceeded)
 	fmt.Println(step.To, step.Verdict, step.Moved(), err)
 	// Output: failed conflict false <nil>
 }
 
 func ExampleNextRefund() {
-	paid, err := fsm.NextRefund(fsm.RefundPending, fsm.NewsSucceeded)
+	paid, err := fsm.NextRefund(fsm.RefundPending, fsm.EventSucceeded)
 	fmt.Println(paid.To, paid.Verdict, paid.Moved(), err)
 	// The provider undid the refund: a fact, but not another past.
-	taken, err := fsm.NextRefund(paid.To, fsm.NewsFailed)
+	taken, err := fsm.NextRefund(paid.To, fsm.EventFailed)
 	fmt.Println(taken.To, taken.Verdict, taken.Moved(), err)
 	// Output:
 	// succeeded applied true <nil>
@@ -101,7 +101,7 @@ func ExampleOperationMermaid() {
 func ExampleTable() {
 	for _, row := range fsm.Table() {
 		if row.Verdict == fsm.Conflict {
-			fmt.Println(row.From, row.News, row.To)
+			fmt.Println(row.From, row.Event, row.To)
 		}
 	}
 	// Output: failed succeeded failed
@@ -110,7 +110,7 @@ func ExampleTable() {
 func ExampleRefundTable() {
 	for _, row := range fsm.RefundTable() {
 		if row.Moved() {
-			fmt.Println(row.From, row.News, row.To)
+			fmt.Println(row.From, row.Event, row.To)
 		}
 	}
 	// Output:

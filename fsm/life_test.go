@@ -19,9 +19,9 @@ type life[S ~string] struct {
 
 func attemptLife() life[fsm.State] {
 	return life[fsm.State]{
-		states: fsm.States(), events: plain(fsm.AttemptNews()),
+		states: fsm.States(), events: plain(fsm.AttemptEvents()),
 		next: func(from fsm.State, event string) (fsm.State, fsm.Verdict, error) {
-			step, err := fsm.Next(from, fsm.News(event))
+			step, err := fsm.Next(from, fsm.Event(event))
 			return step.To, step.Verdict, err
 		},
 		never: func(fsm.State, string) bool { return false },
@@ -35,9 +35,9 @@ func attemptLife() life[fsm.State] {
 
 func paymentLife() life[fsm.PaymentState] {
 	return life[fsm.PaymentState]{
-		states: fsm.PaymentStates(), events: plain(fsm.AllNews()),
+		states: fsm.PaymentStates(), events: plain(fsm.Events()),
 		next: func(from fsm.PaymentState, event string) (fsm.PaymentState, fsm.Verdict, error) {
-			step, err := fsm.NextPayment(from, fsm.News(event))
+			step, err := fsm.NextPayment(from, fsm.Event(event))
 			return step.To, step.Verdict, err
 		},
 		never: func(fsm.PaymentState, string) bool { return false },
@@ -49,14 +49,14 @@ func paymentLife() life[fsm.PaymentState] {
 }
 
 func refundLife() life[fsm.RefundState] {
-	ofPayments := []fsm.News{fsm.NewsAuthorized, fsm.NewsSoftFailed, fsm.NewsMoney, fsm.NewsDisputed}
+	ofPayments := []fsm.Event{fsm.EventAuthorized, fsm.EventSoftFailed, fsm.EventMoney, fsm.EventDisputed}
 	return life[fsm.RefundState]{
-		states: fsm.RefundStates(), events: plain(fsm.AllNews()),
+		states: fsm.RefundStates(), events: plain(fsm.Events()),
 		next: func(from fsm.RefundState, event string) (fsm.RefundState, fsm.Verdict, error) {
-			step, err := fsm.NextRefund(from, fsm.News(event))
+			step, err := fsm.NextRefund(from, fsm.Event(event))
 			return step.To, step.Verdict, err
 		},
-		never:   func(_ fsm.RefundState, event string) bool { return slices.Contains(ofPayments, fsm.News(event)) },
+		never:   func(_ fsm.RefundState, event string) bool { return slices.Contains(ofPayments, fsm.Event(event)) },
 		forward: func(from, to fsm.RefundState) bool { return from == fsm.RefundPending && to.Final() },
 	}
 }

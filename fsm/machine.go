@@ -12,19 +12,19 @@ import (
 // ErrState is returned for a state that the machine does not have.
 var ErrState = errors.New("unknown state")
 
-// ErrNews is returned for News that the machine does not have.
-var ErrNews = errors.New("unknown news")
+// ErrEvent is returned for an event that the machine does not have.
+var ErrEvent = errors.New("unknown event")
 
 // move is that a report takes any of the states from to the state to.
 type move[S ~string] struct {
-	news News
+	news Event
 	from []S
 	to   S
 }
 
 // still is what a report means in a state that it does not move.
 type still[S ~string] struct {
-	news    News
+	news    Event
 	verdict Verdict
 	in      []S
 }
@@ -35,14 +35,14 @@ type machine[S ~string] struct {
 	moves    []move[S]
 	stills   []still[S]
 	events   fsm.Events
-	verdicts map[S]map[News]Verdict
+	verdicts map[S]map[Event]Verdict
 	idle     sync.Pool
 }
 
 func newMachine[S ~string](states []S, moves []move[S], stills []still[S]) *machine[S] {
-	m := &machine[S]{states: states, moves: moves, stills: stills, verdicts: make(map[S]map[News]Verdict, len(states))}
+	m := &machine[S]{states: states, moves: moves, stills: stills, verdicts: make(map[S]map[Event]Verdict, len(states))}
 	for _, s := range states {
-		m.verdicts[s] = make(map[News]Verdict, len(AllNews()))
+		m.verdicts[s] = make(map[Event]Verdict, len(Events()))
 	}
 	for _, mv := range moves {
 		for _, from := range mv.from {
@@ -61,14 +61,14 @@ func newMachine[S ~string](states []S, moves []move[S], stills []still[S]) *mach
 
 // next is total over the table. A machine costs several times a step to build,
 // so idle ones are kept; none is ever shared between goroutines.
-func (m *machine[S]) next(from S, news News) (S, Verdict, error) {
+func (m *machine[S]) next(from S, news Event) (S, Verdict, error) {
 	row, ok := m.verdicts[from]
 	if !ok {
 		return from, "", fmt.Errorf("%w: %q", ErrState, from)
 	}
 	verdict, ok := row[news]
 	if !ok {
-		return from, "", fmt.Errorf("%w: %q", ErrNews, news)
+		return from, "", fmt.Errorf("%w: %q", ErrEvent, news)
 	}
 	f, _ := m.idle.Get().(*fsm.FSM)
 	defer m.idle.Put(f)

@@ -20,10 +20,10 @@ func writtenOnce[S ~string](t *testing.T, m *machine[S]) {
 	t.Helper()
 	type cell struct {
 		state S
-		news  News
+		news  Event
 	}
 	written := make(map[cell]bool)
-	write := func(news News, states []S) {
+	write := func(news Event, states []S) {
 		for _, s := range states {
 			require.Contains(t, m.states, s)
 			require.False(t, written[cell{s, news}], "%s in %s has two rows", news, s)

@@ -94,10 +94,10 @@ func (s OperationStep) Moved() bool { return s.From != s.To }
 // NextOperation returns the effect of an event on an operation in a state. It is total
 // over OperationStates and OperationEvents, but for what must not happen: an operation
 // that may have been sent is never withdrawn, and one that was not sent is neither
-// lost nor accepted; that is ErrNews, as is an event that there is none of. Any other
+// lost nor accepted; that is ErrEvent, as is an event that there is none of. Any other
 // state is ErrState.
 func NextOperation(from OperationState, event OperationEvent) (OperationStep, error) {
-	to, verdict, err := operations.next(from, News(event))
+	to, verdict, err := operations.next(from, Event(event))
 	return OperationStep{From: from, To: to, Verdict: verdict}, err
 }
 
@@ -111,28 +111,28 @@ var (
 
 func operationMoves() []move[OperationState] {
 	return []move[OperationState]{
-		{News(OperationSend), []OperationState{OperationWanted, OperationUnknown, OperationAccepted}, OperationSent},
-		{News(OperationAsk), []OperationState{OperationSent}, OperationUnknown},
-		{News(OperationRestore), []OperationState{OperationSent}, OperationWanted},
-		{News(OperationLose), []OperationState{OperationSent}, OperationUnknown},
-		{News(OperationAccept), []OperationState{OperationSent, OperationUnknown}, OperationAccepted},
-		{News(OperationFinish), opened, OperationDone},
-		{News(OperationRefuse), opened, OperationRefused},
-		{News(OperationMiss), unsure, OperationNotSent},
-		{News(OperationWithdraw), []OperationState{OperationWanted}, OperationWithdrawn},
+		{Event(OperationSend), []OperationState{OperationWanted, OperationUnknown, OperationAccepted}, OperationSent},
+		{Event(OperationAsk), []OperationState{OperationSent}, OperationUnknown},
+		{Event(OperationRestore), []OperationState{OperationSent}, OperationWanted},
+		{Event(OperationLose), []OperationState{OperationSent}, OperationUnknown},
+		{Event(OperationAccept), []OperationState{OperationSent, OperationUnknown}, OperationAccepted},
+		{Event(OperationFinish), opened, OperationDone},
+		{Event(OperationRefuse), opened, OperationRefused},
+		{Event(OperationMiss), unsure, OperationNotSent},
+		{Event(OperationWithdraw), []OperationState{OperationWanted}, OperationWithdrawn},
 	}
 }
 
 func operationStills() []still[OperationState] {
 	stills := []still[OperationState]{
-		{News(OperationSend), Applied, []OperationState{OperationSent}},
-		{News(OperationAsk), Applied, []OperationState{OperationWanted, OperationUnknown, OperationAccepted}},
-		{News(OperationRestore), Repeat, []OperationState{OperationWanted}},
-		{News(OperationLose), Repeat, []OperationState{OperationUnknown, OperationAccepted}},
-		{News(OperationAccept), Repeat, []OperationState{OperationAccepted}},
+		{Event(OperationSend), Applied, []OperationState{OperationSent}},
+		{Event(OperationAsk), Applied, []OperationState{OperationWanted, OperationUnknown, OperationAccepted}},
+		{Event(OperationRestore), Repeat, []OperationState{OperationWanted}},
+		{Event(OperationLose), Repeat, []OperationState{OperationUnknown, OperationAccepted}},
+		{Event(OperationAccept), Repeat, []OperationState{OperationAccepted}},
 	}
 	for _, event := range OperationEvents() {
-		stills = append(stills, still[OperationState]{News(event), Stale, closedOps})
+		stills = append(stills, still[OperationState]{Event(event), Stale, closedOps})
 	}
 	return stills
 }

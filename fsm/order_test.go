@@ -10,14 +10,14 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// bag is a set of reports: a bit for each place in AllNews.
+// bag is a set of reports: a bit for each place in Events.
 type bag uint16
 
-func (b bag) with(n fsm.News) bag { return b | 1<<slices.Index(fsm.AllNews(), n) }
+func (b bag) with(n fsm.Event) bag { return b | 1<<slices.Index(fsm.Events(), n) }
 
-func (b bag) has(n fsm.News) bool { return b.with(n) == b }
+func (b bag) has(n fsm.Event) bool { return b.with(n) == b }
 
-func (b bag) contradicts() bool { return b.has(fsm.NewsSucceeded) && b.has(fsm.NewsFailed) }
+func (b bag) contradicts() bool { return b.has(fsm.EventSucceeded) && b.has(fsm.EventFailed) }
 
 // outcome is where a course of reports leads, with what needs review.
 type outcome[S comparable] struct {
@@ -31,18 +31,18 @@ type outcome[S comparable] struct {
 type course[S comparable] struct {
 	outcome[S]
 	heard bag
-	first fsm.News // the success or failure that came first
+	first fsm.Event // the success or failure that came first
 }
 
 // hearing is Next or NextRefund, failing the test on an error.
-type hearing[S comparable] func(S, fsm.News) (S, fsm.Verdict)
+type hearing[S comparable] func(S, fsm.Event) (S, fsm.Verdict)
 
-func (c course[S]) hear(n fsm.News, next hearing[S]) course[S] {
+func (c course[S]) hear(n fsm.Event, next hearing[S]) course[S] {
 	to, verdict := next(c.state, n)
-	if verdict == fsm.Applied && to == c.state && n != fsm.NewsSoftFailed {
+	if verdict == fsm.Applied && to == c.state && n != fsm.EventSoftFailed {
 		c.beside = c.beside.with(n)
 	}
-	if c.first == "" && (n == fsm.NewsSucceeded || n == fsm.NewsFailed) {
+	if c.first == "" && (n == fsm.EventSucceeded || n == fsm.EventFailed) {
 		c.first = n
 	}
 	c.conflict = c.conflict || verdict == fsm.Conflict
@@ -52,7 +52,7 @@ func (c course[S]) hear(n fsm.News, next hearing[S]) course[S] {
 
 // courses follows all reports in every order and any number of times. It ends
 // because a course is finite: what leads to one already followed adds nothing.
-func courses[S comparable](start S, known []fsm.News, next hearing[S]) []course[S] {
+func courses[S comparable](start S, known []fsm.Event, next hearing[S]) []course[S] {
 	all := []course[S]{{outcome: outcome[S]{state: start}}}
 	followed := map[course[S]]bool{all[0]: true}
 	for at := 0; at < len(all); at++ {
@@ -89,20 +89,20 @@ func sameOutcome[S comparable](t *testing.T, all []course[S]) int {
 // is a conflict exactly when a success came after a failure had decided.
 func firstWins[S comparable](t *testing.T, all []course[S], succeeded, failed S) {
 	t.Helper()
-	want := map[fsm.News]S{fsm.NewsSucceeded: succeeded, fsm.NewsFailed: failed}
+	want := map[fsm.Event]S{fsm.EventSucceeded: succeeded, fsm.EventFailed: failed}
 	seen := 0
 	for _, c := range all {
 		if c.heard.contradicts() {
 			seen++
 			require.Equal(t, want[c.first], c.state)
-			require.Equal(t, c.first == fsm.NewsFailed, c.conflict)
+			require.Equal(t, c.first == fsm.EventFailed, c.conflict)
 		}
 	}
 	require.Positive(t, seen)
 }
 
 func attemptHears(t require.TestingT) hearing[fsm.State] {
-	return func(s fsm.State, n fsm.News) (fsm.State, fsm.Verdict) {
+	return func(s fsm.State, n fsm.Event) (fsm.State, fsm.Verdict) {
 		step, err := fsm.Next(s, n)
 		require.NoError(t, err)
 		return step.To, step.Verdict
@@ -110,7 +110,7 @@ func attemptHears(t require.TestingT) hearing[fsm.State] {
 }
 
 func refundHears(t require.TestingT) hearing[fsm.RefundState] {
-	return func(s fsm.RefundState, n fsm.News) (fsm.RefundState, fsm.Verdict) {
+	return func(s fsm.RefundState, n fsm.Event) (fsm.RefundState, fsm.Verdict) {
 		step, err := fsm.NextRefund(s, n)
 		require.NoError(t, err)
 		return step.To, step.Verdict
@@ -119,7 +119,7 @@ func refundHears(t require.TestingT) hearing[fsm.RefundState] {
 
 func TestEveryOrderOfNewsEndsTheSame(t *testing.T) {
 	t.Parallel()
-	all := courses(fsm.Requested, fsm.AllNews(), attemptHears(t))
+	all := courses(fsm.Requested, fsm.Events(), attemptHears(t))
 	// Nine reports; of the 512 sets a quarter have both success and failure.
 	require.Equal(t, 384, sameOutcome(t, all))
 	firstWins(t, all, fsm.Succeeded, fsm.Failed)
@@ -127,18 +127,18 @@ func TestEveryOrderOfNewsEndsTheSame(t *testing.T) {
 
 func TestEveryOrderOfRefundNewsEndsTheSame(t *testing.T) {
 	t.Parallel()
-	var known []fsm.News
+	var known []fsm.Event
 	for _, row := range fsm.RefundTable() {
 		if row.From == fsm.RefundPending {
-			known = append(known, row.News)
+			known = append(known, row.Event)
 		}
 	}
 	all := courses(fsm.RefundPending, known, refundHears(t))
 	require.Equal(t, 24, sameOutcome(t, all))
 	firstWins(t, all, fsm.RefundSucceeded, fsm.RefundFailed)
 	for _, c := range all {
-		undone := c.heard.contradicts() && c.first == fsm.NewsSucceeded
-		require.Equal(t, undone, c.beside.has(fsm.NewsFailed), "a refund undone is seen")
+		undone := c.heard.contradicts() && c.first == fsm.EventSucceeded
+		require.Equal(t, undone, c.beside.has(fsm.EventFailed), "a refund undone is seen")
 	}
 }
 
@@ -146,8 +146,8 @@ func TestEveryOrderOfRefundNewsEndsTheSame(t *testing.T) {
 // they are about has arrived.
 func TestMoneyThatMovedIsAlwaysSeen(t *testing.T) {
 	t.Parallel()
-	for _, c := range courses(fsm.Requested, fsm.AllNews(), attemptHears(t)) {
-		for _, n := range []fsm.News{fsm.NewsMoney, fsm.NewsDisputed} {
+	for _, c := range courses(fsm.Requested, fsm.Events(), attemptHears(t)) {
+		for _, n := range []fsm.Event{fsm.EventMoney, fsm.EventDisputed} {
 			require.Equal(t, c.heard.has(n), c.beside.has(n))
 		}
 	}
@@ -158,15 +158,15 @@ func TestMoneyThatMovedIsAlwaysSeen(t *testing.T) {
 func TestShuffledNewsEndsTheSame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		never := rapid.SampledFrom([]fsm.News{fsm.NewsSucceeded, fsm.NewsFailed}).Draw(t, "never")
-		said := slices.DeleteFunc(fsm.AllNews(), func(n fsm.News) bool { return n == never })
+		never := rapid.SampledFrom([]fsm.Event{fsm.EventSucceeded, fsm.EventFailed}).Draw(t, "never")
+		said := slices.DeleteFunc(fsm.Events(), func(n fsm.Event) bool { return n == never })
 		news := rapid.SliceOfN(rapid.SampledFrom(said), 0, 30).Draw(t, "news")
 		shuffled := rapid.Permutation(news).Draw(t, "shuffled")
 		require.Equal(t, hearAll(t, news), hearAll(t, shuffled))
 	})
 }
 
-func hearAll(t require.TestingT, news []fsm.News) outcome[fsm.State] {
+func hearAll(t require.TestingT, news []fsm.Event) outcome[fsm.State] {
 	c := course[fsm.State]{outcome: outcome[fsm.State]{state: fsm.Requested}}
 	for _, n := range news {
 		c = c.hear(n, attemptHears(t))

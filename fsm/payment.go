@@ -38,10 +38,10 @@ type PaymentStep struct {
 // Moved reports whether the state changed.
 func (s PaymentStep) Moved() bool { return s.From != s.To }
 
-// NextPayment returns the effect of a report on a payment in a state. It is total over PaymentStates and the News of a
-// payment; NewsReopened and NewsProcessingAgain are of attempts alone: they are ErrNews, as is any unknown News. Any
+// NextPayment returns the effect of a report on a payment in a state. It is total over PaymentStates and the events of a
+// payment; EventReopened and EventProcessingAgain are of attempts alone: they are ErrEvent, as is any unknown event. Any
 // unknown state is ErrState.
-func NextPayment(from PaymentState, news News) (PaymentStep, error) {
+func NextPayment(from PaymentState, news Event) (PaymentStep, error) {
 	to, verdict, err := paymentsOf.next(from, news)
 	return PaymentStep{From: from, To: to, Verdict: verdict}, err
 }
@@ -51,44 +51,44 @@ var (
 
 	paymentsOf = newMachine(PaymentStates(),
 		[]move[PaymentState]{
-			{NewsProcessing, []PaymentState{PaymentNamed, PaymentOpen}, PaymentProcessing},
-			{NewsActionRequired, []PaymentState{PaymentNamed, PaymentProcessing}, PaymentOpen},
-			{NewsSoftFailed, []PaymentState{PaymentProcessing}, PaymentOpen},
-			{NewsAuthorized, []PaymentState{PaymentNamed, PaymentOpen, PaymentProcessing, PaymentFailed}, PaymentAuthorized},
-			{NewsSucceeded, []PaymentState{PaymentNamed, PaymentOpen, PaymentProcessing, PaymentAuthorized, PaymentFailed}, PaymentCaptured},
-			{NewsFailed, untaken, PaymentFailed},
+			{EventProcessing, []PaymentState{PaymentNamed, PaymentOpen}, PaymentProcessing},
+			{EventActionRequired, []PaymentState{PaymentNamed, PaymentProcessing}, PaymentOpen},
+			{EventSoftFailed, []PaymentState{PaymentProcessing}, PaymentOpen},
+			{EventAuthorized, []PaymentState{PaymentNamed, PaymentOpen, PaymentProcessing, PaymentFailed}, PaymentAuthorized},
+			{EventSucceeded, []PaymentState{PaymentNamed, PaymentOpen, PaymentProcessing, PaymentAuthorized, PaymentFailed}, PaymentCaptured},
+			{EventFailed, untaken, PaymentFailed},
 		},
 		[]still[PaymentState]{
-			{NewsUnknown, Stale, PaymentStates()},
-			{NewsProcessing, Repeat, []PaymentState{PaymentProcessing}},
-			{NewsProcessing, Stale, []PaymentState{PaymentAuthorized, PaymentCaptured, PaymentFailed}},
-			{NewsActionRequired, Repeat, []PaymentState{PaymentOpen}},
-			{NewsActionRequired, Stale, []PaymentState{PaymentAuthorized, PaymentCaptured, PaymentFailed}},
-			{NewsSoftFailed, Applied, []PaymentState{PaymentNamed, PaymentOpen, PaymentAuthorized}},
-			{NewsSoftFailed, Stale, []PaymentState{PaymentCaptured, PaymentFailed}},
-			{NewsAuthorized, Repeat, []PaymentState{PaymentAuthorized}},
-			{NewsAuthorized, Stale, []PaymentState{PaymentCaptured}},
-			{NewsSucceeded, Repeat, []PaymentState{PaymentCaptured}},
-			{NewsFailed, Repeat, []PaymentState{PaymentFailed}},
-			{NewsFailed, Stale, []PaymentState{PaymentCaptured}},
-			{NewsMoney, Applied, PaymentStates()},
-			{NewsDisputed, Applied, PaymentStates()},
+			{EventUnknown, Stale, PaymentStates()},
+			{EventProcessing, Repeat, []PaymentState{PaymentProcessing}},
+			{EventProcessing, Stale, []PaymentState{PaymentAuthorized, PaymentCaptured, PaymentFailed}},
+			{EventActionRequired, Repeat, []PaymentState{PaymentOpen}},
+			{EventActionRequired, Stale, []PaymentState{PaymentAuthorized, PaymentCaptured, PaymentFailed}},
+			{EventSoftFailed, Applied, []PaymentState{PaymentNamed, PaymentOpen, PaymentAuthorized}},
+			{EventSoftFailed, Stale, []PaymentState{PaymentCaptured, PaymentFailed}},
+			{EventAuthorized, Repeat, []PaymentState{PaymentAuthorized}},
+			{EventAuthorized, Stale, []PaymentState{PaymentCaptured}},
+			{EventSucceeded, Repeat, []PaymentState{PaymentCaptured}},
+			{EventFailed, Repeat, []PaymentState{PaymentFailed}},
+			{EventFailed, Stale, []PaymentState{PaymentCaptured}},
+			{EventMoney, Applied, PaymentStates()},
+			{EventDisputed, Applied, PaymentStates()},
 		})
 )
 
 // PaymentRow is the effect of one report on a payment in one state.
 type PaymentRow struct {
-	News News
+	Event Event
 	PaymentStep
 }
 
-// PaymentTable lists the results of NextPayment, ordered as Table is. News that a payment does not have has no row.
+// PaymentTable lists the results of NextPayment, ordered as Table is. An event that a payment does not have has no row.
 func PaymentTable() []PaymentRow {
 	var rows []PaymentRow
 	for _, from := range PaymentStates() {
-		for _, news := range AllNews() {
+		for _, news := range Events() {
 			if step, err := NextPayment(from, news); err == nil {
-				rows = append(rows, PaymentRow{News: news, PaymentStep: step})
+				rows = append(rows, PaymentRow{Event: news, PaymentStep: step})
 			}
 		}
 	}

@@ -32,33 +32,33 @@ type RefundStep struct {
 func (s RefundStep) Moved() bool { return s.From != s.To }
 
 // NextRefund returns the effect of a report on a refund in a state. It is total over RefundStates and
-// the News that a refund can have: unknown, processing, action_required, succeeded and failed. Any
-// other state is ErrState. Any other News is ErrNews, also authorized, soft_failed, money and
+// the events that a refund can have: unknown, processing, action_required, succeeded and failed. Any
+// other state is ErrState. Any other event is ErrEvent, also authorized, soft_failed, money and
 // disputed: they are of a payment: the caller has taken one for the other, and a verdict would bury
 // what was reported about the payment. With an error the step does not move and has no verdict.
 //
 // A failure after the success is Applied although nothing moves: the provider
 // took back what it had paid, which is a fact about the money and not about the
 // past.
-func NextRefund(from RefundState, news News) (RefundStep, error) {
+func NextRefund(from RefundState, news Event) (RefundStep, error) {
 	to, verdict, err := refunds.next(from, news)
 	return RefundStep{From: from, To: to, Verdict: verdict}, err
 }
 
 var refunds = newMachine(RefundStates(),
 	[]move[RefundState]{
-		{NewsSucceeded, []RefundState{RefundPending}, RefundSucceeded},
-		{NewsFailed, []RefundState{RefundPending}, RefundFailed},
+		{EventSucceeded, []RefundState{RefundPending}, RefundSucceeded},
+		{EventFailed, []RefundState{RefundPending}, RefundFailed},
 	},
 	[]still[RefundState]{
-		{NewsUnknown, Repeat, []RefundState{RefundPending}},
-		{NewsUnknown, Stale, []RefundState{RefundSucceeded, RefundFailed}},
-		{NewsProcessing, Repeat, []RefundState{RefundPending}},
-		{NewsProcessing, Stale, []RefundState{RefundSucceeded, RefundFailed}},
-		{NewsActionRequired, Repeat, []RefundState{RefundPending}},
-		{NewsActionRequired, Stale, []RefundState{RefundSucceeded, RefundFailed}},
-		{NewsSucceeded, Repeat, []RefundState{RefundSucceeded}},
-		{NewsSucceeded, Conflict, []RefundState{RefundFailed}},
-		{NewsFailed, Repeat, []RefundState{RefundFailed}},
-		{NewsFailed, Applied, []RefundState{RefundSucceeded}},
+		{EventUnknown, Repeat, []RefundState{RefundPending}},
+		{EventUnknown, Stale, []RefundState{RefundSucceeded, RefundFailed}},
+		{EventProcessing, Repeat, []RefundState{RefundPending}},
+		{EventProcessing, Stale, []RefundState{RefundSucceeded, RefundFailed}},
+		{EventActionRequired, Repeat, []RefundState{RefundPending}},
+		{EventActionRequired, Stale, []RefundState{RefundSucceeded, RefundFailed}},
+		{EventSucceeded, Repeat, []RefundState{RefundSucceeded}},
+		{EventSucceeded, Conflict, []RefundState{RefundFailed}},
+		{EventFailed, Repeat, []RefundState{RefundFailed}},
+		{EventFailed, Applied, []RefundState{RefundSucceeded}},
 	})

@@ -2,18 +2,18 @@ package fsm
 
 // Row is the effect of one report on an attempt in one state.
 type Row struct {
-	News News
+	Event Event
 	Step
 }
 
-// Table lists the results of Next for every state and all News, by state in the order of States, then
-// by News in the order of AttemptNews.
+// Table lists the results of Next for every state and all events, by state in the order of States, then
+// by event in the order of AttemptEvents.
 func Table() []Row {
 	var rows []Row
 	for _, from := range States() {
-		for _, news := range AttemptNews() {
+		for _, news := range AttemptEvents() {
 			if step, err := Next(from, news); err == nil {
-				rows = append(rows, Row{News: news, Step: step})
+				rows = append(rows, Row{Event: news, Step: step})
 			}
 		}
 	}
@@ -22,18 +22,18 @@ func Table() []Row {
 
 // RefundRow is the effect of one report on a refund in one state.
 type RefundRow struct {
-	News News
+	Event Event
 	RefundStep
 }
 
-// RefundTable lists the results of NextRefund, ordered as Table is. News that a refund does not have
+// RefundTable lists the results of NextRefund, ordered as Table is. An event that a refund does not have
 // has no row.
 func RefundTable() []RefundRow {
 	var rows []RefundRow
 	for _, from := range RefundStates() {
-		for _, news := range AllNews() {
+		for _, news := range Events() {
 			if step, err := NextRefund(from, news); err == nil {
-				rows = append(rows, RefundRow{News: news, RefundStep: step})
+				rows = append(rows, RefundRow{Event: news, RefundStep: step})
 			}
 		}
 	}

@@ -54,19 +54,19 @@ func (m life[S]) check(t *testing.T, from S, event string) {
 func TestTables(t *testing.T) {
 	t.Parallel()
 	for _, row := range fsm.Table() {
-		step, err := fsm.Next(row.From, row.News)
+		step, err := fsm.Next(row.From, row.Event)
 		require.NoError(t, err)
 		require.Equal(t, step, row.Step)
 	}
 	require.Len(t, fsm.Table(), 7*11)
 	for _, row := range fsm.PaymentTable() {
-		step, err := fsm.NextPayment(row.From, row.News)
+		step, err := fsm.NextPayment(row.From, row.Event)
 		require.NoError(t, err)
 		require.Equal(t, step, row.PaymentStep)
 	}
 	require.Len(t, fsm.PaymentTable(), 6*9)
 	for _, row := range fsm.RefundTable() {
-		step, err := fsm.NextRefund(row.From, row.News)
+		step, err := fsm.NextRefund(row.From, row.Event)
 		require.NoError(t, err)
 		require.Equal(t, step, row.RefundStep)
 	}
@@ -81,18 +81,18 @@ func TestTables(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	_, err := fsm.Next("paid", fsm.NewsFailed)
+	_, err := fsm.Next("paid", fsm.EventFailed)
 	require.ErrorIs(t, err, fsm.ErrState)
 	_, err = fsm.Next(fsm.Processing, "charged")
-	require.ErrorIs(t, err, fsm.ErrNews)
-	_, err = fsm.NextRefund("paid", fsm.NewsFailed)
+	require.ErrorIs(t, err, fsm.ErrEvent)
+	_, err = fsm.NextRefund("paid", fsm.EventFailed)
 	require.ErrorIs(t, err, fsm.ErrState)
-	_, err = fsm.NextRefund(fsm.RefundPending, fsm.NewsDisputed)
-	require.ErrorIs(t, err, fsm.ErrNews)
+	_, err = fsm.NextRefund(fsm.RefundPending, fsm.EventDisputed)
+	require.ErrorIs(t, err, fsm.ErrEvent)
 	_, err = fsm.NextOperation("paid", fsm.OperationSend)
 	require.ErrorIs(t, err, fsm.ErrState)
 	_, err = fsm.NextOperation(fsm.OperationSent, fsm.OperationWithdraw)
-	require.ErrorIs(t, err, fsm.ErrNews)
+	require.ErrorIs(t, err, fsm.ErrEvent)
 	_, err = fsm.NextDispute("paid", fsm.DisputeWon, true)
 	require.ErrorIs(t, err, fsm.ErrState)
 	_, err = fsm.NextDispute(fsm.DisputeOpen, "paid", false)

@@ -26,7 +26,7 @@ func (c *backfillCmd) Run(ctx context.Context, a *app) error {
 		}
 		count, err := backfill.Run(ctx, backfill.Options{
 			Account: c.Account, Span: span, Events: account.Events, Reader: b.used.Readers.Get(c.Account), Now: now,
-			Take:     b.rooms.Inbox.Inbox.Intake, // without notes: a listed event is no delivery that came again
+			Take:     b.useCases.Inbox.Inbox.Intake, // without notes: a listed event is no delivery that came again
 			Progress: backfill.Reporter(now, func(line string) { _, _ = fmt.Fprintln(a.stderr, line) }),
 		})
 		_, _ = fmt.Fprintln(a.stdout, count)

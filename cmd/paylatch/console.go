@@ -16,7 +16,7 @@ import (
 
 // newConsole makes the pages for support. In dev a token signs a person in, and on
 // an address of this machine the browser sends its cookie without TLS.
-func (in *instance) newConsole(d allcells.Desk, found *finder.Service, label string, dev bool) http.Handler {
+func (in *instance) newConsole(d allcells.BackOffice, found *finder.Service, label string, dev bool) http.Handler {
 	all := lists.New(in.of.lists(in.store))
 	o := console.Options{Support: d.Support, Finder: found, Jobs: d.Jobs, Worklist: d.Worklist, Overview: d.Overview, Requests: d.Requests, Payments: d.Payments, Endpoints: d.Endpoints, Disputes: all, Lists: all, Customers: all, Dashboard: in.cfg.PaymentPage, SignIn: session.Options{
 		AuditLog: d.Support, Store: in.of.stores[cell.Only].Sessions(), Cells: in.of.cfg.Choice(), Cell: label, Log: in.log, Now: now,

@@ -25,7 +25,7 @@ type desk struct {
 	*support.Service
 
 	worklist *worklist.Service
-	rooms    rooms
+	useCases useCases
 
 	who   support.Staff
 	out   io.Writer
@@ -36,9 +36,9 @@ type desk struct {
 // withDesk calls do with the support side on the configured database.
 func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 	return withRooms(ctx, a, func(b beside) error {
-		s := support.New(support.Options{Store: b.store.Support(), Payments: b.rooms, Flush: b.notes.Flush, Endpoints: publisher.Types(b.cfg)})
+		s := support.New(support.Options{Store: b.store.Support(), Payments: b.useCases, Flush: b.notes.Flush, Endpoints: publisher.Types(b.cfg)})
 		return do(desk{
-			Service: s, worklist: worklistOf(b.store, s, b.rooms), rooms: b.rooms,
+			Service: s, worklist: worklistOf(b.store, s, b.useCases), useCases: b.useCases,
 			who: support.Operator(), out: a.stdout, cfg: b.cfg, store: b.store,
 		})
 	})
@@ -55,11 +55,11 @@ func (c *eraseCmd) Run(ctx context.Context, a *app) error {
 
 // beside is the use cases on the configured database, beside the running service.
 type beside struct {
-	cfg   *config.Config
-	store *postgres.Store
-	rooms rooms
-	notes *activity.Notes
-	used  *accounts.Set
+	cfg      *config.Config
+	store    *postgres.Store
+	useCases useCases
+	notes    *activity.Notes
+	used     *accounts.Set
 }
 
 // withRooms calls do with the use cases on the configured database.
@@ -93,7 +93,7 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 		if err != nil {
 			return err
 		}
-		payments := newRooms(cfg, store, used, notes, sealer, guard, counted)
+		payments := newUseCases(cfg, store, used, notes, sealer, guard, counted)
 		return errors.Join(do(beside{cfg, store, payments, notes, used}), notes.Flush(ctx))
 	})
 }

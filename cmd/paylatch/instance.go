@@ -50,7 +50,7 @@ type instance struct {
 	// accounts are replaced by how, which reloads the configuration.
 	accounts *accounts.Set
 	how      serving
-	rooms    rooms
+	useCases useCases
 	books    *reconcile.Reconciler
 	today    *overview.Service
 	notes    *activity.Notes
@@ -96,18 +96,18 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	}
 	in.notes = activity.NewNotes(in.store, now)
 	in.access = support.NewAccessLog(in.store.Support(), now)
-	counted := in.counted()
+	counted := in.newMetrics()
 	in.store.OnCommit(counted.Commit)
 	if err := in.openAccounts(ring, counted); err != nil {
 		return nil, err
 	}
-	in.rooms = newRooms(cfg, in.store, in.accounts, in.notes, sealer, in.guard, counted)
+	in.useCases = newUseCases(cfg, in.store, in.accounts, in.notes, sealer, in.guard, counted)
 	in.rejected = rejected.New(rejected.Options{
-		Store: in.store.Rejected(), Box: sealer, Accounts: in.accounts.Rejected, Take: in.rooms.Intake,
+		Store: in.store.Rejected(), Box: sealer, Accounts: in.accounts.Rejected, Take: in.useCases.Intake,
 		Dropped: counted.RejectedDropped, Recovered: counted.RejectedRecovered, Now: now,
 	})
-	in.books = in.rooms.reconciler(in.store)
-	in.hub = waiting.NewHub(in.store.Bus(), in.rooms.Watched, max(1, server.Waiters(cfg.MaxWaiters, func(able, files int) {
+	in.books = in.useCases.reconciler(in.store)
+	in.hub = waiting.NewHub(in.store.Bus(), in.useCases.Watched, max(1, server.Waiters(cfg.MaxWaiters, func(able, files int) {
 		log.Info().Int("max_waiters", cfg.MaxWaiters).Int("limit", able).Int("open_files", files).
 			Msg("the limit of open files allows fewer long polls and streams than max_waiters")
 	})/len(of.cfg.Numbers())), func(err error) {
@@ -120,12 +120,12 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 		in.hub.Changed(ids)
 		in.events.Changed(ids)
 	})
-	in.mount(counted, refusals)
+	in.routes(counted, refusals)
 	return in, nil
 }
 
-// counted makes the metrics. What they read is read when they are scraped.
-func (in *instance) counted() *metrics.Metrics {
+// newMetrics makes the metrics. What they read is read when they are scraped.
+func (in *instance) newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Options{
 		Keys: in.store.KeysEstimate, Waiting: in.waiting, Disputes: in.disputed, Overdue: in.store.Overdue, FinalBehind: in.store.FinalLookupsBehind, Parked: in.store.ParkedEvents,
 		Reconciled: func(ctx context.Context) (map[string]time.Duration, error) { return in.books.Ages(ctx) },
@@ -147,23 +147,23 @@ func (in *instance) refused(r support.Refusal) {
 	in.access.Refused(r)
 }
 
-// mount wires what is served and what is done on a clock.
-func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
-	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: publisher.Types(in.cfg)})
+// routes wires what is served and what is done on a clock.
+func (in *instance) routes(counted *metrics.Metrics, refusals *zerolog.Logger) {
+	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.useCases, Flush: in.notes.Flush, Endpoints: publisher.Types(in.cfg)})
 	in.today = overview.New(overview.Options{
-		Store: in.store.Overview(), Audit: desk, Accounts: in.rooms, Endpoints: in.events.Endpoints, Held: in.guard.All, Breakers: counted.Breakers,
+		Store: in.store.Overview(), Audit: desk, Accounts: in.useCases, Endpoints: in.events.Endpoints, Held: in.guard.All, Breakers: counted.Breakers,
 		Added: counted.Ended, Now: now,
 	})
 	in.metrics = counted
 	counted.Reloaded(true, now())
 	in.workers = worker.New(in.log, in.loops(in.how, counted)...)
-	own := allcells.Desk{
-		Support: desk, Worklist: worklistOf(in.store, desk, in.rooms), Overview: in.today, Jobs: bulk.New(in.cfg.Cell, in.store.Jobs(), desk),
-		Requests: refundrequest.New(in.store.Requests(), in.rooms, desk), Endpoints: in.events.Endpoints, Payments: in.rooms,
+	own := allcells.BackOffice{
+		Support: desk, Worklist: worklistOf(in.store, desk, in.useCases), Overview: in.today, Jobs: bulk.New(in.cfg.Cell, in.store.Jobs(), desk),
+		Requests: refundrequest.New(in.store.Requests(), in.useCases, desk), Endpoints: in.events.Endpoints, Payments: in.useCases,
 	}
-	in.of.desks = append(in.of.desks, allcells.Cell{Number: in.cfg.Cell, Desk: own})
+	in.of.desks = append(in.of.desks, allcells.Cell{Number: in.cfg.Cell, BackOffice: own})
 	served := api.Options{
-		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.rooms, Rejected: in.rejected.Keep, Refused: in.refused, Demo: in.how.dev,
+		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.useCases, Rejected: in.rejected.Keep, Refused: in.refused, Demo: in.how.dev,
 		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
 		CustomersMay: customersMay(in.cfg), Quota: idempotency.Quota{NewKeys: in.cfg.Idempotency.Quota.NewKeys, Per: in.cfg.Idempotency.Quota.Per},
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
@@ -175,17 +175,17 @@ func (in *instance) mount(counted *metrics.Metrics, refusals *zerolog.Logger) {
 		in.operations = in.handler
 		return
 	}
-	in.handler = api.New(in.offer(served, own, in.of.label(in.cfg.Cell)))
+	in.handler = api.New(in.withStaff(served, own, in.of.label(in.cfg.Cell)))
 	if served.OperationsApart {
 		in.operations = api.NewOperations(served)
 	}
 	if in.cfg.Cell == cell.Only && len(in.of.cfg.Cells) > 0 {
-		in.of.handler = api.New(in.offer(served, in.of.desks.All(), ""))
+		in.of.handler = api.New(in.withStaff(served, in.of.desks.All(), ""))
 	}
 }
 
-// offer adds what staff does, in a cell, or in all where it is none.
-func (in *instance) offer(o api.Options, d allcells.Desk, cell string) api.Options {
+// withStaff adds what staff does, in a cell, or in all where it is none.
+func (in *instance) withStaff(o api.Options, d allcells.BackOffice, cell string) api.Options {
 	o.Support, o.Worklist, o.Overview, o.Jobs, o.RefundRequests, o.Endpoints = d.Support, d.Worklist, d.Overview, d.Jobs, d.Requests, d.Endpoints
 	found := finder.New(in.of.finder(in.store), d.Support, now)
 	o.Finder, o.Console = found, in.newConsole(d, found, cell, in.how.dev)
@@ -255,7 +255,7 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 
 	var working, committing, announcing sync.WaitGroup
 	announcing.Go(func() { _ = in.hub.Announce(announcer) })
-	committing.Go(func() { _ = in.rooms.Run(committer) })
+	committing.Go(func() { _ = in.useCases.Run(committer) })
 	working.Go(func() { _ = in.workers.Run(workers) })
 	working.Go(func() { _ = in.auth.Run(workers) })
 	working.Go(func() { _ = in.hub.Run(workers) })
@@ -272,7 +272,7 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 	working.Wait()
 	stopCommitter()
 	committing.Wait()
-	in.rooms.close()
+	in.useCases.close()
 	if lost := in.rejected.Flush(context.WithoutCancel(ctx)); lost != nil {
 		in.log.Warn().Err(lost).Msg("the last deliveries that were rejected were not kept")
 	}

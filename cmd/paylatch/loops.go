@@ -30,14 +30,14 @@ func (in *instance) loops(how serving, counted *metrics.Metrics) []worker.Loop {
 }
 
 func (in *instance) shared(counted *metrics.Metrics, dev bool) []worker.Loop {
-	rechecks := recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: in.accounts.Charged, Counted: counted.FinalLookup, Now: now})
+	rechecks := recheck.New(recheck.Options{Store: in.store, Runner: in.useCases, Accounts: in.accounts.Charged, Counted: counted.FinalLookup, Now: now})
 	return append([]worker.Loop{
-		worker.Reconcile(in.rooms, in.cfg.Reconcile.Every, in.log), worker.Recheck(rechecks), worker.ReconcileBooks(in.books, counted.Reconciled, in.log),
+		worker.Reconcile(in.useCases, in.cfg.Reconcile.Every, in.log), worker.Recheck(rechecks), worker.ReconcileBooks(in.books, counted.Reconciled, in.log),
 
-		worker.RetryParked(in.rooms), worker.RetryEarly(in.rooms), worker.Stale(in.rooms, counted.Stale), worker.Foreign(in.rooms, now, in.log),
-		worker.ReadAgain(in.rooms, version), worker.VerifyRejected(in.rejected),
+		worker.RetryParked(in.useCases), worker.RetryEarly(in.useCases), worker.Stale(in.useCases, counted.Stale), worker.Foreign(in.useCases, now, in.log),
+		worker.ReadAgain(in.useCases, version), worker.VerifyRejected(in.rejected),
 
-		worker.Jobs(jobsOf(in.cfg, in.store, in.rooms, in.log)), worker.Settle(settlerOf(in.store, in.log)), worker.IndexSearch(finder.NewIndex(in.store.Finder())),
+		worker.Jobs(jobsOf(in.cfg, in.store, in.useCases, in.log)), worker.Settle(settlerOf(in.store, in.log)), worker.IndexSearch(finder.NewIndex(in.store.Finder())),
 		worker.CountHours(in.today), worker.PurgeHours(in.today), worker.Verify(in.store.Evidence(), counted.Verified, in.log), worker.Audit(in.store.Support(), auditMark{in.cfg.DataDir, in.store}, !dev, now, in.log),
 
 		worker.PurgeKeys(in.store, counted.Purged), worker.AgeEventBytes(in.store.Keys(), in.cfg.Retention.EventBytes), worker.PurgeSessions(in.store.Sessions()),

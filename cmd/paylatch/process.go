@@ -129,11 +129,11 @@ func (p *process) lists(own *postgres.Store) lists.Store {
 
 func (p *process) payments(own *instance) api.Payments {
 	if len(p.cfg.Cells) == 0 || own.cfg.Cell != cell.Only {
-		return own.rooms
+		return own.useCases
 	}
-	all := cells.Payments{Payments: own.rooms, To: p.cfg, Cells: map[cell.Number]api.Payments{cell.Only: own.rooms}}
+	all := cells.Payments{Payments: own.useCases, To: p.cfg, Cells: map[cell.Number]api.Payments{cell.Only: own.useCases}}
 	for n, in := range p.instances {
-		all.Cells[n] = in.rooms
+		all.Cells[n] = in.useCases
 	}
 	return all
 }

@@ -33,7 +33,7 @@ func (c *reconcileCmd) Run(ctx context.Context, a *app) error {
 		}
 		p := &reconcile.Printer{Out: a.stdout, Err: a.stderr, JSON: c.JSON, Now: now}
 		q := reconcile.Request{Account: c.Account, Span: span, By: support.Operator().Subject, Progress: p.Progress, Found: p.Found}
-		r := b.rooms.reconciler(b.store)
+		r := b.useCases.reconciler(b.store)
 		if c.Compared != "" {
 			return r.Compared(ctx, q, c.Compared)
 		}

@@ -70,7 +70,7 @@ func (c *refundCreateCmd) Run(ctx context.Context, a *app) error {
 		var made commands.RefundReply
 		err := d.Act(ctx, d.who, support.Refunded, "attempt", id.String(), c.Reason, func() (err error) {
 			// The reason stays in the audit log: a provider would show it to others.
-			made, err = d.rooms.Refund(ctx, d.who.Actor, req, commands.CreateRefund{AttemptID: id, Amount: (*int64)(c.Amount), Expected: (*int64)(c.Expected)})
+			made, err = d.useCases.Refund(ctx, d.who.Actor, req, commands.CreateRefund{AttemptID: id, Amount: (*int64)(c.Amount), Expected: (*int64)(c.Expected)})
 			return err
 		})
 		if err != nil {

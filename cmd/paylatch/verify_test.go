@@ -39,7 +39,7 @@ func attempts(t *testing.T, dsn string, n int) {
 				ID: id, OrderID: o.ID, UserID: "u1", RequestID: o.RequestID, Account: "a", State: "requested", Money: o.Money,
 				Version: 1, CreatedAt: now,
 				Operations: []payment.Operation{{
-					OrderID: o.ID, AttemptID: id, Kind: payment.OperationCharge, Account: "a", Origin: payment.OriginRequest,
+					OrderID: o.ID, AttemptID: id, Kind: payment.OperationCharge, Account: "a", Origin: payment.OperationOriginRequest,
 					State: "accepted", Sends: 1, Fence: 1, NextAt: &now, CreatedAt: now,
 				}},
 			}}); err != nil {

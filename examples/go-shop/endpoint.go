@@ -32,7 +32,7 @@ type handler struct {
 
 // newHandler returns an error for secrets by which nothing can be verified.
 func newHandler(db *pgxpool.Pool, secrets []string) (*handler, error) {
-	if _, err := client.VerifyNews(secrets, http.Header{}, nil); !errors.Is(err, client.ErrNotGenuine) {
+	if _, err := client.ParseEvent(secrets, http.Header{}, nil); !errors.Is(err, client.ErrNotGenuine) {
 		return nil, fmt.Errorf("SHOP_SECRETS: %w", err)
 	}
 	return &handler{db, secrets}, nil
@@ -51,7 +51,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the body can't be read", status)
 		return
 	}
-	e, err := client.VerifyNews(h.secrets, r.Header, body)
+	e, err := client.ParseEvent(h.secrets, r.Header, body)
 	if errors.Is(err, client.ErrNotGenuine) {
 		http.Error(w, "not genuine", http.StatusBadRequest)
 		return

@@ -88,7 +88,7 @@ func (p notedProvider) Cancel(ctx context.Context, c gateway.Cancel) (gateway.Ou
 func (p notedProvider) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	end := p.begin(NoteCall, "refund", r.IdempotencyKey, Note{AttemptID: r.Attempt, RefundID: r.Refund})
 	out, err := p.Provider.Refund(ctx, r)
-	end(outcomeWord(gateway.Outcome{News: out.News}, err))
+	end(outcomeWord(gateway.Outcome{Event: out.Event}, err))
 	return out, err
 }
 
@@ -96,7 +96,7 @@ func (p notedProvider) Refund(ctx context.Context, r gateway.RefundCall) (gatewa
 func (p notedProvider) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	end := p.begin(NotePoll, "lookup_refund", "", Note{RefundID: r.Refund, Name: r.ProviderPaymentID})
 	out, err := p.Provider.LookupRefund(ctx, r)
-	end(outcomeWord(gateway.Outcome{News: out.News}, err))
+	end(outcomeWord(gateway.Outcome{Event: out.Event}, err))
 	return out, err
 }
 
@@ -113,5 +113,5 @@ func outcomeWord(o gateway.Outcome, err error) string {
 	case o.Refused:
 		return "refused"
 	}
-	return string(o.News)
+	return string(o.Event)
 }

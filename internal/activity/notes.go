@@ -21,9 +21,9 @@ type NoteKind string
 
 // The kinds of notes.
 const (
-	// NotePress is a command that was executed, except pay: that is the first entry of
+	// NoteCommand is a command that was executed, except pay: that is the first entry of
 	// the attempt's own log.
-	NotePress NoteKind = "press"
+	NoteCommand NoteKind = "press"
 	// NoteReuse is a repeated command, NoteRefused one that was refused because of what
 	// was in progress or done.
 	NoteReuse   NoteKind = "reuse"

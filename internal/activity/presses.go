@@ -26,7 +26,7 @@ type Commands struct {
 func (s Commands) Pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Pay) (commands.Reply, error) {
 	at := s.Notes.now()
 	reply, err := s.Commands.Pay(ctx, actor, req, cmd)
-	s.replied("pay", at, actor, req, reply, err, Note{OrderID: cmd.OrderID})
+	s.recordReply("pay", at, actor, req, reply, err, Note{OrderID: cmd.OrderID})
 	return reply, err
 }
 
@@ -34,7 +34,7 @@ func (s Commands) Pay(ctx context.Context, actor authz.Actor, req idempotency.Re
 func (s Commands) Complete(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Complete) (commands.Reply, error) {
 	at := s.Notes.now()
 	reply, err := s.Commands.Complete(ctx, actor, req, cmd)
-	s.replied("complete", at, actor, req, reply, err, Note{AttemptID: cmd.AttemptID})
+	s.recordReply("complete", at, actor, req, reply, err, Note{AttemptID: cmd.AttemptID})
 	return reply, err
 }
 
@@ -42,7 +42,7 @@ func (s Commands) Complete(ctx context.Context, actor authz.Actor, req idempoten
 func (s Commands) Confirm(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Confirm) (commands.Reply, error) {
 	at := s.Notes.now()
 	reply, err := s.Commands.Confirm(ctx, actor, req, cmd)
-	s.replied("confirm", at, actor, req, reply, err, Note{AttemptID: cmd.AttemptID})
+	s.recordReply("confirm", at, actor, req, reply, err, Note{AttemptID: cmd.AttemptID})
 	return reply, err
 }
 
@@ -50,7 +50,7 @@ func (s Commands) Confirm(ctx context.Context, actor authz.Actor, req idempotenc
 func (s Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (commands.Reply, error) {
 	at := s.Notes.now()
 	reply, err := s.Commands.Cancel(ctx, actor, req, id)
-	s.replied("cancel", at, actor, req, reply, err, Note{AttemptID: id})
+	s.recordReply("cancel", at, actor, req, reply, err, Note{AttemptID: id})
 	return reply, err
 }
 
@@ -58,7 +58,7 @@ func (s Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotency
 func (s Commands) CancelOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error) {
 	at := s.Notes.now()
 	o, result, err := s.Commands.CancelOrder(ctx, actor, req, id)
-	s.pressed("cancel_order", at, actor, req, result, false, err, Note{OrderID: id})
+	s.recordCommand("cancel_order", at, actor, req, result, false, err, Note{OrderID: id})
 	return o, result, err
 }
 
@@ -66,7 +66,7 @@ func (s Commands) CancelOrder(ctx context.Context, actor authz.Actor, req idempo
 func (s Commands) Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error) {
 	at := s.Notes.now()
 	done, err := s.Commands.Refund(ctx, actor, req, cmd)
-	s.pressed("refund", at, actor, req, done.Result, false, err, Note{AttemptID: cmd.AttemptID, RefundID: done.ID})
+	s.recordCommand("refund", at, actor, req, done.Result, false, err, Note{AttemptID: cmd.AttemptID, RefundID: done.ID})
 	return done, err
 }
 
@@ -90,20 +90,20 @@ func (s Inbox) Intake(ctx context.Context, received []inbound.Received) ([]fsm.V
 	return verdicts, err
 }
 
-// replied notes a command on an attempt, as pressed does.
-func (s Commands) replied(what string, at time.Time, actor authz.Actor, req idempotency.Request, reply commands.Reply, err error, of Note) {
+// recordReply notes a command on an attempt, as pressed does.
+func (s Commands) recordReply(what string, at time.Time, actor authz.Actor, req idempotency.Request, reply commands.Reply, err error, of Note) {
 	if reply.ID != (payment.AttemptID{}) {
 		of.OrderID, of.AttemptID = reply.OrderID, reply.ID
 	}
-	s.pressed(what, at, actor, req, reply.Result, reply.TookOver, err, of)
+	s.recordCommand(what, at, actor, req, reply.Result, reply.TookOver, err, of)
 }
 
-// pressed notes a command, except a first pay, and one that was refused for its own
+// recordCommand notes a command, except a first pay, and one that was refused for its own
 // content.
-func (s Commands) pressed(
+func (s Commands) recordCommand(
 	what string, at time.Time, actor authz.Actor, req idempotency.Request, result idempotency.Result, tookOver bool, err error, of Note,
 ) {
-	note := s.Notes.noted(NotePress, what, at)
+	note := s.Notes.noted(NoteCommand, what, at)
 	note.OrderID, note.AttemptID, note.RefundID = of.OrderID, of.AttemptID, of.RefundID
 	note.Actor, note.Key = actor.Name(), string(req.Key)
 	var inTheWay *payment.InProgressError

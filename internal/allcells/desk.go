@@ -19,8 +19,8 @@ import (
 	"github.com/paylatch/paylatch/internal/worklist"
 )
 
-// Desk is the use cases of staff, of one cell or of all.
-type Desk struct {
+// BackOffice is the use cases of staff, of one cell or of all.
+type BackOffice struct {
 	Support   Support
 	Worklist  Worklist
 	Overview  today.Overview
@@ -48,17 +48,17 @@ type Worklist interface {
 // Cell is the desk of one cell.
 type Cell struct {
 	Number cell.Number
-	Desk
+	BackOffice
 }
 
 // Cells are all of them, in the order of their numbers for what is read; the one of number 0 has what names none.
 type Cells []Cell
 
 // All returns the desk of all cells. What names an id must be led to the cell of that before.
-func (c Cells) All() Desk {
+func (c Cells) All() BackOffice {
 	all := slices.SortedFunc(slices.Values(c), func(a, b Cell) int { return cmp.Compare(a.Number, b.Number) })
-	first := all[0].Desk
-	return Desk{
+	first := all[0].BackOffice
+	return BackOffice{
 		Support: auditLog{first.Support, all}, Worklist: worklists{first.Worklist, all}, Overview: overviews{all}, Jobs: jobs{first.Jobs, all},
 		Requests: requests{first.Requests, all}, Endpoints: endpoints{first.Endpoints, all}, Payments: accounts{first.Payments, all},
 	}
@@ -107,16 +107,16 @@ func (c Cells) names() []string {
 func (c Cells) number(i int) *int { return new(int(c[i].Number)) }
 
 // missing reports whether an error is only that cells were left out.
-func missing(err error) bool { return errors.As(err, new(*parts.LeftOutError)) }
+func missing(err error) bool { return errors.As(err, new(*parts.OmittedError)) }
 
 // of returns the cell that an id bears, the first one where it bears none that there is.
-func (c Cells) of(id payment.AttemptID) Desk {
+func (c Cells) of(id payment.AttemptID) BackOffice {
 	for _, one := range c {
 		if one.Number == cell.Of(id) {
-			return one.Desk
+			return one.BackOffice
 		}
 	}
-	return c[0].Desk
+	return c[0].BackOffice
 }
 
 // choose is the refusal of what would act in one cell, and names none.
@@ -126,14 +126,14 @@ func (c Cells) choose() error {
 
 // list reads a page of each cell and merges them.
 func list[T any](
-	c Cells, p support.Page, o support.Order[T], read func(i int, d Desk, p support.Page) (items []T, next string, err error),
+	c Cells, p support.Page, o support.Order[T], read func(i int, d BackOffice, p support.Page) (items []T, next string, err error),
 ) ([]T, string, error) {
 	all := make([]support.Part[T], len(c))
 	for i, number := range c.numbers() {
 		all[i] = support.Part[T]{Name: number, Away: true}
 	}
 	came, err := parts.Each(c.names(), func(i int) (support.Part[T], error) {
-		items, next, err := read(i, c[i].Desk, p.Of(all[i].Name))
+		items, next, err := read(i, c[i].BackOffice, p.Of(all[i].Name))
 		return support.Part[T]{Name: all[i].Name, Items: items, More: next != ""}, err
 	})
 	if err != nil && !missing(err) {
@@ -147,8 +147,8 @@ func list[T any](
 }
 
 // concat reads a list of each cell as a whole, in the order of the cells.
-func concat[T any](c Cells, read func(i int, d Desk) ([]T, error)) (all []T, err error) {
-	came, err := parts.Each(c.names(), func(i int) ([]T, error) { return read(i, c[i].Desk) })
+func concat[T any](c Cells, read func(i int, d BackOffice) ([]T, error)) (all []T, err error) {
+	came, err := parts.Each(c.names(), func(i int) ([]T, error) { return read(i, c[i].BackOffice) })
 	if err != nil && !missing(err) {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func newCell(t *testing.T, n cell.Number, dsn string, away error) allcells.Cell 
 	t.Cleanup(store.Close)
 	desk := support.New(support.Options{Store: store.Support()})
 	other := outside{cell: strconv.Itoa(int(n)), err: away}
-	return allcells.Cell{Number: n, Desk: allcells.Desk{
+	return allcells.Cell{Number: n, BackOffice: allcells.BackOffice{
 		Support: desk, Worklist: worklist.New(worklist.Options{Store: store.Worklist(), Audit: desk, Now: time.Now}), Jobs: bulk.New(n, store.Jobs(), desk),
 		Requests: refundrequest.New(store.Requests(), nil, desk), Endpoints: other, Payments: other,
 		Overview: overview.New(overview.Options{
@@ -139,7 +139,7 @@ func page(t *testing.T, cursor, limit string) support.Page {
 // without is which cells an error of a read leaves out.
 func without(t *testing.T, err error) string {
 	t.Helper()
-	var left *parts.LeftOutError
+	var left *parts.OmittedError
 	require.ErrorAs(t, err, &left)
 	require.ErrorIs(t, err, payment.ErrUnavailable)
 	return left.Without()

@@ -35,30 +35,34 @@ type worklists struct {
 
 // List implements api.Worklist.
 func (w worklists) List(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error) {
-	return w.read(f, p, func(d Desk, p support.Page) ([]worklist.Entry, string, error) { return d.Worklist.List(ctx, who, f, p) })
+	return w.read(f, p, func(d BackOffice, p support.Page) ([]worklist.Entry, string, error) {
+		return d.Worklist.List(ctx, who, f, p)
+	})
 }
 
 // Page implements the pages' interface.
 func (w worklists) Page(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error) {
-	return w.read(f, p, func(d Desk, p support.Page) ([]worklist.Entry, string, error) { return d.Worklist.Page(ctx, who, f, p) })
+	return w.read(f, p, func(d BackOffice, p support.Page) ([]worklist.Entry, string, error) {
+		return d.Worklist.Page(ctx, who, f, p)
+	})
 }
 
 // Changed implements the pages' interface.
 func (w worklists) Changed(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error) {
-	return w.read(f, p, func(d Desk, p support.Page) ([]worklist.Entry, string, error) {
+	return w.read(f, p, func(d BackOffice, p support.Page) ([]worklist.Entry, string, error) {
 		return d.Worklist.Changed(ctx, who, f, p)
 	})
 }
 
 func (w worklists) read(
-	f worklist.Filter, p support.Page, read func(d Desk, p support.Page) ([]worklist.Entry, string, error),
+	f worklist.Filter, p support.Page, read func(d BackOffice, p support.Page) ([]worklist.Entry, string, error),
 ) ([]worklist.Entry, string, error) {
-	return list(w.cells, p, f.Sorted(), func(_ int, d Desk, p support.Page) ([]worklist.Entry, string, error) { return read(d, p) })
+	return list(w.cells, p, f.Sorted(), func(_ int, d BackOffice, p support.Page) ([]worklist.Entry, string, error) { return read(d, p) })
 }
 
 // Waiting counts what is open in all cells. While one is away the error is that, beside what the others have.
 func (w worklists) Waiting(ctx context.Context) (open int64, err error) {
-	all, err := concat(w.cells, func(_ int, d Desk) ([]int64, error) {
+	all, err := concat(w.cells, func(_ int, d BackOffice) ([]int64, error) {
 		n, err := d.Worklist.Waiting(ctx)
 		return []int64{n}, err
 	})
@@ -79,7 +83,7 @@ type jobs struct {
 // Jobs implements api.Jobs.
 func (j jobs) Jobs(ctx context.Context, who support.Staff, p support.Page) ([]bulk.Job, string, error) {
 	return list(j.cells, p, byID(func(b bulk.Job) (time.Time, uuid.UUID) { return b.CreatedAt, b.ID }),
-		func(_ int, d Desk, p support.Page) ([]bulk.Job, string, error) { return d.Jobs.Jobs(ctx, who, p) })
+		func(_ int, d BackOffice, p support.Page) ([]bulk.Job, string, error) { return d.Jobs.Jobs(ctx, who, p) })
 }
 
 // Try and Begin implement api.Jobs. They are refused.
@@ -106,7 +110,7 @@ func (r requests) Create(ctx context.Context, who support.Staff, cmd refundreque
 // Requests implements api.RefundRequests.
 func (r requests) Requests(ctx context.Context, who support.Staff, state refundrequest.State, p support.Page) ([]refundrequest.Request, string, error) {
 	return list(r.cells, p, byID(func(q refundrequest.Request) (time.Time, uuid.UUID) { return q.CreatedAt, q.ID }),
-		func(_ int, d Desk, p support.Page) ([]refundrequest.Request, string, error) {
+		func(_ int, d BackOffice, p support.Page) ([]refundrequest.Request, string, error) {
 			return d.Requests.Requests(ctx, who, state, p)
 		})
 }
@@ -120,7 +124,7 @@ type auditLog struct {
 // Audit implements api.Support. Each entry has its cell: the chain of entries is one a cell.
 func (a auditLog) Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error) {
 	return list(a.cells, p, byID(func(e support.AuditEntry) (time.Time, uuid.UUID) { return e.At, e.ID }),
-		func(i int, d Desk, p support.Page) ([]support.AuditEntry, string, error) {
+		func(i int, d BackOffice, p support.Page) ([]support.AuditEntry, string, error) {
 			entries, next, err := d.Support.Audit(ctx, who, f, p)
 			for n := range entries {
 				entries[n].Cell = a.cells.number(i)

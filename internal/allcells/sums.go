@@ -18,16 +18,16 @@ type overviews struct{ cells Cells }
 
 // Overview implements today.Overview.
 func (o overviews) Overview(ctx context.Context, who support.Staff) (overview.Overview, error) {
-	return o.sum(func(d Desk) (overview.Overview, error) { return d.Overview.Overview(ctx, who) })
+	return o.sum(func(d BackOffice) (overview.Overview, error) { return d.Overview.Overview(ctx, who) })
 }
 
 // Glance implements today.Overview.
 func (o overviews) Glance(ctx context.Context, who support.Staff) (overview.Overview, error) {
-	return o.sum(func(d Desk) (overview.Overview, error) { return d.Overview.Glance(ctx, who) })
+	return o.sum(func(d BackOffice) (overview.Overview, error) { return d.Overview.Glance(ctx, who) })
 }
 
-func (o overviews) sum(read func(d Desk) (overview.Overview, error)) (sum overview.Overview, err error) {
-	all, err := concat(o.cells, func(_ int, d Desk) ([]overview.Overview, error) {
+func (o overviews) sum(read func(d BackOffice) (overview.Overview, error)) (sum overview.Overview, err error) {
+	all, err := concat(o.cells, func(_ int, d BackOffice) ([]overview.Overview, error) {
 		one, err := read(d)
 		return []overview.Overview{one}, err
 	})
@@ -49,7 +49,7 @@ type endpoints struct {
 
 // List implements api.Endpoints. An endpoint gets the events of each cell by itself, and so is in the list once a cell.
 func (e endpoints) List(ctx context.Context) ([]endpoint.Status, error) {
-	all, err := concat(e.cells, func(i int, d Desk) ([]endpoint.Status, error) {
+	all, err := concat(e.cells, func(i int, d BackOffice) ([]endpoint.Status, error) {
 		found, err := d.Endpoints.List(ctx)
 		for n := range found {
 			found[n].Cell = e.cells.number(i)
@@ -74,12 +74,12 @@ type accounts struct {
 
 // Stale implements console.Payments.
 func (a accounts) Stale(ctx context.Context) ([]intake.StaleAccount, error) {
-	return concat(a.cells, func(_ int, d Desk) ([]intake.StaleAccount, error) { return d.Payments.Stale(ctx) })
+	return concat(a.cells, func(_ int, d BackOffice) ([]intake.StaleAccount, error) { return d.Payments.Stale(ctx) })
 }
 
 // ForeignLastDay implements console.Payments.
 func (a accounts) ForeignLastDay(ctx context.Context) (map[string]int64, error) {
-	all, err := concat(a.cells, func(_ int, d Desk) ([]map[string]int64, error) {
+	all, err := concat(a.cells, func(_ int, d BackOffice) ([]map[string]int64, error) {
 		found, err := d.Payments.ForeignLastDay(ctx)
 		return []map[string]int64{found}, err
 	})

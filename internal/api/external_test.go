@@ -16,7 +16,7 @@ func TestRegister(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	elsewhere := pending()
-	elsewhere.Begun = payment.BegunElsewhere
+	elsewhere.Origin = payment.OriginExternal
 	b.payments.reply = commands.Reply{View: payment.View{Attempt: elsewhere}, Result: idempotency.Created}
 	got := b.command("/v1/orders/A-1/attempts", `{"account":"stripe-eu","provider_payment_id":"pi_1","references":["cs_1"],"capture":"manual",`+
 		`"expires_in":60,"supersedes":"`+attemptID.String()+`"}`)

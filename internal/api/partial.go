@@ -13,7 +13,7 @@ const incomplete = "Incomplete"
 
 // partial returns an error of a read, but has the response name the cells that were left out of it where it is only that.
 func partial(ctx context.Context, err error) error {
-	left, some := errors.AsType[*parts.LeftOutError](err)
+	left, some := errors.AsType[*parts.OmittedError](err)
 	if !some {
 		return err
 	}

@@ -213,7 +213,7 @@ func (s *Changeset) Take(ctx context.Context, ids []payment.AttemptID, names []p
 
 // Apply applies a report on top of the changeset, with its consequences. LoadFor must have loaded the data for it.
 func (s *Changeset) Apply(c *Change, r payment.Report) fsm.Verdict {
-	if r.Says == "" {
+	if r.Event == "" {
 		return payment.Ignored
 	}
 	if f := s.notOurs(c, r); f != nil {
@@ -223,7 +223,7 @@ func (s *Changeset) Apply(c *Change, r payment.Report) fsm.Verdict {
 	r.AcceptMore = s.Accounts.Get(c.Attempt.Account).AcceptMore
 	shared := s.dropShared(c, &r)
 	shared = s.rounds(c, &r) || shared
-	if shared && r.Says == fsm.NewsMoney && r.Refund == nil && len(r.Movements)+len(r.Disputes) == 0 {
+	if shared && r.Event == fsm.EventMoney && r.Refund == nil && len(r.Movements)+len(r.Disputes) == 0 {
 		return fsm.Conflict
 	}
 	var verdict fsm.Verdict
@@ -275,7 +275,7 @@ func (s *Changeset) capabilities(a payment.Attempt) (can payment.Capabilities) {
 // dropShared removes named movements of another attempt from a report. A person decides about them. It reports whether
 // the report had any.
 func (s *Changeset) dropShared(c *Change, r *payment.Report) (shared bool) {
-	r.Movements = slices.DeleteFunc(slices.Clone(r.Movements), func(m payment.Told) bool {
+	r.Movements = slices.DeleteFunc(slices.Clone(r.Movements), func(m payment.MovementReport) bool {
 		name := payment.MovementName{Account: c.Attempt.Account, Kind: m.Kind, ID: cmp.Or(m.ID, m.Dispute)}
 		owner, known := s.movers[name]
 		if name.ID == "" || known && owner == c.Attempt.ID {
@@ -326,10 +326,10 @@ func (s *Changeset) loadMovers(ctx context.Context, names []payment.MovementName
 // Save derives the consequences of the reports, writes everything, applies the parked events that a new name releases,
 // and opens the discrepancies.
 func (s *Changeset) Save(ctx context.Context) error {
-	if err := s.names.claim(ctx, s); err != nil {
+	if err := s.names.reserveNames(ctx, s); err != nil {
 		return err
 	}
-	if err := s.free(ctx); err != nil {
+	if err := s.releaseParked(ctx); err != nil {
 		return err
 	}
 	for _, c := range s.orders.twice {
@@ -337,7 +337,7 @@ func (s *Changeset) Save(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.beside(ctx); err != nil {
+	if err := s.cancelSiblings(ctx); err != nil {
 		return err
 	}
 	writes := Writes{Disputes: s.disputes.writes(), Moves: s.disputes.added}

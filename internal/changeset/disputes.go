@@ -66,10 +66,10 @@ func (d *disputes) elsewhere(n payment.DisputeName, id payment.AttemptID) bool {
 // rounds replaces the reported movements of disputes' money by the movements that the attempt lacks by all its reports.
 // It reports whether a movement belongs to another attempt's dispute. A person decides about that movement.
 func (s *Changeset) rounds(c *Change, r *payment.Report) (shared bool) {
-	if !slices.ContainsFunc(r.Movements, func(m payment.Told) bool { return m.Dispute != "" }) {
+	if !slices.ContainsFunc(r.Movements, func(m payment.MovementReport) bool { return m.Dispute != "" }) {
 		return false
 	}
-	var lacking []payment.Told
+	var lacking []payment.MovementReport
 	a := c.Attempt
 	a.Movements = slices.Clip(a.Movements)
 	for _, m := range r.Movements {
@@ -122,9 +122,9 @@ func (d *disputes) writes() (writes []DisputeWrite) {
 // applyDisputes applies a report that names disputes. Its other statements about the payment, above all its movements,
 // count as in any other report.
 func (s *Changeset) applyDisputes(c *Change, r payment.Report) fsm.Verdict {
-	opens := r.Says == fsm.NewsDisputed
+	opens := r.Event == fsm.EventDisputed
 	if opens {
-		r.Says = fsm.NewsMoney // the event of the attempt: only its money counts
+		r.Event = fsm.EventMoney // the event of the attempt: only its money counts
 	}
 	last := c.Attempt.LastMovement
 	verdict := s.advance(c, r)
@@ -150,7 +150,7 @@ func chargedBack(a payment.Attempt, last int) bool {
 
 // applyDispute moves one dispute of the attempt, and opens a discrepancy where opens allows. A dispute of another
 // attempt stays there, and a person decides.
-func (s *Changeset) applyDispute(c *Change, t payment.DisputeTold, opens func(d, was payment.Dispute) bool) fsm.Verdict {
+func (s *Changeset) applyDispute(c *Change, t payment.DisputeReport, opens func(d, was payment.Dispute) bool) fsm.Verdict {
 	name := payment.DisputeName{Account: c.Attempt.Account, ID: t.ProviderID}
 	d := s.disputes.read[name]
 	switch {

@@ -24,7 +24,7 @@ func (s *Changeset) ApplyEvent(c *Change, e *inbound.StoredEvent) {
 		e.Park(inbound.Deferred, s.Now())
 		return
 	}
-	r.Ends = s.ends(c)
+	r.Releases = s.ends(c)
 	verdict := s.applyOrDefer(c, r, e.Overdue())
 	if verdict == inbound.Deferred || verdict == payment.Ambiguous {
 		e.Park(inbound.Deferred, s.Now())
@@ -83,9 +83,9 @@ func (s *Changeset) LoadFor(ctx context.Context, events []inbound.StoredEvent, i
 	return s.LoadNamed(ctx, named)
 }
 
-// free applies the parked events that a new name or the end of a refund sets free, or has
+// releaseParked applies the parked events that a new name or the end of a refund sets free, or has
 // the worker try them now.
-func (s *Changeset) free(ctx context.Context) error {
+func (s *Changeset) releaseParked(ctx context.Context) error {
 	if s.makeDue {
 		return s.due(ctx)
 	}
@@ -96,7 +96,7 @@ func (s *Changeset) free(ctx context.Context) error {
 }
 
 func (s *Changeset) due(ctx context.Context) error {
-	due := slices.DeleteFunc(s.names.parked, func(e inbound.StoredEvent) bool { return s.gained(e) == nil })
+	due := slices.DeleteFunc(s.names.parked, func(e inbound.StoredEvent) bool { return s.ownerOf(e) == nil })
 	for _, c := range s.refunds.settled {
 		parked, err := s.parkedOf(ctx, c)
 		if err != nil {
@@ -121,7 +121,7 @@ func (s *Changeset) unpark(ctx context.Context) error {
 	for {
 		var freed []inbound.StoredEvent
 		for _, e := range s.names.parked {
-			if !tried[e.ID] && s.gained(e) != nil {
+			if !tried[e.ID] && s.ownerOf(e) != nil {
 				tried[e.ID] = true
 				freed = append(freed, e)
 			}
@@ -134,9 +134,9 @@ func (s *Changeset) unpark(ctx context.Context) error {
 			return err
 		}
 		for i := range freed {
-			s.ApplyEvent(s.gained(freed[i]), &freed[i])
+			s.ApplyEvent(s.ownerOf(freed[i]), &freed[i])
 		}
-		if err := s.names.claim(ctx, s); err != nil {
+		if err := s.names.reserveNames(ctx, s); err != nil {
 			return err
 		}
 		if err := s.tx.EventsSettle(ctx, freed); err != nil {
@@ -145,8 +145,8 @@ func (s *Changeset) unpark(ctx context.Context) error {
 	}
 }
 
-// gained is the change of the attempt that has just gained a name of an event; nil without one.
-func (s *Changeset) gained(e inbound.StoredEvent) *Change {
+// ownerOf is the change of the attempt that has just gained a name of an event; nil without one.
+func (s *Changeset) ownerOf(e inbound.StoredEvent) *Change {
 	for _, id := range s.order {
 		c := s.changes[id]
 		if c.Attempt.Account != e.Account {

@@ -16,10 +16,10 @@ func (r Rules) Reachable(a payment.Attempt) bool {
 
 // Abandon ends an external payment, by a report or by expiry: it is cancelled at the provider. A payment of an
 // unreachable account fails at once, unless its money is on hold. The cancel keeps the id of the cause.
-func (s *Changeset) Abandon(c *Change, origin payment.Origin, f *payment.Failure, cause payment.Cause) {
+func (s *Changeset) Abandon(c *Change, origin payment.OperationOrigin, f *payment.Failure, cause payment.Cause) {
 	a := &c.Attempt
 	if s.Reachable(*a) || a.State == fsm.Authorized || a.UnderWay() {
-		cancel := s.Want(c, origin)
+		cancel := s.EnsureCancel(c, origin)
 		cancel.OriginID = cmp.Or(cancel.OriginID, cause.ID)
 		cancel.Sooner(s.Now())
 		if a.Failure == nil {
@@ -28,7 +28,7 @@ func (s *Changeset) Abandon(c *Change, origin payment.Origin, f *payment.Failure
 		return
 	}
 	f.ProviderCode = payment.NotAsked
-	s.Apply(c, payment.Report{OfAttempt: true, Says: fsm.NewsFailed, Failure: f, Ends: payment.HoldsAll, Cause: cause})
+	s.Apply(c, payment.Report{OfAttempt: true, Event: fsm.EventFailed, Failure: f, Releases: payment.HoldsAll, Cause: cause})
 }
 
 // Until makes an operation due no later than the expiry of its external payment. If the payment can't be looked up, the
@@ -50,5 +50,5 @@ func (s *Changeset) named(c *Change, o *payment.Operation) {
 
 // Learn applies the provider's names of an external payment.
 func (s *Changeset) Learn(c *Change, id string, references []string, cause payment.Cause) {
-	s.Apply(c, payment.Report{Says: fsm.NewsMoney, Payment: id, References: references, Cause: cause})
+	s.Apply(c, payment.Report{Event: fsm.EventMoney, Payment: id, References: references, Cause: cause})
 }

@@ -59,8 +59,8 @@ func (s *Changeset) shared(c *Change, name string) {
 	}, payment.Cause{})
 }
 
-// claim reads the owners and the parked events of the new names that were not read before.
-func (n *names) claim(ctx context.Context, s *Changeset) error {
+// reserveNames reads the owners and the parked events of the new names that were not read before.
+func (n *names) reserveNames(ctx context.Context, s *Changeset) error {
 	var unread []payment.Reference
 	for _, id := range s.order {
 		c := s.changes[id]
@@ -84,13 +84,13 @@ func (n *names) claim(ctx context.Context, s *Changeset) error {
 		return err
 	}
 	for _, id := range s.order {
-		s.yield(s.changes[id], owners)
+		s.dropForeignNames(s.changes[id], owners)
 	}
 	return nil
 }
 
-// yield gives up the names that other attempts have.
-func (s *Changeset) yield(c *Change, owners map[payment.Reference]payment.AttemptID) {
+// dropForeignNames gives up the names that other attempts have.
+func (s *Changeset) dropForeignNames(c *Change, owners map[payment.Reference]payment.AttemptID) {
 	c.names = slices.DeleteFunc(c.names, func(name string) bool {
 		owner, taken := owners[payment.Reference{Account: c.Attempt.Account, Name: name}]
 		if taken && owner != c.Attempt.ID {

@@ -26,7 +26,7 @@ func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, 
 		if a.Failure == before.Failure && a.Version == before.Version {
 			verdict = fsm.Repeat
 		}
-	case r.Says == fsm.NewsSoftFailed && verdict == fsm.Applied && !s.giveUp(c, before, r):
+	case r.Event == fsm.EventSoftFailed && verdict == fsm.Applied && !s.cancelUnpayable(c, before, r):
 		verdict = fsm.Repeat
 	}
 	if r.Approved && r.Cause.Kind == payment.CauseWebhook {
@@ -36,9 +36,9 @@ func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, 
 	s.heldAnew(c, before, r)
 	s.secondHold(c, before)
 	// A hold that is reported again may be a new one: it is looked up.
-	held := a.Unreleased() && !before.Unreleased() || a.Failed() && r.Says == fsm.NewsAuthorized && r.Cause.Kind == payment.CauseWebhook
+	held := a.Unreleased() && !before.Unreleased() || a.Failed() && r.Event == fsm.EventAuthorized && r.Cause.Kind == payment.CauseWebhook
 	if held && s.Accounts.Get(a.Account).Provider != nil {
-		s.Want(c, payment.OriginPolicy).Sooner(s.Now())
+		s.EnsureCancel(c, payment.OperationOriginPolicy).Sooner(s.Now())
 	}
 	s.noteOrders(c, before)
 	return verdict
@@ -48,7 +48,7 @@ func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, 
 // the same key would have no effect.
 func (s *Changeset) heldAnew(c *Change, before payment.Attempt, r payment.Report) {
 	o := c.Attempt.OpenCancel()
-	if o == nil || o.State != fsm.OperationAccepted || o.Leased(s.Now()) || r.Says != fsm.NewsAuthorized || r.At.Before(*o.FirstSentAt) {
+	if o == nil || o.State != fsm.OperationAccepted || o.Leased(s.Now()) || r.Event != fsm.EventAuthorized || r.At.Before(*o.FirstSentAt) {
 		return
 	}
 	again := c.Attempt.Failed() && r.At.After(*o.FirstSentAt)
@@ -60,15 +60,15 @@ func (s *Changeset) heldAnew(c *Change, before payment.Attempt, r payment.Report
 // CancelAnew replaces a cancel by a new one: the old key releases nothing any more.
 func (s *Changeset) CancelAnew(c *Change, o *payment.Operation) *payment.Operation {
 	o.Finish("held_anew")
-	return s.Want(c, o.Origin)
+	return s.EnsureCancel(c, o.Origin)
 }
 
-// giveUp requests the cancellation of a declined payment that could still succeed at the provider. It returns false
+// cancelUnpayable requests the cancellation of a declined payment that could still succeed at the provider. It returns false
 // while a command is under way that decides the outcome.
-func (s *Changeset) giveUp(c *Change, before payment.Attempt, r payment.Report) bool {
+func (s *Changeset) cancelUnpayable(c *Change, before payment.Attempt, r payment.Report) bool {
 	take := c.Attempt.OpenTake()
 	another := before.State.Final() && r.Payment != "" && before.Payment(r.Payment) == nil
-	if c.Attempt.Begun != payment.BegunHere || c.Attempt.HasBeside(r.Payment) || another {
+	if c.Attempt.Origin != payment.OriginPaylatch || c.Attempt.HasBeside(r.Payment) || another {
 		// An external attempt waits for its customer, who may try another card. A charge of ours may have
 		// another good payment, or be over.
 		return c.Attempt.Failure != before.Failure || c.Attempt.PaymentsChanged(&before)
@@ -76,16 +76,16 @@ func (s *Changeset) giveUp(c *Change, before payment.Attempt, r payment.Report) 
 	if c.Attempt.OpenCancel() != nil || take != nil && take.Kind != payment.OperationCharge {
 		return false
 	}
-	o := s.Want(c, payment.OriginPolicy)
+	o := s.EnsureCancel(c, payment.OperationOriginPolicy)
 	if before.Failure == nil && r.Failure != nil {
 		o.Tries = 0
 	}
 	return true
 }
 
-// Want returns the attempt's open cancel and makes it if there is none. A cancel that follows a refused cancel takes
+// EnsureCancel returns the attempt's open cancel and makes it if there is none. A cancel that follows a refused cancel takes
 // over its tries: a refusal restarts no schedule.
-func (s *Changeset) Want(c *Change, origin payment.Origin) *payment.Operation {
+func (s *Changeset) EnsureCancel(c *Change, origin payment.OperationOrigin) *payment.Operation {
 	a := &c.Attempt
 	if open := a.OpenCancel(); open != nil {
 		return open
@@ -198,7 +198,7 @@ func (s *Changeset) secondHold(c *Change, before payment.Attempt) {
 			}, payment.Cause{})
 			continue
 		}
-		o := a.NewOperation(payment.OperationCancel, payment.OriginPolicy, s.Now())
+		o := a.NewOperation(payment.OperationCancel, payment.OperationOriginPolicy, s.Now())
 		o.Payment = p.ID
 		c.Add(o)
 	}
@@ -216,7 +216,7 @@ func (s *Changeset) lookUp(c *Change) {
 			return
 		}
 	}
-	c.Add(a.NewOperation(payment.OperationCheck, payment.OriginReconciler, s.Now()))
+	c.Add(a.NewOperation(payment.OperationCheck, payment.OperationOriginReconciler, s.Now()))
 }
 
 // refuse ends the capture or the cancel that the provider had accepted and does not carry
@@ -229,7 +229,7 @@ func (s *Changeset) refuse(c *Change, r payment.Report, verdict fsm.Verdict) boo
 		if o == nil || o.Kind != payment.OperationCapture {
 			return false
 		}
-		if r.Says == fsm.NewsAuthorized && !can.Blind && !can.CaptureUnseen {
+		if r.Event == fsm.EventAuthorized && !can.Blind && !can.CaptureUnseen {
 			// It may be about an older capture: this one is tried again under its key.
 			o.Sooner(s.Now())
 			return false
@@ -261,7 +261,7 @@ func (s *Changeset) refuseCancel(c *Change, verdict fsm.Verdict) bool {
 			s.NotMade(c, o)
 		}
 	default:
-		s.Want(c, o.Origin).Sooner(s.Now().Add(s.Schedule.Delay(o.Tries)))
+		s.EnsureCancel(c, o.Origin).Sooner(s.Now().Add(s.Schedule.Delay(o.Tries)))
 		return false
 	}
 	return true
@@ -305,7 +305,7 @@ func (s *Changeset) watch(c *Change) {
 		}
 	}
 	at := s.Now().Add(s.Schedule.Delay(0))
-	o := c.Add(a.NewOperation(payment.OperationCheck, payment.OriginReconciler, s.Now()))
+	o := c.Add(a.NewOperation(payment.OperationCheck, payment.OperationOriginReconciler, s.Now()))
 	o.NextAt = &at
 }
 

@@ -72,10 +72,10 @@ func (c *Change) late() bool {
 	return c.Attempt.Failed() && c.Attempt.HoldsMoney() && !c.before.HoldsMoney()
 }
 
-// beside reads the affected orders and cancels the live attempts beside late money. It does so in the same commit, so
+// cancelSiblings reads the affected orders and cancels the live attempts beside late money. It does so in the same commit, so
 // that no runner that takes one of their operations later gets a permit. Their locks come before the locks that the
 // changeset has, so it does not wait for them. An attempt that can't be locked now is left to the next try.
-func (s *Changeset) beside(ctx context.Context) error {
+func (s *Changeset) cancelSiblings(ctx context.Context) error {
 	var late []*Change
 	var ids, stop []payment.OrderID
 	for _, id := range s.order {
@@ -103,11 +103,11 @@ func (s *Changeset) beside(ctx context.Context) error {
 	s.orders.read = read
 	s.overlay()
 	for _, c := range late {
-		if err := s.stopLive(c, locked); err != nil {
+		if err := s.cancelLive(c, locked); err != nil {
 			return err
 		}
 	}
-	s.obey()
+	s.enforceOrderPolicy()
 	if err := s.classify(ctx); err != nil {
 		return err
 	}
@@ -132,8 +132,8 @@ func (s *Changeset) overlay() {
 	}
 }
 
-// stopLive cancels the live attempt beside late money.
-func (s *Changeset) stopLive(late *Change, locked []payment.Attempt) error {
+// cancelLive cancels the live attempt beside late money.
+func (s *Changeset) cancelLive(late *Change, locked []payment.Attempt) error {
 	order := s.orders.read[late.Attempt.OrderID]
 	live := order.Live()
 	if live == nil || live.State.Final() {
@@ -148,22 +148,22 @@ func (s *Changeset) stopLive(late *Change, locked []payment.Attempt) error {
 	if !ours {
 		return &contended{errContended, late.Attempt.ID}
 	}
-	s.Withhold(c, payment.OriginPolicy).Sooner(s.Now())
+	s.RequestCancel(c, payment.OperationOriginPolicy).Sooner(s.Now())
 	return nil
 }
 
-// Withhold cancels a pending attempt that must take no money any more. An unsent operation is withdrawn. A command
+// RequestCancel cancels a pending attempt that must take no money any more. An unsent operation is withdrawn. A command
 // restarts the schedule of the cancel.
-func (s *Changeset) Withhold(c *Change, origin payment.Origin) *payment.Operation {
+func (s *Changeset) RequestCancel(c *Change, origin payment.OperationOrigin) *payment.Operation {
 	if take := c.Attempt.OpenTake(); take != nil && take.State == fsm.OperationWanted && take.Sends == 0 {
 		take.Withdraw()
 	}
-	return s.Want(c, origin)
+	return s.EnsureCancel(c, origin)
 }
 
-// obey cancels attempts that were authorized only now although their order withholds them. A provider may have refused
+// enforceOrderPolicy cancels attempts that were authorized only now although their order withholds them. A provider may have refused
 // to cancel them before.
-func (s *Changeset) obey() {
+func (s *Changeset) enforceOrderPolicy() {
 	for _, c := range s.orders.authorized {
 		if c.Attempt.State != fsm.Authorized || c.Attempt.OpenCancel() != nil {
 			continue
@@ -173,9 +173,9 @@ func (s *Changeset) obey() {
 		}
 		switch err := s.orders.read[c.Attempt.OrderID].Withheld(c.Attempt.ID); {
 		case errors.Is(err, payment.ErrOrderCancelled):
-			s.Withhold(c, payment.OriginOrderCancel).Sooner(s.Now())
+			s.RequestCancel(c, payment.OperationOriginOrderCancel).Sooner(s.Now())
 		case err != nil:
-			s.Withhold(c, payment.OriginPolicy).Sooner(s.Now())
+			s.RequestCancel(c, payment.OperationOriginPolicy).Sooner(s.Now())
 		}
 	}
 }

@@ -46,6 +46,6 @@ func (s *Changeset) claimed(c *Change, r payment.Report) bool {
 
 // full reports whether a report states that the whole amount of an attempt was captured, or is held.
 func full(a payment.Attempt, r payment.Report) bool {
-	return (r.Says == fsm.NewsAuthorized || r.Says == fsm.NewsSucceeded) &&
-		slices.ContainsFunc(r.Movements, func(m payment.Told) bool { return m.Pays() && m.Money == a.Money })
+	return (r.Event == fsm.EventAuthorized || r.Event == fsm.EventSucceeded) &&
+		slices.ContainsFunc(r.Movements, func(m payment.MovementReport) bool { return m.Pays() && m.Money == a.Money })
 }

@@ -108,11 +108,11 @@ func (s *Changeset) applyRefund(c *Change, r payment.Report) fsm.Verdict {
 	known := refund.Find(s.refunds.of[a.ID], t)
 	r.Payment = refunded(a, r, known)
 	switch {
-	case t.Money != nil && t.Money.Currency != a.Money.Currency && t.Says != fsm.NewsFailed:
+	case t.Money != nil && t.Money.Currency != a.Money.Currency && t.Event != fsm.EventFailed:
 		return s.foreignRefund(c, r, known)
 	case t.ProviderID == "" && t.Reference == "":
 		return s.refundTotal(c, r)
-	case known == nil && s.nameless(a.ID) > 0 && (t.Says != fsm.NewsSucceeded || t.Money == nil || t.ProviderID == ""):
+	case known == nil && s.nameless(a.ID) > 0 && (t.Event != fsm.EventSucceeded || t.Money == nil || t.ProviderID == ""):
 		return inbound.Deferred // it may be of that one
 	}
 	if known != nil {
@@ -146,14 +146,14 @@ func refunded(a *payment.Attempt, r payment.Report, known *refund.Refund) string
 }
 
 // moveMoney records only the movements of a report.
-func (s *Changeset) moveMoney(c *Change, r payment.Report, movements []payment.Told) fsm.Verdict {
+func (s *Changeset) moveMoney(c *Change, r payment.Report, movements []payment.MovementReport) fsm.Verdict {
 	if len(movements) == 0 {
 		return payment.Ignored
 	}
 	for i := range movements {
 		movements[i].At = r.At
 	}
-	money := payment.Report{Payment: r.Payment, References: r.References, Says: fsm.NewsMoney, Movements: movements, At: r.At, Cause: r.Cause}
+	money := payment.Report{Payment: r.Payment, References: r.References, Event: fsm.EventMoney, Movements: movements, At: r.At, Cause: r.Cause}
 	if s.dropShared(c, &money) {
 		return fsm.Conflict
 	}
@@ -170,20 +170,20 @@ func stronger(a, b fsm.Verdict) fsm.Verdict {
 }
 
 // AdvanceRefund applies a report of a refund of ours, from its own call or from a lookup.
-func (s *Changeset) AdvanceRefund(c *Change, r *refund.Refund, t payment.RefundTold, cause payment.Cause) fsm.Verdict {
+func (s *Changeset) AdvanceRefund(c *Change, r *refund.Refund, t payment.RefundReport, cause payment.Cause) fsm.Verdict {
 	t.Reference = r.ID.String()
-	return s.Apply(c, payment.Report{Says: fsm.NewsMoney, Refund: &t, Cause: cause})
+	return s.Apply(c, payment.Report{Event: fsm.EventMoney, Refund: &t, Cause: cause})
 }
 
 // advanceRefund moves a refund of the attempt, with its operation; moved is set if the report has moved money.
-func (s *Changeset) advanceRefund(c *Change, r *refund.Refund, t payment.RefundTold, cause payment.Cause, moved bool) fsm.Verdict {
+func (s *Changeset) advanceRefund(c *Change, r *refund.Refund, t payment.RefundReport, cause payment.Cause, moved bool) fsm.Verdict {
 	if other := s.sameName(r, t.ProviderID); other != nil {
 		return s.unattributed(c, t.ProviderID, t.Money, payment.AboutSharedReference,
 			"The provider gave one id to two refunds of this payment: find out in its dashboard what it paid back.")
 	}
 	was := *r
 	s.refunds.touch(r, r.Version)
-	verdict, found := refund.Advance(r, t, cause, moved && t.Says == fsm.NewsFailed, s.Now())
+	verdict, found := refund.Advance(r, t, cause, moved && t.Event == fsm.EventFailed, s.Now())
 	if !moved && r.State == was.State && r.ProviderRefundID == was.ProviderRefundID && shownAgain(c, t, cause) {
 		found = nil
 	}
@@ -207,7 +207,7 @@ func (s *Changeset) advanceRefund(c *Change, r *refund.Refund, t payment.RefundT
 
 // shownAgain reports whether a lookup shows a refund that the provider has reported before. Every lookup shows it, and
 // would reopen a discrepancy that a person has resolved.
-func shownAgain(c *Change, t payment.RefundTold, cause payment.Cause) bool {
+func shownAgain(c *Change, t payment.RefundReport, cause payment.Cause) bool {
 	name := cmp.Or(t.ProviderID, t.Reference)
 	m, recorded := c.Attempt.Movement(payment.MovementRefund, name)
 	return cause.Kind == payment.CauseCheck && name != "" && recorded && m.Source == payment.MovementNamed
@@ -232,18 +232,18 @@ func (s *Changeset) claim(c *Change, r *refund.Refund, name string, cause paymen
 	if name == "" || r.ProviderRefundID != "" {
 		return
 	}
-	told := payment.RefundTold{ProviderID: name}
+	told := payment.RefundReport{ProviderID: name}
 	if other := s.sameName(r, name); other != nil {
 		if other.Origin != refund.ByProvider {
 			return
 		}
-		told.Says, told.Failure = other.News(), other.Failure
+		told.Event, told.Failure = other.Event(), other.Failure
 		s.supersede(other, cause)
 	}
 	if m, paid := c.Attempt.Movement(payment.MovementRefund, name); paid && m.Money.Currency == r.Money.Currency {
-		told.Says, told.Money = fsm.NewsSucceeded, &m.Money
+		told.Event, told.Money = fsm.EventSucceeded, &m.Money
 	}
-	if told.Says != "" {
+	if told.Event != "" {
 		s.advanceRefund(c, r, told, cause, false)
 	}
 }
@@ -278,7 +278,7 @@ func (s *Changeset) claimMovements(c *Change, cause payment.Cause) {
 		money := m.Money
 		r := s.Insert(refund.New(c.Attempt, refund.ByProvider, money, s.Now()))
 		r.ProviderRefundID = m.ProviderID
-		refund.Advance(r, payment.RefundTold{ProviderID: m.ProviderID, Says: fsm.NewsSucceeded, Money: &money}, cause, false, s.Now())
+		refund.Advance(r, payment.RefundReport{ProviderID: m.ProviderID, Event: fsm.EventSucceeded, Money: &money}, cause, false, s.Now())
 	}
 }
 
@@ -287,11 +287,11 @@ func (s *Changeset) attribute(c *Change, r payment.Report) fsm.Verdict {
 	t := *r.Refund
 	_, paid := c.Attempt.Movement(payment.MovementRefund, t.ProviderID)
 	switch {
-	case t.Money != nil && t.Money.Minor <= 0, t.Money == nil && t.Says == fsm.NewsFailed:
+	case t.Money != nil && t.Money.Minor <= 0, t.Money == nil && t.Event == fsm.EventFailed:
 		return payment.Ignored
 	case t.Money == nil, t.ProviderID == "":
 		return s.unknownRefund(c, r)
-	case t.Says == fsm.NewsFailed && paid:
+	case t.Event == fsm.EventFailed && paid:
 		return fsm.Applied
 	}
 	made := s.Insert(refund.New(c.Attempt, refund.ByProvider, *t.Money, s.Now()))
@@ -299,7 +299,7 @@ func (s *Changeset) attribute(c *Change, r payment.Report) fsm.Verdict {
 	verdict, _ := refund.Advance(made, t, r.Cause, false, s.Now())
 	if !made.State.Final() {
 		at := s.Now().Add(s.Schedule.Delay(0))
-		check := c.Attempt.NewOperation(payment.OperationCheck, payment.OriginReconciler, s.Now())
+		check := c.Attempt.NewOperation(payment.OperationCheck, payment.OperationOriginReconciler, s.Now())
 		check.RefundID, check.NextAt = made.ID, &at
 		c.Add(check)
 	}
@@ -313,28 +313,28 @@ func (s *Changeset) refundTotal(c *Change, r payment.Report) fsm.Verdict {
 		t.Total, t.Money = true, &payment.Money{Minor: c.Attempt.AmountCaptured(), Currency: c.Attempt.Money.Currency}
 	}
 	switch {
-	case t.Says != fsm.NewsSucceeded:
+	case t.Event != fsm.EventSucceeded:
 		return fsm.Repeat
 	case !t.Total || t.Money == nil:
 		return s.unknownRefund(c, r)
 	}
-	total := payment.Told{Kind: payment.MovementRefund, Money: *t.Money, Apart: refund.NamedApart(&c.Attempt, s.refunds.of[c.Attempt.ID])}
-	return s.moveMoney(c, r, []payment.Told{total})
+	total := payment.MovementReport{Kind: payment.MovementRefund, Money: *t.Money, Apart: refund.NamedApart(&c.Attempt, s.refunds.of[c.Attempt.ID])}
+	return s.moveMoney(c, r, []payment.MovementReport{total})
 }
 
 // foreignRefund records a refund in another currency than the payment's. A person compares it.
 func (s *Changeset) foreignRefund(c *Change, r payment.Report, known *refund.Refund) fsm.Verdict {
 	t := *r.Refund
 	if known != nil {
-		s.advanceRefund(c, known, payment.RefundTold{ProviderID: t.ProviderID, Says: fsm.NewsProcessing}, r.Cause, false)
+		s.advanceRefund(c, known, payment.RefundReport{ProviderID: t.ProviderID, Event: fsm.EventProcessing}, r.Cause, false)
 	}
 	name := cmp.Or(t.ProviderID, t.Reference)
 	if shownAgain(c, t, r.Cause) {
 		return fsm.Repeat
 	}
-	if t.Says == fsm.NewsSucceeded {
-		told := payment.Told{Kind: payment.MovementRefund, ID: name, Money: *t.Money, At: r.At}
-		money := payment.Report{Says: fsm.NewsMoney, Movements: []payment.Told{told}, At: r.At, Cause: payment.Cause{Kind: payment.CausePerson, ID: r.Cause.ID}}
+	if t.Event == fsm.EventSucceeded {
+		told := payment.MovementReport{Kind: payment.MovementRefund, ID: name, Money: *t.Money, At: r.At}
+		money := payment.Report{Event: fsm.EventMoney, Movements: []payment.MovementReport{told}, At: r.At, Cause: payment.Cause{Kind: payment.CausePerson, ID: r.Cause.ID}}
 		money.Cause = r.Cause
 		before := c.Attempt
 		transition, _ := payment.Advance(&c.Attempt, money, s.Now())
@@ -369,7 +369,7 @@ func (s *Changeset) WithdrawRefund(c *Change, id payment.RefundID) {
 		return
 	}
 	money := r.Money
-	s.AdvanceRefund(c, r, payment.RefundTold{Says: fsm.NewsFailed, Failure: refund.NewFailure("not_covered")}, payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"})
+	s.AdvanceRefund(c, r, payment.RefundReport{Event: fsm.EventFailed, Failure: refund.NewFailure("not_covered")}, payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"})
 	s.find(c, payment.Finding{
 		Kind: payment.NeedsReview, About: payment.AboutRefundNotCovered, AboutID: id.String(), Money: &money,
 		Text: "A refund of " + money.String() + " was not sent: its money was taken back another way after it was wanted, by a dispute or by another refund. " +
@@ -401,7 +401,7 @@ func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 	made := refund.New(*a, refund.ByPolicy, payment.Money{Minor: left, Currency: a.Money.Currency}, s.Now())
 	made.ProviderPaymentID = named
 	r := s.Insert(made)
-	o := a.NewOperation(payment.OperationRefund, payment.OriginPolicy, s.Now())
+	o := a.NewOperation(payment.OperationRefund, payment.OperationOriginPolicy, s.Now())
 	o.RefundID, o.Amount = r.ID, left
 	c.Add(o)
 	return nil

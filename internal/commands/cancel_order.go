@@ -132,7 +132,7 @@ func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id pa
 	if live == nil {
 		return nil, tx.OrderCancel(ctx, o.ID, cancelled)
 	}
-	if err := c.callable(*live); err != nil && live.Begun != payment.BegunElsewhere {
+	if err := c.callable(*live); err != nil && live.Origin != payment.OriginExternal {
 		return nil, err
 	}
 	if take := live.OpenTake(); take != nil && take.Kind == payment.OperationCapture {
@@ -140,7 +140,7 @@ func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id pa
 	}
 	s := changeset.New(tx, c.Runner.Rules)
 	change := s.Change(*live)
-	s.Withhold(change, payment.OriginOrderCancel).Tries = 0 // a command restarts the schedule
+	s.RequestCancel(change, payment.OperationOriginOrderCancel).Tries = 0 // a command restarts the schedule
 	if err := tx.OrderCancel(ctx, o.ID, cancelled); err != nil {
 		return nil, err
 	}

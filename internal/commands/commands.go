@@ -86,8 +86,8 @@ type orderReply struct {
 // pollEvery is how often a duplicate looks whether another process is done.
 const pollEvery = 100 * time.Millisecond
 
-// errAgain is returned where the same request made its attempt, or its refund, a moment ago.
-var errAgain = errors.New("the same request came before")
+// errReplay is returned where the same request made its attempt, or its refund, a moment ago.
+var errReplay = errors.New("the same request came before")
 
 // claim is a command's claim of its key.
 func (c *Commands) claim(req idempotency.Request, keep time.Duration) idempotency.Claim {
@@ -128,7 +128,7 @@ func (c *Commands) callable(a payment.Attempt) error {
 	if _, ok := c.Runner.Account(a.Account); ok {
 		return nil
 	}
-	if a.Begun != payment.BegunHere {
+	if a.Origin != payment.OriginPaylatch {
 		return payment.Invalid("account", "the provider of this attempt can't be called by paylatch: act there, and its webhooks or a report will tell")
 	}
 	return payment.Invalid("account", "the account of this attempt is not configured any more")

@@ -38,7 +38,7 @@ func (c *Commands) completable(a payment.Attempt, o payment.Order) (int64, error
 		return 0, err
 	}
 	account, ok := c.Runner.Account(a.Account)
-	if a.State != fsm.AwaitingCustomer || a.Begun != payment.BegunHere || ok && !account.Provider.Capabilities().Complete {
+	if a.State != fsm.AwaitingCustomer || a.Origin != payment.OriginPaylatch || ok && !account.Provider.Capabilities().Complete {
 		return 0, payment.ErrNotCompletable
 	}
 	return 0, nil
@@ -46,7 +46,7 @@ func (c *Commands) completable(a payment.Attempt, o payment.Order) (int64, error
 
 // notCompleted refuses details that the provider has refused, unless the payment has ended with that.
 func notCompleted(_ payment.Attempt, r gateway.CallResult) error {
-	if (r.Outcome == gateway.CallRefused || r.Outcome == gateway.CallUnfit) && r.News() != fsm.NewsSucceeded && r.News() != fsm.NewsFailed {
+	if (r.Outcome == gateway.CallRefused || r.Outcome == gateway.CallUnsupported) && r.Event() != fsm.EventSucceeded && r.Event() != fsm.EventFailed {
 		return payment.Invalid("details", "are refused by the payment's provider: pass on what its page or script returned, as it is")
 	}
 	return nil

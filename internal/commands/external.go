@@ -58,7 +58,7 @@ func (c *Commands) Register(ctx context.Context, actor authz.Actor, req idempote
 	}
 	p := &payStart{actor: actor, req: req, cmd: pay, elsewhere: &cmd}
 	if err := c.startAlone(context.WithoutCancel(ctx), p); err != nil {
-		if errors.Is(err, errAgain) {
+		if errors.Is(err, errReplay) {
 			return c.payAgain(ctx, actor, req, pay, 0)
 		}
 		return Reply{}, err
@@ -75,7 +75,7 @@ func (c *Commands) Register(ctx context.Context, actor authz.Actor, req idempote
 func (c *Commands) beginElsewhere(a *payment.Attempt, cmd External) {
 	end := a.CreatedAt.Add(cmp.Or(cmd.ExpiresIn, expiresIn))
 	a.ExpiresAt = &end
-	op := a.NewOperation(payment.OperationCheck, payment.OriginReconciler, a.CreatedAt)
+	op := a.NewOperation(payment.OperationCheck, payment.OperationOriginReconciler, a.CreatedAt)
 	op.NextAt = &end
 	if first := a.CreatedAt.Add(c.Runner.Schedule.Delay(0)); c.Runner.Reachable(*a) && first.Before(end) {
 		op.NextAt = &first
@@ -198,7 +198,7 @@ func (c *Commands) reportIn(ctx context.Context, tx Tx, actor authz.Actor, cmd R
 		return err
 	case a.UserID != actor.User():
 		return payment.ErrForbidden
-	case a.Begun != payment.BegunElsewhere:
+	case a.Origin != payment.OriginExternal:
 		return payment.Invalid("payment_attempt_id", "must be an attempt that was begun elsewhere")
 	case cmd.Outcome != "" && a.Succeeded():
 		return idempotency.Refused(payment.ErrAttemptFinal)
@@ -209,7 +209,7 @@ func (c *Commands) reportIn(ctx context.Context, tx Tx, actor authz.Actor, cmd R
 		return err
 	}
 	if cmd.Outcome != "" && !a.State.Final() {
-		s.Abandon(change, payment.OriginRequest, cmd.Outcome.failure(), cmd.cause())
+		s.Abandon(change, payment.OperationOriginRequest, cmd.Outcome.failure(), cmd.cause())
 	}
 	return s.Save(ctx)
 }
@@ -244,13 +244,13 @@ func (c *Commands) supersede(ctx context.Context, actor authz.Actor, order payme
 			return err
 		case a.UserID != actor.User():
 			return payment.ErrForbidden
-		case a.OrderID != order, a.Begun != payment.BegunElsewhere:
+		case a.OrderID != order, a.Origin != payment.OriginExternal:
 			return wrong
 		case a.State.Final():
 			return nil
 		}
 		s := changeset.New(tx, c.Runner.Rules)
-		s.Abandon(s.Change(a), payment.OriginRequest, Abandoned.failure(), payment.Cause{Kind: payment.CauseReport, ID: "superseded"})
+		s.Abandon(s.Change(a), payment.OperationOriginRequest, Abandoned.failure(), payment.Cause{Kind: payment.CauseReport, ID: "superseded"})
 		return s.Save(ctx)
 	})
 	if err != nil {

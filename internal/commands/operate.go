@@ -189,7 +189,7 @@ func (c *Commands) beginOperation(ctx context.Context, tx Tx, op operation, a pa
 		return runner.Task{}, err
 	}
 	if begun == nil {
-		made := change.Attempt.NewOperation(op.kind, payment.OriginRequest, tx.Now())
+		made := change.Attempt.NewOperation(op.kind, payment.OperationOriginRequest, tx.Now())
 		made.Amount, made.OriginID = amount, string(op.req.Key)
 		if op.carries != "" {
 			if made.SealedRequest, err = c.Runner.Sealed(op.carries, a.ID[:]); err != nil {
@@ -300,11 +300,11 @@ func (cmd Confirm) capture(a payment.Attempt, o payment.Order) (int64, error) {
 }
 
 func notCaptured(_ payment.Attempt, r gateway.CallResult) error {
-	refused := r.Outcome == gateway.CallRefused || r.Outcome == gateway.CallUnfit || r.Inference != nil
+	refused := r.Outcome == gateway.CallRefused || r.Outcome == gateway.CallUnsupported || r.Inference != nil
 	switch {
-	case !refused || r.News() == fsm.NewsFailed || r.News() == fsm.NewsSucceeded:
+	case !refused || r.Event() == fsm.EventFailed || r.Event() == fsm.EventSucceeded:
 		return nil
-	case r.Outcome == gateway.CallUnfit:
+	case r.Outcome == gateway.CallUnsupported:
 		return payment.Invalid("amount", "can't be sent to the payment's provider: choose another one")
 	}
 	return payment.ErrNotCapturable

@@ -13,7 +13,7 @@ import (
 // must name it as superseded.
 func (c *Commands) closesPage(a payment.Attempt) bool {
 	p := c.Runner.Accounts.Get(a.Account).Provider
-	return a.DeclinedOnPage() && a.Begun == payment.BegunHere && p != nil && p.Capabilities().Cancel
+	return a.DeclinedOnPage() && a.Origin == payment.OriginPaylatch && p != nil && p.Capabilities().Cancel
 }
 
 // closePage cancels the page at the provider, at once. The attempt fails, with the reason of its last try, only if the
@@ -31,7 +31,7 @@ func (c *Commands) closePage(ctx context.Context, id payment.AttemptID, by *payS
 		s := changeset.New(tx, c.Runner.Rules)
 		change := s.Change(a)
 		if change.Attempt.OpenCancel() == nil {
-			s.Want(change, payment.OriginRequest).OriginID = string(by.req.Key)
+			s.EnsureCancel(change, payment.OperationOriginRequest).OriginID = string(by.req.Key)
 		}
 		return s.Save(ctx)
 	})

@@ -118,7 +118,7 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	permit := c.Runner.Permit()
 	p := &payStart{actor: actor, req: req, cmd: cmd, accepts: account.Provider.Accepts, detailed: detailed}
 	a, err := c.start(ctx, p)
-	if errors.Is(err, errAgain) {
+	if errors.Is(err, errReplay) {
 		return c.payAgain(ctx, actor, req, cmd, c.Wait)
 	}
 	if err != nil {
@@ -213,7 +213,7 @@ func (c *Commands) checkMethod(ctx context.Context, p gateway.Provider, d gatewa
 		return err
 	case errors.Is(err, gateway.ErrNoSuchPayment):
 		return payment.ErrMethodNotYours
-	case errors.Is(err, gateway.ErrUnsupported), errors.Is(err, gateway.ErrUnfit):
+	case errors.Is(err, gateway.ErrUnsupported), errors.Is(err, gateway.ErrUnsupportedRequest):
 		return payment.Invalid("payment_method.token", "must be a stored payment method as this account's provider charges it")
 	default:
 		return fmt.Errorf("%w: look up the owner of a stored payment method: %w", payment.ErrProviderUnavailable, err)

@@ -32,8 +32,8 @@ type payStart struct {
 	request, shared tracing.Context
 }
 
-// errLacks is returned where the order has details that the pay lacks: they must be read first.
-var errLacks = errors.New("the order's details are to be read")
+// errNeedsDetails is returned where the order has details that the pay lacks: they must be read first.
+var errNeedsDetails = errors.New("the order's details are to be read")
 
 // start is commit 1: the attempt and its charge are on disk before a byte is sent. Pays that
 // come at the same time share a transaction, if nothing about them must be waited for or
@@ -55,7 +55,7 @@ func (c *Commands) attempted(ctx context.Context, p *payStart) (payment.Attempt,
 	if p.left || err != nil && p.err == nil {
 		p.err = c.startAlone(ctx, p)
 	}
-	if errors.Is(p.err, errLacks) {
+	if errors.Is(p.err, errNeedsDetails) {
 		p.detailed = true
 		if p.cmd, p.err = c.detailed(ctx, p.actor, p.cmd); p.err == nil {
 			p.err = c.startAlone(ctx, p)
@@ -182,7 +182,7 @@ func (c *Commands) startLocked(ctx context.Context, p *payStart) error {
 	}
 	done, err := execute(ctx, locked, c.claim(p.req, idempotency.KeepMoney), run)
 	if err == nil && done.Replay != nil {
-		return errAgain
+		return errReplay
 	}
 	return err
 }
@@ -220,11 +220,11 @@ func (p *payStart) check(o payment.Order) error {
 	}
 	hasAll := len(p.cmd.Lines) > 0 && p.cmd.ownCustomer && p.actor.Has(payment.RoleService)
 	if o.Detailed && !p.detailed && p.elsewhere == nil && !hasAll {
-		return errLacks
+		return errNeedsDetails
 	}
 	for _, a := range o.Attempts {
 		if a.UserID == user && a.RequestID == payment.RequestID(p.req.Key) {
-			return errAgain
+			return errReplay
 		}
 	}
 	if p.cmd.Amount != nil && *p.cmd.Amount != o.Money.Minor {
@@ -253,12 +253,12 @@ func addUp(lines []gateway.Line, money payment.Money) error {
 
 // newAttempt is an attempt with its charge. The charge has begun.
 func (c *Commands) newAttempt(now time.Time, o payment.Order, p *payStart) (payment.Attempt, error) {
-	begun := payment.BegunHere
+	begun := payment.OriginPaylatch
 	if p.elsewhere != nil {
-		begun = payment.BegunElsewhere
+		begun = payment.OriginExternal
 	}
 	a := payment.Attempt{
-		ID: payment.AttemptID(c.Runner.Cell.NewID()), OrderID: o.ID, UserID: o.UserID, Begun: begun,
+		ID: payment.AttemptID(c.Runner.Cell.NewID()), OrderID: o.ID, UserID: o.UserID, Origin: begun,
 		RequestID: payment.RequestID(p.req.Key), RequestHash: p.req.Hash, Account: p.cmd.Account,
 		State: begun.First(), Money: o.Money, Capture: p.cmd.Capture, Version: 1, CreatedAt: now, UpdatedAt: now, ReadAt: now,
 	}
@@ -266,7 +266,7 @@ func (c *Commands) newAttempt(now time.Time, o payment.Order, p *payStart) (paym
 		c.beginElsewhere(&a, *p.elsewhere)
 		return a, nil
 	}
-	op := a.NewOperation(payment.OperationCharge, payment.OriginRequest, now)
+	op := a.NewOperation(payment.OperationCharge, payment.OperationOriginRequest, now)
 	op.OriginID = string(p.req.Key)
 	var err error
 	if op.SealedRequest, err = c.Runner.Sealed(p.cmd.Text(), a.ID[:]); err != nil {

@@ -71,7 +71,7 @@ func (c *Commands) refund(ctx context.Context, actor authz.Actor, req idempotenc
 	}
 	permit := c.Runner.Permit()
 	t, err := c.beginRefund(ctx, actor, req, cmd)
-	if errors.Is(err, errAgain) {
+	if errors.Is(err, errReplay) {
 		return c.refund(ctx, actor, req, cmd)
 	}
 	if err != nil {
@@ -126,7 +126,7 @@ func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idemp
 		return &idempotency.Response{Status: http.StatusCreated, Subject: t.Refund.ID.String()}, nil
 	})
 	if err == nil && done.Replay != nil {
-		err = errAgain
+		err = errReplay
 	}
 	return t, err
 }
@@ -147,7 +147,7 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 	r.ProviderPaymentID = cmd.ProviderPaymentID
 	made := s.Insert(r)
 	change := s.Change(a)
-	op := a.NewOperation(payment.OperationRefund, payment.OriginRequest, now)
+	op := a.NewOperation(payment.OperationRefund, payment.OperationOriginRequest, now)
 	op.OriginID, op.RefundID, op.Amount = string(req.Key), r.ID, money.Minor
 	end := now.Add(c.Runner.Schedule.Lease)
 	op.Begin(now, end, end)

@@ -33,7 +33,7 @@ func TestListen(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		e, err := goclient.VerifyNews([]string{signedWith}, q.Header, body)
+		e, err := goclient.ParseEvent([]string{signedWith}, q.Header, body)
 		if err != nil {
 			t.Error(err)
 		}

@@ -76,7 +76,7 @@ func (s *stockist) take(r *http.Request) error {
 	if err != nil {
 		return nil //nolint:nilerr // the sender was killed
 	}
-	e, err := goclient.VerifyNews([]string{stockistSecret}, r.Header, body)
+	e, err := goclient.ParseEvent([]string{stockistSecret}, r.Header, body)
 	if err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}

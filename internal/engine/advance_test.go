@@ -30,7 +30,7 @@ func advanceFailureThatUndoesTheSuccess(t *testing.T) {
 	t.Parallel()
 	p := &answering{}
 	r := newEnv(t, setup{silent: true, provider: p.on})
-	undone := func() (gateway.Outcome, error) { return gateway.Outcome{News: fsm.NewsFailed, Undoes: true}, nil }
+	undone := func() (gateway.Outcome, error) { return gateway.Outcome{Event: fsm.EventFailed, Reverses: true}, nil }
 	notice := func(id string) {
 		e := event(webhooks.KindFailed, id)
 		e.NeedsFetch, e.ProviderPaymentID = true, id

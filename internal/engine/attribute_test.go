@@ -113,7 +113,7 @@ func attributeNameFreesThoseThatWait(t *testing.T) {
 func attributeDashboardsWaitsForOurs(t *testing.T) {
 	t.Parallel()
 	p := &refunding{refund: backLost, lookup: func() (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_ours"}, nil
+		return gateway.RefundOutcome{Event: fsm.EventFailed, ProviderRefundID: "re_ours"}, nil
 	}}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.paid(t, "A-1", "tok_success").ID
@@ -161,7 +161,7 @@ func attributeOursTakenForTheDashboards(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &refunding{refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
-				return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+				return gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: "re_1"}, nil
 			}}
 			r := newEnv(t, setup{silent: true, provider: p.on})
 			id := r.paid(t, "A-1", "tok_success").ID
@@ -203,7 +203,7 @@ func attributeFailedOneTakenForTheDashboards(t *testing.T) {
 func attributeOneNameOfTwoNeedsReview(t *testing.T) {
 	t.Parallel()
 	p := &refunding{refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_1"}, nil
+		return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_1"}, nil
 	}}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.paid(t, "A-1", "tok_success").ID
@@ -243,7 +243,7 @@ func attributeFetchIsDueOnceOursIsNamed(t *testing.T) {
 func attributeOursByItsResponse(t *testing.T) {
 	t.Parallel()
 	p := &refunding{refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+		return gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: "re_1"}, nil
 	}}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.paid(t, "A-1", "tok_success").ID
@@ -271,7 +271,7 @@ func attributeDashboardsTakenForOurs(t *testing.T) {
 			if answered {
 				p.refund = func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
 					theirs()
-					return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_ours", Money: &payment.Money{Minor: 500, Currency: "EUR"}}, nil
+					return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_ours", Money: &payment.Money{Minor: 500, Currency: "EUR"}}, nil
 				}
 			}
 			ours := r.refundOf(t, id, "refund-1", 500)

@@ -45,7 +45,7 @@ func (b *blind) Capabilities() payment.Capabilities {
 
 func (b *blind) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	o, err := b.Provider.Charge(ctx, c)
-	if o.News == fsm.NewsActionRequired {
+	if o.Event == fsm.EventActionRequired {
 		b.redirected, o.ProviderPaymentID = o.ProviderPaymentID, ""
 	}
 	return o, err
@@ -65,17 +65,17 @@ func (*blind) LookupRefund(context.Context, gateway.RefundRef) (gateway.RefundOu
 
 func (b *blind) Capture(ctx context.Context, c gateway.Capture) (gateway.Outcome, error) {
 	o, err := b.Provider.Capture(ctx, c)
-	return gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, err
+	return gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: o.ProviderPaymentID}, err
 }
 
 func (b *blind) Cancel(ctx context.Context, c gateway.Cancel) (gateway.Outcome, error) {
 	o, err := b.Provider.Cancel(ctx, c)
-	return gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, err
+	return gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: o.ProviderPaymentID}, err
 }
 
 func (b *blind) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	o, err := b.Provider.Refund(ctx, r)
-	return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: o.ProviderRefundID}, err
+	return gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: o.ProviderRefundID}, err
 }
 
 func newBlind(t *testing.T) (*env, *blind) {
@@ -166,15 +166,15 @@ func blindHoldAfterTheFailureIsReleased(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.True(t, p.Failed())
-	stands := func() fsm.News {
+	stands := func() fsm.Event {
 		now, err := b.Provider.Lookup(t.Context(), p.ProviderPaymentID)
 		require.NoError(t, err)
-		return now.News
+		return now.Event
 	}
-	require.Eventually(t, func() bool { return stands() == fsm.NewsAuthorized }, waitFor, tick)
+	require.Eventually(t, func() bool { return stands() == fsm.EventAuthorized }, waitFor, tick)
 	require.Equal(t, fsm.Stale, r.say(t, p.ID, webhooks.KindAuthorized))
 	r.recheck(t, p.ID)
-	require.Equal(t, fsm.NewsFailed, stands())
+	require.Equal(t, fsm.EventFailed, stands())
 	require.Nil(t, r.attempt(t, p.ID).NextCheckAt)
 	require.Empty(t, r.discrepancies(t, p.ID))
 }
@@ -212,7 +212,7 @@ func blindCancelReachesALaterPayment(t *testing.T) {
 	require.Equal(t, "authorized", r.recheck(t, p.ID).Stage())
 	now, err := b.Provider.Lookup(t.Context(), b.redirected)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsFailed, now.News, "it was cancelled there")
+	require.Equal(t, fsm.EventFailed, now.Event, "it was cancelled there")
 	require.Equal(t, fsm.Applied, r.say(t, p.ID, webhooks.KindFailed))
 	require.Empty(t, r.ledger(t))
 }

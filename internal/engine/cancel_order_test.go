@@ -58,7 +58,7 @@ func cancelOrderTakesNoMoney(t *testing.T) {
 	})
 	t.Run("a hold is given up, however often that is refused", func(t *testing.T) {
 		t.Parallel()
-		p := unwilling(fsm.NewsAuthorized)
+		p := unwilling(fsm.EventAuthorized)
 		var captures atomic.Int32
 		r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { return countCaptures{p.on(of), &captures} }})
 		id := r.held(t, "A-1").ID
@@ -78,7 +78,7 @@ func cancelOrderTakesNoMoney(t *testing.T) {
 	})
 	t.Run("a person is told when the schedule ends", func(t *testing.T) {
 		t.Parallel()
-		p := unwilling(fsm.NewsAuthorized)
+		p := unwilling(fsm.EventAuthorized)
 		r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { return p.on(of) }})
 		id := r.held(t, "A-1").ID
 		r.cancelOrder(t)
@@ -90,13 +90,13 @@ func cancelOrderTakesNoMoney(t *testing.T) {
 	})
 	t.Run("a hold that is told of later is given up", func(t *testing.T) {
 		t.Parallel()
-		p := unwilling(fsm.NewsActionRequired)
+		p := unwilling(fsm.EventActionRequired)
 		r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { return p.on(of) }})
 		id := r.tried(t, "tok_never", payment.CaptureManual)
 		r.cancelOrder(t)
 		require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
 		require.ErrorIs(t, r.confirm(t, id, "confirm-key"), payment.ErrOrderCancelled)
-		p.lookup = says(fsm.NewsAuthorized)
+		p.lookup = says(fsm.EventAuthorized)
 		r.recheck(t, id)
 		require.ErrorIs(t, r.confirm(t, id, "other-key"), payment.ErrOrderCancelled)
 		p.cancel, p.lookup = nil, nil
@@ -133,7 +133,7 @@ func (p countCaptures) Capture(ctx context.Context, c gateway.Capture) (gateway.
 // meanwhile.
 func cancelOrderHoldAfterARefusedCancel(t *testing.T) {
 	t.Parallel()
-	p := unwilling(fsm.NewsActionRequired)
+	p := unwilling(fsm.EventActionRequired)
 	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { return p.on(of) }})
 	r.order(t, "A-1")
 	paid, err := r.Pay(t.Context(), customer, request("pay", "first-key", ""), commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_never"}, Capture: payment.CaptureManual})
@@ -171,7 +171,7 @@ func cancelOrderHoldDuringARefusedCancel(t *testing.T) {
 	id = paid.ID
 	p.cancel = func() (gateway.Outcome, error) {
 		r.say(t, id, webhooks.KindAuthorized)
-		return gateway.Outcome{News: fsm.NewsActionRequired, Refused: true}, nil
+		return gateway.Outcome{Event: fsm.EventActionRequired, Refused: true}, nil
 	}
 	_, _, err = r.CancelOrder(t.Context(), customer, request("cancel order", "cancel-key", ""), "A-1")
 	require.NoError(t, err)
@@ -185,11 +185,11 @@ func cancelOrderHoldDuringARefusedCancel(t *testing.T) {
 func cancelOrderReplaysItsResponse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		first fsm.News
+		first fsm.Event
 		err   error
 	}{
-		"not cancelled yet": {fsm.NewsActionRequired, nil},
-		"paid instead":      {fsm.NewsSucceeded, payment.ErrOrderPaid},
+		"not cancelled yet": {fsm.EventActionRequired, nil},
+		"paid instead":      {fsm.EventSucceeded, payment.ErrOrderPaid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -29,8 +29,8 @@ func TestCancel(t *testing.T) {
 }
 
 // unwilling cancels nothing: a cancel only returns the status of the payment.
-func unwilling(news fsm.News) *answering {
-	refused := func() (gateway.Outcome, error) { return gateway.Outcome{News: news, Refused: true}, nil }
+func unwilling(news fsm.Event) *answering {
+	refused := func() (gateway.Outcome, error) { return gateway.Outcome{Event: news, Refused: true}, nil }
 	return &answering{cancel: refused, lookup: says(news)}
 }
 
@@ -39,13 +39,13 @@ func unwilling(news fsm.News) *answering {
 func cancelIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		news fsm.News
+		news fsm.Event
 		err  error
 		end  standing
 	}{
-		"it awaits its customer": {fsm.NewsActionRequired, nil, standing{"pending", "awaiting_customer", ""}},
-		"it is being worked at":  {fsm.NewsProcessing, nil, standing{"pending", "requested", ""}},
-		"it is paid":             {fsm.NewsSucceeded, payment.ErrAttemptFinal, succeeded},
+		"it awaits its customer": {fsm.EventActionRequired, nil, standing{"pending", "awaiting_customer", ""}},
+		"it is being worked at":  {fsm.EventProcessing, nil, standing{"pending", "requested", ""}},
+		"it is paid":             {fsm.EventSucceeded, payment.ErrAttemptFinal, succeeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -115,7 +115,7 @@ func cancelQuietAfterADecline(t *testing.T) {
 	told := &quietly{}
 	p := &spy{charge: func(_ context.Context, _ gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error) {
 		o, err := send()
-		return gateway.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("card_declined", "")}, err
+		return gateway.Outcome{Event: fsm.EventSoftFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("card_declined", "")}, err
 	}}
 	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { told.Provider = of; return p.on(told) }})
 	r.paid(t, "A-1", "tok_never")
@@ -251,7 +251,7 @@ func cancelOfWhatIsOverOpensNoDiscrepancy(t *testing.T) {
 	}{
 		"it is asked": {false, func(t *testing.T, r *env, p *answering, id payment.AttemptID) {
 			t.Helper()
-			p.lookup = says(fsm.NewsFailed)
+			p.lookup = says(fsm.EventFailed)
 			r.recheck(t, id)
 			require.Nil(t, r.attempt(t, id).NextCheckAt)
 		}, fsm.Stale},
@@ -278,7 +278,7 @@ func cancelOfWhatIsOverOpensNoDiscrepancy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &answering{lookup: says(fsm.NewsAuthorized), cancel: says(fsm.NewsProcessing)}
+			p := &answering{lookup: says(fsm.EventAuthorized), cancel: says(fsm.EventProcessing)}
 			r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider {
 				if p.on(of); c.blind {
 					return &blind{Provider: p}

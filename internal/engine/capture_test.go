@@ -59,18 +59,22 @@ func (r *env) confirm(t *testing.T, id payment.AttemptID, key string) error {
 // not, a discrepancy is opened, each time once.
 func captureRefusedInACheck(t *testing.T) {
 	t.Parallel()
-	under := func(gateway.Capture) (gateway.Outcome, error) { return gateway.Outcome{News: fsm.NewsProcessing}, nil }
+	under := func(gateway.Capture) (gateway.Outcome, error) {
+		return gateway.Outcome{Event: fsm.EventProcessing}, nil
+	}
 	lost := func(gateway.Capture) (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }
 	refused := func(gateway.Capture) (gateway.Outcome, error) {
-		return gateway.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil
+		return gateway.Outcome{Event: fsm.EventAuthorized, Refused: true}, nil
 	}
 	for name, c := range map[string]struct {
 		first, then func(gateway.Capture) (gateway.Outcome, error)
 		later       time.Duration
 	}{
-		"refused after all":   {under, refused, time.Minute},
-		"never seen there":    {lost, lost, time.Hour},
-		"never sent":          {lost, func(gateway.Capture) (gateway.Outcome, error) { return gateway.Outcome{}, gateway.ErrUnfit }, time.Minute},
+		"refused after all": {under, refused, time.Minute},
+		"never seen there":  {lost, lost, time.Hour},
+		"never sent": {lost, func(gateway.Capture) (gateway.Outcome, error) {
+			return gateway.Outcome{}, gateway.ErrUnsupportedRequest
+		}, time.Minute},
 		"refused at a resend": {lost, refused, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +116,7 @@ func captureRefusedInTheResponse(t *testing.T) {
 	r, p := newCapturing(t)
 	id := r.held(t, "A-1").ID
 	p.says = func(gateway.Capture) (gateway.Outcome, error) {
-		return gateway.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil
+		return gateway.Outcome{Event: fsm.EventAuthorized, Refused: true}, nil
 	}
 	require.ErrorIs(t, r.confirm(t, id, "confirm-key"), payment.ErrNotCapturable)
 	require.Equal(t, intent{Number: 1}, r.attempt(t, id).Intent)
@@ -120,7 +124,7 @@ func captureRefusedInTheResponse(t *testing.T) {
 	p.says = func(gateway.Capture) (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }
 	require.NoError(t, r.confirm(t, id, "second-key"))
 	p.says = func(gateway.Capture) (gateway.Outcome, error) {
-		return gateway.Outcome{News: fsm.NewsSucceeded, Refused: true}, nil
+		return gateway.Outcome{Event: fsm.EventSucceeded, Refused: true}, nil
 	}
 	r.recheck(t, id)
 	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
@@ -135,7 +139,7 @@ func captureRefusedForAnotherAmount(t *testing.T) {
 	r, p := newCapturing(t)
 	id := r.held(t, "A-1").ID
 	p.says = func(gateway.Capture) (gateway.Outcome, error) {
-		return gateway.Outcome{News: fsm.NewsSucceeded, Money: &payment.Money{Minor: 500, Currency: "EUR"}, Refused: true}, nil
+		return gateway.Outcome{Event: fsm.EventSucceeded, Money: &payment.Money{Minor: 500, Currency: "EUR"}, Refused: true}, nil
 	}
 	require.NoError(t, r.confirm(t, id, "confirm-key"))
 	a := r.attempt(t, id)
@@ -151,7 +155,7 @@ func captureRefusedForAnotherAmount(t *testing.T) {
 func captureDeclinedInALookup(t *testing.T) {
 	t.Parallel()
 	asked := &answering{lookup: func() (gateway.Outcome, error) {
-		return gateway.Outcome{News: fsm.NewsSoftFailed, Failure: payment.NewFailure("card_declined", "")}, nil
+		return gateway.Outcome{Event: fsm.EventSoftFailed, Failure: payment.NewFailure("card_declined", "")}, nil
 	}}
 	r := newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider { return asked.on(lostCapture{p}) }})
 	id := r.held(t, "A-1").ID
@@ -183,9 +187,9 @@ func captureRefusalOfAnOlderOne(t *testing.T) {
 	failed := map[string]bool{}
 	p.says = func(c gateway.Capture) (gateway.Outcome, error) {
 		if failed[c.IdempotencyKey] {
-			return gateway.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil
+			return gateway.Outcome{Event: fsm.EventAuthorized, Refused: true}, nil
 		}
-		return gateway.Outcome{News: fsm.NewsProcessing}, nil
+		return gateway.Outcome{Event: fsm.EventProcessing}, nil
 	}
 	fail := func() { failed[r.captureKey(t, id)] = true }
 	due := func() []payment.AttemptID {
@@ -236,7 +240,7 @@ func captureRefusalEndsNoCancel(t *testing.T) {
 		declined := event(webhooks.KindSoftFailed, id.String())
 		declined.Refuses = webhooks.CommandCapture
 		require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, declined))
-		return gateway.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil
+		return gateway.Outcome{Event: fsm.EventAuthorized, Refused: true}, nil
 	}
 	require.ErrorIs(t, r.confirm(t, id, "confirm-key"), payment.ErrNotCapturable)
 	a := r.attempt(t, id)

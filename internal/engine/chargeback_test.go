@@ -414,6 +414,6 @@ func (p *charger) on(of gateway.Provider) gateway.Provider {
 
 func (p *charger) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	out, err := p.Provider.Lookup(ctx, id)
-	out.Movements = []payment.Told{{Kind: payment.MovementChargeback, Money: payment.Money{Minor: 700, Currency: "EUR"}}}
+	out.Movements = []payment.MovementReport{{Kind: payment.MovementChargeback, Money: payment.Money{Minor: 700, Currency: "EUR"}}}
 	return out, err
 }

@@ -29,7 +29,7 @@ func checkAsksAtOnce(t *testing.T) {
 	r := newEnv(t, setup{silent: true, provider: look.on})
 	p := r.paid(t, "A-1", "tok_redirect")
 	require.Equal(t, "awaiting_customer", p.Stage())
-	look.lookup = says(fsm.NewsSucceeded)
+	look.lookup = says(fsm.EventSucceeded)
 	v, err := r.Check(t.Context(), customer, p.ID)
 	require.NoError(t, err)
 	require.True(t, v.Succeeded())
@@ -45,7 +45,7 @@ func checkAsksAtOnce(t *testing.T) {
 // looked up.
 func checkIsLimitedByUser(t *testing.T) {
 	t.Parallel()
-	look := &answering{lookup: says(fsm.NewsActionRequired)}
+	look := &answering{lookup: says(fsm.EventActionRequired)}
 	r := newEnv(t, setup{silent: true, provider: look.on})
 	for i := range 14 {
 		id := r.paid(t, payment.OrderID("A-"+strconv.Itoa(i)), "tok_redirect").ID
@@ -66,7 +66,7 @@ func checkIsLimitedByUser(t *testing.T) {
 
 func checkAsksOnceInThreeSeconds(t *testing.T) {
 	t.Parallel()
-	look := &answering{lookup: says(fsm.NewsActionRequired)}
+	look := &answering{lookup: says(fsm.EventActionRequired)}
 	r := newEnv(t, setup{silent: true, provider: look.on})
 	id := r.paid(t, "A-1", "tok_redirect").ID
 	for range 5 {

@@ -45,7 +45,7 @@ func (p *approving) on(of gateway.Provider) gateway.Provider {
 }
 
 func (p *approving) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
-	return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: "order_" + c.Attempt.String(), NextAction: payment.Redirect("https://pay.example")}, nil
+	return gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: "order_" + c.Attempt.String(), NextAction: payment.Redirect("https://pay.example")}, nil
 }
 
 func (p *approving) Complete(_ context.Context, c gateway.Completion) (gateway.Outcome, error) {
@@ -55,14 +55,14 @@ func (p *approving) Complete(_ context.Context, c gateway.Completion) (gateway.O
 		return gateway.Outcome{}, err
 	}
 	p.finished = append(p.finished, c)
-	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: c.ProviderPaymentID, Money: &c.Money}, nil
+	return gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: c.ProviderPaymentID, Money: &c.Money}, nil
 }
 
 func (p *approving) Lookup(_ context.Context, id string) (gateway.Outcome, error) {
 	p.mu.Lock()
-	said := gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, NextAction: payment.Redirect("https://pay.example")}
+	said := gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: id, NextAction: payment.Redirect("https://pay.example")}
 	if p.approved {
-		said = gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, Approved: true}
+		said = gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: id, Approved: true}
 	}
 	during := p.during
 	p.mu.Unlock()
@@ -77,9 +77,9 @@ func (p *approving) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome
 		return gateway.Outcome{}, errNoAnswer
 	}
 	if p.refusing {
-		return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: c.ProviderPaymentID, Refused: true}, nil
+		return gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: c.ProviderPaymentID, Refused: true}, nil
 	}
-	return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: c.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, nil
+	return gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: c.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, nil
 }
 
 func (p *approving) approve() {

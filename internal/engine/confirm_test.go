@@ -37,7 +37,7 @@ func TestConfirm(t *testing.T) {
 type refusedCapture struct{ gateway.Provider }
 
 func (refusedCapture) Capture(context.Context, gateway.Capture) (gateway.Outcome, error) {
-	return gateway.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil
+	return gateway.Outcome{Event: fsm.EventAuthorized, Refused: true}, nil
 }
 
 // A confirm that was refused and is tried again does not return as its own a capture of another
@@ -107,7 +107,7 @@ type wholeOnly struct{ gateway.Provider }
 
 func (p wholeOnly) Capture(ctx context.Context, c gateway.Capture) (gateway.Outcome, error) {
 	if !c.Whole {
-		return gateway.Outcome{}, gateway.ErrUnfit
+		return gateway.Outcome{}, gateway.ErrUnsupportedRequest
 	}
 	return p.Provider.Capture(ctx, c)
 }
@@ -132,7 +132,7 @@ func confirmCapturedWithAnotherAmount(t *testing.T) {
 	} {
 		for _, first := range []string{"answer", "webhook"} {
 			id := r.held(t, order+payment.OrderID(" by "+first)).ID
-			took := gateway.Outcome{News: fsm.NewsSucceeded, Money: &payment.Money{Minor: c.taken, Currency: "EUR"}}
+			took := gateway.Outcome{Event: fsm.EventSucceeded, Money: &payment.Money{Minor: c.taken, Currency: "EUR"}}
 			var p gateway.Provider = decliningCapture{r.opts.Accounts["sandbox"].Provider, took}
 			if first == "webhook" {
 				p = lostCapture{p}
@@ -241,7 +241,7 @@ func confirmReplayedRefusalEndsNoNewerCapture(t *testing.T) {
 // webhook or in the response.
 func confirmDeclinedCaptureIsCancelled(t *testing.T) {
 	t.Parallel()
-	declined := gateway.Outcome{News: fsm.NewsSoftFailed, Refused: true, Failure: payment.NewFailure("card_declined", "")}
+	declined := gateway.Outcome{Event: fsm.EventSoftFailed, Refused: true, Failure: payment.NewFailure("card_declined", "")}
 	for name, atOnce := range map[string]bool{"by a webhook": false, "in the answer": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,7 +20,7 @@ func disputesSeenByALookup(t *testing.T) {
 	reopened := dated(fsm.DisputeOpen, 4)
 	other := dated(fsm.DisputeWarning, 1)
 	other.ProviderID = "dp_2"
-	taken := []payment.Told{{Kind: payment.MovementChargeback, ID: "le_1", Money: payment.Money{Minor: 700, Currency: "EUR"}}}
+	taken := []payment.MovementReport{{Kind: payment.MovementChargeback, ID: "le_1", Money: payment.Money{Minor: 700, Currency: "EUR"}}}
 	for name, tt := range map[string]struct {
 		shown []gateway.Outcome
 		want  []string
@@ -52,12 +52,12 @@ func disputesSeenByALookup(t *testing.T) {
 }
 
 // dated is a dispute of 7.00 some seconds after the first one began.
-func dated(status fsm.DisputeState, second int) payment.DisputeTold {
+func dated(status fsm.DisputeState, second int) payment.DisputeReport {
 	at := disputeEpoch.Add(time.Duration(second) * time.Second)
-	return payment.DisputeTold{ProviderID: "dp_1", Status: status, Money: &payment.Money{Minor: 700, Currency: "EUR"}, At: at}
+	return payment.DisputeReport{ProviderID: "dp_1", Status: status, Money: &payment.Money{Minor: 700, Currency: "EUR"}, At: at}
 }
 
-func disputed(moved []payment.Told, all ...payment.DisputeTold) gateway.Outcome {
+func disputed(moved []payment.MovementReport, all ...payment.DisputeReport) gateway.Outcome {
 	return gateway.Outcome{Movements: moved, Disputes: all}
 }
 

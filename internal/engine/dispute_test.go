@@ -263,7 +263,7 @@ type disputer struct{ gateway.Provider }
 
 func (p disputer) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	o, err := p.Provider.Lookup(ctx, id)
-	o.Disputes = []payment.DisputeTold{{ProviderID: "chb_1", Status: fsm.DisputeLost, Money: &payment.Money{Minor: 700, Currency: "EUR"}, At: disputeEpoch}}
+	o.Disputes = []payment.DisputeReport{{ProviderID: "chb_1", Status: fsm.DisputeLost, Money: &payment.Money{Minor: 700, Currency: "EUR"}, At: disputeEpoch}}
 	return o, err
 }
 

@@ -81,7 +81,7 @@ func (r *env) stored(t *testing.T) []string {
 // A notice may come before the response that brings the payment's name.
 func earlyStoredWithItsPayment(t *testing.T) {
 	t.Parallel()
-	r, look, passes := early(t, says(fsm.NewsSucceeded))
+	r, look, passes := early(t, says(fsm.EventSucceeded))
 	require.NoError(t, r.keeps(t, "a", "ch_1"))
 	require.NoError(t, r.keeps(t, "a", "ch_1"), "the same again is one")
 	r.retryEarly(t)
@@ -106,7 +106,7 @@ func earlyLookedUpAfterALostResponse(t *testing.T) {
 	t.Parallel()
 	var ours payment.AttemptID
 	r, look, passes := early(t, func() (gateway.Outcome, error) {
-		return gateway.Outcome{News: fsm.NewsSucceeded, References: []string{ours.String()}}, nil
+		return gateway.Outcome{Event: fsm.EventSucceeded, References: []string{ours.String()}}, nil
 	})
 	ours = r.paid(t, "A-1", "tok_never").ID
 	require.NoError(t, r.keeps(t, "a", "tr_9"))

@@ -76,8 +76,8 @@ func (p *answering) Cancel(ctx context.Context, c gateway.Cancel) (gateway.Outco
 	return o, err
 }
 
-func says(news fsm.News) func() (gateway.Outcome, error) {
-	return func() (gateway.Outcome, error) { return gateway.Outcome{News: news}, nil }
+func says(news fsm.Event) func() (gateway.Outcome, error) {
+	return func() (gateway.Outcome, error) { return gateway.Outcome{Event: news}, nil }
 }
 
 // longAgo makes an attempt older, with the time of its last change.
@@ -103,28 +103,28 @@ func (r *env) tried(t *testing.T, token string, capture payment.CaptureMode) pay
 func expireLooksUpFirst(t *testing.T) {
 	t.Parallel()
 	const hour, day = time.Hour, 24 * time.Hour
-	short := schedule.Lives{AwaitingCustomer: time.Minute, Authorized: time.Minute, Slow: time.Minute}
+	short := schedule.MaxAge{AwaitingCustomer: time.Minute, Authorized: time.Minute, Slow: time.Minute}
 	for name, c := range map[string]struct {
 		token     string
 		capture   payment.CaptureMode
-		lives     schedule.Lives
+		lives     schedule.MaxAge
 		age       time.Duration
-		said      fsm.News
+		said      fsm.Event
 		end       standing
 		cancelled int32
 	}{
-		"awaiting the customer, in time":         {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, hour - time.Minute, "", awaiting, 0},
-		"awaiting the customer for too long":     {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, hour + time.Minute, "", expired, 1},
+		"awaiting the customer, in time":         {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, hour - time.Minute, "", awaiting, 0},
+		"awaiting the customer for too long":     {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, hour + time.Minute, "", expired, 1},
 		"a shorter life":                         {"tok_redirect", payment.CaptureAutomatic, short, 2 * time.Minute, "", expired, 1},
-		"authorised, in time":                    {"tok_success", payment.CaptureManual, schedule.Lives{}, 7*day - hour, "", standing{"pending", "authorized", ""}, 0},
-		"authorised for too long":                {"tok_success", payment.CaptureManual, schedule.Lives{}, 7*day + hour, "", expired, 1},
-		"a slow method, in time":                 {"tok_never", payment.CaptureAutomatic, schedule.Lives{}, 14*day - hour, "", requested, 0},
-		"a slow method for too long":             {"tok_never", payment.CaptureAutomatic, schedule.Lives{}, 14*day + hour, "", expired, 1},
-		"the customer acted: with the bank now":  {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, 2 * hour, fsm.NewsProcessing, awaiting, 0},
-		"the bank sent the customer away again":  {"tok_never", payment.CaptureAutomatic, schedule.Lives{}, 2 * hour, fsm.NewsActionRequired, expired, 1},
-		"paid meanwhile: adopted":                {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, 2 * hour, fsm.NewsSucceeded, succeeded, 0},
-		"failed meanwhile: adopted":              {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, 2 * hour, fsm.NewsFailed, standing{"failed", "final", "provider_rejected"}, 0},
-		"the provider does not know, years long": {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, 1000 * day, fsm.NewsUnknown, awaiting, 0},
+		"authorised, in time":                    {"tok_success", payment.CaptureManual, schedule.MaxAge{}, 7*day - hour, "", standing{"pending", "authorized", ""}, 0},
+		"authorised for too long":                {"tok_success", payment.CaptureManual, schedule.MaxAge{}, 7*day + hour, "", expired, 1},
+		"a slow method, in time":                 {"tok_never", payment.CaptureAutomatic, schedule.MaxAge{}, 14*day - hour, "", requested, 0},
+		"a slow method for too long":             {"tok_never", payment.CaptureAutomatic, schedule.MaxAge{}, 14*day + hour, "", expired, 1},
+		"the customer acted: with the bank now":  {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, 2 * hour, fsm.EventProcessing, awaiting, 0},
+		"the bank sent the customer away again":  {"tok_never", payment.CaptureAutomatic, schedule.MaxAge{}, 2 * hour, fsm.EventActionRequired, expired, 1},
+		"paid meanwhile: adopted":                {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, 2 * hour, fsm.EventSucceeded, succeeded, 0},
+		"failed meanwhile: adopted":              {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, 2 * hour, fsm.EventFailed, standing{"failed", "final", "provider_rejected"}, 0},
+		"the provider does not know, years long": {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, 1000 * day, fsm.EventUnknown, awaiting, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -177,7 +177,7 @@ func expireUncancellableNeedsReview(t *testing.T) {
 	for name, p := range map[string]*answering{
 		"can't": {can: func(c *payment.Capabilities) { c.Cancel = false }},
 		"refuses to": {cancel: func() (gateway.Outcome, error) {
-			return gateway.Outcome{News: fsm.NewsActionRequired, Refused: true}, nil
+			return gateway.Outcome{Event: fsm.EventActionRequired, Refused: true}, nil
 		}},
 		"never answers": {cancel: func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }},
 	} {
@@ -209,14 +209,14 @@ func expireUncancellableNeedsReview(t *testing.T) {
 func expireAfterARefusedCapture(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]func() (gateway.Outcome, error){
-		"it is cancelled":  says(fsm.NewsFailed),
+		"it is cancelled":  says(fsm.EventFailed),
 		"its call is lost": func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &answering{cancel: says}
 			r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider {
-				return decliningCapture{p.on(of), gateway.Outcome{News: fsm.NewsAuthorized, Refused: true}}
+				return decliningCapture{p.on(of), gateway.Outcome{Event: fsm.EventAuthorized, Refused: true}}
 			}})
 			id := r.held(t, "A-1").ID
 			require.ErrorIs(t, r.confirm(t, id, "confirm-key"), payment.ErrNotCapturable)
@@ -238,7 +238,9 @@ func expireAfterARefusedCapture(t *testing.T) {
 // and then needs review.
 func expireSoftFailureNotCancelled(t *testing.T) {
 	t.Parallel()
-	refuses := func() (gateway.Outcome, error) { return gateway.Outcome{News: fsm.NewsSoftFailed, Refused: true}, nil }
+	refuses := func() (gateway.Outcome, error) {
+		return gateway.Outcome{Event: fsm.EventSoftFailed, Refused: true}, nil
+	}
 	begun := map[string]func(*testing.T, *env) payment.AttemptID{
 		"a payment": func(t *testing.T, r *env) payment.AttemptID {
 			t.Helper()
@@ -257,9 +259,9 @@ func expireSoftFailureNotCancelled(t *testing.T) {
 	for name, begin := range begun {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &answering{lookup: says(fsm.NewsSoftFailed), cancel: refuses}
+			p := &answering{lookup: says(fsm.EventSoftFailed), cancel: refuses}
 			r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider {
-				return decliningCapture{p.on(of), gateway.Outcome{News: fsm.NewsSoftFailed, Refused: true}}
+				return decliningCapture{p.on(of), gateway.Outcome{Event: fsm.EventSoftFailed, Refused: true}}
 			}})
 			id := begin(t, r)
 			require.Equal(t, []payment.AttemptID{id}, r.due(t))
@@ -338,7 +340,7 @@ func expireLateAuthorization(t *testing.T) {
 // Lookups that were held back are no checks: an outage does not use the schedule up.
 func expireHeldBackCountsNoCheck(t *testing.T) {
 	t.Parallel()
-	held := func() (gateway.Outcome, error) { return gateway.Outcome{}, gateway.ErrHeldBack }
+	held := func() (gateway.Outcome, error) { return gateway.Outcome{}, gateway.ErrThrottled }
 	p := &answering{lookup: held}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.tried(t, "tok_never", payment.CaptureAutomatic)

@@ -46,7 +46,7 @@ func (r *env) register(t *testing.T, cmd commands.External) payment.View {
 	cmd.Capture = payment.CaptureAutomatic
 	reply, err := r.Register(t.Context(), shop, request("attempts", uuid.NewString(), ""), cmd)
 	require.NoError(t, err)
-	require.Equal(t, payment.BegunElsewhere, reply.Begun)
+	require.Equal(t, payment.OriginExternal, reply.Origin)
 	return reply.View
 }
 
@@ -134,7 +134,7 @@ func externalExpiresUnasked(t *testing.T) {
 
 func externalExpiresAsked(t *testing.T) {
 	t.Parallel()
-	p := &answering{lookup: says(fsm.NewsActionRequired), cancel: says(fsm.NewsFailed)}
+	p := &answering{lookup: says(fsm.EventActionRequired), cancel: says(fsm.EventFailed)}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.register(t, commands.External{ProviderPaymentID: "ch_77"}).ID
 	require.False(t, r.recheck(t, id).State.Final())
@@ -148,7 +148,7 @@ func externalExpiresAsked(t *testing.T) {
 	require.Empty(t, a.Failure.ProviderCode)
 	require.Empty(t, r.verify(t))
 
-	paid := &answering{lookup: says(fsm.NewsSucceeded)}
+	paid := &answering{lookup: says(fsm.EventSucceeded)}
 	r = newEnv(t, setup{silent: true, provider: paid.on})
 	id = r.register(t, commands.External{ProviderPaymentID: "ch_78"}).ID
 	r.lateNow(t, id)
@@ -169,7 +169,7 @@ func externalIsReportedOver(t *testing.T) {
 		require.Contains(t, rows[string](t, r, "SELECT cause || ': ' || cause_id FROM attempt_transitions"), "report: the page was closed")
 		require.Empty(t, r.verify(t))
 	}
-	p := &answering{lookup: says(fsm.NewsActionRequired), cancel: says(fsm.NewsFailed)}
+	p := &answering{lookup: says(fsm.EventActionRequired), cancel: says(fsm.EventFailed)}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.register(t, commands.External{}).ID
 	reply, err := r.report(t, commands.Report{AttemptID: id, ProviderPaymentID: "ch_79", Outcome: commands.Abandoned})

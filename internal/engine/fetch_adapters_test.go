@@ -156,7 +156,7 @@ func fetchRefundAgeFromTheNotice(t *testing.T) {
 				if p.asked[len(p.asked)-1].Age < 10*time.Minute {
 					return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 				}
-				return gateway.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_1", Failure: payment.NewFailure("canceled", "")}, nil
+				return gateway.RefundOutcome{Event: fsm.EventFailed, ProviderRefundID: "re_1", Failure: payment.NewFailure("canceled", "")}, nil
 			}
 			r := newEnv(t, setup{silent: true, provider: p.on})
 			e := hint(webhooks.KindRefundFailed, r.paid(t, "A-1", "tok_success").ProviderPaymentID)

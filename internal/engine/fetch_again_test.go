@@ -40,16 +40,16 @@ func fetchAgainUntilItAgrees(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind           webhooks.Kind
 		token          string
-		behind, then   fsm.News
+		behind, then   fsm.Event
 		meanwhile, end standing
 	}{
-		"paid, and it says canceled":        {webhooks.KindSucceeded, "tok_never", fsm.NewsFailed, fsm.NewsSucceeded, requested, succeeded},
-		"paid, and it says declined":        {webhooks.KindSucceeded, "tok_never", fsm.NewsSoftFailed, fsm.NewsSucceeded, requested, succeeded},
-		"paid, and it says open":            {webhooks.KindSucceeded, "tok_redirect", fsm.NewsProcessing, fsm.NewsSucceeded, waits, succeeded},
-		"held, and it says canceled":        {webhooks.KindAuthorized, "tok_never", fsm.NewsFailed, fsm.NewsAuthorized, requested, held},
-		"something, and it says open":       {webhooks.KindNotice, "tok_redirect", fsm.NewsActionRequired, fsm.NewsSucceeded, waits, succeeded},
-		"something, and it says processing": {webhooks.KindNotice, "tok_never", fsm.NewsProcessing, fsm.NewsFailed, requested, standing{"failed", "final", "provider_rejected"}},
-		"over, and it says open":            {webhooks.KindFailed, "tok_redirect", fsm.NewsActionRequired, fsm.NewsFailed, waits, standing{"failed", "final", "provider_rejected"}},
+		"paid, and it says canceled":        {webhooks.KindSucceeded, "tok_never", fsm.EventFailed, fsm.EventSucceeded, requested, succeeded},
+		"paid, and it says declined":        {webhooks.KindSucceeded, "tok_never", fsm.EventSoftFailed, fsm.EventSucceeded, requested, succeeded},
+		"paid, and it says open":            {webhooks.KindSucceeded, "tok_redirect", fsm.EventProcessing, fsm.EventSucceeded, waits, succeeded},
+		"held, and it says canceled":        {webhooks.KindAuthorized, "tok_never", fsm.EventFailed, fsm.EventAuthorized, requested, held},
+		"something, and it says open":       {webhooks.KindNotice, "tok_redirect", fsm.EventActionRequired, fsm.EventSucceeded, waits, succeeded},
+		"something, and it says processing": {webhooks.KindNotice, "tok_never", fsm.EventProcessing, fsm.EventFailed, requested, standing{"failed", "final", "provider_rejected"}},
+		"over, and it says open":            {webhooks.KindFailed, "tok_redirect", fsm.EventActionRequired, fsm.EventFailed, waits, standing{"failed", "final", "provider_rejected"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,13 +81,13 @@ func fetchAgainNotForEver(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kind webhooks.Kind
-		says fsm.News
+		says fsm.Event
 		end  standing
 		open []string
 	}{
-		"paid, and canceled":     {webhooks.KindSucceeded, fsm.NewsFailed, standing{"failed", "final", "provider_rejected"}, []string{"needs_review"}},
-		"paid, and processing":   {webhooks.KindSucceeded, fsm.NewsProcessing, requested, []string{"needs_review"}},
-		"something, and no news": {webhooks.KindNotice, fsm.NewsProcessing, requested, []string{}},
+		"paid, and canceled":     {webhooks.KindSucceeded, fsm.EventFailed, standing{"failed", "final", "provider_rejected"}, []string{"needs_review"}},
+		"paid, and processing":   {webhooks.KindSucceeded, fsm.EventProcessing, requested, []string{"needs_review"}},
+		"something, and no news": {webhooks.KindNotice, fsm.EventProcessing, requested, []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,15 +132,15 @@ func fetchAgainNotWhereNothingIsMissing(t *testing.T) {
 // provider's API shows a moment later.
 func fetchAgainChargeback(t *testing.T) {
 	t.Parallel()
-	look := &answering{lookup: says(fsm.NewsSucceeded)}
+	look := &answering{lookup: says(fsm.EventSucceeded)}
 	r := newEnv(t, setup{silent: true, provider: look.on})
 	id := r.paid(t, "A-1", "tok_success").ID
 	r.exec(t, "UPDATE payment_attempts SET updated_at = updated_at - interval '1 day' WHERE attempt_id = $1", id.String())
 	r.tell(t, hint(webhooks.KindNotice, r.attempt(t, id).ProviderPaymentID))
 	r.retry(t, true)
 	look.lookup = func() (gateway.Outcome, error) {
-		taken := payment.Told{Kind: payment.MovementChargeback, ID: "chb_1", Money: payment.Money{Minor: 500, Currency: "EUR"}}
-		return gateway.Outcome{News: fsm.NewsSucceeded, Movements: []payment.Told{taken}}, nil
+		taken := payment.MovementReport{Kind: payment.MovementChargeback, ID: "chb_1", Money: payment.Money{Minor: 500, Currency: "EUR"}}
+		return gateway.Outcome{Event: fsm.EventSucceeded, Movements: []payment.MovementReport{taken}}, nil
 	}
 	r.asOld(t, time.Second)
 	require.EqualValues(t, price-500, r.attempt(t, id).Held())
@@ -152,8 +152,8 @@ func fetchAgainChargeback(t *testing.T) {
 func fetchAgainChargebackIsNoSecondPayment(t *testing.T) {
 	t.Parallel()
 	look := &answering{lookup: func() (gateway.Outcome, error) {
-		taken := payment.Told{Kind: payment.MovementChargeback, ID: "chb_1", Money: payment.Money{Minor: 500, Currency: "EUR"}}
-		return gateway.Outcome{News: fsm.NewsSucceeded, Movements: []payment.Told{taken}}, nil
+		taken := payment.MovementReport{Kind: payment.MovementChargeback, ID: "chb_1", Money: payment.Money{Minor: 500, Currency: "EUR"}}
+		return gateway.Outcome{Event: fsm.EventSucceeded, Movements: []payment.MovementReport{taken}}, nil
 	}}
 	r := newEnv(t, setup{silent: true, provider: look.on})
 	id := r.paid(t, "A-1", "tok_never").ID

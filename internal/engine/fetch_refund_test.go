@@ -48,9 +48,9 @@ func (p *backs) LookupRefund(_ context.Context, ref gateway.RefundRef) (gateway.
 }
 
 // sevenEuros is a refund as its provider reports it.
-func sevenEuros(news fsm.News) func() (gateway.RefundOutcome, error) {
+func sevenEuros(news fsm.Event) func() (gateway.RefundOutcome, error) {
 	return func() (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: news, ProviderRefundID: "re_1", Money: &payment.Money{Minor: 700, Currency: "EUR"}}, nil
+		return gateway.RefundOutcome{Event: news, ProviderRefundID: "re_1", Money: &payment.Money{Minor: 700, Currency: "EUR"}}, nil
 	}
 }
 
@@ -75,11 +75,11 @@ func fetchRefundCounts(t *testing.T) {
 	require.Empty(t, r.refunds(t, paid.ID), "what can't be asked about waits")
 	require.Equal(t, []string{"deferred"}, rows[string](t, r, "SELECT verdict FROM provider_events WHERE next_try_at > now()"))
 
-	p.refund = sevenEuros(fsm.NewsProcessing)
+	p.refund = sevenEuros(fsm.EventProcessing)
 	r.retry(t, true)
 	require.Equal(t, []string{"provider re_1 pending 700"}, r.refunds(t, paid.ID))
 	require.Zero(t, r.attempt(t, paid.ID).Refunded)
-	p.refund = sevenEuros(fsm.NewsSucceeded)
+	p.refund = sevenEuros(fsm.EventSucceeded)
 	for range 2 {
 		r.tell(t, refunded(paid))
 		r.retry(t, true)
@@ -96,7 +96,7 @@ func fetchRefundCounts(t *testing.T) {
 func fetchRefundFailed(t *testing.T) {
 	t.Parallel()
 	p := &backs{refund: func() (gateway.RefundOutcome, error) {
-		o, _ := sevenEuros(fsm.NewsFailed)()
+		o, _ := sevenEuros(fsm.EventFailed)()
 		o.Failure = payment.NewFailure("provider_rejected", "rejected_by_payee")
 		return o, nil
 	}}
@@ -113,7 +113,7 @@ func fetchRefundFailed(t *testing.T) {
 // A refund may be fetched before its payment has succeeded here.
 func fetchRefundBeforeItsPayment(t *testing.T) {
 	t.Parallel()
-	p := &backs{refund: sevenEuros(fsm.NewsSucceeded)}
+	p := &backs{refund: sevenEuros(fsm.EventSucceeded)}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	paid := r.paid(t, "A-1", "tok_never")
 	r.tell(t, refunded(paid))
@@ -131,7 +131,7 @@ func fetchRefundHintNamesNoRefund(t *testing.T) {
 	var ours commands.RefundReply
 	var reference string
 	p := &backs{refund: func() (gateway.RefundOutcome, error) {
-		o, _ := sevenEuros(fsm.NewsSucceeded)()
+		o, _ := sevenEuros(fsm.EventSucceeded)()
 		o.Reference, o.Money.Minor = reference, 500
 		return o, nil
 	}}
@@ -159,7 +159,7 @@ func fetchRefundHintNamesNoRefund(t *testing.T) {
 func fetchRefundWithoutAnAmountNeedsReview(t *testing.T) {
 	t.Parallel()
 	p := &backs{refund: func() (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_1"}, nil
+		return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_1"}, nil
 	}}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	paid := r.paid(t, "A-1", "tok_success")
@@ -230,7 +230,7 @@ func fetchRefundOfAFailedPayment(t *testing.T) {
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	paid := r.paid(t, "A-1", "tok_never")
 	r.say(t, paid.ID, webhooks.KindFailed)
-	p.lookup = says(fsm.NewsSucceeded)
+	p.lookup = says(fsm.EventSucceeded)
 	r.noticed(t, paid, webhooks.KindRefundSucceeded, 0, true)
 	require.ElementsMatch(t, []string{"late_success", "needs_review"}, r.discrepancies(t, paid.ID))
 	require.Contains(t, r.verdicts(t, paid.ID), "conflict")

@@ -89,7 +89,7 @@ func fetchNameFromAWebhook(t *testing.T) {
 	require.Equal(t, held, standingOf(r.attempt(t, id).Attempt))
 	require.Equal(t, []string{"deferred"}, rows[string](t, r, "SELECT verdict FROM provider_events WHERE next_try_at > now()"))
 
-	look.lookup = says(fsm.NewsFailed)
+	look.lookup = says(fsm.EventFailed)
 	r.asOld(t, time.Hour)
 	require.Equal(t, requested, standingOf(r.attempt(t, id).Attempt), "that payment is over, and the charge of ours goes on")
 	require.Empty(t, r.verify(t))
@@ -104,7 +104,7 @@ func fetchHintNamesAnotherAttempt(t *testing.T) {
 	}{"unsigned": {-1, requested}, "signed": {0, succeeded}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			look := &answering{lookup: says(fsm.NewsSucceeded)}
+			look := &answering{lookup: says(fsm.EventSucceeded)}
 			r := newEnv(t, setup{silent: true, provider: look.on})
 			victim := r.paid(t, "A-1", "tok_never")
 			e := hint(webhooks.KindSucceeded, victim.ID.String())
@@ -184,7 +184,7 @@ func fetchUnmatchedNeedsReview(t *testing.T) {
 		lookup func() (gateway.Outcome, error)
 		end    []string
 	}{
-		"known to the provider": {says(fsm.NewsSucceeded), []string{"unmatched_event", "unmatched"}},
+		"known to the provider": {says(fsm.EventSucceeded), []string{"unmatched_event", "unmatched"}},
 		"no answer":             {silent, []string{"needs_review", "deferred"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,7 +29,7 @@ func (r *env) opened(t *testing.T) []string {
 // as it has waited, and is fetched when there is a slot.
 func fetchWithoutASlotCountsNoTry(t *testing.T) {
 	t.Parallel()
-	look := &answering{lookup: says(fsm.NewsSucceeded)}
+	look := &answering{lookup: says(fsm.EventSucceeded)}
 	r := newEnv(t, setup{silent: true, provider: look.on})
 	paid := r.paid(t, "A-1", "tok_never")
 	require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, hint(webhooks.KindNotice, paid.ProviderPaymentID)))
@@ -137,7 +137,7 @@ func fetchUnsignedWaitingOpenOneDiscrepancy(t *testing.T) {
 // send any number of notices.
 func fetchUnsignedUnmatchedOpenOneDiscrepancy(t *testing.T) {
 	t.Parallel()
-	look := &answering{lookup: says(fsm.NewsSucceeded)}
+	look := &answering{lookup: says(fsm.EventSucceeded)}
 	r := newEnv(t, setup{silent: true, provider: look.on})
 	for _, id := range []string{"tr_1", "tr_1", "tr_2"} {
 		r.tell(t, hint(webhooks.KindSucceeded, id))
@@ -159,7 +159,7 @@ func fetchUnsignedBeforeTheProviderShowsIt(t *testing.T) {
 	for range 4 {
 		r.retry(t, true)
 	}
-	look.lookup = says(fsm.NewsSucceeded)
+	look.lookup = says(fsm.EventSucceeded)
 	r.retry(t, true)
 	require.Equal(t, succeeded, standingOf(r.attempt(t, paid.ID).Attempt))
 	require.Equal(t, []string{"applied"}, r.verdicts(t, paid.ID))

@@ -172,7 +172,7 @@ func foreignNeverIfMarked(t *testing.T) {
 // An event of an attempt that is locked whenever it is tried is no foreign one.
 func foreignNeverIfLocked(t *testing.T) {
 	t.Parallel()
-	look := &answering{lookup: says(fsm.NewsSucceeded)}
+	look := &answering{lookup: says(fsm.EventSucceeded)}
 	r := newForeignEnv(t, setup{provider: look.on}, false)
 	r.tell(t, event(webhooks.KindSucceeded, "ch_1"))
 	thin := event(webhooks.KindNotice, "ch_1")
@@ -211,7 +211,7 @@ func foreignFetched(t *testing.T) {
 	t.Parallel()
 	mark := ""
 	look := &answering{lookup: func() (gateway.Outcome, error) {
-		out := gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "ch_theirs", References: []string{"ch_theirs"}}
+		out := gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: "ch_theirs", References: []string{"ch_theirs"}}
 		if mark != "" {
 			out.References = append(out.References, mark)
 		}

@@ -30,9 +30,9 @@ func TestFreeingMoneyAsksFirst(t *testing.T) {
 }
 
 // replying returns the provider's response, with the requested name.
-func replying(news fsm.News, money *payment.Money) func(name string) (gateway.Outcome, error) {
+func replying(news fsm.Event, money *payment.Money) func(name string) (gateway.Outcome, error) {
 	return func(name string) (gateway.Outcome, error) {
-		return gateway.Outcome{News: news, ProviderPaymentID: name, Money: money}, nil
+		return gateway.Outcome{Event: news, ProviderPaymentID: name, Money: money}, nil
 	}
 }
 
@@ -102,16 +102,16 @@ func freeingAttempt(t *testing.T) {
 		// stage is the attempt's stage after the first person's resolution.
 		stage string
 	}{
-		"paid":                      {says: replying(fsm.NewsSucceeded, euros(price)), refused: true, stage: "final"},
-		"held":                      {says: replying(fsm.NewsAuthorized, euros(price)), refused: true, stage: "authorized"},
-		"under way":                 {says: replying(fsm.NewsProcessing, nil), refused: true, stage: "requested"},
-		"open":                      {says: replying(fsm.NewsActionRequired, nil), refused: true, stage: "awaiting_customer"},
-		"open, and nothing cancels": {says: replying(fsm.NewsActionRequired, nil), can: func(c *payment.Capabilities) { c.Cancel = false }, two: true},
-		"failed":                    {says: replying(fsm.NewsFailed, nil)},
+		"paid":                      {says: replying(fsm.EventSucceeded, euros(price)), refused: true, stage: "final"},
+		"held":                      {says: replying(fsm.EventAuthorized, euros(price)), refused: true, stage: "authorized"},
+		"under way":                 {says: replying(fsm.EventProcessing, nil), refused: true, stage: "requested"},
+		"open":                      {says: replying(fsm.EventActionRequired, nil), refused: true, stage: "awaiting_customer"},
+		"open, and nothing cancels": {says: replying(fsm.EventActionRequired, nil), can: func(c *payment.Capabilities) { c.Cancel = false }, two: true},
+		"failed":                    {says: replying(fsm.EventFailed, nil)},
 		"no such payment":           {says: func(string) (gateway.Outcome, error) { return gateway.Outcome{}, gateway.ErrNoSuchPayment }, two: true},
 		"no answer":                 {says: func(string) (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }, two: true},
-		"does not know":             {says: replying(fsm.NewsUnknown, nil), two: true},
-		"blind":                     {says: replying(fsm.NewsFailed, nil), can: func(c *payment.Capabilities) { c.Blind, c.Find = true, false }, two: true},
+		"does not know":             {says: replying(fsm.EventUnknown, nil), two: true},
+		"blind":                     {says: replying(fsm.EventFailed, nil), can: func(c *payment.Capabilities) { c.Blind, c.Find = true, false }, two: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,26 +200,26 @@ func freeingLostCharge(t *testing.T) {
 func freeingRefund(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		says    fsm.News
+		says    fsm.Event
 		err     error
 		refused bool
 		want    fsm.RefundState
 	}{
-		"under way": {says: fsm.NewsProcessing, refused: true, want: fsm.RefundPending},
-		"done":      {says: fsm.NewsSucceeded, refused: true, want: fsm.RefundSucceeded},
-		"failed":    {says: fsm.NewsFailed, want: fsm.RefundFailed},
+		"under way": {says: fsm.EventProcessing, refused: true, want: fsm.RefundPending},
+		"done":      {says: fsm.EventSucceeded, refused: true, want: fsm.RefundSucceeded},
+		"failed":    {says: fsm.EventFailed, want: fsm.RefundFailed},
 		"no answer": {err: errNoAnswer, want: fsm.RefundFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sent, answer, failed := 0, fsm.NewsProcessing, error(nil)
+			sent, answer, failed := 0, fsm.EventProcessing, error(nil)
 			p := &refunding{
 				refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
 					sent++
-					return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: fmt.Sprintf("re_%d", sent)}, nil
+					return gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: fmt.Sprintf("re_%d", sent)}, nil
 				},
 				lookup: func() (gateway.RefundOutcome, error) {
-					return gateway.RefundOutcome{News: answer, ProviderRefundID: "re_1"}, failed
+					return gateway.RefundOutcome{Event: answer, ProviderRefundID: "re_1"}, failed
 				},
 			}
 			r := newEnv(t, setup{silent: true, provider: p.on})
@@ -260,8 +260,8 @@ func freeingLateMoney(t *testing.T) {
 	hides := func(c *payment.Capabilities) { c.ShowsRefunds = false }
 	back := func(minor int64) func(string) (gateway.Outcome, error) {
 		return func(name string) (gateway.Outcome, error) {
-			out, err := replying(fsm.NewsSucceeded, euros(price))(name)
-			out.Refunds = []gateway.RefundOutcome{{News: fsm.NewsSucceeded, ProviderRefundID: "re_there", Money: euros(minor)}}
+			out, err := replying(fsm.EventSucceeded, euros(price))(name)
+			out.Refunds = []gateway.RefundOutcome{{Event: fsm.EventSucceeded, ProviderRefundID: "re_there", Money: euros(minor)}}
 			return out, err
 		}
 	}
@@ -272,10 +272,10 @@ func freeingLateMoney(t *testing.T) {
 		two      bool
 		refunded int64
 	}{
-		"it is paid, and no refund is there": {says: replying(fsm.NewsSucceeded, euros(price)), can: shows, refused: true},
+		"it is paid, and no refund is there": {says: replying(fsm.EventSucceeded, euros(price)), can: shows, refused: true},
 		"a part went back":                   {says: back(price - 1), can: shows, refused: true, refunded: price - 1},
 		"it went back":                       {says: back(price), can: shows, refunded: price},
-		"refunds are not shown":              {says: replying(fsm.NewsSucceeded, euros(price)), can: hides, two: true, refunded: price},
+		"refunds are not shown":              {says: replying(fsm.EventSucceeded, euros(price)), can: hides, two: true, refunded: price},
 		"no answer":                          {says: func(string) (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }, can: shows, two: true, refunded: price},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -311,8 +311,8 @@ func freeingReturned(t *testing.T) {
 	id := r.paid(t, "A-1", "tok_never").ID
 	r.told(t, webhooks.KindSucceeded, id, price-1, "EUR")
 	p.lookup = func(name string) (gateway.Outcome, error) {
-		out, err := replying(fsm.NewsSucceeded, euros(price-1))(name)
-		out.Refunds = []gateway.RefundOutcome{{News: fsm.NewsSucceeded, ProviderRefundID: "re_there", Money: euros(price - 1)}}
+		out, err := replying(fsm.EventSucceeded, euros(price-1))(name)
+		out.Refunds = []gateway.RefundOutcome{{Event: fsm.EventSucceeded, ProviderRefundID: "re_there", Money: euros(price - 1)}}
 		return out, err
 	}
 	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], review.ResolvedRefundedElsewhere))
@@ -330,8 +330,8 @@ func freeingHold(t *testing.T) {
 		refused bool
 		two     bool
 	}{
-		"held still": {says: replying(fsm.NewsAuthorized, euros(price)), refused: true},
-		"released":   {says: replying(fsm.NewsFailed, nil)},
+		"held still": {says: replying(fsm.EventAuthorized, euros(price)), refused: true},
+		"released":   {says: replying(fsm.EventFailed, nil)},
 		"no answer":  {says: func(string) (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }, two: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -156,23 +156,23 @@ func aHoldBlocks(t *testing.T) {
 	}
 	t.Run("until it is given up", func(t *testing.T) {
 		t.Parallel()
-		p := &answering{lookup: says(fsm.NewsAuthorized), cancel: noAnswer}
+		p := &answering{lookup: says(fsm.EventAuthorized), cancel: noAnswer}
 		r, id := held(t, p)
 		r.recheck(t, id)
 		r.blocked(t, id, nil)
-		p.cancel = says(fsm.NewsFailed)
+		p.cancel = says(fsm.EventFailed)
 		r.recheck(t, id)
 		r.payable(t, id)
 	})
 	t.Run("until the provider says that there is none", func(t *testing.T) {
 		t.Parallel()
-		r, id := held(t, &answering{lookup: says(fsm.NewsFailed)})
+		r, id := held(t, &answering{lookup: says(fsm.EventFailed)})
 		r.recheck(t, id)
 		r.payable(t, id)
 	})
 	t.Run("until a webhook says that it is over", func(t *testing.T) {
 		t.Parallel()
-		r, id := held(t, &answering{lookup: says(fsm.NewsAuthorized), cancel: says(fsm.NewsProcessing)})
+		r, id := held(t, &answering{lookup: says(fsm.EventAuthorized), cancel: says(fsm.EventProcessing)})
 		r.recheck(t, id)
 		require.Equal(t, fsm.Repeat, r.say(t, id, webhooks.KindFailed), "which may be older than the hold")
 		r.blocked(t, id, nil)
@@ -181,7 +181,7 @@ func aHoldBlocks(t *testing.T) {
 	})
 	t.Run("until a lookup says that it is over, where several may have come", func(t *testing.T) {
 		t.Parallel()
-		r, id := held(t, &answering{lookup: says(fsm.NewsFailed)})
+		r, id := held(t, &answering{lookup: says(fsm.EventFailed)})
 		require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
 		r.over(t, id, time.Now())
 		r.blocked(t, id, nil)
@@ -190,7 +190,7 @@ func aHoldBlocks(t *testing.T) {
 	})
 	t.Run("until a person has settled what is not given up", func(t *testing.T) {
 		t.Parallel()
-		p := unwilling(fsm.NewsAuthorized)
+		p := unwilling(fsm.EventAuthorized)
 		r, id := held(t, p)
 		r.recheck(t, id)
 		require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
@@ -199,7 +199,7 @@ func aHoldBlocks(t *testing.T) {
 		accepted := because(r.open(t, id)[0], review.ResolvedAccepted)
 		_, err := r.Resolve(t.Context(), sam, accepted)
 		require.ErrorIs(t, err, payment.ErrResolutionImpossible, "the provider holds it still")
-		p.lookup = says(fsm.NewsFailed)
+		p.lookup = says(fsm.EventFailed)
 		_, err = r.Resolve(t.Context(), sam, accepted)
 		require.NoError(t, err)
 		r.payable(t, id)
@@ -212,7 +212,7 @@ func aHoldBlocks(t *testing.T) {
 	})
 	t.Run("of another currency", func(t *testing.T) {
 		t.Parallel()
-		p := &answering{lookup: says(fsm.NewsAuthorized), cancel: says(fsm.NewsFailed)}
+		p := &answering{lookup: says(fsm.EventAuthorized), cancel: says(fsm.EventFailed)}
 		r := newEnv(t, setup{silent: true, provider: p.on})
 		id := r.paid(t, "A-1", "tok_decline").ID
 		require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, inDollars(webhooks.KindAuthorized, id, 2499)))

@@ -70,7 +70,7 @@ func aConfirmIsRefused(t *testing.T) {
 			first = r.paid(t, "A-1", "tok_decline").ID
 			second = r.payAgain(t, "A-1", "tok_success", payment.CaptureManual).ID
 			require.Equal(t, fsm.Stale, r.say(t, first, webhooks.KindAuthorized))
-			p.lookup = says(fsm.NewsSucceeded)
+			p.lookup = says(fsm.EventSucceeded)
 			r.recheck(t, first)
 			p.lookup = nil
 			return first, second
@@ -187,7 +187,7 @@ func anApprovedPaymentIsNotFinished(t *testing.T) {
 	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider {
 		return &spy{Provider: p.on(of), charge: func(_ context.Context, c gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error) {
 			if c.Token == "tok_decline" {
-				return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: "declined"}, nil
+				return gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: "declined"}, nil
 			}
 			return send()
 		}}

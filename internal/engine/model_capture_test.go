@@ -153,7 +153,7 @@ func (p *scripted) obey(d *deal, key string, do func() bool, decline func()) (ga
 func (p *scripted) respond(d *deal, refused bool) (gateway.Outcome, error) {
 	o := p.outcome(d)
 	if p.blind {
-		o = gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.id}
+		o = gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: d.id}
 	}
 	o.Refused = refused
 	if d.late {

@@ -88,25 +88,25 @@ func (p *scripted) noteDispute(d *deal, c *dispute, kind webhooks.Kind) {
 }
 
 // movements are the movements after the capture that a lookup lists for a payment.
-func (d *deal) movements() (all []payment.Told) {
+func (d *deal) movements() (all []payment.MovementReport) {
 	part := payment.Money{Minor: aPart, Currency: "EUR"}
 	for _, c := range d.disputes {
-		all = append(all, payment.Told{Kind: payment.MovementChargeback, ID: c.id, Money: part})
+		all = append(all, payment.MovementReport{Kind: payment.MovementChargeback, ID: c.id, Money: part})
 		if c.won {
-			all = append(all, payment.Told{Kind: payment.MovementChargebackReversal, ID: c.id, Money: part})
+			all = append(all, payment.MovementReport{Kind: payment.MovementChargebackReversal, ID: c.id, Money: part})
 		}
 	}
 	if d.reversed {
-		all = append(all, payment.Told{Kind: payment.MovementCaptureReversal, Money: payment.Money{Minor: d.taken, Currency: "EUR"}})
+		all = append(all, payment.MovementReport{Kind: payment.MovementCaptureReversal, Money: payment.Money{Minor: d.taken, Currency: "EUR"}})
 	}
 	return all
 }
 
 // listed are the disputes that a lookup lists.
-func (d *deal) listed() (all []payment.DisputeTold) {
+func (d *deal) listed() (all []payment.DisputeReport) {
 	for _, c := range d.disputes {
 		t := c.told()
-		all = append(all, payment.DisputeTold{
+		all = append(all, payment.DisputeReport{
 			ProviderID: c.id, Status: fsm.DisputeState(t.Status), Money: &payment.Money{Minor: t.Money.Minor, Currency: "EUR"}, At: c.at,
 		})
 	}

@@ -133,13 +133,13 @@ func (p *scripted) carries(d *deal, id string) {
 // secondPaid is the result of a lookup of a second payment, or of a try that failed.
 func (p *scripted) secondPaid(id string) (gateway.Outcome, bool) {
 	if d := p.deal(func(d *deal) bool { return slices.Contains(d.failed, id) }); d != nil {
-		return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Container: d.page, Failure: payment.NewFailure("card_declined", "")}, true
+		return gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: id, Container: d.page, Failure: payment.NewFailure("card_declined", "")}, true
 	}
 	d := p.deal(func(d *deal) bool { return d.second != "" && d.second == id })
 	if d == nil {
 		return gateway.Outcome{}, false
 	}
-	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: id, Container: d.page, Money: &payment.Money{Minor: price, Currency: "EUR"}}, true
+	return gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: id, Container: d.page, Money: &payment.Money{Minor: price, Currency: "EUR"}}, true
 }
 
 // twice requires one discrepancy for a second payment of an attempt as soon as webhooks have reported both payments.

@@ -190,7 +190,7 @@ func (p *scripted) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome,
 		return gateway.Outcome{}, errUnheard
 	case isRefused:
 		if p.deal(func(d *deal) bool { return d.key == c.IdempotencyKey }) == nil {
-			return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")}, nil
+			return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")}, nil
 		}
 	}
 	d, fresh := p.arrive(name, c)
@@ -327,21 +327,21 @@ func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
 
 // outcome is how a payment stands.
 func (p *scripted) outcome(d *deal) gateway.Outcome {
-	o := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.transaction, Container: d.page}
+	o := gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: d.transaction, Container: d.page}
 	switch {
 	case d.charged():
-		o.News, o.Money = fsm.NewsSucceeded, &payment.Money{Minor: d.taken, Currency: "EUR"}
+		o.Event, o.Money = fsm.EventSucceeded, &payment.Money{Minor: d.taken, Currency: "EUR"}
 		o.Movements, o.Disputes = d.movements(), d.listed()
 	case d.soft && !d.over:
-		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("card_declined", "")
+		o.Event, o.Failure = fsm.EventSoftFailed, payment.NewFailure("card_declined", "")
 	case d.held:
-		o.News, o.Money = fsm.NewsAuthorized, &payment.Money{Minor: price, Currency: "EUR"}
+		o.Event, o.Money = fsm.EventAuthorized, &payment.Money{Minor: price, Currency: "EUR"}
 	case d.over:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("card_declined", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("card_declined", "")
 	case d.tried:
-		o.News, o.PageOpen, o.Failure = fsm.NewsSoftFailed, true, payment.NewFailure("insufficient_funds", "")
+		o.Event, o.PageOpen, o.Failure = fsm.EventSoftFailed, true, payment.NewFailure("insufficient_funds", "")
 	case d.customer:
-		o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect("https://provider.example/"+d.id)
+		o.Event, o.NextAction = fsm.EventActionRequired, payment.Redirect("https://provider.example/"+d.id)
 	}
 	return o
 }
@@ -365,7 +365,7 @@ func (p *scripted) tell(is func(*deal) bool) (gateway.Outcome, error) {
 		return gateway.Outcome{}, errUnheard
 	}
 	if d.soft && d.over { // PayPal: the lookup shows the declined capture
-		return gateway.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: d.transaction, Container: d.page, Failure: payment.NewFailure("card_declined", "")}, nil
+		return gateway.Outcome{Event: fsm.EventSoftFailed, ProviderPaymentID: d.transaction, Container: d.page, Failure: payment.NewFailure("card_declined", "")}, nil
 	}
 	return p.respond(d, false)
 }

@@ -150,12 +150,12 @@ func (p *scripted) noteRefund(r *back, kind webhooks.Kind) {
 }
 
 func (r *back) outcome() gateway.RefundOutcome {
-	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: r.id, Money: &payment.Money{Minor: r.amount, Currency: "EUR"}}
+	o := gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: r.id, Money: &payment.Money{Minor: r.amount, Currency: "EUR"}}
 	switch {
 	case r.failed:
-		o.News = fsm.NewsFailed
+		o.Event = fsm.EventFailed
 	case r.done:
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	}
 	return o
 }

@@ -157,7 +157,7 @@ func TestWorklistSaysHowItStandsNow(t *testing.T) {
 	sent := 0
 	p := &refunding{refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
 		sent++
-		return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: fmt.Sprintf("re_%d", sent)}, nil
+		return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: fmt.Sprintf("re_%d", sent)}, nil
 	}}
 	r := newEnv(t, setup{silent: true, provider: p.on, change: autoRefunds})
 	id := r.paid(t, "A-1", "tok_decline").ID

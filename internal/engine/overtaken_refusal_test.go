@@ -24,7 +24,7 @@ type refusing struct {
 
 	// says is the refusal of a charge, stands the status of the payment in the refusal of a capture or a cancel.
 	says   gateway.Outcome
-	stands fsm.News
+	stands fsm.Event
 	asleep chan struct{}
 	thaw   chan struct{}
 }
@@ -41,12 +41,12 @@ func (p *refusing) Charge(context.Context, gateway.Charge) (gateway.Outcome, err
 
 func (p *refusing) Capture(_ context.Context, c gateway.Capture) (gateway.Outcome, error) {
 	p.sleep()
-	return gateway.Outcome{News: p.stands, ProviderPaymentID: c.ProviderPaymentID, Refused: true}, nil
+	return gateway.Outcome{Event: p.stands, ProviderPaymentID: c.ProviderPaymentID, Refused: true}, nil
 }
 
 func (p *refusing) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
 	p.sleep()
-	return gateway.Outcome{News: p.stands, ProviderPaymentID: c.ProviderPaymentID, Refused: true}, nil
+	return gateway.Outcome{Event: p.stands, ProviderPaymentID: c.ProviderPaymentID, Refused: true}, nil
 }
 
 func (p *refusing) Refund(context.Context, gateway.RefundCall) (gateway.RefundOutcome, error) {
@@ -58,8 +58,8 @@ func (p *refusing) Refund(context.Context, gateway.RefundCall) (gateway.RefundOu
 func (r *env) refusedThere(t *testing.T) (*service, *refusing) {
 	t.Helper()
 	p := &refusing{
-		Provider: r.opts.Accounts["sandbox"].Provider, stands: fsm.NewsAuthorized,
-		says:   gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")},
+		Provider: r.opts.Accounts["sandbox"].Provider, stands: fsm.EventAuthorized,
+		says:   gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")},
 		asleep: make(chan struct{}, 1), thaw: make(chan struct{}),
 	}
 	return r.another(t, func(o *options) { o.Accounts = map[string]gateway.Account{"sandbox": {Provider: p}} }), p
@@ -83,10 +83,10 @@ func TestOvertakenRefusal(t *testing.T) {
 	t.Run("charge", func(t *testing.T) {
 		t.Parallel()
 		for name, says := range map[string]gateway.Outcome{
-			"refused":                   {News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")},
-			"declined, and names none":  {News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "do_not_honor")},
-			"a soft decline, unnamed":   {News: fsm.NewsSoftFailed, Failure: payment.NewFailure("card_declined", "do_not_honor")},
-			"refused for its own cause": {News: fsm.NewsFailed, Refused: true, ProviderPaymentID: "made-for-this-call", Failure: payment.NewFailure("provider_rejected", "")},
+			"refused":                   {Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")},
+			"declined, and names none":  {Event: fsm.EventFailed, Failure: payment.NewFailure("card_declined", "do_not_honor")},
+			"a soft decline, unnamed":   {Event: fsm.EventSoftFailed, Failure: payment.NewFailure("card_declined", "do_not_honor")},
+			"refused for its own cause": {Event: fsm.EventFailed, Refused: true, ProviderPaymentID: "made-for-this-call", Failure: payment.NewFailure("provider_rejected", "")},
 		} {
 			for token, want := range map[string]standing{"tok_never": requested, "tok_success": succeeded} {
 				t.Run(name+"/"+token, func(t *testing.T) {
@@ -158,7 +158,7 @@ func overtakenDecline(t *testing.T) {
 	r := newEnv(t, setup{silent: true})
 	r.order(t, "A-1")
 	first, p := r.refusedThere(t)
-	p.says = gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: "ch_named", Failure: payment.NewFailure("card_declined", "do_not_honor")}
+	p.says = gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: "ch_named", Failure: payment.NewFailure("card_declined", "do_not_honor")}
 	var id payment.AttemptID
 	require.NoError(t, p.overtake(func() error {
 		_, err := try(t.Context(), first, "A-1", "first-key", "tok_never")
@@ -214,7 +214,7 @@ func newLagging(t *testing.T) *env {
 
 func overtakenCapture(t *testing.T) {
 	t.Parallel()
-	for _, stands := range []fsm.News{fsm.NewsAuthorized, fsm.NewsProcessing, fsm.NewsSoftFailed} {
+	for _, stands := range []fsm.Event{fsm.EventAuthorized, fsm.EventProcessing, fsm.EventSoftFailed} {
 		r := newLagging(t)
 		id := r.held(t, "A-1").ID
 		first, p := r.refusedThere(t)
@@ -290,7 +290,7 @@ func captureSentBefore(t *testing.T) {
 	c.says = func(c gateway.Capture) (gateway.Outcome, error) {
 		sent.Store(c.IdempotencyKey, true)
 		if refuse.Load() {
-			return gateway.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil
+			return gateway.Outcome{Event: fsm.EventAuthorized, Refused: true}, nil
 		}
 		return gateway.Outcome{}, errNoAnswer
 	}
@@ -308,7 +308,7 @@ func captureSentBefore(t *testing.T) {
 
 func overtakenCancel(t *testing.T) {
 	t.Parallel()
-	for _, stands := range []fsm.News{fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsAuthorized} {
+	for _, stands := range []fsm.Event{fsm.EventActionRequired, fsm.EventProcessing, fsm.EventAuthorized} {
 		r := newEnv(t, setup{silent: true})
 		id := r.paid(t, "A-1", "tok_never").ID
 		first, p := r.refusedThere(t)
@@ -336,7 +336,7 @@ func overtakenCancelOfPaid(t *testing.T) {
 	r := newEnv(t, setup{silent: true})
 	id := r.paid(t, "A-1", "tok_never").ID
 	first, p := r.refusedThere(t)
-	p.stands = fsm.NewsSucceeded
+	p.stands = fsm.EventSucceeded
 	require.ErrorIs(t, p.overtake(func() error {
 		_, err := first.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
 		return err
@@ -359,7 +359,7 @@ func overtakenRefund(t *testing.T) {
 			if accepted == fsm.RefundPending {
 				back.refund = func(send func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
 					o, err := send()
-					o.News = fsm.NewsProcessing
+					o.Event = fsm.EventProcessing
 					return o, err
 				}
 			}

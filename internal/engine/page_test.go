@@ -57,9 +57,9 @@ func triedEvent(id payment.AttemptID, code string) webhooks.Event {
 func triedOn() *answering {
 	return &answering{
 		lookup: func() (gateway.Outcome, error) {
-			return gateway.Outcome{News: fsm.NewsSoftFailed, PageOpen: true, Failure: payment.NewFailure("insufficient_funds", "")}, nil
+			return gateway.Outcome{Event: fsm.EventSoftFailed, PageOpen: true, Failure: payment.NewFailure("insufficient_funds", "")}, nil
 		},
-		cancel: says(fsm.NewsFailed),
+		cancel: says(fsm.EventFailed),
 	}
 }
 
@@ -164,7 +164,7 @@ func pageNotClosedYet(t *testing.T) {
 	require.Empty(t, r.ledger(t))
 	require.Equal(t, triedOnce, standingOf(r.attempt(t, id).Attempt))
 	require.Equal(t, 1, rows[int](t, r, "SELECT count(*)::int FROM operations WHERE attempt_id = $1 AND kind = 'cancel'", id.String())[0])
-	p.cancel = says(fsm.NewsFailed)
+	p.cancel = says(fsm.EventFailed)
 	reply, err := second()
 	require.NoError(t, err)
 	require.Equal(t, succeeded, standingOf(reply.Attempt))
@@ -177,7 +177,7 @@ func pagePaidMeanwhile(t *testing.T) {
 	t.Parallel()
 	r, p, id := onPage(t)
 	p.cancel = func() (gateway.Outcome, error) {
-		return gateway.Outcome{News: fsm.NewsSucceeded, Refused: true, Money: &payment.Money{Minor: price, Currency: "EUR"}}, nil
+		return gateway.Outcome{Event: fsm.EventSucceeded, Refused: true, Money: &payment.Money{Minor: price, Currency: "EUR"}}, nil
 	}
 	_, err := r.Pay(t.Context(), customer, request("pay A-1", "second-key", ""), commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic})
 	require.ErrorIs(t, err, payment.ErrOrderPaid)
@@ -202,12 +202,14 @@ func pageThatIsNone(t *testing.T) {
 func pageToBeClosed(t *testing.T) {
 	t.Parallel()
 	r, p, id := onPage(t)
-	p.cancel = func() (gateway.Outcome, error) { return gateway.Outcome{News: fsm.NewsProcessing, Refused: true}, nil }
+	p.cancel = func() (gateway.Outcome, error) {
+		return gateway.Outcome{Event: fsm.EventProcessing, Refused: true}, nil
+	}
 	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
 	require.NoError(t, err)
 	require.False(t, r.attempt(t, id).State.Final())
 	r.declines(t, id, "card_declined")
-	p.cancel = says(fsm.NewsFailed)
+	p.cancel = says(fsm.EventFailed)
 	for range 3 {
 		r.everyOperation(t, id)
 	}

@@ -74,7 +74,7 @@ func parkLockedWhenItsNameComes(t *testing.T) {
 func testLockedEvent(t *testing.T, kind webhooks.Kind, slow bool) {
 	t.Helper()
 	payer := &halting{}
-	look := &answering{lookup: says(fsm.NewsSucceeded)}
+	look := &answering{lookup: says(fsm.EventSucceeded)}
 	p := &spy{charge: func(_ context.Context, _ gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error) {
 		out, err := send()
 		out.ProviderPaymentID = "ch_1"

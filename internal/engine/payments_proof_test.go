@@ -79,7 +79,7 @@ func paymentsCount(t *testing.T, all []counted) {
 			r.tell(t, e)
 		},
 		"a lookup": func(c counted, id payment.AttemptID, name string) {
-			out := ofEuros(fsm.NewsSucceeded, price)
+			out := ofEuros(fsm.EventSucceeded, price)
 			out.Payee, out.Live = c.payee, c.live
 			p.stand(name, out)
 			_, err := r.report(t, commands.Report{AttemptID: id, ProviderPaymentID: name})
@@ -89,7 +89,7 @@ func paymentsCount(t *testing.T, all []counted) {
 		"the books": func(c counted, id payment.AttemptID, name string) {
 			entry := gateway.Entry{
 				ID: "entry of " + name, Payment: name, References: []string{id.String()}, Payee: c.payee, Live: c.live,
-				Movement: payment.Told{Kind: payment.MovementCapture, Money: payment.Money{Minor: price, Currency: "EUR"}},
+				Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: payment.Money{Minor: price, Currency: "EUR"}},
 			}
 			_, err := r.Apply(t.Context(), id, []payment.Report{entry.Report(payment.Cause{Kind: payment.CauseCheck, ID: "books " + entry.ID})})
 			require.NoError(t, err)
@@ -281,7 +281,7 @@ func paymentsGivenBack(t *testing.T) {
 // A hold beside the payment that pays is released by us: it takes no money, and would keep the customer's.
 func paymentsSecondHold(t *testing.T) {
 	t.Parallel()
-	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.NewsSucceeded, price), "pi_b": ofEuros(fsm.NewsAuthorized, price)})
+	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.EventSucceeded, price), "pi_b": ofEuros(fsm.EventAuthorized, price)})
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.register(t, commands.External{}).ID
 	r.tell(t, under(webhooks.KindSucceeded, id, "pi_a"), under(webhooks.KindAuthorized, id, "pi_b"))
@@ -304,7 +304,7 @@ func paymentsSecondHold(t *testing.T) {
 // A person decides if the account is configured so.
 func paymentsSecondHoldReviewed(t *testing.T) {
 	t.Parallel()
-	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.NewsSucceeded, price), "pi_b": ofEuros(fsm.NewsAuthorized, price)})
+	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.EventSucceeded, price), "pi_b": ofEuros(fsm.EventAuthorized, price)})
 	r := newEnv(t, setup{silent: true, provider: p.on, change: func(o *options) {
 		o.Accounts["sandbox"] = gateway.Account{Provider: o.Accounts["sandbox"].Provider, ReviewSecondHold: true}
 	}})
@@ -320,7 +320,7 @@ func paymentsSecondHoldReviewed(t *testing.T) {
 func paymentsWantedAtOnce(t *testing.T) {
 	t.Parallel()
 	cancelled := make(chan string, 1)
-	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.NewsSucceeded, price), "pi_b": ofEuros(fsm.NewsAuthorized, price)})
+	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.EventSucceeded, price), "pi_b": ofEuros(fsm.EventAuthorized, price)})
 	p.done = func(call string) { cancelled <- call }
 	var r *env
 	prompt := runner.NewPrompt(func(ctx context.Context, name payment.OperationName, cause payment.Cause) (payment.Attempt, error) {

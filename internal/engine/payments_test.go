@@ -79,7 +79,7 @@ func paymentsTwoAreTwo(t *testing.T) {
 	for name, r := range map[string]*env{
 		"without a gateway": deaf(t),
 		"with one": newEnv(t, setup{silent: true, provider: newTill(map[string]gateway.Outcome{
-			"pi_a": ofEuros(fsm.NewsSucceeded, price), "pi_b": ofEuros(fsm.NewsSucceeded, price),
+			"pi_a": ofEuros(fsm.EventSucceeded, price), "pi_b": ofEuros(fsm.EventSucceeded, price),
 		}).on}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func (r *env) orderOf(t *testing.T, id payment.OrderID) payment.Order {
 // Where the account refunds late money, the second payment is refunded, and no other.
 func paymentsSecondIsRefunded(t *testing.T) {
 	t.Parallel()
-	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.NewsSucceeded, price), "pi_b": ofEuros(fsm.NewsSucceeded, price)})
+	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.EventSucceeded, price), "pi_b": ofEuros(fsm.EventSucceeded, price)})
 	r := newEnv(t, setup{silent: true, provider: p.on, change: autoRefunds})
 	id := r.register(t, commands.External{}).ID
 	r.tell(t, under(webhooks.KindSucceeded, id, "pi_a"))
@@ -231,7 +231,7 @@ func paymentsEndOfAContainer(t *testing.T) {
 // The first card is refused (pi_b), the second one is authorized (pi_a): all calls are of pi_a.
 func paymentsMoneyGoesToWhoHoldsIt(t *testing.T) {
 	t.Parallel()
-	p := newTill(map[string]gateway.Outcome{"pi_b": {News: fsm.NewsFailed}, "pi_a": ofEuros(fsm.NewsAuthorized, price)})
+	p := newTill(map[string]gateway.Outcome{"pi_b": {Event: fsm.EventFailed}, "pi_a": ofEuros(fsm.EventAuthorized, price)})
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.begun(t, "A-1", price, payment.CaptureManual)
 	r.tell(t, under(webhooks.KindProcessing, id, "pi_b"), under(webhooks.KindFailed, id, "pi_b"))
@@ -254,7 +254,7 @@ func paymentsMoneyGoesToWhoHoldsIt(t *testing.T) {
 func paymentsCancelGoesToAllThatMayTakeMoney(t *testing.T) {
 	t.Parallel()
 	p := newTill(map[string]gateway.Outcome{
-		"pi_failed": {News: fsm.NewsFailed}, "pi_held": ofEuros(fsm.NewsAuthorized, price), "pi_open": {News: fsm.NewsActionRequired},
+		"pi_failed": {Event: fsm.EventFailed}, "pi_held": ofEuros(fsm.EventAuthorized, price), "pi_open": {Event: fsm.EventActionRequired},
 	})
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.begun(t, "A-1", price, payment.CaptureManual)
@@ -273,7 +273,7 @@ func paymentsCancelGoesToAllThatMayTakeMoney(t *testing.T) {
 // Where several payments hold money, a refund names its own.
 func paymentsRefundNamesItsPayment(t *testing.T) {
 	t.Parallel()
-	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.NewsSucceeded, price), "pi_b": ofEuros(fsm.NewsSucceeded, price)})
+	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.EventSucceeded, price), "pi_b": ofEuros(fsm.EventSucceeded, price)})
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.register(t, commands.External{}).ID
 	r.tell(t, under(webhooks.KindFailed, id, "pi_c"), under(webhooks.KindSucceeded, id, "pi_a"), under(webhooks.KindSucceeded, id, "pi_b"))
@@ -303,7 +303,7 @@ func paymentsDebitUnderWay(t *testing.T) {
 	t.Parallel()
 	p := newTill(nil)
 	for name, r := range map[string]*env{"without a gateway": deaf(t), "with one": newEnv(t, setup{silent: true, provider: p.on})} {
-		p.stand("pi_a", gateway.Outcome{News: fsm.NewsProcessing})
+		p.stand("pi_a", gateway.Outcome{Event: fsm.EventProcessing})
 		id := r.register(t, commands.External{ExpiresIn: time.Minute}).ID
 		r.tell(t, under(webhooks.KindProcessing, id, "pi_a"))
 		for range 3 {
@@ -316,7 +316,7 @@ func paymentsDebitUnderWay(t *testing.T) {
 		var busy *payment.InProgressError
 		require.ErrorAs(t, err, &busy, name)
 		r.tell(t, under(webhooks.KindFailed, id, "pi_a"))
-		p.stand("pi_a", gateway.Outcome{News: fsm.NewsFailed})
+		p.stand("pi_a", gateway.Outcome{Event: fsm.EventFailed})
 		r.lateNow(t, id)
 		r.recheck(t, id)
 		require.True(t, r.attempt(t, id).Failed(), "%s: nothing is under way any more", name)
@@ -368,7 +368,7 @@ func paymentsTip(t *testing.T) {
 // Less than the price, without a capture of ours for it, never pays the order.
 func paymentsUnaskedPart(t *testing.T) {
 	t.Parallel()
-	p := newTill(map[string]gateway.Outcome{"pi_0": ofEuros(fsm.NewsSucceeded, 1), "pi_1": ofEuros(fsm.NewsSucceeded, 1)})
+	p := newTill(map[string]gateway.Outcome{"pi_0": ofEuros(fsm.EventSucceeded, 1), "pi_1": ofEuros(fsm.EventSucceeded, 1)})
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	for i, capture := range []payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual} {
 		order, name := payment.OrderID(capture), fmt.Sprintf("pi_%d", i)

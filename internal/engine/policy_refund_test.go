@@ -57,7 +57,7 @@ func policyRefundNeverSent(t *testing.T) {
 	p := &refunding{refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
 		return gateway.RefundOutcome{}, answer
 	}}
-	for err, want := range map[error]fsm.RefundState{gateway.ErrNotSent: fsm.RefundPending, gateway.ErrUnfit: fsm.RefundFailed} {
+	for err, want := range map[error]fsm.RefundState{gateway.ErrNotSent: fsm.RefundPending, gateway.ErrUnsupportedRequest: fsm.RefundFailed} {
 		answer = err
 		r := newEnv(t, setup{silent: true, provider: p.on, change: autoRefunds})
 		id := r.paid(t, "A-1", "tok_decline").ID
@@ -80,14 +80,14 @@ func policyRefundHeldBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answer := fmt.Errorf("%w: %w", gateway.ErrNotSent, gateway.ErrHeldBack)
+			answer := fmt.Errorf("%w: %w", gateway.ErrNotSent, gateway.ErrThrottled)
 			sent := 0
 			p := &refunding{refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
 				if answer != nil {
 					return gateway.RefundOutcome{}, answer
 				}
 				sent++
-				return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_1"}, nil
+				return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_1"}, nil
 			}}
 			r := newEnv(t, setup{silent: true, change: autoRefunds, provider: func(of gateway.Provider) gateway.Provider {
 				return (&spy{can: func(can *payment.Capabilities) { can.KeyLife = c.keys }}).on(p.on(of))

@@ -227,7 +227,7 @@ func (p *asking) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 func recheckRefundAgeOfTheCall(t *testing.T) {
 	t.Parallel()
 	pending := func() (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+		return gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: "re_1"}, nil
 	}
 	p := &asking{refunding: &refunding{lookup: pending, refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) { return pending() }}}
 	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { p.on(of); return p }, change: func(o *options) {

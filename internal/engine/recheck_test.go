@@ -50,7 +50,7 @@ func reached(_ context.Context, _ gateway.Charge, send func() (gateway.Outcome, 
 var (
 	errNoAnswer = errors.New("no answer")
 	errNotSent  = fmt.Errorf("%w: connection refused", gateway.ErrNotSent)
-	errHeldBack = fmt.Errorf("%w: %w", gateway.ErrNotSent, gateway.ErrHeldBack)
+	errHeldBack = fmt.Errorf("%w: %w", gateway.ErrNotSent, gateway.ErrThrottled)
 )
 
 func recheckNotSentAtALaterSend(t *testing.T) {
@@ -242,7 +242,7 @@ func recheckRefusedAtALaterSend(t *testing.T) {
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.paid(t, "A-1", "tok_success").ID
 	p.charge = func(context.Context, gateway.Charge, func() (gateway.Outcome, error)) (gateway.Outcome, error) {
-		return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "api_key_expired")}, nil
+		return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "api_key_expired")}, nil
 	}
 	r.age(t, id, lease)
 	require.Equal(t, succeeded, standingOf(r.recheck(t, id).Attempt))

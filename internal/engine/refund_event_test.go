@@ -84,7 +84,7 @@ func refundEventInAnotherCurrency(t *testing.T) {
 func refundEventResponseInAnotherCurrency(t *testing.T) {
 	t.Parallel()
 	dollars := func() (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_1", Money: &payment.Money{Minor: 700, Currency: "USD"}}, nil
+		return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_1", Money: &payment.Money{Minor: 700, Currency: "USD"}}, nil
 	}
 	p := &refunding{refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) { return dollars() }, lookup: dollars}
 	r := newEnv(t, setup{silent: true, provider: p.on})
@@ -105,7 +105,7 @@ func refundEventResponseInAnotherCurrency(t *testing.T) {
 	require.Empty(t, r.verify(t))
 
 	p.lookup = func() (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_1", Money: &payment.Money{Minor: 700, Currency: "USD"}}, nil
+		return gateway.RefundOutcome{Event: fsm.EventFailed, ProviderRefundID: "re_1", Money: &payment.Money{Minor: 700, Currency: "USD"}}, nil
 	}
 	ours, err = r.RecheckRefund(t.Context(), ours.ID, byTest)
 	require.NoError(t, err)

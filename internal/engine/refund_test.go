@@ -68,7 +68,7 @@ func (r *env) refund(t *testing.T, id payment.AttemptID, key string) commands.Re
 }
 
 func turnedAway(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
-	return gateway.RefundOutcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "api_key_expired")}, nil
+	return gateway.RefundOutcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "api_key_expired")}, nil
 }
 
 func refundRefusedAtTheFirstSend(t *testing.T) {
@@ -133,7 +133,7 @@ func refundUnknownNeedsReview(t *testing.T) {
 func refundPendingNeedsReviewOnceSlow(t *testing.T) {
 	t.Parallel()
 	pending := func() (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+		return gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: "re_1"}, nil
 	}
 	p := &refunding{lookup: pending, refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) { return pending() }}
 	r := newEnv(t, setup{silent: true, provider: p.on})

@@ -96,7 +96,7 @@ func refundTotalCountsWhatNoSingleOneReports(t *testing.T) {
 			t.Run(name+" "+string(end), func(t *testing.T) {
 				t.Parallel()
 				p := &refunding{refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
-					return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+					return gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: "re_1"}, nil
 				}}
 				r := newEnv(t, setup{silent: true, provider: p.on})
 				id := r.paid(t, "A-1", "tok_success").ID

@@ -19,14 +19,14 @@ func releaseHoldDuringALookup(t *testing.T) {
 	r, id := heldLate(t, p)
 	p.lookup = func() (gateway.Outcome, error) {
 		r.say(t, id, webhooks.KindAuthorized)
-		return gateway.Outcome{News: fsm.NewsFailed}, nil
+		return gateway.Outcome{Event: fsm.EventFailed}, nil
 	}
 	r.recheck(t, id)
 	due, err := r.Due(t.Context(), 10)
 	require.NoError(t, err)
 	require.Equal(t, []payment.AttemptID{id}, due)
 
-	p.lookup, p.cancel = says(fsm.NewsAuthorized), says(fsm.NewsFailed)
+	p.lookup, p.cancel = says(fsm.EventAuthorized), says(fsm.EventFailed)
 	r.recheck(t, id)
 	require.EqualValues(t, 1, p.cancels.Load())
 	require.Nil(t, r.attempt(t, id).NextCheckAt)
@@ -37,7 +37,7 @@ func releaseHoldDuringALookup(t *testing.T) {
 // another.
 func releaseKeyOfEachHold(t *testing.T) {
 	t.Parallel()
-	p := &answering{lookup: says(fsm.NewsAuthorized), cancel: says(fsm.NewsFailed)}
+	p := &answering{lookup: says(fsm.EventAuthorized), cancel: says(fsm.EventFailed)}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.held(t, "A-1").ID
 	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
@@ -57,7 +57,7 @@ func releaseKeyOfEachHold(t *testing.T) {
 // capture was declined, the hold is not shown).
 func releaseSoftFailureAfterTheFailure(t *testing.T) {
 	t.Parallel()
-	p := &answering{lookup: says(fsm.NewsSoftFailed), cancel: says(fsm.NewsFailed)}
+	p := &answering{lookup: says(fsm.EventSoftFailed), cancel: says(fsm.EventFailed)}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.held(t, "A-1").ID
 	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindFailed))
@@ -66,7 +66,9 @@ func releaseSoftFailureAfterTheFailure(t *testing.T) {
 	require.Nil(t, r.attempt(t, id).NextCheckAt)
 	require.Empty(t, r.discrepancies(t, id))
 
-	p.cancel = func() (gateway.Outcome, error) { return gateway.Outcome{News: fsm.NewsSoftFailed, Refused: true}, nil }
+	p.cancel = func() (gateway.Outcome, error) {
+		return gateway.Outcome{Event: fsm.EventSoftFailed, Refused: true}, nil
+	}
 	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
 	r.recheck(t, id)
 	require.EqualValues(t, 2, p.cancels.Load())
@@ -77,7 +79,7 @@ func releaseSoftFailureAfterTheFailure(t *testing.T) {
 // unkept is a provider without lookups that accepts each cancel without carrying it out.
 func unkept(t *testing.T) (*env, *answering) {
 	t.Helper()
-	p := &answering{cancel: says(fsm.NewsProcessing)}
+	p := &answering{cancel: says(fsm.EventProcessing)}
 	return newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { return &blind{Provider: p.on(of)} }}), p
 }
 
@@ -99,7 +101,7 @@ func releaseHeldBackCountsNoCheck(t *testing.T) {
 	}
 	require.Empty(t, r.discrepancies(t, id))
 	require.Zero(t, r.attempt(t, id).Checks)
-	p.cancel = says(fsm.NewsProcessing)
+	p.cancel = says(fsm.EventProcessing)
 	r.recheck(t, id)
 	require.Nil(t, r.attempt(t, id).NextCheckAt)
 	require.Empty(t, r.discrepancies(t, id))

@@ -42,7 +42,7 @@ func heldLate(t *testing.T, p *answering) (*env, payment.AttemptID) {
 // captured.
 func releaseHoldAfterTheFailure(t *testing.T) {
 	t.Parallel()
-	p := &answering{cancel: says(fsm.NewsFailed)}
+	p := &answering{cancel: says(fsm.EventFailed)}
 	r, id := heldLate(t, p)
 	due, err := r.Due(t.Context(), 10)
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func releaseHoldAfterTheFailure(t *testing.T) {
 	require.Zero(t, p.cancels.Load(), "older news: there is nothing to give up")
 	require.Nil(t, r.attempt(t, id).NextCheckAt)
 
-	p.lookup = says(fsm.NewsAuthorized)
+	p.lookup = says(fsm.EventAuthorized)
 	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
 	require.Equal(t, declined, standingOf(r.recheck(t, id).Attempt))
 	require.EqualValues(t, 1, p.cancels.Load())
@@ -90,9 +90,9 @@ func releaseFailureOvertakenByTheHold(t *testing.T) {
 			t.Helper()
 			id := r.tried(t, "tok_never", payment.CaptureManual)
 			p.cancel = func() (gateway.Outcome, error) {
-				p.cancel = says(fsm.NewsFailed)
+				p.cancel = says(fsm.EventFailed)
 				require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
-				return gateway.Outcome{News: fsm.NewsFailed}, nil
+				return gateway.Outcome{Event: fsm.EventFailed}, nil
 			}
 			_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
 			require.NoError(t, err)
@@ -103,9 +103,9 @@ func releaseFailureOvertakenByTheHold(t *testing.T) {
 			t.Helper()
 			id := r.tried(t, "tok_never", payment.CaptureManual)
 			p.lookup = func() (gateway.Outcome, error) {
-				p.lookup = says(fsm.NewsAuthorized)
+				p.lookup = says(fsm.EventAuthorized)
 				require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
-				return gateway.Outcome{News: fsm.NewsFailed}, nil
+				return gateway.Outcome{Event: fsm.EventFailed}, nil
 			}
 			r.recheck(t, id)
 			return id
@@ -113,7 +113,7 @@ func releaseFailureOvertakenByTheHold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &answering{lookup: says(fsm.NewsAuthorized), cancel: says(fsm.NewsFailed)}
+			p := &answering{lookup: says(fsm.EventAuthorized), cancel: says(fsm.EventFailed)}
 			r := newEnv(t, setup{silent: true, provider: p.on})
 			id := overtaken(t, r, p)
 			require.True(t, r.attempt(t, id).Failed())
@@ -131,13 +131,15 @@ func releaseFailureOvertakenByTheHold(t *testing.T) {
 func releaseRefusedOpensADiscrepancy(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]*answering{
-		"the provider refuses": {cancel: func() (gateway.Outcome, error) { return gateway.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil }},
-		"it can't":             {can: func(c *payment.Capabilities) { c.Cancel = false }},
-		"it never answers":     {cancel: func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }},
+		"the provider refuses": {cancel: func() (gateway.Outcome, error) {
+			return gateway.Outcome{Event: fsm.EventAuthorized, Refused: true}, nil
+		}},
+		"it can't":         {can: func(c *payment.Capabilities) { c.Cancel = false }},
+		"it never answers": {cancel: func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p.lookup = says(fsm.NewsAuthorized)
+			p.lookup = says(fsm.EventAuthorized)
 			r, id := heldLate(t, p)
 			for range 12 {
 				r.recheck(t, id)

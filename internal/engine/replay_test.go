@@ -96,7 +96,7 @@ func (lostRefunds) Refund(context.Context, gateway.RefundCall) (gateway.RefundOu
 // The replay of such a notice fetches the refund, too.
 func replayFetchesTheRefund(t *testing.T) {
 	t.Parallel()
-	p := &backs{refund: sevenEuros(fsm.NewsSucceeded)}
+	p := &backs{refund: sevenEuros(fsm.EventSucceeded)}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	paid := r.paid(t, "A-1", "tok_success")
 	r.tell(t, refunded(paid))

@@ -33,9 +33,9 @@ func TestResolvePaid(t *testing.T) {
 	t.Run("the provider says that it was not", func(t *testing.T) {
 		t.Parallel()
 		p := &lossy{says: map[string]func() (gateway.Outcome, error){
-			"pay_failed":  replies(gateway.Outcome{News: fsm.NewsFailed}, nil),
-			"pay_held":    replies(gateway.Outcome{News: fsm.NewsAuthorized}, nil),
-			"pay_waiting": replies(gateway.Outcome{News: fsm.NewsActionRequired}, nil),
+			"pay_failed":  replies(gateway.Outcome{Event: fsm.EventFailed}, nil),
+			"pay_held":    replies(gateway.Outcome{Event: fsm.EventAuthorized}, nil),
+			"pay_waiting": replies(gateway.Outcome{Event: fsm.EventActionRequired}, nil),
 			"pay_nobodys": replies(gateway.Outcome{}, gateway.ErrNoSuchPayment),
 		}}
 		r := newEnv(t, setup{silent: true, provider: p.on})
@@ -94,7 +94,7 @@ func TestResolvePaid(t *testing.T) {
 			return setup{silent: true, provider: p.on}
 		},
 		"it does not tell": func(p *lossy) setup {
-			p.says["pay_found"], p.says["pay_typo"] = replies(gateway.Outcome{News: fsm.NewsUnknown}, nil), replies(gateway.Outcome{}, gateway.ErrNotTold)
+			p.says["pay_found"], p.says["pay_typo"] = replies(gateway.Outcome{Event: fsm.EventUnknown}, nil), replies(gateway.Outcome{}, gateway.ErrInconclusive)
 			return setup{silent: true, provider: p.on}
 		},
 	} {
@@ -145,8 +145,8 @@ func resolveRefundPaidIsLookedUp(t *testing.T) {
 		refused    bool
 		second     bool
 	}{
-		"succeeded":           {false, answer(gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_found"}, nil), false, false},
-		"failed":              {false, answer(gateway.RefundOutcome{News: fsm.NewsFailed}, nil), true, false},
+		"succeeded":           {false, answer(gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_found"}, nil), false, false},
+		"failed":              {false, answer(gateway.RefundOutcome{Event: fsm.EventFailed}, nil), true, false},
 		"not there, for sure": {true, answer(gateway.RefundOutcome{}, gateway.ErrNoSuchPayment), true, false},
 		"not there yet":       {false, answer(gateway.RefundOutcome{}, gateway.ErrNoSuchPayment), false, true},
 		"no answer":           {true, answer(gateway.RefundOutcome{}, errNoAnswer), false, true},

@@ -191,7 +191,7 @@ func resolveRefundSlow(t *testing.T) {
 	t.Parallel()
 	r, p := newListing(t, false)
 	pending := func() (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+		return gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: "re_1"}, nil
 	}
 	p.lookup, p.refund = pending, func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) { return pending() }
 	id := r.paid(t, "A-1", "tok_success").ID
@@ -213,7 +213,7 @@ func resolveRefundNamedIsNotLost(t *testing.T) {
 	t.Parallel()
 	r, p := newListing(t, true)
 	p.refund = func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+		return gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: "re_1"}, nil
 	}
 	id := r.paid(t, "A-1", "tok_success").ID
 	half := int64(700)
@@ -227,7 +227,7 @@ func resolveRefundNamedIsNotLost(t *testing.T) {
 	}
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, cents(webhooks.KindRefundSucceeded, id, "re_dashboard", 100)))
 	p.lookup = func() (gateway.RefundOutcome, error) {
-		return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_dashboard"}, nil
+		return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_dashboard"}, nil
 	}
 	_, err = r.Resolve(t.Context(), sam, because(r.open(t, id)[0], review.ResolvedPaid, "re_dashboard"))
 	require.ErrorIs(t, err, payment.ErrPaymentTaken)

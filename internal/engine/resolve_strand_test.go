@@ -54,7 +54,7 @@ func (p *lossy) on(of gateway.Provider) gateway.Provider {
 
 func saysPaid(id string, minor int64, currency payment.Currency) func() (gateway.Outcome, error) {
 	return func() (gateway.Outcome, error) {
-		return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: id, Money: &payment.Money{Minor: minor, Currency: currency}}, nil
+		return gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: id, Money: &payment.Money{Minor: minor, Currency: currency}}, nil
 	}
 }
 
@@ -222,7 +222,7 @@ func walk(t *testing.T, r *env, p *lossy, of payment.OrderID, standing string, k
 		}
 	}
 	if name := r.attempt(t, id).ProviderPaymentID; name != "" && how != review.ResolvedPaid {
-		p.says[name] = replies(gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: name}, nil) // nothing is there any more
+		p.says[name] = replies(gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: name}, nil) // nothing is there any more
 	}
 	shown, err := r.store.(*postgres.Store).Worklist().Entry(t.Context(), d, 0)
 	require.NoError(t, err)

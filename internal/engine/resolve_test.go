@@ -116,7 +116,7 @@ func resolveNotPaid(t *testing.T) {
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id, d := r.stuck(t, "A-1")
 	name := r.attempt(t, id).ProviderPaymentID
-	p.says[name] = replies(gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: name}, nil)
+	p.says[name] = replies(gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: name}, nil)
 	_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedNotPaid))
 	require.NoError(t, err)
 	require.Equal(t, standing{"failed", "final", "not_paid"}, standingOf(r.attempt(t, id).Attempt))

@@ -76,7 +76,7 @@ func TestHeldAccount(t *testing.T) {
 		sent := 0
 		p := &refunding{refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) {
 			sent++
-			return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_1"}, nil
+			return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_1"}, nil
 		}}
 		r := newEnv(t, with(h, setup{silent: true, provider: p.on, change: autoRefunds}))
 		id := r.paid(t, "A-1", "tok_decline").ID

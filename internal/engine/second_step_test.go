@@ -357,7 +357,7 @@ func secondStepOneMore(t *testing.T) {
 			return send()
 		}
 		return gateway.Outcome{
-			News: fsm.NewsActionRequired, ProviderPaymentID: c.ProviderPaymentID,
+			Event: fsm.EventActionRequired, ProviderPaymentID: c.ProviderPaymentID,
 			NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: json.RawMessage(`{"challenge":"2"}`)},
 		}, nil
 	}

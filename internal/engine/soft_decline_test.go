@@ -28,7 +28,7 @@ type lenient struct {
 
 func (p lenient) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	out, err := p.Provider.Charge(ctx, c)
-	out.News, out.Failure = fsm.NewsSoftFailed, payment.NewFailure("insufficient_funds", "51")
+	out.Event, out.Failure = fsm.EventSoftFailed, payment.NewFailure("insufficient_funds", "51")
 	return out, err
 }
 

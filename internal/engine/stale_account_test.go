@@ -77,7 +77,7 @@ func staleProvenWebhooksOnly(t *testing.T) {
 	r.retry(t, true)
 	require.Empty(t, heard())
 
-	look.lookup = says(fsm.NewsSucceeded)
+	look.lookup = says(fsm.EventSucceeded)
 	r.tell(t, hint(webhooks.KindNotice, "tr_of_nobody"))
 	r.exec(t, "UPDATE provider_events SET next_try_at = NULL WHERE $1 = ANY(refs)", paid.ProviderPaymentID)
 	r.retry(t, true)

@@ -88,23 +88,23 @@ func (p *till) Find(context.Context, payment.AttemptID) (gateway.Outcome, error)
 }
 
 func (p *till) Capture(_ context.Context, c gateway.Capture) (gateway.Outcome, error) {
-	return p.called("capture", c.ProviderPaymentID, &gateway.Outcome{News: fsm.NewsSucceeded, Money: &c.Money})
+	return p.called("capture", c.ProviderPaymentID, &gateway.Outcome{Event: fsm.EventSucceeded, Money: &c.Money})
 }
 
 func (p *till) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
-	return p.called("cancel", c.ProviderPaymentID, &gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")})
+	return p.called("cancel", c.ProviderPaymentID, &gateway.Outcome{Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")})
 }
 
 func (p *till) Refund(_ context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	_, err := p.called("refund", r.ProviderPaymentID, nil)
-	return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_" + r.Refund.String(), Money: &r.Money}, err
+	return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_" + r.Refund.String(), Money: &r.Money}, err
 }
 
 func (p *till) LookupRefund(_ context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	_, err := p.called("lookup refund", r.ProviderPaymentID, nil)
-	return gateway.RefundOutcome{News: fsm.NewsProcessing}, err
+	return gateway.RefundOutcome{Event: fsm.EventProcessing}, err
 }
 
-func ofEuros(says fsm.News, minor int64) gateway.Outcome {
-	return gateway.Outcome{News: says, Money: &payment.Money{Minor: minor, Currency: "EUR"}}
+func ofEuros(says fsm.Event, minor int64) gateway.Outcome {
+	return gateway.Outcome{Event: says, Money: &payment.Money{Minor: minor, Currency: "EUR"}}
 }

@@ -139,7 +139,7 @@ func (s *Service) Search(ctx context.Context, who support.Staff, q Query) (Found
 			found.Understood = l.Understood()
 			hits, err = s.store.Find(ctx, l)
 		}
-		if left, some := errors.AsType[*parts.LeftOutError](err); some {
+		if left, some := errors.AsType[*parts.OmittedError](err); some {
 			found.Understood = beside(found.Understood, left)
 		} else if err != nil {
 			return err

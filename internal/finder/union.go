@@ -16,11 +16,11 @@ type Part struct {
 }
 
 // Union is a store of what several have, none of which has an item of another. What does not respond is left out, and a search
-// returns what the others have with a *parts.LeftOutError.
+// returns what the others have with a *parts.OmittedError.
 type Union []Part
 
 // beside is what was looked for, and where not.
-func beside(understood string, left *parts.LeftOutError) string {
+func beside(understood string, left *parts.OmittedError) string {
 	return cmp.Or(understood, "ids") + "; " + left.Without()
 }
 
@@ -54,7 +54,7 @@ func (u Union) each(read func(part int) ([]Hit, error)) (all []Hit, err error) {
 		names[i] = part.Name
 	}
 	came, err := parts.Each(names, read)
-	if err != nil && !errors.As(err, new(*parts.LeftOutError)) {
+	if err != nil && !errors.As(err, new(*parts.OmittedError)) {
 		return nil, err
 	}
 	for _, c := range came {

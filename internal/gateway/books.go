@@ -69,7 +69,7 @@ type Entry struct {
 	Order payment.OrderID
 	// Movement is the movement, named as in this provider's reports. Without an id its money is the total of that kind
 	// for the payment until the books were read.
-	Movement payment.Told
+	Movement payment.MovementReport
 	// Fee is the provider's fee. Net is the change of the account's balance (negative where money was taken), in the
 	// currency of that balance. Each is nil where the books do not state it.
 	Fee, Net *payment.Money
@@ -89,24 +89,24 @@ func (e Entry) Names() []string {
 // Report is the entry as a report about its payment.
 func (e Entry) Report(cause payment.Cause) payment.Report {
 	m := e.Movement
-	r := payment.Report{Payment: e.Payment, Payee: e.Payee, Live: e.Live, References: e.References, Says: fsm.NewsMoney, At: m.At, Cause: cause}
+	r := payment.Report{Payment: e.Payment, Payee: e.Payee, Live: e.Live, References: e.References, Event: fsm.EventMoney, At: m.At, Cause: cause}
 	switch m.Kind {
 	case payment.MovementCapture:
-		r.Says, r.Movements = fsm.NewsSucceeded, []payment.Told{m}
+		r.Event, r.Movements = fsm.EventSucceeded, []payment.MovementReport{m}
 	case payment.MovementRefund, payment.MovementRefundReversal:
 		r.Refund = e.refund()
 	case payment.MovementAuthorization, payment.MovementRelease, payment.MovementCaptureReversal, payment.MovementChargeback, payment.MovementChargebackReversal:
-		r.Movements = []payment.Told{m}
+		r.Movements = []payment.MovementReport{m}
 	}
 	return r
 }
 
 // refund is the report of a refund in the entry. A refund of ours that the provider does not name has our id.
-func (e Entry) refund() *payment.RefundTold {
+func (e Entry) refund() *payment.RefundReport {
 	m := e.Movement
-	t := &payment.RefundTold{ProviderID: m.ID, Says: fsm.NewsSucceeded, Total: m.ID == ""}
+	t := &payment.RefundReport{ProviderID: m.ID, Event: fsm.EventSucceeded, Total: m.ID == ""}
 	if m.Kind == payment.MovementRefundReversal {
-		t.Says, t.Total = fsm.NewsFailed, false
+		t.Event, t.Total = fsm.EventFailed, false
 	}
 	if m.Money.Currency != "" {
 		t.Money = &m.Money

@@ -18,12 +18,12 @@ const (
 	CallAccepted CallOutcome = "accepted"
 	// CallRefused calls got a definitive no. An earlier call may have been accepted.
 	CallRefused CallOutcome = "refused"
-	// CallUnfit calls are never sent to this provider, however often they are tried.
-	CallUnfit CallOutcome = "unfit"
+	// CallUnsupported calls are never sent to this provider, however often they are tried.
+	CallUnsupported CallOutcome = "unfit"
 	// CallNotSent calls did not send a byte.
 	CallNotSent CallOutcome = "not_sent"
-	// CallHeldBack calls were not made in order to spare the provider.
-	CallHeldBack CallOutcome = "held_back"
+	// CallThrottled calls were not made in order to spare the provider.
+	CallThrottled CallOutcome = "held_back"
 	// CallAsked is a lookup instead of the call, which was not made.
 	CallAsked CallOutcome = "asked"
 )
@@ -63,11 +63,11 @@ type Inference struct {
 	Cause     payment.Cause
 }
 
-// News is the status of the payment by the last report, empty without a report.
-func (r CallResult) News() fsm.News {
+// Event is the status of the payment by the last report, empty without a report.
+func (r CallResult) Event() fsm.Event {
 	for _, v := range slices.Backward(r.Reports) {
 		if v.Refund == nil {
-			return v.Says
+			return v.Event
 		}
 	}
 	return ""

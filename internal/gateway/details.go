@@ -66,11 +66,11 @@ func ParseDetails(text string) (d Details, err error) {
 	return d, err
 }
 
-// Fits returns ErrUnfit for a charge with a token of another kind than declared. Nothing is sent then. Every adapter
+// Fits returns ErrUnsupportedRequest for a charge with a token of another kind than declared. Nothing is sent then. Every adapter
 // calls it first: a stored method is charged only together with its customer.
 func (d Details) Fits(kind TokenKind) error {
 	if kind != TokenEither && d.Stored != (kind == TokenStored) {
-		return fmt.Errorf("%w: stored is %t for a token that says otherwise", ErrUnfit, d.Stored)
+		return fmt.Errorf("%w: stored is %t for a token that says otherwise", ErrUnsupportedRequest, d.Stored)
 	}
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 // A decline that names a payment, or the page that was made for it, is how that stands; without a name it is of the call.
 func TestOutcome_RefusesCall(t *testing.T) {
 	t.Parallel()
-	for _, news := range []fsm.News{fsm.NewsFailed, fsm.NewsSoftFailed} {
-		require.True(t, gateway.Outcome{News: news}.RefusesCall())
-		require.False(t, gateway.Outcome{News: news, ProviderPaymentID: "pay_1"}.RefusesCall())
-		require.False(t, gateway.Outcome{News: news, Container: "page_1"}.RefusesCall())
-		require.True(t, gateway.Outcome{News: news, Container: "page_1", Refused: true}.RefusesCall())
+	for _, news := range []fsm.Event{fsm.EventFailed, fsm.EventSoftFailed} {
+		require.True(t, gateway.Outcome{Event: news}.RefusesCall())
+		require.False(t, gateway.Outcome{Event: news, ProviderPaymentID: "pay_1"}.RefusesCall())
+		require.False(t, gateway.Outcome{Event: news, Container: "page_1"}.RefusesCall())
+		require.True(t, gateway.Outcome{Event: news, Container: "page_1", Refused: true}.RefusesCall())
 	}
 }

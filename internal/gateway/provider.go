@@ -13,7 +13,7 @@ import (
 )
 
 // Provider calls one account at one payment provider. Its calls return an Outcome for every decision of the provider, a
-// decline included. An error is ErrNotSent, ErrNoSuchPayment, ErrNotTold, ErrUnsupported, or means that the outcome is
+// decline included. An error is ErrNotSent, ErrNoSuchPayment, ErrInconclusive, ErrUnsupported, or means that the outcome is
 // unknown. A call that moves money checks its permit just before its first byte is sent.
 type Provider interface {
 	Capabilities() payment.Capabilities
@@ -28,7 +28,7 @@ type Provider interface {
 	Accepts(c Charge) error
 	// Charge begins the payment. The same IdempotencyKey never charges twice.
 	Charge(ctx context.Context, c Charge) (Outcome, error)
-	// Complete continues a payment. Its results are those of Charge. It returns ErrUnfit for details that must not be
+	// Complete continues a payment. Its results are those of Charge. It returns ErrUnsupportedRequest for details that must not be
 	// sent to the provider.
 	Complete(ctx context.Context, c Completion) (Outcome, error)
 	// Lookup looks up a payment by the provider's id of it. Where the provider has no id yet, it looks up the container:
@@ -134,8 +134,8 @@ type RefundRef struct {
 
 // Outcome is the content of a response about a payment.
 type Outcome struct {
-	News fsm.News
-	// Refused is set if the command itself was refused for good (a capture without a hold, an invalid charge). News is
+	Event fsm.Event
+	// Refused is set if the command itself was refused for good (a capture without a hold, an invalid charge). Event is
 	// then the status of the payment. A declined card is not refused.
 	Refused bool
 	// Approved is set if the customer has agreed and the provider waits for the call that takes or
@@ -143,9 +143,9 @@ type Outcome struct {
 	Approved bool
 	// PageOpen is as in payment.Report.
 	PageOpen bool
-	// Undoes is set on a failure that also means the loss of captured money, if there is any
+	// Reverses is set on a failure that also means the loss of captured money, if there is any
 	// (GoCardless's late failures).
-	Undoes bool
+	Reverses bool
 	// ProviderPaymentID is the payment's id, the same as in webhooks; see webhooks.Event. It is empty while the outcome
 	// has only a Container, in which the customer has begun no payment yet.
 	ProviderPaymentID string
@@ -160,12 +160,12 @@ type Outcome struct {
 	// Money is the authorised or captured amount; nil if not stated.
 	Money *payment.Money
 	// Movements are the reported movements of money after the payment.
-	Movements []payment.Told
+	Movements []payment.MovementReport
 	// Refunds are the refunds of a captured payment, by any origin, where a lookup of the payment shows them; see
 	// Capabilities.ShowsRefunds. Each has the name that webhooks, books and LookupRefund use.
 	Refunds []RefundOutcome
 	// Disputes are the disputes of the payment, where a lookup shows them. Movements has the money that they took.
-	Disputes []payment.DisputeTold
+	Disputes []payment.DisputeReport
 	// NextAction is the step that the customer must take; nil if no step is due.
 	NextAction *payment.NextAction
 	Failure    *payment.Failure
@@ -175,7 +175,7 @@ type Outcome struct {
 
 // RefundOutcome is the content of a response about a refund.
 type RefundOutcome struct {
-	News fsm.News
+	Event fsm.Event
 	// Refused is set if this very call was refused for good. An earlier call may have been accepted.
 	Refused          bool
 	ProviderRefundID string
@@ -197,25 +197,25 @@ type RefundOutcome struct {
 // RefusedRefund is the outcome of a refund call that was refused for good, with the provider's
 // code.
 func RefusedRefund(providerCode string) RefundOutcome {
-	return RefundOutcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", providerCode)}
+	return RefundOutcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", providerCode)}
 }
 
 var (
 	// ErrNotSent is returned when not a byte of this one call reached the provider, except lookups at its beginning. An
 	// earlier call may have reached it.
 	ErrNotSent = errors.New("nothing was sent to the provider")
-	// ErrUnfit is an ErrNotSent of a request that this provider is never sent,
+	// ErrUnsupportedRequest is an ErrNotSent of a request that this provider is never sent,
 	// whenever it is tried: a token of another kind, an amount that it has no
 	// digits for.
-	ErrUnfit = fmt.Errorf("%w: it does not fit", ErrNotSent)
-	// ErrHeldBack is returned, with ErrNotSent, when a call was not made in order to spare the
+	ErrUnsupportedRequest = fmt.Errorf("%w: it does not fit", ErrNotSent)
+	// ErrThrottled is returned, with ErrNotSent, when a call was not made in order to spare the
 	// provider. A lookup that was held back was not made.
-	ErrHeldBack = errors.New("held back from the provider")
+	ErrThrottled = errors.New("held back from the provider")
 	// ErrNoSuchPayment is returned by a lookup when the payment does not exist at the provider (yet).
 	ErrNoSuchPayment = errors.New("the provider knows no such payment")
-	// ErrNotTold is returned by a lookup when the response does not contain the requested payment. With ErrNotSent it is
+	// ErrInconclusive is returned by a lookup when the response does not contain the requested payment. With ErrNotSent it is
 	// returned by a command that looks up first, when the response shows no reason to send the command.
-	ErrNotTold = errors.New("the provider's response lacks this payment's status")
+	ErrInconclusive = errors.New("the provider's response lacks this payment's status")
 	// ErrUnsupported is returned for a call that Capabilities do not offer. Nothing was sent.
 	ErrUnsupported = errors.New("the provider does not offer this call")
 	// ErrPermitEnded is returned by a permit that no longer allows its call.
@@ -226,13 +226,13 @@ var (
 // payment: another call with the same key may be accepted. A decline that names its payment, or the
 // container, is how that stands.
 func (o Outcome) RefusesCall() bool {
-	declined := o.News == fsm.NewsFailed || o.News == fsm.NewsSoftFailed
+	declined := o.Event == fsm.EventFailed || o.Event == fsm.EventSoftFailed
 	return o.Refused || declined && o.ProviderPaymentID == "" && o.Container == ""
 }
 
 // RefusesCall is as in Outcome.
 func (o RefundOutcome) RefusesCall() bool {
-	return o.Refused || o.News == fsm.NewsFailed && o.ProviderRefundID == ""
+	return o.Refused || o.Event == fsm.EventFailed && o.ProviderRefundID == ""
 }
 
 // Account is how one account at a provider is treated.
@@ -256,7 +256,7 @@ type Account struct {
 	// configuration has no such id.
 	Payees []string
 	// Lives are how long the account's attempts may stay unfinished.
-	Lives schedule.Lives
+	Lives schedule.MaxAge
 	// Hears is set if webhooks of the account are taken.
 	Hears bool
 	// Paused accounts begin no payment (ErrAccountPaused). Payments that have begun go on.

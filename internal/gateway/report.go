@@ -11,11 +11,11 @@ import (
 // FromOutcome is the report that a response or a lookup contains.
 func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 	r := payment.Report{
-		Payment: o.ProviderPaymentID, Container: o.Container, Payee: o.Payee, Live: o.Live, References: o.References, Says: o.News, Movements: o.Movements, Disputes: o.Disputes, NextAction: o.NextAction,
-		Saved: o.Saved, Failure: o.Failure, Approved: o.Approved, Undoes: o.Undoes, PageOpen: o.PageOpen, Ends: payment.HoldsAll, Cause: cause,
+		Payment: o.ProviderPaymentID, Container: o.Container, Payee: o.Payee, Live: o.Live, References: o.References, Event: o.Event, Movements: o.Movements, Disputes: o.Disputes, NextAction: o.NextAction,
+		Saved: o.Saved, Failure: o.Failure, Approved: o.Approved, Reverses: o.Reverses, PageOpen: o.PageOpen, Releases: payment.HoldsAll, Cause: cause,
 	}
 	// Named movements come first: the total then has no amount beyond them.
-	r.Movements = append(slices.Clip(r.Movements), payment.MovementsOf(o.News, o.Money)...)
+	r.Movements = append(slices.Clip(r.Movements), payment.MovementsOf(o.Event, o.Money)...)
 	return r
 }
 
@@ -23,8 +23,8 @@ func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 func Reports(o Outcome, cause payment.Cause) []payment.Report {
 	reports := []payment.Report{FromOutcome(o, cause)}
 	for _, r := range o.Refunds {
-		reports = append(reports, payment.Report{Payment: o.ProviderPaymentID, Says: fsm.NewsMoney, Cause: cause, Refund: &payment.RefundTold{
-			ProviderID: r.ProviderRefundID, Reference: r.Reference, Says: r.News, Money: r.Money, Whole: r.Whole, Failure: r.Failure,
+		reports = append(reports, payment.Report{Payment: o.ProviderPaymentID, Event: fsm.EventMoney, Cause: cause, Refund: &payment.RefundReport{
+			ProviderID: r.ProviderRefundID, Reference: r.Reference, Event: r.Event, Money: r.Money, Whole: r.Whole, Failure: r.Failure,
 		}})
 	}
 	return reports
@@ -33,10 +33,10 @@ func Reports(o Outcome, cause payment.Cause) []payment.Report {
 // Failed is the result of a call that returned an error.
 func Failed(err error) CallResult {
 	switch {
-	case errors.Is(err, ErrHeldBack):
-		return CallResult{Outcome: CallHeldBack}
-	case errors.Is(err, ErrUnfit):
-		return CallResult{Outcome: CallUnfit}
+	case errors.Is(err, ErrThrottled):
+		return CallResult{Outcome: CallThrottled}
+	case errors.Is(err, ErrUnsupportedRequest):
+		return CallResult{Outcome: CallUnsupported}
 	case errors.Is(err, ErrNotSent), errors.Is(err, ErrPermitEnded), errors.Is(err, ErrUnsupported):
 		return CallResult{Outcome: CallNotSent}
 	}

@@ -9,9 +9,9 @@ import (
 type Sight struct {
 	// Silent is set where no lookup is possible, or where its result proves nothing.
 	Silent bool
-	// Says is the furthest status that the provider reports. Without Silent, empty means that the provider has no such
+	// Event is the furthest status that the provider reports. Without Silent, empty means that the provider has no such
 	// payment, or refund.
-	Says fsm.News
+	Event fsm.Event
 	// ShowsRefunds and Cancels are the capabilities of the same names: whether the response would contain refunds, and
 	// whether an open payment can be cancelled.
 	ShowsRefunds, Cancels bool

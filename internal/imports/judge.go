@@ -36,7 +36,7 @@ func (k *known) judge(p *Past) (there bool, wrong *RefusalError) {
 		if !taken {
 			continue
 		}
-		if a := order.Attempt(owner); a != nil && a.Begun != payment.BegunBefore && a.ProviderPaymentID == p.Payment {
+		if a := order.Attempt(owner); a != nil && a.Origin != payment.OriginImported && a.ProviderPaymentID == p.Payment {
 			return true, nil // it was made here
 		}
 		member := "references"
@@ -72,7 +72,7 @@ func again(p *Past, o payment.Order) (there bool, wrong *RefusalError) {
 			continue
 		}
 		same := a.Account == p.Account && a.ProviderPaymentID == p.Payment
-		if a.Begun == payment.BegunBefore {
+		if a.Origin == payment.OriginImported {
 			same = a.RequestHash == p.Hash()
 		}
 		if !same {

@@ -22,13 +22,13 @@ func (p *Past) order() payment.Order {
 func (p *Past) attempt(o payment.Order, in cell.Number, now time.Time) changeset.AttemptWrite {
 	a := payment.Attempt{
 		ID: p.id(in), OrderID: p.Order, UserID: p.User, RequestID: p.Request, RequestHash: p.Hash(),
-		Account: p.Account, Begun: payment.BegunBefore, State: fsm.Requested, Money: p.Money, Capture: payment.CaptureAutomatic,
+		Account: p.Account, Origin: payment.OriginImported, State: fsm.Requested, Money: p.Money, Capture: payment.CaptureAutomatic,
 		Version: 1, CreatedAt: p.CreatedAt, UpdatedAt: p.CreatedAt, ReadAt: now, Siblings: len(o.Attempts) > 0,
 	}
 	if p.Succeeded && p.AmountCaptured < p.Money.Minor {
 		a.Capture = payment.CaptureManual
 	}
-	born := a.Born()
+	born := a.InitialTransition()
 	ended := past(&a, p.report(), now)
 	return changeset.AttemptWrite{
 		Attempt: a, Transitions: []payment.Transition{born, ended}, Movements: a.Movements, Names: []string{a.ID.String()},
@@ -45,16 +45,16 @@ func (p *Past) id(in cell.Number) payment.AttemptID {
 // report is how the payment ended.
 func (p *Past) report() payment.Report {
 	r := payment.Report{
-		Payment: p.Payment, References: slices.Clone(p.References), Says: fsm.NewsFailed, At: p.FinalizedAt,
+		Payment: p.Payment, References: slices.Clone(p.References), Event: fsm.EventFailed, At: p.FinalizedAt,
 		Cause: payment.Cause{Kind: payment.CauseImport, ID: string(p.Request)},
 	}
 	if !p.Succeeded {
 		return r
 	}
-	r.Says = fsm.NewsSucceeded
-	r.Movements = []payment.Told{{Kind: payment.MovementCapture, Money: payment.Money{Minor: p.AmountCaptured, Currency: p.Money.Currency}}}
+	r.Event = fsm.EventSucceeded
+	r.Movements = []payment.MovementReport{{Kind: payment.MovementCapture, Money: payment.Money{Minor: p.AmountCaptured, Currency: p.Money.Currency}}}
 	if p.AmountRefunded > 0 {
-		r.Movements = append(r.Movements, payment.Told{Kind: payment.MovementRefund, Money: payment.Money{Minor: p.AmountRefunded, Currency: p.Money.Currency}})
+		r.Movements = append(r.Movements, payment.MovementReport{Kind: payment.MovementRefund, Money: payment.Money{Minor: p.AmountRefunded, Currency: p.Money.Currency}})
 	}
 	return r
 }

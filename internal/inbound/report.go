@@ -18,34 +18,34 @@ func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, boo
 	}
 	switch e.Refuses {
 	case webhooks.CommandCapture:
-		r.Refusal = &payment.RefusalTold{Kind: payment.OperationCapture}
+		r.Refusal = &payment.RefusalReport{Kind: payment.OperationCapture}
 	case webhooks.CommandCancel:
-		r.Refusal = &payment.RefusalTold{Kind: payment.OperationCancel}
+		r.Refusal = &payment.RefusalReport{Kind: payment.OperationCancel}
 	}
 	if says, ok := newsByKind[e.Kind]; ok {
-		if r.Says = says; r.Refusal != nil {
+		if r.Event = says; r.Refusal != nil {
 			return r, true // a refused command leaves open what is on hold
 		}
 		r.Movements = payment.MovementsOf(says, EventMoney(e))
 		for i := range r.Movements {
 			r.Movements[i].At = e.OccurredAt
 		}
-		if says == fsm.NewsDisputed {
+		if says == fsm.EventDisputed {
 			r.Disputed = EventMoney(e)
 		}
 		if r.Disputes = disputesOf(e); e.Dispute != nil && e.Dispute.Returns {
-			r.Movements = append(r.Movements, payment.Told{Kind: payment.MovementChargebackReversal, Dispute: e.Dispute.ID, At: e.OccurredAt})
+			r.Movements = append(r.Movements, payment.MovementReport{Kind: payment.MovementChargebackReversal, Dispute: e.Dispute.ID, At: e.OccurredAt})
 		}
 		return r, true
 	}
 	if kind, ok := movementByKind[e.Kind]; ok {
-		r.Says, r.Movements, r.Disputes = fsm.NewsMoney, movedBy(e, kind), disputesOf(e)
+		r.Event, r.Movements, r.Disputes = fsm.EventMoney, movedBy(e, kind), disputesOf(e)
 		return r, true
 	}
 	if says, ok := refundNewsByKind[e.Kind]; ok {
-		r.Says = fsm.NewsMoney
-		r.Refund = &payment.RefundTold{
-			ProviderID: e.RefundID, Reference: e.RefundReference, Says: says, Money: refundMoney(e, currency),
+		r.Event = fsm.EventMoney
+		r.Refund = &payment.RefundReport{
+			ProviderID: e.RefundID, Reference: e.RefundReference, Event: says, Money: refundMoney(e, currency),
 			Total: e.Cumulative, Failure: r.Failure,
 		}
 		r.Failure = nil
@@ -57,11 +57,11 @@ func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, boo
 // movedBy is what an event states of money that moved after the payment. A dispute is named where it took or
 // returned it, or the payment where the provider has no id for disputes: unless that is beside it the id of an
 // entry, the event's time tells its rounds apart.
-func movedBy(e webhooks.Event, kind payment.MovementKind) []payment.Told {
+func movedBy(e webhooks.Event, kind payment.MovementKind) []payment.MovementReport {
 	if e.Dispute != nil && len(e.Dispute.Entries) > 0 {
 		return payment.EntriesOf(*e.Dispute)
 	}
-	told := payment.Told{Kind: kind, ID: e.MovementID, At: e.OccurredAt}
+	told := payment.MovementReport{Kind: kind, ID: e.MovementID, At: e.OccurredAt}
 	if money := EventMoney(e); money != nil {
 		told.Money = *money
 	}
@@ -75,16 +75,16 @@ func movedBy(e webhooks.Event, kind payment.MovementKind) []payment.Told {
 	if told.ID == told.Dispute {
 		told.ID = ""
 	}
-	return []payment.Told{told}
+	return []payment.MovementReport{told}
 }
 
 // disputesOf is the dispute that an event names, if it does.
-func disputesOf(e webhooks.Event) []payment.DisputeTold {
+func disputesOf(e webhooks.Event) []payment.DisputeReport {
 	d := e.Dispute
 	if d == nil {
 		return nil
 	}
-	return []payment.DisputeTold{{
+	return []payment.DisputeReport{{
 		ProviderID: d.ID, Status: fsm.DisputeState(d.Status), Reason: d.Reason, Money: moneyOf(d.Money), DueBy: d.DueBy, At: e.OccurredAt,
 	}}
 }
@@ -126,15 +126,15 @@ func IsRefund(k webhooks.Kind) bool { return refundNewsByKind[k] != "" }
 // MovesMoney reports whether an event is about money that moved after the payment.
 func MovesMoney(k webhooks.Kind) bool { return movementByKind[k] != "" }
 
-var newsByKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // a table
-	webhooks.KindProcessing:     fsm.NewsProcessing,
-	webhooks.KindActionRequired: fsm.NewsActionRequired,
-	webhooks.KindAuthorized:     fsm.NewsAuthorized,
-	webhooks.KindSucceeded:      fsm.NewsSucceeded,
-	webhooks.KindFailed:         fsm.NewsFailed,
-	webhooks.KindSoftFailed:     fsm.NewsSoftFailed,
-	webhooks.KindDisputed:       fsm.NewsDisputed,
-	webhooks.KindDisputeClosed:  fsm.NewsMoney,
+var newsByKind = map[webhooks.Kind]fsm.Event{ //nolint:gochecknoglobals // a table
+	webhooks.KindProcessing:     fsm.EventProcessing,
+	webhooks.KindActionRequired: fsm.EventActionRequired,
+	webhooks.KindAuthorized:     fsm.EventAuthorized,
+	webhooks.KindSucceeded:      fsm.EventSucceeded,
+	webhooks.KindFailed:         fsm.EventFailed,
+	webhooks.KindSoftFailed:     fsm.EventSoftFailed,
+	webhooks.KindDisputed:       fsm.EventDisputed,
+	webhooks.KindDisputeClosed:  fsm.EventMoney,
 }
 
 var movementByKind = map[webhooks.Kind]payment.MovementKind{ //nolint:gochecknoglobals // a table
@@ -143,8 +143,8 @@ var movementByKind = map[webhooks.Kind]payment.MovementKind{ //nolint:gochecknog
 	webhooks.KindChargebackReversed: payment.MovementChargebackReversal,
 }
 
-var refundNewsByKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // a table
-	webhooks.KindRefundPending:   fsm.NewsProcessing,
-	webhooks.KindRefundSucceeded: fsm.NewsSucceeded,
-	webhooks.KindRefundFailed:    fsm.NewsFailed,
+var refundNewsByKind = map[webhooks.Kind]fsm.Event{ //nolint:gochecknoglobals // a table
+	webhooks.KindRefundPending:   fsm.EventProcessing,
+	webhooks.KindRefundSucceeded: fsm.EventSucceeded,
+	webhooks.KindRefundFailed:    fsm.EventFailed,
 }

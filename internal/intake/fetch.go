@@ -80,7 +80,7 @@ const unsignedTries = 5
 func (in *Inbox) Fetch(ctx context.Context, e inbound.StoredEvent) error {
 	since := tracing.Mark(ctx)
 	f, err := in.fetch(ctx, e.Received)
-	asked := err != nil && !errors.Is(err, gateway.ErrHeldBack) && ctx.Err() == nil
+	asked := err != nil && !errors.Is(err, gateway.ErrThrottled) && ctx.Err() == nil
 	switch {
 	case f != nil:
 		return in.settle(ctx, e.ID, f, since)
@@ -261,13 +261,13 @@ var notLookedUp = []webhooks.Kind{ //nolint:gochecknoglobals // a list
 
 // applyFetchedRefund applies a refund as if the event itself had contained all of it.
 func applyFetchedRefund(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredEvent, o gateway.RefundOutcome) {
-	if at, early := asksAgain(e, s.Now()); early && e.Event.Kind == webhooks.KindRefundFailed && o.News == fsm.NewsSucceeded {
+	if at, early := asksAgain(e, s.Now()); early && e.Event.Kind == webhooks.KindRefundFailed && o.Event == fsm.EventSucceeded {
 		wait(e, at) // the response may be older than the notice, which is not repeated
 		return
 	}
 	own := e.Event
 	e.Event.NeedsFetch = false
-	e.Event.Kind, e.Event.RefundID = refundKind(o.News), cmp.Or(o.ProviderRefundID, own.RefundID)
+	e.Event.Kind, e.Event.RefundID = refundKind(o.Event), cmp.Or(o.ProviderRefundID, own.RefundID)
 	e.Event.ProviderPaymentID = cmp.Or(o.ProviderPaymentID, own.ProviderPaymentID)
 	e.Event.Money, e.Event.Amount, e.Event.FailureCode, e.Event.ProviderCode = nil, "", "", ""
 	if hint(e.Event) || o.Reference != "" {
@@ -285,14 +285,14 @@ func applyFetchedRefund(s *changeset.Changeset, c *changeset.Change, e *inbound.
 }
 
 // refundKind is the kind of an event with a refund's standing.
-func refundKind(n fsm.News) webhooks.Kind {
+func refundKind(n fsm.Event) webhooks.Kind {
 	switch n {
-	case fsm.NewsSucceeded:
+	case fsm.EventSucceeded:
 		return webhooks.KindRefundSucceeded
-	case fsm.NewsFailed:
+	case fsm.EventFailed:
 		return webhooks.KindRefundFailed
-	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsActionRequired, fsm.NewsAuthorized, fsm.NewsSoftFailed, fsm.NewsMoney, fsm.NewsDisputed,
-		fsm.NewsReopened, fsm.NewsProcessingAgain:
+	case fsm.EventUnknown, fsm.EventProcessing, fsm.EventActionRequired, fsm.EventAuthorized, fsm.EventSoftFailed, fsm.EventMoney, fsm.EventDisputed,
+		fsm.EventReopened, fsm.EventProcessingAgain:
 	}
 	return webhooks.KindRefundPending
 }
@@ -315,8 +315,8 @@ func noticeOfRefund(s *changeset.Changeset, c *changeset.Change, e *inbound.Stor
 	case e.Event.Kind == webhooks.KindRefundPending, known, captured > 0 && a.Refunded >= captured:
 	case captured > 0 && signed && money != nil && *money == payment.Money{Minor: captured, Currency: a.Money.Currency}:
 		e.Verdict = s.Apply(c, payment.Report{
-			Says: fsm.NewsMoney, Cause: payment.Cause{Kind: payment.CauseWebhook, ID: e.Event.ID},
-			Refund: &payment.RefundTold{Says: fsm.NewsSucceeded, Money: money, Total: true},
+			Event: fsm.EventMoney, Cause: payment.Cause{Kind: payment.CauseWebhook, ID: e.Event.ID},
+			Refund: &payment.RefundReport{Event: fsm.EventSucceeded, Money: money, Total: true},
 		})
 	default:
 		if e.Verdict != fsm.Applied && e.Verdict != fsm.Conflict {

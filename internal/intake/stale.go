@@ -30,16 +30,16 @@ func asksAgain(e *inbound.StoredEvent, now time.Time) (at time.Time, early bool)
 
 // behind reports whether a response is older than a notice with a status of the payment, given the attempt as it was
 // before. If the attempt has the status of the notice, nothing is missing, with any response: that is the usual repeat.
-func behind(kind webhooks.Kind, a payment.Attempt, answer fsm.News) bool {
-	waits := slices.Contains([]fsm.News{fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsActionRequired}, answer)
-	ended := answer == fsm.NewsFailed || answer == fsm.NewsSoftFailed
+func behind(kind webhooks.Kind, a payment.Attempt, answer fsm.Event) bool {
+	waits := slices.Contains([]fsm.Event{fsm.EventUnknown, fsm.EventProcessing, fsm.EventActionRequired}, answer)
+	ended := answer == fsm.EventFailed || answer == fsm.EventSoftFailed
 	switch kind {
 	case webhooks.KindSucceeded:
-		return !a.Succeeded() && (waits || ended || answer == fsm.NewsAuthorized)
+		return !a.Succeeded() && (waits || ended || answer == fsm.EventAuthorized)
 	case webhooks.KindAuthorized:
 		return a.State != fsm.Authorized && !a.State.Final() && (waits || ended)
 	case webhooks.KindFailed:
-		return !a.State.Final() && (waits || answer == fsm.NewsAuthorized)
+		return !a.State.Final() && (waits || answer == fsm.EventAuthorized)
 	case webhooks.KindNotice:
 		return !a.State.Final() && waits
 	case webhooks.KindProcessing, webhooks.KindActionRequired, webhooks.KindSoftFailed, webhooks.KindIgnored, webhooks.KindQuestion, webhooks.KindUnreadable,
@@ -53,8 +53,8 @@ func behind(kind webhooks.Kind, a payment.Attempt, answer fsm.News) bool {
 
 // denies reports whether a response that is behind its notice would end a payment that the notice
 // reports as paid or held.
-func denies(kind webhooks.Kind, answer fsm.News) bool {
-	return (kind == webhooks.KindSucceeded || kind == webhooks.KindAuthorized) && (answer == fsm.NewsFailed || answer == fsm.NewsSoftFailed)
+func denies(kind webhooks.Kind, answer fsm.Event) bool {
+	return (kind == webhooks.KindSucceeded || kind == webhooks.KindAuthorized) && (answer == fsm.EventFailed || answer == fsm.EventSoftFailed)
 }
 
 // missing reports whether something must have changed that a response with nothing new does not
@@ -79,7 +79,7 @@ func wait(e *inbound.StoredEvent, at time.Time) {
 // the payment is looked up again. A response that would end the payment is then not applied. Any other response is
 // applied like a check's.
 func applyAnswer(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredEvent, f *fetched) {
-	kind, answer := e.Event.Kind, f.payment.News
+	kind, answer := e.Event.Kind, f.payment.Event
 	stale := behind(kind, c.Attempt, answer)
 	at, early := asksAgain(e, s.Now())
 	if stale && early && denies(kind, answer) {
@@ -121,8 +121,8 @@ func answered(s *changeset.Changeset, e *inbound.StoredEvent, f *fetched, cause 
 	for i := range reports {
 		reports[i].BrowserMark = e.Event.BrowserMark || s.Accounts.Get(e.Account).Provider.Capabilities().BrowserMarks
 	}
-	if e.Event.Kind == webhooks.KindFailed && f.payment.News == fsm.NewsSoftFailed && !hint(e.Event) {
-		reports[0].Says = fsm.NewsFailed // that it is over is proven, and the lookup leaves it open
+	if e.Event.Kind == webhooks.KindFailed && f.payment.Event == fsm.EventSoftFailed && !hint(e.Event) {
+		reports[0].Event = fsm.EventFailed // that it is over is proven, and the lookup leaves it open
 	}
 	return reports
 }

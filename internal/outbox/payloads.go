@@ -48,7 +48,7 @@ type attempt struct {
 	Currency          string  `json:"currency"`
 	amounts
 	Capture payment.CaptureMode `json:"capture"`
-	Origin  payment.Begun       `json:"origin"`
+	Origin  payment.Origin      `json:"origin"`
 	// Saved is the payment method that the provider has stored by then.
 	Saved     *saved    `json:"saved_payment_method"`
 	Failure   *failure  `json:"failure"`
@@ -113,10 +113,10 @@ func attemptType(t payment.Transition) string {
 func attemptAt(a *payment.Attempt, t payment.Transition) attempt {
 	out := attempt{
 		PaymentAttemptID: a.ID.String(), OrderID: string(a.OrderID), UserID: string(a.UserID), Account: a.Account,
-		ProviderPaymentID: orNull(t.Facts.ProviderPaymentID), Status: string(t.To.Status()), Stage: payment.Attempt{State: t.To, Begun: a.Begun}.Stage(),
+		ProviderPaymentID: orNull(t.Facts.ProviderPaymentID), Status: string(t.To.Status()), Stage: payment.Attempt{State: t.To, Origin: a.Origin}.Stage(),
 		Amount: a.Money.Minor, Currency: string(a.Money.Currency),
 		amounts: amountsAt(t),
-		Capture: a.Capture, Origin: cmp.Or(a.Begun, payment.BegunHere), Version: t.Version, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: t.At.UTC(),
+		Capture: a.Capture, Origin: cmp.Or(a.Origin, payment.OriginPaylatch), Version: t.Version, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: t.At.UTC(),
 	}
 	if t.To == fsm.Failed {
 		out.Failure = failureOf(a.Failure)

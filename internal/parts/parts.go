@@ -10,41 +10,41 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// LeftOutError is returned beside what the other parts have, where some did not respond. Whatever does not look for it takes it for a
+// OmittedError is returned beside what the other parts have, where some did not respond. Whatever does not look for it takes it for a
 // failure.
-type LeftOutError struct{ Names []string }
+type OmittedError struct{ Names []string }
 
 // Unwrap makes it a payment.ErrUnavailable.
-func (e *LeftOutError) Unwrap() error { return payment.ErrUnavailable }
+func (e *OmittedError) Unwrap() error { return payment.ErrUnavailable }
 
-func (e *LeftOutError) Error() string { return strings.Join(e.Names, ", ") + ": no response" }
+func (e *OmittedError) Error() string { return strings.Join(e.Names, ", ") + ": no response" }
 
 // Without is what is missing, in words.
-func (e *LeftOutError) Without() string {
+func (e *OmittedError) Without() string {
 	return "without " + strings.Join(e.Names, " and ") + ": no response from there"
 }
 
-// Came is what one part had.
-type Came[T any] struct {
+// Result is what one part had.
+type Result[T any] struct {
 	// Part is the number of the part, in the order of the names.
 	Part  int
 	Value T
 }
 
-// Each reads all parts at once, each known by its name, and returns what came of those that responded, in their order, with a *LeftOutError
+// Each reads all parts at once, each known by its name, and returns what came of those that responded, in their order, with a *OmittedError
 // for the others. Any other error of one of them is that of all, and so is the absence of all.
-func Each[T any](names []string, read func(part int) (T, error)) ([]Came[T], error) {
+func Each[T any](names []string, read func(part int) (T, error)) ([]Result[T], error) {
 	values, failed := make([]T, len(names)), make([]error, len(names))
 	var all sync.WaitGroup
 	for i := range names {
 		all.Go(func() { values[i], failed[i] = read(i) })
 	}
 	all.Wait()
-	came, left := make([]Came[T], 0, len(names)), &LeftOutError{}
+	came, left := make([]Result[T], 0, len(names)), &OmittedError{}
 	for i, err := range failed {
 		switch {
 		case err == nil:
-			came = append(came, Came[T]{i, values[i]})
+			came = append(came, Result[T]{i, values[i]})
 		case errors.Is(err, payment.ErrUnavailable):
 			left.Names = append(left.Names, names[i])
 		default:

@@ -32,7 +32,7 @@ func (a Attempt) Facts() Facts {
 type Transition struct {
 	Version  int
 	From, To fsm.State
-	News     fsm.News
+	Event    fsm.Event
 	Cause    Cause
 	At       time.Time
 	// Facts are the attempt's facts after the transition, LastMovement is its last movement then.
@@ -75,12 +75,12 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 	case full:
 		return Transition{Findings: []Finding{tooMany(r)}}, fsm.Conflict
 	}
-	if r.Undoes && r.Says == fsm.NewsFailed && (a.Succeeded() || p != nil && p.Captured > 0) {
-		r.Says = fsm.NewsMoney
-		r.Movements = append(r.Movements, Told{Kind: MovementCaptureReversal})
+	if r.Reverses && r.Event == fsm.EventFailed && (a.Succeeded() || p != nil && p.Captured > 0) {
+		r.Event = fsm.EventMoney
+		r.Movements = append(r.Movements, MovementReport{Kind: MovementCaptureReversal})
 	}
 	movements := a.complete(r.Movements, p)
-	t := Transition{From: a.State, News: r.Says, Cause: r.Cause, At: now}
+	t := Transition{From: a.State, Event: r.Event, Cause: r.Cause, At: now}
 	odd := a.mismatch(r, movements, p)
 	verdict, err := a.movePayment(p, r, movements, odd, now)
 	if err != nil {
@@ -91,7 +91,7 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 	for _, m := range movements {
 		a.record(m, key, r.Cause, now)
 	}
-	if r.Says == fsm.NewsFailed {
+	if r.Event == fsm.EventFailed {
 		a.releaseFailed(p, r, now)
 	}
 	verdict = a.move(&t, r, p, odd, verdict, now)
@@ -111,17 +111,17 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 
 // versioned gives the attempt its next version if anything changed that it counts.
 func (a *Attempt) versioned(
-	before Attempt, t Transition, r Report, odd DiscrepancyKind, verdict fsm.Verdict, now time.Time, movements []Told, key string,
+	before Attempt, t Transition, r Report, odd DiscrepancyKind, verdict fsm.Verdict, now time.Time, movements []MovementReport, key string,
 ) (Transition, fsm.Verdict) {
 	switch {
 	case a.Facts() != before.Facts() || a.LastMovement != before.LastMovement:
-		if verdict == fsm.Repeat || verdict == fsm.Stale && r.Says != fsm.NewsAuthorized {
+		if verdict == fsm.Repeat || verdict == fsm.Stale && r.Event != fsm.EventAuthorized {
 			verdict = fsm.Applied
 		}
 		a.Version++
 		a.UpdatedAt = now
 		t.Version, t.Quiet = a.Version, a.onlyAuthorized(before)
-	case odd == "" && (r.Says == fsm.NewsMoney && !a.repaid(before) || verdict == fsm.Conflict), odd == AmountMismatch && a.recorded(movements, key):
+	case odd == "" && (r.Event == fsm.EventMoney && !a.repaid(before) || verdict == fsm.Conflict), odd == AmountMismatch && a.recorded(movements, key):
 		verdict, t.Findings = fsm.Repeat, nil
 	}
 	t.To, t.Facts, t.LastMovement = a.State, a.Facts(), a.LastMovement
@@ -145,7 +145,7 @@ func (a *Attempt) onlyAuthorized(before Attempt) bool {
 }
 
 // recorded reports whether the report's amounts equal the recorded amounts.
-func (a *Attempt) recorded(movements []Told, key string) bool {
+func (a *Attempt) recorded(movements []MovementReport, key string) bool {
 	for _, m := range movements {
 		if m.Money.Minor != a.sum(m.Kind, m.Money.Currency, func(n Movement) bool { return n.Payment == key }) {
 			return false
@@ -156,27 +156,27 @@ func (a *Attempt) recorded(movements []Told, key string) bool {
 
 // movePayment moves the payment of a report, and the container that the report names. Money in another currency, and a
 // hold of another amount, do not move the payment: a person decides.
-func (a *Attempt) movePayment(p *Payment, r Report, movements []Told, odd DiscrepancyKind, now time.Time) (fsm.Verdict, error) {
+func (a *Attempt) movePayment(p *Payment, r Report, movements []MovementReport, odd DiscrepancyKind, now time.Time) (fsm.Verdict, error) {
 	a.notes(r)
 	if r.endsContainer() && (p == nil || p.State.Live()) {
 		a.endContainer(r.Container, r.Failure, now)
 	}
 	switch {
 	case p == nil:
-		if _, err := fsm.NextPayment(fsm.PaymentNamed, r.Says); err != nil {
+		if _, err := fsm.NextPayment(fsm.PaymentNamed, r.Event); err != nil {
 			return "", err
 		}
 		return "", nil
-	case odd == CurrencyMismatch, odd != "" && r.Says == fsm.NewsAuthorized:
+	case odd == CurrencyMismatch, odd != "" && r.Event == fsm.EventAuthorized:
 		return fsm.Conflict, nil
-	case r.Says == fsm.NewsAuthorized && p.State == fsm.PaymentFailed && a.heldBefore(movements, p, r, now):
+	case r.Event == fsm.EventAuthorized && p.State == fsm.PaymentFailed && a.heldBefore(movements, p, r, now):
 		return fsm.Stale, nil
-	case a.Begun == BegunElsewhere:
-	case r.Says == fsm.NewsProcessing && (p.State == fsm.PaymentOpen || p.State == fsm.PaymentNamed && p.Failure != ""):
+	case a.Origin == OriginExternal:
+	case r.Event == fsm.EventProcessing && (p.State == fsm.PaymentOpen || p.State == fsm.PaymentNamed && p.Failure != ""):
 		return fsm.Stale, nil // of a charge of ours: its customer is on the way to the provider, or was declined there
-	case r.Says == fsm.NewsSoftFailed && p.State == fsm.PaymentNamed && !r.PageOpen:
-		return p.step(Report{Says: fsm.NewsProcessing, At: r.At}, now) // it is cancelled by us
-	case r.Says == fsm.NewsSoftFailed && p.State == fsm.PaymentProcessing:
+	case r.Event == fsm.EventSoftFailed && p.State == fsm.PaymentNamed && !r.PageOpen:
+		return p.step(Report{Event: fsm.EventProcessing, At: r.At}, now) // it is cancelled by us
+	case r.Event == fsm.EventSoftFailed && p.State == fsm.PaymentProcessing:
 		return fsm.Applied, nil
 	}
 	return p.step(r, now)
@@ -184,7 +184,7 @@ func (a *Attempt) movePayment(p *Payment, r Report, movements []Told, odd Discre
 
 // heldBefore reports whether a webhook about a hold is an old one. It is old if the stated hold is recorded already and
 // the webhook is not younger than the last report that moved its payment.
-func (a *Attempt) heldBefore(movements []Told, p *Payment, r Report, now time.Time) bool {
+func (a *Attempt) heldBefore(movements []MovementReport, p *Payment, r Report, now time.Time) bool {
 	if younger := r.At.After(p.ReportedAt.Add(time.Microsecond)); r.Cause.Kind != CauseWebhook || younger { // times are stored in microseconds
 		return false
 	}
@@ -193,72 +193,72 @@ func (a *Attempt) heldBefore(movements []Told, p *Payment, r Report, now time.Ti
 	for _, m := range movements {
 		with.record(m, key, r.Cause, now)
 	}
-	return with.LastMovement == a.LastMovement && slices.ContainsFunc(movements, Told.Pays)
+	return with.LastMovement == a.LastMovement && slices.ContainsFunc(movements, MovementReport.Pays)
 }
 
 // move takes the attempt to the state that is derived from its payments, and applies the consequences.
 func (a *Attempt) move(t *Transition, r Report, p *Payment, odd DiscrepancyKind, verdict fsm.Verdict, now time.Time) fsm.Verdict {
 	if a.TriesAgain(r) {
 		a.declineTry(r)
-		t.News = fsm.NewsSoftFailed
+		t.Event = fsm.EventSoftFailed
 		return fsm.Applied
 	}
-	news := a.leadingNews(r, p, odd, now)
+	news := a.leadingEvent(r, p, odd, now)
 	step, err := fsm.Next(a.State, news)
 	if err != nil {
 		return Ignored
 	}
 	switch {
 	case odd == CurrencyMismatch:
-		news, step.To, verdict = fsm.NewsMoney, a.State, fsm.Conflict
+		news, step.To, verdict = fsm.EventMoney, a.State, fsm.Conflict
 	case odd != "":
 		verdict = fsm.Conflict
-	case p == nil && news == fsm.NewsMoney && standing(r.Says):
+	case p == nil && news == fsm.EventMoney && standing(r.Event):
 		verdict = fsm.Stale // its payments have gone on
 	case a.State.Final(), p == nil:
 		verdict = step.Verdict
 	case step.Moved():
 		verdict = fsm.Applied
 	}
-	t.News = news
+	t.Event = news
 	a.enter(step, r, verdict, now)
 	return verdict
 }
 
-// leadingNews returns the event for the attempt's state machine. It is the report's own event if the attempt is final,
+// leadingEvent returns the event for the attempt's state machine. It is the report's own event if the attempt is final,
 // if the report concerns no payment, or if a person decides. Otherwise it is derived from the payments.
-func (a *Attempt) leadingNews(r Report, p *Payment, odd DiscrepancyKind, now time.Time) fsm.News {
+func (a *Attempt) leadingEvent(r Report, p *Payment, odd DiscrepancyKind, now time.Time) fsm.Event {
 	switch {
-	case a.State.Final(), r.OfAttempt, r.Cause.Kind == CausePerson, r.Cause.Kind == CauseImport, !standing(r.Says), odd == CurrencyMismatch:
-		return r.Says
+	case a.State.Final(), r.OfAttempt, r.Cause.Kind == CausePerson, r.Cause.Kind == CauseImport, !standing(r.Event), odd == CurrencyMismatch:
+		return r.Event
 	}
 	to := a.derived(now)
 	if p == nil && len(a.Payments) == 0 && to == a.State {
-		return r.Says
+		return r.Event
 	}
 	if to != a.State {
 		return a.leads(to)
 	}
-	if step, err := fsm.Next(a.State, r.Says); err == nil && step.To == a.State {
-		return r.Says
+	if step, err := fsm.Next(a.State, r.Event); err == nil && step.To == a.State {
+		return r.Event
 	}
-	return fsm.NewsMoney
+	return fsm.EventMoney
 }
 
 // enter takes the step of the state machine and applies its consequences.
 func (a *Attempt) enter(step fsm.Step, r Report, verdict fsm.Verdict, now time.Time) {
 	a.State = step.To
-	declined := r.Says == fsm.NewsSoftFailed || r.Says == fsm.NewsFailed
+	declined := r.Event == fsm.EventSoftFailed || r.Event == fsm.EventFailed
 	switch {
 	case a.Failed() && step.Moved():
 		a.fail(r.Failure)
-	case declined && a.State == fsm.AwaitingCustomer && r.Failure != nil && a.Begun == BegunElsewhere:
+	case declined && a.State == fsm.AwaitingCustomer && r.Failure != nil && a.Origin == OriginExternal:
 		a.Failure = r.Failure
-	case r.Says == fsm.NewsSoftFailed && verdict == fsm.Applied && a.Failure == nil:
+	case r.Event == fsm.EventSoftFailed && verdict == fsm.Applied && a.Failure == nil:
 		a.Failure = r.Failure
 	case a.State == fsm.Authorized && step.Moved() && a.OpenCancel() == nil:
 		a.Failure = nil // the failure of an earlier try on the page
-	case r.Says == fsm.NewsActionRequired && a.State == fsm.AwaitingCustomer && r.NextAction != nil:
+	case r.Event == fsm.EventActionRequired && a.State == fsm.AwaitingCustomer && r.NextAction != nil:
 		a.NextAction = r.NextAction
 	}
 	if a.State != fsm.AwaitingCustomer {
@@ -311,8 +311,8 @@ func (a *Attempt) releaseFailed(p *Payment, r Report, now time.Time) {
 
 // endsHold reports whether a failure ends the last hold of a payment.
 func (a *Attempt) endsHold(r Report, key string) bool {
-	if r.Ends != HoldsBefore {
-		return r.Ends == HoldsAll
+	if r.Releases != HoldsBefore {
+		return r.Releases == HoldsAll
 	}
 	held := a.heldSince(key)
 	if r.At.Nanosecond() == 0 {
@@ -322,8 +322,8 @@ func (a *Attempt) endsHold(r Report, key string) bool {
 }
 
 // complete fills in the amounts that a provider did not state.
-func (a *Attempt) complete(told []Told, p *Payment) []Told {
-	all := make([]Told, 0, len(told))
+func (a *Attempt) complete(told []MovementReport, p *Payment) []MovementReport {
+	all := make([]MovementReport, 0, len(told))
 	for _, t := range told {
 		if t.Money.Currency == "" {
 			t.Money = Money{a.unstated(t, a.PaymentKey(p)), a.Money.Currency}
@@ -335,7 +335,7 @@ func (a *Attempt) complete(told []Told, p *Payment) []Told {
 
 // unstated is the amount of a report that states no amount. A reversal has the amount of its original. A capture or an
 // authorization is of the whole amount.
-func (a *Attempt) unstated(t Told, key string) int64 {
+func (a *Attempt) unstated(t MovementReport, key string) int64 {
 	switch t.Kind {
 	case MovementAuthorization:
 		return a.Money.Minor
@@ -382,13 +382,13 @@ func (a *Attempt) Capturing() (amount int64) {
 
 // mismatch compares the authorized or captured amount of a report with the attempt's amount. A person's resolution was
 // compared before. An import is the merchant's own record. Neither is compared here.
-func (a *Attempt) mismatch(r Report, movements []Told, p *Payment) DiscrepancyKind {
+func (a *Attempt) mismatch(r Report, movements []MovementReport, p *Payment) DiscrepancyKind {
 	if r.Cause.Kind == CausePerson || r.Cause.Kind == CauseImport {
 		return ""
 	}
 	for _, m := range movements {
 		switch {
-		case m.Kind == MovementAuthorization && r.Says == fsm.NewsAuthorized, m.Kind == MovementCapture && r.Says == fsm.NewsSucceeded:
+		case m.Kind == MovementAuthorization && r.Event == fsm.EventAuthorized, m.Kind == MovementCapture && r.Event == fsm.EventSucceeded:
 			if kind := a.mismatched(m, p, r.AcceptMore); kind != "" {
 				return kind
 			}
@@ -399,7 +399,7 @@ func (a *Attempt) mismatch(r Report, movements []Told, p *Payment) DiscrepancyKi
 	return ""
 }
 
-func (a *Attempt) mismatched(m Told, p *Payment, acceptMore bool) DiscrepancyKind {
+func (a *Attempt) mismatched(m MovementReport, p *Payment, acceptMore bool) DiscrepancyKind {
 	key := a.PaymentKey(p)
 	switch {
 	case m.Money.Currency != a.Money.Currency:
@@ -452,7 +452,7 @@ func (a *Attempt) capturedBesides(p *Payment) (sum int64) {
 }
 
 // captured reports whether a capture is recorded already.
-func (a *Attempt) captured(m Told, key string) bool {
+func (a *Attempt) captured(m MovementReport, key string) bool {
 	if known, named := a.Movement(MovementCapture, m.ID); named && m.ID != "" && known.Money == m.Money {
 		return true
 	}
@@ -469,7 +469,7 @@ func (a *Attempt) Mismatch(captured *Money) *Finding {
 	if captured == nil {
 		return nil
 	}
-	m := Told{Kind: MovementCapture, Money: *captured}
+	m := MovementReport{Kind: MovementCapture, Money: *captured}
 	kind := a.mismatched(m, a.Acting(), false)
 	if asked := a.Capturing(); kind == "" && asked > 0 && asked != captured.Minor {
 		kind = AmountMismatch
@@ -477,6 +477,6 @@ func (a *Attempt) Mismatch(captured *Money) *Finding {
 	if kind == "" {
 		return nil
 	}
-	f := mismatchFinding(kind, []Told{m})
+	f := mismatchFinding(kind, []MovementReport{m})
 	return &f
 }

@@ -16,22 +16,22 @@ const (
 	CaptureManual    CaptureMode = "manual"
 )
 
-// Begun is the party whose call began an attempt.
-type Begun string
+// Origin is the party whose call began an attempt.
+type Origin string
 
 const (
-	// BegunHere attempts are ours.
-	BegunHere Begun = "paylatch"
-	// BegunElsewhere attempts began with the merchant's own call, or with the provider's script on its page. Reports
+	// OriginPaylatch attempts are ours.
+	OriginPaylatch Origin = "paylatch"
+	// OriginExternal attempts began with the merchant's own call, or with the provider's script on its page. Reports
 	// create them. We call the provider only to look up, capture, cancel or refund.
-	BegunElsewhere Begun = "external"
-	// BegunBefore attempts are of the past, and were imported.
-	BegunBefore Begun = "imported"
+	OriginExternal Origin = "external"
+	// OriginImported attempts are of the past, and were imported.
+	OriginImported Origin = "imported"
 )
 
 // First is the initial state of an attempt.
-func (b Begun) First() fsm.State {
-	if b == BegunElsewhere {
+func (b Origin) First() fsm.State {
+	if b == OriginExternal {
 		return fsm.AwaitingCustomer
 	}
 	return fsm.Requested
@@ -46,9 +46,9 @@ type Attempt struct { //nolint:recvcheck // methods that only read take a value
 	RequestHash idempotency.Hash
 	// Account is the configured account at a provider.
 	Account string
-	// Begun is the party whose call began the attempt. ExpiresAt is the time at which an external attempt is
+	// Origin is the party whose call began the attempt. ExpiresAt is the time at which an external attempt is
 	// given up; nil for other attempts.
-	Begun     Begun
+	Origin    Origin
 	ExpiresAt *time.Time
 	// ProviderPaymentID is the id of the acting payment, see Acting, or of the container in which it will be made. It is
 	// empty until the provider has named one of the two.
@@ -102,10 +102,10 @@ type Attempt struct { //nolint:recvcheck // methods that only read take a value
 	Siblings bool
 }
 
-// Born is the attempt's first entry in the log.
-func (a Attempt) Born() Transition {
+// InitialTransition is the attempt's first entry in the log.
+func (a Attempt) InitialTransition() Transition {
 	kind := CausePay
-	if a.Begun == BegunBefore {
+	if a.Origin == OriginImported {
 		kind = CauseImport
 	}
 	return Transition{
@@ -167,7 +167,7 @@ func (a Attempt) Stage() string {
 	case fsm.Succeeded, fsm.Failed:
 		return "final"
 	case fsm.Processing:
-		if a.Begun == BegunElsewhere {
+		if a.Origin == OriginExternal {
 			return string(fsm.AwaitingCustomer) // nothing was requested by us
 		}
 		return string(fsm.Requested)
@@ -179,7 +179,7 @@ func (a Attempt) Stage() string {
 // Unreported reports whether no report has named the payment yet. An external attempt waits for its customer
 // from the start.
 func (a Attempt) Unreported() bool {
-	waits := a.State == fsm.Requested || a.State == fsm.OutcomeUnknown || a.Begun == BegunElsewhere && a.State == fsm.AwaitingCustomer
+	waits := a.State == fsm.Requested || a.State == fsm.OutcomeUnknown || a.Origin == OriginExternal && a.State == fsm.AwaitingCustomer
 	return a.ProviderPaymentID == "" && waits
 }
 

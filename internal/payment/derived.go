@@ -79,30 +79,30 @@ func (a *Attempt) waitsForCustomer(now time.Time) bool {
 	if a.CancelWanted() {
 		return false
 	}
-	elsewhere := a.Begun == BegunElsewhere && (a.ExpiresAt == nil || now.Before(*a.ExpiresAt))
+	elsewhere := a.Origin == OriginExternal && (a.ExpiresAt == nil || now.Before(*a.ExpiresAt))
 	return elsewhere || a.PageOpen
 }
 
 // leads is the event that takes the attempt from its state to a derived one.
-func (a *Attempt) leads(to fsm.State) fsm.News {
+func (a *Attempt) leads(to fsm.State) fsm.Event {
 	switch to {
 	case fsm.Succeeded:
-		return fsm.NewsSucceeded
+		return fsm.EventSucceeded
 	case fsm.Failed:
-		return fsm.NewsFailed
+		return fsm.EventFailed
 	case fsm.Authorized:
-		return fsm.NewsAuthorized
+		return fsm.EventAuthorized
 	case fsm.Processing:
 		if a.State == fsm.AwaitingCustomer || a.State == fsm.Authorized {
-			return fsm.NewsProcessingAgain
+			return fsm.EventProcessingAgain
 		}
-		return fsm.NewsProcessing
+		return fsm.EventProcessing
 	case fsm.AwaitingCustomer:
 		if a.State == fsm.Authorized {
-			return fsm.NewsReopened
+			return fsm.EventReopened
 		}
-		return fsm.NewsActionRequired
+		return fsm.EventActionRequired
 	case fsm.Requested, fsm.OutcomeUnknown:
 	}
-	return fsm.NewsMoney
+	return fsm.EventMoney
 }

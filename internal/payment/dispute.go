@@ -35,8 +35,8 @@ type Dispute struct {
 	ClosedAt *time.Time
 }
 
-// DisputeTold is a dispute as a provider reports it.
-type DisputeTold struct {
+// DisputeReport is a dispute as a provider reports it.
+type DisputeReport struct {
 	// ProviderID is the provider's id of it.
 	ProviderID string
 	Status     fsm.DisputeState
@@ -67,7 +67,7 @@ func NewDispute(a Attempt, providerID string) Dispute {
 // The provider's clock decides. Among reports with a time the latest counts, in any order of arrival. Of two reports
 // with the same time, the one with the later status counts. An older report only adds fields that no other report has
 // stated. A report without a time never opens a closed dispute again.
-func AdvanceDispute(d *Dispute, t DisputeTold, now time.Time) fsm.Verdict {
+func AdvanceDispute(d *Dispute, t DisputeReport, now time.Time) fsm.Verdict {
 	before := *d
 	t.At = t.At.Truncate(time.Microsecond) // as it is stored
 	from := d.State
@@ -111,7 +111,7 @@ func AdvanceDispute(d *Dispute, t DisputeTold, now time.Time) fsm.Verdict {
 
 // counts reports whether a report is not older than the dispute is. One without a time always
 // counts, as far as the state machine lets it.
-func (d Dispute) counts(t DisputeTold) bool {
+func (d Dispute) counts(t DisputeReport) bool {
 	if d.Version == 0 || t.At.IsZero() || t.At.After(d.StatusAt) {
 		return true
 	}
@@ -120,7 +120,7 @@ func (d Dispute) counts(t DisputeTold) bool {
 }
 
 // restate takes over the fields of a report. They replace fields stated before only if the report counts.
-func restate(d *Dispute, t DisputeTold, counts bool) {
+func restate(d *Dispute, t DisputeReport, counts bool) {
 	if t.Reason != "" && (counts || d.Reason == "") {
 		d.Reason = t.Reason
 	}

@@ -14,15 +14,15 @@ import (
 var disputeEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // anyDisputeTold is a report that states every field, at one of a few times, so that some reports have the same time.
-var anyDisputeTold = rapid.Custom(func(t *rapid.T) payment.DisputeTold {
-	return payment.DisputeTold{
+var anyDisputeTold = rapid.Custom(func(t *rapid.T) payment.DisputeReport {
+	return payment.DisputeReport{
 		ProviderID: "dp_1", Status: rapid.SampledFrom(fsm.DisputeStates()).Draw(t, "status"),
 		At: disputeEpoch.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "second")) * time.Second),
 	}
 })
 
 // disputeAfter is a dispute after reports, one a second from ten years later on.
-func disputeAfter(t require.TestingT, told ...payment.DisputeTold) payment.Dispute {
+func disputeAfter(t require.TestingT, told ...payment.DisputeReport) payment.Dispute {
 	d := payment.NewDispute(payment.Attempt{Account: "acc"}, "dp_1")
 	for i, r := range told {
 		was := d
@@ -74,7 +74,7 @@ func TestDispute_without_a_time(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := disputeAfter(rt, rapid.SliceOfN(anyDisputeTold, 1, 4).Draw(rt, "told")...)
 		was := d
-		undated := payment.DisputeTold{ProviderID: "dp_1", Status: rapid.SampledFrom(fsm.DisputeStates()).Draw(rt, "status")}
+		undated := payment.DisputeReport{ProviderID: "dp_1", Status: rapid.SampledFrom(fsm.DisputeStates()).Draw(rt, "status")}
 		payment.AdvanceDispute(&d, undated, disputeEpoch.AddDate(20, 0, 0))
 		require.True(rt, !was.State.Closed() || d.State.Closed(), "%s after %s", d.State, was.State)
 		require.True(rt, was.State == fsm.DisputeWarning || d.State != fsm.DisputeWarning)
@@ -86,21 +86,21 @@ func TestDispute_without_a_time(t *testing.T) {
 // in missing fields.
 func TestDispute_what_it_states(t *testing.T) {
 	t.Parallel()
-	at := func(second int, status fsm.DisputeState) payment.DisputeTold {
-		return payment.DisputeTold{ProviderID: "dp_1", Status: status, At: disputeEpoch.Add(time.Duration(second) * time.Second)}
+	at := func(second int, status fsm.DisputeState) payment.DisputeReport {
+		return payment.DisputeReport{ProviderID: "dp_1", Status: status, At: disputeEpoch.Add(time.Duration(second) * time.Second)}
 	}
 	due := disputeEpoch.AddDate(0, 1, 0)
 	opened, lost, won := at(1, fsm.DisputeOpen), at(2, fsm.DisputeLost), at(3, fsm.DisputeWon)
 	opened.Reason, opened.DueBy, opened.Money = "fraudulent", due, &payment.Money{Minor: 700, Currency: "EUR"}
 	lost.Money = &payment.Money{Minor: 500, Currency: "EUR"}
-	for _, order := range [][]payment.DisputeTold{{opened, lost, won}, {won, lost, opened}, {lost, opened, won}, {lost, won, opened}} {
+	for _, order := range [][]payment.DisputeReport{{opened, lost, won}, {won, lost, opened}, {lost, opened, won}, {lost, won, opened}} {
 		d := disputeAfter(t, order...)
 		require.Equal(t, fsm.DisputeWon, d.State)
 		require.Equal(t, "fraudulent", d.Reason)
 		require.Equal(t, due, d.DueBy)
 		require.Equal(t, &payment.Money{Minor: 500, Currency: "EUR"}, d.Money)
 	}
-	d := disputeAfter(t, payment.DisputeTold{ProviderID: "dp_1", Status: "odd"})
+	d := disputeAfter(t, payment.DisputeReport{ProviderID: "dp_1", Status: "odd"})
 	require.Zero(t, d.Version, "an unfamiliar status makes no dispute")
 }
 

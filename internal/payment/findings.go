@@ -20,9 +20,9 @@ func findings(before, after Attempt, r Report, p *Payment, odd DiscrepancyKind, 
 			late.AboutID = m.name()
 			found = append(found, late)
 		}
-	case r.Says == fsm.NewsSucceeded && r.Cause.Kind != CausePerson:
+	case r.Event == fsm.EventSucceeded && r.Cause.Kind != CausePerson:
 		found = append(found, otherCapture(before, recorded)...)
-	case r.Says == fsm.NewsDisputed:
+	case r.Event == fsm.EventDisputed:
 		found = append(found, Finding{Kind: Disputed, AboutID: r.Cause.ID, Money: r.Disputed})
 	}
 	if r.Cause.Kind != CausePerson {
@@ -96,7 +96,7 @@ func (a Attempt) countOf(after Attempt) int {
 	return len(after.Movements) - (after.LastMovement - a.LastMovement)
 }
 
-func mismatchFinding(kind DiscrepancyKind, movements []Told) Finding {
+func mismatchFinding(kind DiscrepancyKind, movements []MovementReport) Finding {
 	f := Finding{Kind: kind}
 	if len(movements) > 0 {
 		money := movements[0].Money

@@ -54,8 +54,8 @@ type Movement struct {
 	RecordedAt time.Time
 }
 
-// Told is a money movement as a provider reports it.
-type Told struct {
+// MovementReport is a money movement as a provider reports it.
+type MovementReport struct {
 	Kind MovementKind
 	// ID is the provider's id of the movement. Without one Money is the total so far.
 	ID string
@@ -78,7 +78,9 @@ type Told struct {
 }
 
 // Pays reports whether it authorizes or captures money.
-func (t Told) Pays() bool { return t.Kind == MovementAuthorization || t.Kind == MovementCapture }
+func (t MovementReport) Pays() bool {
+	return t.Kind == MovementAuthorization || t.Kind == MovementCapture
+}
 
 // MovementName identifies a named movement.
 type MovementName struct {
@@ -114,7 +116,7 @@ func (a *Attempt) Movement(kind MovementKind, id string) (Movement, bool) {
 // total T makes U the larger of U and T - N. A new named movement takes its amount from U, as far as U suffices: the
 // amount was in the total, or will be in the next total. So totals and names lead to the same sum in any order and
 // number.
-func (a *Attempt) record(t Told, payment string, cause Cause, now time.Time) {
+func (a *Attempt) record(t MovementReport, payment string, cause Cause, now time.Time) {
 	ofPayment := func(m Movement) bool { return m.Payment == payment }
 	totals := a.sum(t.Kind, t.Money.Currency, func(m Movement) bool { return ofPayment(m) && m.Source != MovementNamed && m.Dispute == "" })
 	if _, known := a.Movement(t.Kind, t.ID); known && t.ID != "" {
@@ -152,7 +154,7 @@ var undone = map[MovementKind]MovementKind{ //nolint:gochecknoglobals // a table
 // undoneBefore is the reversed amount that a total does not contain. By the provider's clock, a debit that is collected
 // again after its reversal adds to the debit before. A release from a lookup or a response has only our time: a hold
 // with a later time is a new hold.
-func (a *Attempt) undoneBefore(t Told, cause Cause, of func(Movement) bool) (sum int64) {
+func (a *Attempt) undoneBefore(t MovementReport, cause Cause, of func(Movement) bool) (sum int64) {
 	if t.Kind == MovementAuthorization && cause.Kind == CauseCheck {
 		return a.sum(MovementRelease, t.Money.Currency, of) // the amount on hold now was not released
 	}
@@ -172,7 +174,7 @@ func (a *Attempt) undoneBefore(t Told, cause Cause, of func(Movement) bool) (sum
 }
 
 // appendMovement adds a movement and counts it. An amount of 0 moves nothing.
-func (a *Attempt) appendMovement(t Told, source MovementSource, payment string, amount int64, cause Cause, now time.Time) {
+func (a *Attempt) appendMovement(t MovementReport, source MovementSource, payment string, amount int64, cause Cause, now time.Time) {
 	if amount == 0 || amount < 0 && source != MovementTotal {
 		return
 	}
@@ -279,7 +281,7 @@ func (a *Attempt) endHold(cause Cause, now time.Time) {
 		of := func(m Movement) bool { return m.Payment == key }
 		for _, c := range a.currencies() {
 			if a.sum(MovementCapture, c, of) > 0 {
-				t := Told{Kind: MovementRelease, Money: Money{0, c}}
+				t := MovementReport{Kind: MovementRelease, Money: Money{0, c}}
 				a.appendMovement(t, MovementTotal, key, a.authorized(c, of), cause, now)
 			}
 		}
@@ -310,7 +312,7 @@ func (a *Attempt) release(key string, at time.Time, cause Cause, now time.Time) 
 		if a.sum(MovementCapture, c, of) > 0 {
 			held = 0
 		}
-		a.appendMovement(Told{Kind: MovementRelease, Money: Money{0, c}, At: at}, MovementTotal, key, held, cause, now)
+		a.appendMovement(MovementReport{Kind: MovementRelease, Money: Money{0, c}, At: at}, MovementTotal, key, held, cause, now)
 	}
 }
 
@@ -346,7 +348,7 @@ func (a *Attempt) SumIn(kind MovementKind, c Currency) int64 { return a.sum(kind
 
 // importedBefore is the unnamed part of the totals that was imported before a movement happened, by the provider's
 // clock. That movement can't be in it. A movement that is named later and happened before the import was in the totals.
-func (a *Attempt) importedBefore(t Told, of func(Movement) bool) (sum int64) {
+func (a *Attempt) importedBefore(t MovementReport, of func(Movement) bool) (sum int64) {
 	var since time.Time
 	for _, m := range a.Movements {
 		switch ofKind := m.Kind == t.Kind && m.Money.Currency == t.Money.Currency && of(m); {

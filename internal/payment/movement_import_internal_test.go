@@ -26,9 +26,9 @@ func sumOf(amounts []int64) (sum int64) {
 	return sum
 }
 
-func (i importedRefunds) report(t Told) Report {
+func (i importedRefunds) report(t MovementReport) Report {
 	t.Kind, t.Money.Currency = MovementRefund, "EUR"
-	return Report{Payment: "pay_1", Says: fsm.NewsMoney, Movements: []Told{t}, Cause: Cause{Kind: CauseWebhook, ID: "evt"}}
+	return Report{Payment: "pay_1", Event: fsm.EventMoney, Movements: []MovementReport{t}, Cause: Cause{Kind: CauseWebhook, ID: "evt"}}
 }
 
 // someImportedRefunds draws refunds. Refunds since the import are named, refunds before it perhaps. Any totals come in
@@ -43,14 +43,14 @@ func someImportedRefunds() *rapid.Generator[importedRefunds] {
 				if rapid.Bool().Draw(t, "undated") {
 					at = time.Time{}
 				}
-				i.told = append(i.told, i.report(Told{ID: fmt.Sprintf("old_%d", n), Money: Money{Minor: minor}, At: at}))
+				i.told = append(i.told, i.report(MovementReport{ID: fmt.Sprintf("old_%d", n), Money: Money{Minor: minor}, At: at}))
 			}
 		}
 		for n, minor := range i.after {
 			at := importedAt.Add(time.Duration(n+1) * time.Minute)
-			i.told = append(i.told, i.report(Told{ID: fmt.Sprintf("new_%d", n), Money: Money{Minor: minor}, At: at}))
+			i.told = append(i.told, i.report(MovementReport{ID: fmt.Sprintf("new_%d", n), Money: Money{Minor: minor}, At: at}))
 			if rapid.Bool().Draw(t, "total") {
-				i.told = append(i.told, i.report(Told{Money: Money{Minor: sumOf(i.before) + sumOf(i.after[:n+1])}, At: at}))
+				i.told = append(i.told, i.report(MovementReport{Money: Money{Minor: sumOf(i.before) + sumOf(i.after[:n+1])}, At: at}))
 			}
 		}
 		return i
@@ -66,7 +66,7 @@ func TestAdvance_importedTotalContainsWhatWasBefore(t *testing.T) {
 		order := rapid.Permutation(append(i.told, i.told[:len(i.told)/2]...)).Draw(t, "order")
 		a := Attempt{Money: Money{1999, "EUR"}, State: fsm.Succeeded, ProviderPaymentID: "pay_1"}
 		if sum := sumOf(i.before); sum > 0 {
-			r := i.report(Told{Money: Money{Minor: sum}, At: importedAt.Add(-time.Minute)})
+			r := i.report(MovementReport{Money: Money{Minor: sum}, At: importedAt.Add(-time.Minute)})
 			r.Cause.Kind = CauseImport
 			Advance(&a, r, importedAt)
 		}

@@ -73,7 +73,7 @@ func follows(t *rapid.T, before, a Attempt, tr Transition) {
 // aMovement draws a named movement, or a total; each id always has the same amount.
 func aMovement() *rapid.Generator[Report] {
 	return rapid.Custom(func(t *rapid.T) Report {
-		told := Told{
+		told := MovementReport{
 			Kind:  rapid.SampledFrom(movementKinds()).Draw(t, "kind"),
 			Money: Money{rapid.SampledFrom([]int64{500, 700, 1999}).Draw(t, "amount"), rapid.SampledFrom([]Currency{"EUR", "EUR", "USD"}).Draw(t, "currency")},
 		}
@@ -81,7 +81,7 @@ func aMovement() *rapid.Generator[Report] {
 		if id := rapid.SampledFrom([]string{"", "", "a", "b", "c"}).Draw(t, "id"); id != "" {
 			told.ID = fmt.Sprintf("%s-%s-%d", payment, id, told.Money.Minor) + string(told.Money.Currency)
 		}
-		return Report{Payment: payment, Says: fsm.NewsMoney, Movements: []Told{told}, Cause: Cause{Kind: CauseWebhook, ID: "evt"}}
+		return Report{Payment: payment, Event: fsm.EventMoney, Movements: []MovementReport{told}, Cause: Cause{Kind: CauseWebhook, ID: "evt"}}
 	})
 }
 
@@ -144,13 +144,13 @@ func counts(t *rapid.T, a Attempt, told []Report) {
 // For any reports in any order, no state moves back, and amounts are sums.
 func TestAdvance_neverMovesBack(t *testing.T) {
 	t.Parallel()
-	anyNews := rapid.SampledFrom(fsm.AllNews())
+	anyNews := rapid.SampledFrom(fsm.Events())
 	rapid.Check(t, func(t *rapid.T) {
 		told := rapid.SliceOfN(aMovement(), 1, 12).Draw(t, "told")
 		for i := range told {
 			r := &told[i]
-			r.Says = anyNews.Draw(t, "says")
-			r.Ends = rapid.SampledFrom([]HoldEnd{HoldsBefore, HoldsAll}).Draw(t, "ends the hold")
+			r.Event = anyNews.Draw(t, "says")
+			r.Releases = rapid.SampledFrom([]HoldEnd{HoldsBefore, HoldsAll}).Draw(t, "ends the hold")
 			if at := rapid.IntRange(0, 5).Draw(t, "at"); at > 0 {
 				r.At = time.Unix(int64(at), 0)
 				r.Movements[0].At = r.At

@@ -32,23 +32,23 @@ func (k OperationKind) Takes() bool {
 	return k == OperationCharge || k == OperationComplete || k == OperationCapture
 }
 
-// Origin is why an operation is wanted.
-type Origin string
+// OperationOrigin is why an operation is wanted.
+type OperationOrigin string
 
 // The origins of an operation.
 const (
-	// OriginRequest operations are of a caller's command.
-	OriginRequest Origin = "request"
-	// OriginPolicy operations follow from a report.
-	OriginPolicy Origin = "policy"
-	// OriginOrderCancel operations follow from the cancellation of the order.
-	OriginOrderCancel Origin = "order_cancel"
-	// OriginExpiry operations end an attempt or a hold that has outlived its stage.
-	OriginExpiry Origin = "expiry"
-	// OriginPerson operations were requested by staff.
-	OriginPerson Origin = "person"
-	// OriginReconciler operations only look up.
-	OriginReconciler Origin = "reconciler"
+	// OperationOriginRequest operations are of a caller's command.
+	OperationOriginRequest OperationOrigin = "request"
+	// OperationOriginPolicy operations follow from a report.
+	OperationOriginPolicy OperationOrigin = "policy"
+	// OperationOriginOrderCancel operations follow from the cancellation of the order.
+	OperationOriginOrderCancel OperationOrigin = "order_cancel"
+	// OperationOriginExpiry operations end an attempt or a hold that has outlived its stage.
+	OperationOriginExpiry OperationOrigin = "expiry"
+	// OperationOriginPerson operations were requested by staff.
+	OperationOriginPerson OperationOrigin = "person"
+	// OperationOriginReconciler operations only look up.
+	OperationOriginReconciler OperationOrigin = "reconciler"
 )
 
 // Operation is one thing that is wanted from a provider, and its whole life. It is on disk, in
@@ -66,7 +66,7 @@ type Operation struct {
 	Payment string
 	// Amount is the amount to capture or refund, in minor units; 0 for all.
 	Amount int64
-	Origin Origin
+	Origin OperationOrigin
 	// OriginID is the idempotency key of a request, or a person's subject.
 	OriginID string
 
@@ -126,7 +126,7 @@ func (o *Operation) Slot() string {
 // Carries reports whether a request has more than the attempt's own members: the means of payment, or the data that the
 // provider's page returned.
 func (o *Operation) Carries() bool {
-	return o.Kind == OperationCharge || o.Kind == OperationComplete && o.Origin == OriginRequest
+	return o.Kind == OperationCharge || o.Kind == OperationComplete && o.Origin == OperationOriginRequest
 }
 
 // Open reports whether it may still have an effect, or must be looked at.
@@ -230,7 +230,7 @@ func (o *Operation) Sooner(at time.Time) {
 }
 
 // NewOperation is a wanted operation with the next number of its kind, not yet the attempt's.
-func (a *Attempt) NewOperation(k OperationKind, origin Origin, now time.Time) Operation {
+func (a *Attempt) NewOperation(k OperationKind, origin OperationOrigin, now time.Time) Operation {
 	number := 0
 	for i := range a.Operations {
 		if o := &a.Operations[i]; o.Kind == k {

@@ -11,7 +11,7 @@ import "github.com/paylatch/paylatch/fsm"
 // again on the page. After the first cancel request a declined try no longer does: the page is to be closed, and a
 // decline is one more reason to close it.
 func (a *Attempt) TriesAgain(r Report) bool {
-	declined := r.Says == fsm.NewsSoftFailed || r.Says == fsm.NewsFailed
+	declined := r.Event == fsm.EventSoftFailed || r.Event == fsm.EventFailed
 	return declined && r.PageOpen && a.State == fsm.AwaitingCustomer && !a.CancelWanted()
 }
 

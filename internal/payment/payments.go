@@ -205,7 +205,7 @@ func (a *Attempt) subject(r Report, now time.Time) (p *Payment, ambiguous, full 
 	switch {
 	case r.Payment != "":
 		return a.paymentNamed(r, now)
-	case r.Cause.Kind == CausePerson && r.Says == fsm.NewsMoney:
+	case r.Cause.Kind == CausePerson && r.Event == fsm.EventMoney:
 		return a.Acting(), false, false
 	case r.OfAttempt, r.Cause.Kind == CausePerson:
 		return nil, false, false
@@ -217,8 +217,8 @@ func (a *Attempt) subject(r Report, now time.Time) (p *Payment, ambiguous, full 
 	case len(candidates) == 1:
 		return candidates[0], false, false
 	case len(candidates) > 1:
-		return nil, r.Container == "" && standing(r.Says) || r.Container != "" && pays(r.Says), false
-	case r.Container != "" && !pays(r.Says), !standing(r.Says), r.Says == fsm.NewsFailed, r.Says == fsm.NewsSoftFailed:
+		return nil, r.Container == "" && standing(r.Event) || r.Container != "" && pays(r.Event), false
+	case r.Container != "" && !pays(r.Event), !standing(r.Event), r.Event == fsm.EventFailed, r.Event == fsm.EventSoftFailed:
 		return nil, false, false
 	}
 	return a.add(r, now)
@@ -226,7 +226,7 @@ func (a *Attempt) subject(r Report, now time.Time) (p *Payment, ambiguous, full 
 
 // endsContainer reports whether the report is of the end of a container, and names no payment.
 func (r Report) endsContainer() bool {
-	return r.Payment == "" && r.Container != "" && r.Says == fsm.NewsFailed
+	return r.Payment == "" && r.Container != "" && r.Event == fsm.EventFailed
 }
 
 // outlives reports whether the payment is not ended by its container's end: it has a name of its own, and its customer has
@@ -291,28 +291,28 @@ func (a *Attempt) namedBy(r Report) NamedBy {
 	return NamedByWebhook
 }
 
-// standing reports whether News is about how a payment stands.
-func standing(n fsm.News) bool {
+// standing reports whether an event is the state of a payment.
+func standing(n fsm.Event) bool {
 	switch n {
-	case fsm.NewsProcessing, fsm.NewsActionRequired, fsm.NewsAuthorized, fsm.NewsSucceeded, fsm.NewsSoftFailed, fsm.NewsFailed:
+	case fsm.EventProcessing, fsm.EventActionRequired, fsm.EventAuthorized, fsm.EventSucceeded, fsm.EventSoftFailed, fsm.EventFailed:
 		return true
-	case fsm.NewsUnknown, fsm.NewsMoney, fsm.NewsDisputed, fsm.NewsReopened, fsm.NewsProcessingAgain:
+	case fsm.EventUnknown, fsm.EventMoney, fsm.EventDisputed, fsm.EventReopened, fsm.EventProcessingAgain:
 	}
 	return false
 }
 
-// pays reports whether News is of money that is held or captured.
-func pays(n fsm.News) bool { return n == fsm.NewsAuthorized || n == fsm.NewsSucceeded }
+// pays reports whether an event is of held or captured money.
+func pays(n fsm.Event) bool { return n == fsm.EventAuthorized || n == fsm.EventSucceeded }
 
 // notes takes over a report's statements about the container of its payment. A container ends when a payment was made in
 // it, and when it fails itself. For a charge of ours it ends with its payment, unless the customer may try again there.
 func (a *Attempt) notes(r Report) {
-	used := pays(r.Says) || r.Says == fsm.NewsFailed && !r.PageOpen && r.Payment != ""
-	if a.Begun != BegunElsewhere && (pays(r.Says) || r.Says == fsm.NewsFailed && !r.PageOpen) {
+	used := pays(r.Event) || r.Event == fsm.EventFailed && !r.PageOpen && r.Payment != ""
+	if a.Origin != OriginExternal && (pays(r.Event) || r.Event == fsm.EventFailed && !r.PageOpen) {
 		a.PageOpen = false
 	}
 	if r.Container == "" {
-		if a.Begun != BegunElsewhere && used {
+		if a.Origin != OriginExternal && used {
 			for i := range a.Containers {
 				a.Containers[i].Ended = true // a charge of ours has one page, and the payment was made on it
 			}
@@ -327,8 +327,8 @@ func (a *Attempt) notes(r Report) {
 		a.Containers = append(a.Containers, Container{ID: r.Container})
 		c = &a.Containers[len(a.Containers)-1]
 	}
-	over := r.Says == fsm.NewsFailed && !r.PageOpen && (r.Payment == "" || a.Begun != BegunElsewhere)
-	c.Ended = c.Ended || over || pays(r.Says)
+	over := r.Event == fsm.EventFailed && !r.PageOpen && (r.Payment == "" || a.Origin != OriginExternal)
+	c.Ended = c.Ended || over || pays(r.Event)
 }
 
 // endContainer ends the payments of a container that are open: it expired, or was cancelled.
@@ -348,10 +348,10 @@ func (a *Attempt) endContainer(id string, f *Failure, now time.Time) {
 // that moved the payment. A report of money is never stale.
 func (p *Payment) step(r Report, now time.Time) (fsm.Verdict, error) {
 	older := !r.At.IsZero() && r.At.Before(p.ReportedAt)
-	if older && (!pays(r.Says) || r.Says == fsm.NewsAuthorized && p.State == fsm.PaymentFailed) && standing(r.Says) && r.Says != fsm.NewsFailed {
+	if older && (!pays(r.Event) || r.Event == fsm.EventAuthorized && p.State == fsm.PaymentFailed) && standing(r.Event) && r.Event != fsm.EventFailed {
 		return fsm.Stale, nil
 	}
-	step, err := fsm.NextPayment(p.State, r.Says)
+	step, err := fsm.NextPayment(p.State, r.Event)
 	if err != nil {
 		return Ignored, err
 	}
@@ -359,7 +359,7 @@ func (p *Payment) step(r Report, now time.Time) (fsm.Verdict, error) {
 		p.State, p.LastAt, p.ReportedAt = step.To, now, later(p.ReportedAt, r.At)
 		p.Failure = ""
 	}
-	tried := p.State == fsm.PaymentNamed && r.Says == fsm.NewsSoftFailed
+	tried := p.State == fsm.PaymentNamed && r.Event == fsm.EventSoftFailed
 	if tried || p.State == fsm.PaymentFailed && p.Failure == "" {
 		p.Failure = "declined"
 		if r.Failure != nil {

@@ -60,11 +60,11 @@ func TestAttempt_derived(t *testing.T) {
 		"an open container":                         {Attempt{State: fsm.Requested, Containers: []Container{{ID: "cs"}}}, fsm.AwaitingCustomer},
 		"failed in an open container":               {Attempt{State: fsm.AwaitingCustomer, Containers: []Container{{ID: "cs"}}, Payments: []Payment{failed}}, fsm.AwaitingCustomer},
 		"an ended container":                        {Attempt{State: fsm.AwaitingCustomer, Containers: []Container{{ID: "cs", Ended: true}}}, fsm.Failed},
-		"begun elsewhere":                           {Attempt{State: fsm.AwaitingCustomer, Begun: BegunElsewhere, ExpiresAt: &later, Payments: []Payment{failed}}, fsm.AwaitingCustomer},
-		"begun elsewhere, and expired":              {Attempt{State: fsm.AwaitingCustomer, Begun: BegunElsewhere, ExpiresAt: &past, Payments: []Payment{failed}}, fsm.Failed},
-		"begun elsewhere, and to be cancelled":      {Attempt{State: fsm.AwaitingCustomer, Begun: BegunElsewhere, ExpiresAt: &later, Payments: []Payment{failed}, Operations: []Operation{{Kind: OperationCancel}}}, fsm.Failed},
-		"begun elsewhere, one payment is cancelled": {Attempt{State: fsm.AwaitingCustomer, Begun: BegunElsewhere, ExpiresAt: &later, Payments: []Payment{failed}, Operations: []Operation{{Kind: OperationCancel, Payment: "f"}}}, fsm.AwaitingCustomer},
-		"a debit of an expired one":                 {Attempt{State: fsm.Processing, Begun: BegunElsewhere, ExpiresAt: &past, Payments: []Payment{failed, debit}}, fsm.Processing},
+		"begun elsewhere":                           {Attempt{State: fsm.AwaitingCustomer, Origin: OriginExternal, ExpiresAt: &later, Payments: []Payment{failed}}, fsm.AwaitingCustomer},
+		"begun elsewhere, and expired":              {Attempt{State: fsm.AwaitingCustomer, Origin: OriginExternal, ExpiresAt: &past, Payments: []Payment{failed}}, fsm.Failed},
+		"begun elsewhere, and to be cancelled":      {Attempt{State: fsm.AwaitingCustomer, Origin: OriginExternal, ExpiresAt: &later, Payments: []Payment{failed}, Operations: []Operation{{Kind: OperationCancel}}}, fsm.Failed},
+		"begun elsewhere, one payment is cancelled": {Attempt{State: fsm.AwaitingCustomer, Origin: OriginExternal, ExpiresAt: &later, Payments: []Payment{failed}, Operations: []Operation{{Kind: OperationCancel, Payment: "f"}}}, fsm.AwaitingCustomer},
+		"a debit of an expired one":                 {Attempt{State: fsm.Processing, Origin: OriginExternal, ExpiresAt: &past, Payments: []Payment{failed, debit}}, fsm.Processing},
 	} {
 		a := c.of
 		a.Money = Money{1999, "EUR"}
@@ -77,23 +77,23 @@ func TestAttempt_derived(t *testing.T) {
 }
 
 // anyReport draws a report about one of up to three payments.
-func anyReport(says []fsm.News) *rapid.Generator[Report] {
+func anyReport(says []fsm.Event) *rapid.Generator[Report] {
 	return rapid.Custom(func(t *rapid.T) Report {
 		r := Report{
-			Payment: rapid.SampledFrom([]string{"pi_1", "pi_2", "pi_3"}).Draw(t, "payment"), Says: rapid.SampledFrom(says).Draw(t, "says"),
+			Payment: rapid.SampledFrom([]string{"pi_1", "pi_2", "pi_3"}).Draw(t, "payment"), Event: rapid.SampledFrom(says).Draw(t, "says"),
 			Container: rapid.SampledFrom([]string{"", "", "cs_1", "cs_2"}).Draw(t, "container"),
-			Ends:      rapid.SampledFrom([]HoldEnd{HoldsBefore, HoldsAll}).Draw(t, "ends"), PageOpen: rapid.Bool().Draw(t, "page open"),
+			Releases:  rapid.SampledFrom([]HoldEnd{HoldsBefore, HoldsAll}).Draw(t, "ends"), PageOpen: rapid.Bool().Draw(t, "page open"),
 			Cause: Cause{Kind: rapid.SampledFrom([]CauseKind{CauseWebhook, CauseCheck, CauseCall}).Draw(t, "cause"), ID: "x"},
 		}
 		if at := rapid.IntRange(0, 5).Draw(t, "at"); at > 0 {
 			r.At = time.Unix(int64(at), 0)
 		}
 		money := Money{rapid.SampledFrom([]int64{500, 1499, 1999, 2500}).Draw(t, "amount"), rapid.SampledFrom([]Currency{"EUR", "EUR", "EUR", "USD"}).Draw(t, "currency")}
-		switch r.Says { //nolint:exhaustive // the rest are of no money
-		case fsm.NewsAuthorized, fsm.NewsSucceeded:
-			r.Movements = MovementsOf(r.Says, &money)
-		case fsm.NewsMoney:
-			r.Movements = []Told{{Kind: rapid.SampledFrom(movementKinds()).Draw(t, "kind"), Money: money, At: r.At}}
+		switch r.Event { //nolint:exhaustive // the rest are of no money
+		case fsm.EventAuthorized, fsm.EventSucceeded:
+			r.Movements = MovementsOf(r.Event, &money)
+		case fsm.EventMoney:
+			r.Movements = []MovementReport{{Kind: rapid.SampledFrom(movementKinds()).Draw(t, "kind"), Money: money, At: r.At}}
 		default:
 			r.Failure = NewFailure("card_declined", "")
 		}
@@ -103,16 +103,16 @@ func anyReport(says []fsm.News) *rapid.Generator[Report] {
 
 // anAttempt draws a pending one without payments, as it is begun.
 func anAttempt(t *rapid.T) Attempt {
-	a := Attempt{Money: Money{1999, "EUR"}, Begun: rapid.SampledFrom([]Begun{BegunHere, BegunElsewhere}).Draw(t, "begun")}
-	a.State = a.Begun.First()
-	if a.Begun == BegunElsewhere {
+	a := Attempt{Money: Money{1999, "EUR"}, Origin: rapid.SampledFrom([]Origin{OriginPaylatch, OriginExternal}).Draw(t, "begun")}
+	a.State = a.Origin.First()
+	if a.Origin == OriginExternal {
 		expires := time.Unix(int64(rapid.IntRange(0, 20).Draw(t, "expires")), 0)
 		a.ExpiresAt = &expires
 	}
 	return a
 }
 
-// reaches reports whether any News takes the state machine from one state to another.
+// reaches reports whether any event takes the state machine from one state to another.
 func reaches(from, to fsm.State) bool {
 	return from == to || slices.ContainsFunc(fsm.Table(), func(r fsm.Row) bool { return r.From == from && r.To == to })
 }
@@ -133,9 +133,9 @@ func keepApart(t *rapid.T, before, a *Attempt, r Report) {
 			t.Fatalf("payment %s became %s from %s", is.ID, is.State, was.State)
 		}
 		if r.Payment != "" && is.ID != r.Payment && was != is {
-			t.Fatalf("%s of %s made %+v of %+v", r.Says, r.Payment, is, was)
+			t.Fatalf("%s of %s made %+v of %+v", r.Event, r.Payment, is, was)
 		}
-		if r.Payment == "" && r.Says == fsm.NewsFailed && was.ID != "" && was != is &&
+		if r.Payment == "" && r.Event == fsm.EventFailed && was.ID != "" && was != is &&
 			(was.State == fsm.PaymentProcessing || was.State == fsm.PaymentAuthorized || was.State == fsm.PaymentCaptured) {
 			t.Fatalf("the end of %s made %+v of %+v", r.Container, is, was)
 		}
@@ -169,13 +169,13 @@ func keepApart(t *rapid.T, before, a *Attempt, r Report) {
 // For any reports of up to three payments, in any order, each report moves only its own payment.
 func TestAdvance_keepsPaymentsApart(t *testing.T) {
 	t.Parallel()
-	says := []fsm.News{
-		fsm.NewsProcessing, fsm.NewsActionRequired, fsm.NewsAuthorized, fsm.NewsSucceeded, fsm.NewsSoftFailed, fsm.NewsFailed, fsm.NewsFailed, fsm.NewsMoney,
+	says := []fsm.Event{
+		fsm.EventProcessing, fsm.EventActionRequired, fsm.EventAuthorized, fsm.EventSucceeded, fsm.EventSoftFailed, fsm.EventFailed, fsm.EventFailed, fsm.EventMoney,
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a := anAttempt(t)
 		for i, r := range rapid.SliceOfN(anyReport(says), 1, 14).Draw(t, "told") {
-			if r.Says == fsm.NewsFailed && r.Container != "" && rapid.Bool().Draw(t, "of the container alone") {
+			if r.Event == fsm.EventFailed && r.Container != "" && rapid.Bool().Draw(t, "of the container alone") {
 				r.Payment = ""
 			}
 			before := a

@@ -166,7 +166,7 @@ func (a *Attempt) permitSecond(op *Operation) Decision {
 // and not for an external payment.
 func (a *Attempt) TakesApproval(now time.Time) bool {
 	completed := slices.ContainsFunc(a.Operations, func(o Operation) bool { return o.Kind == OperationComplete && !o.Carries() })
-	return a.Begun == BegunHere && !completed && now.Sub(a.CreatedAt) < CompletionLife
+	return a.Origin == OriginPaylatch && !completed && now.Sub(a.CreatedAt) < CompletionLife
 }
 
 // TakesCompletion reports whether a provider that inquires may take the payment now: its order

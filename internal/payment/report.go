@@ -23,8 +23,8 @@ type Report struct {
 	BrowserMark bool
 	// References are further ids that the provider may use for the payment.
 	References []string
-	// Says is the event that the payment's status means: fsm.NewsMoney where only money moved.
-	Says fsm.News
+	// Event is the event that the payment's status means: fsm.EventMoney where only money moved.
+	Event fsm.Event
 	// OfAttempt is set on a report about the attempt as a whole: it names no payment.
 	OfAttempt bool
 	// AcceptMore is set if the account takes more than the amount for a payment of it: a tip, a fee that the customer bears.
@@ -33,15 +33,15 @@ type Report struct {
 	// Attempt.TriesAgain.
 	PageOpen bool
 	// Movements are the money movements that the report states.
-	Movements []Told
+	Movements []MovementReport
 	// Disputes are the named disputes of the report. Disputed is the amount of a dispute without a name, nil where not
 	// stated.
-	Disputes []DisputeTold
+	Disputes []DisputeReport
 	Disputed *Money
 	// Refund is the status of a refund. Refusal is a command that the provider had accepted and does not carry out. Each
 	// is nil if not stated.
-	Refund  *RefundTold
-	Refusal *RefusalTold
+	Refund  *RefundReport
+	Refusal *RefusalReport
 	// NextAction is the step that the customer must take; nil if no step is due.
 	NextAction *NextAction
 	// Saved is the payment method that the provider has stored; nil without a stored method.
@@ -50,11 +50,11 @@ type Report struct {
 	// Approved is set when the customer has agreed and the provider waits for a call to take or
 	// hold the money.
 	Approved bool
-	// Undoes is set on a failure that also means the loss of captured money, if there is any
+	// Reverses is set on a failure that also means the loss of captured money, if there is any
 	// (GoCardless's late failures).
-	Undoes bool
-	// Ends states which holds a failure ends.
-	Ends HoldEnd
+	Reverses bool
+	// Releases states which holds a failure ends.
+	Releases HoldEnd
 	// At is the provider's clock, zero if it gave no time.
 	At    time.Time
 	Cause Cause
@@ -73,12 +73,12 @@ const (
 	HoldsNone HoldEnd = "none"
 )
 
-// RefundTold is a refund as a provider reports it.
-type RefundTold struct {
+// RefundReport is a refund as a provider reports it.
+type RefundReport struct {
 	// ProviderID is the provider's id of the refund, Reference is ours; either may be empty.
 	ProviderID, Reference string
-	// Says is fsm.NewsProcessing, NewsSucceeded or NewsFailed.
-	Says fsm.News
+	// Event is fsm.EventProcessing, EventSucceeded or EventFailed.
+	Event fsm.Event
 	// Money is nil where the provider does not state the amount. Total is set where it is the sum
 	// of all refunds so far.
 	Money *Money
@@ -91,8 +91,8 @@ type RefundTold struct {
 	Unnamed bool
 }
 
-// RefusalTold is a capture or a cancellation that the provider had accepted and does not carry out.
-type RefusalTold struct{ Kind OperationKind }
+// RefusalReport is a capture or a cancellation that the provider had accepted and does not carry out.
+type RefusalReport struct{ Kind OperationKind }
 
 // CauseKind is the source of a report.
 type CauseKind string
@@ -128,15 +128,15 @@ func (r Report) Names() []string {
 }
 
 // MovementsOf are the movements that the status of a payment implies: the amount authorized, or captured, until now.
-func MovementsOf(says fsm.News, money *Money) []Told {
-	kinds := map[fsm.News]MovementKind{fsm.NewsAuthorized: MovementAuthorization, fsm.NewsSucceeded: MovementCapture}
+func MovementsOf(says fsm.Event, money *Money) []MovementReport {
+	kinds := map[fsm.Event]MovementKind{fsm.EventAuthorized: MovementAuthorization, fsm.EventSucceeded: MovementCapture}
 	kind, moves := kinds[says]
 	if !moves {
 		return nil
 	}
-	told := Told{Kind: kind}
+	told := MovementReport{Kind: kind}
 	if money != nil {
 		told.Money = *money
 	}
-	return []Told{told}
+	return []MovementReport{told}
 }

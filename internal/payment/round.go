@@ -40,7 +40,7 @@ func (m DisputeMove) Name() DisputeName { return DisputeName{m.Account, m.Disput
 //
 // A named entry is a movement. Without names, a new round begins with each report that money left after it had come
 // back, by the provider's clock. So the sum is a function of the set of reports, in any order and number.
-func (a *Attempt) RoundsOf(told Told, known []DisputeMove) (add *DisputeMove, lacking []Told) {
+func (a *Attempt) RoundsOf(told MovementReport, known []DisputeMove) (add *DisputeMove, lacking []MovementReport) {
 	move := a.disputeMove(told)
 	if !slices.ContainsFunc(known, move.same) {
 		move.Number = len(known) + 1
@@ -52,7 +52,7 @@ func (a *Attempt) RoundsOf(told Told, known []DisputeMove) (add *DisputeMove, la
 	}
 	of := a.disputeCourse(told.Dispute, currency, known)
 	took, gave := of.sums()
-	for _, want := range []Told{
+	for _, want := range []MovementReport{
 		{Kind: MovementChargeback, Money: Money{took, currency}}, {Kind: MovementChargebackReversal, Money: Money{gave, currency}},
 	} {
 		want.Dispute, want.At = told.Dispute, of.after(want.Kind, told)
@@ -65,9 +65,9 @@ func (a *Attempt) RoundsOf(told Told, known []DisputeMove) (add *DisputeMove, la
 
 // named names the lacking movements: the report's own movement, and beside it the missing movement that the report
 // implies. Its time is unknown. An amount below 0 has no name.
-func (a *Attempt) named(want, told Told) []Told {
+func (a *Attempt) named(want, told MovementReport) []MovementReport {
 	if want.Money.Minor < 0 {
-		return []Told{want}
+		return []MovementReport{want}
 	}
 	rest := want
 	if told.Kind == want.Kind && told.Money.Currency != "" && !told.Whole {
@@ -75,16 +75,16 @@ func (a *Attempt) named(want, told Told) []Told {
 	}
 	rest.Money.Minor -= want.Money.Minor
 	if want.ID = a.roundName(want.Kind, told, ""); rest.Money.Minor == 0 {
-		return []Told{want}
+		return []MovementReport{want}
 	}
-	rest.ID, rest.At = a.roundName(want.Kind, Told{Dispute: told.Dispute}, want.ID), time.Time{}
-	return []Told{want, rest}
+	rest.ID, rest.At = a.roundName(want.Kind, MovementReport{Dispute: told.Dispute}, want.ID), time.Time{}
+	return []MovementReport{want, rest}
 }
 
 // EntriesOf are the movements of a dispute's money, where the provider lists them.
-func EntriesOf(d webhooks.Dispute) (all []Told) {
+func EntriesOf(d webhooks.Dispute) (all []MovementReport) {
 	for _, m := range d.Entries {
-		t := Told{Kind: MovementChargeback, Dispute: d.ID, ID: m.ID, Money: Money{m.Money.Minor, Currency(m.Money.Currency)}, At: m.At}
+		t := MovementReport{Kind: MovementChargeback, Dispute: d.ID, ID: m.ID, Money: Money{m.Money.Minor, Currency(m.Money.Currency)}, At: m.At}
 		if m.Returned {
 			t.Kind = MovementChargebackReversal
 		}
@@ -95,7 +95,7 @@ func EntriesOf(d webhooks.Dispute) (all []Told) {
 
 // LacksRound reports whether a reported movement of a dispute's money is not recorded. The attempt's Moves must be
 // filled in.
-func (a *Attempt) LacksRound(told Told) bool {
+func (a *Attempt) LacksRound(told MovementReport) bool {
 	known := slices.DeleteFunc(slices.Clone(a.Moves), func(m DisputeMove) bool { return m.Dispute != told.Dispute })
 	_, lacking := a.RoundsOf(told, known)
 	return len(lacking) > 0
@@ -122,7 +122,7 @@ func currenciesOf(moves []DisputeMove, usual Currency) []Currency {
 }
 
 // disputeMove is the move that a report states. A chargeback without an amount took the captured amount.
-func (a *Attempt) disputeMove(t Told) DisputeMove {
+func (a *Attempt) disputeMove(t MovementReport) DisputeMove {
 	m := DisputeMove{
 		OrderID: a.OrderID, AttemptID: a.ID, Account: a.Account, Dispute: t.Dispute,
 		Kind: t.Kind, Entry: t.ID, Whole: t.Whole, At: t.At.Truncate(time.Microsecond), // as it is stored
@@ -295,7 +295,7 @@ func (c *disputeCourse) withUndated(kind MovementKind, named, told, took int64) 
 
 // after is the time of a movement of a kind that a report implies. It is the report's own time, or the time of the next
 // move of that kind after the report.
-func (c *disputeCourse) after(kind MovementKind, told Told) time.Time {
+func (c *disputeCourse) after(kind MovementKind, told MovementReport) time.Time {
 	if kind == told.Kind {
 		return told.At
 	}
@@ -309,7 +309,7 @@ func (c *disputeCourse) after(kind MovementKind, told Told) time.Time {
 
 // roundName is the name of a new movement, other than a given name. It is the entry's name, or the dispute's name with
 // the number of the round.
-func (a *Attempt) roundName(kind MovementKind, told Told, but string) string {
+func (a *Attempt) roundName(kind MovementKind, told MovementReport, but string) string {
 	if kind == told.Kind && told.ID != "" {
 		if _, taken := a.Movement(kind, told.ID); !taken {
 			return told.ID

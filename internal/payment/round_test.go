@@ -18,76 +18,76 @@ import (
 const price = 1999
 
 // disputedBy is an attempt of 19.99 that was captured, after reports of a dispute's money.
-func disputedBy(told ...payment.Told) (payment.Attempt, map[string][]payment.DisputeMove) {
+func disputedBy(told ...payment.MovementReport) (payment.Attempt, map[string][]payment.DisputeMove) {
 	a := payment.Attempt{Money: payment.Money{Minor: price, Currency: "EUR"}, State: fsm.Processing, ProviderPaymentID: "pay_1"}
-	captured := payment.Told{Kind: payment.MovementCapture, Money: a.Money}
-	payment.Advance(&a, payment.Report{Payment: "pay_1", Says: fsm.NewsSucceeded, Movements: []payment.Told{captured}}, disputeEpoch)
+	captured := payment.MovementReport{Kind: payment.MovementCapture, Money: a.Money}
+	payment.Advance(&a, payment.Report{Payment: "pay_1", Event: fsm.EventSucceeded, Movements: []payment.MovementReport{captured}}, disputeEpoch)
 	moves := map[string][]payment.DisputeMove{}
 	for i, t := range told {
 		add, lacking := a.RoundsOf(t, moves[t.Dispute])
 		if add != nil {
 			moves[t.Dispute] = append(moves[t.Dispute], *add)
 		}
-		r := payment.Report{Payment: "pay_1", Says: fsm.NewsMoney, Movements: lacking, Cause: payment.Cause{Kind: payment.CauseWebhook, ID: strconv.Itoa(i)}}
+		r := payment.Report{Payment: "pay_1", Event: fsm.EventMoney, Movements: lacking, Cause: payment.Cause{Kind: payment.CauseWebhook, ID: strconv.Itoa(i)}}
 		payment.Advance(&a, r, disputeEpoch.AddDate(1, 0, i))
 	}
 	return a, moves
 }
 
 // takes and returns are reports about dispute dp_1, some seconds after it began.
-func takes(entry string, amount int64, second int) payment.Told {
-	t := payment.Told{Kind: payment.MovementChargeback, Dispute: "dp_1", ID: entry, Money: payment.Money{Minor: amount, Currency: "EUR"}}
+func takes(entry string, amount int64, second int) payment.MovementReport {
+	t := payment.MovementReport{Kind: payment.MovementChargeback, Dispute: "dp_1", ID: entry, Money: payment.Money{Minor: amount, Currency: "EUR"}}
 	if second > 0 {
 		t.At = disputeEpoch.Add(time.Duration(second) * time.Second)
 	}
 	return t
 }
 
-func returns(entry string, amount int64, second int) payment.Told {
+func returns(entry string, amount int64, second int) payment.MovementReport {
 	t := takes(entry, amount, second)
 	t.Kind = payment.MovementChargebackReversal
 	return t
 }
 
-func whole(t payment.Told) payment.Told { t.Whole = true; return t }
+func whole(t payment.MovementReport) payment.MovementReport { t.Whole = true; return t }
 
-func unstated(t payment.Told) payment.Told { t.Money = payment.Money{}; return t }
+func unstated(t payment.MovementReport) payment.MovementReport { t.Money = payment.Money{}; return t }
 
 func TestRoundsOf(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		told []payment.Told
+		told []payment.MovementReport
 		want int64
 	}{
-		"taken":                             {[]payment.Told{takes("", 1999, 1)}, 1999},
-		"taken, told later again":           {[]payment.Told{takes("", 1999, 1), takes("", 1999, 3)}, 1999},
-		"won":                               {[]payment.Told{takes("", 1999, 1), returns("", 1999, 2)}, 0},
-		"taken again":                       {[]payment.Told{takes("", 1999, 1), returns("", 1999, 2), takes("", 1999, 3)}, 1999},
-		"taken again by entries":            {[]payment.Told{takes("t1", 1999, 1), returns("t2", 1999, 2), takes("t3", 1999, 3)}, 1999},
-		"more is taken again":               {[]payment.Told{takes("", 1999, 1), returns("", 1999, 2), takes("", 2199, 3)}, 2199},
-		"a part comes back":                 {[]payment.Told{takes("", 1999, 1), returns("", 500, 2)}, 1499},
-		"the part is taken again":           {[]payment.Told{takes("", 1999, 1), returns("", 500, 2), takes("", 500, 3)}, 1999},
-		"the part, by the dispute's amount": {[]payment.Told{takes("", 1999, 1), returns("", 500, 2), takes("", 1999, 3)}, 1999},
-		"an entry is less than what was said of it": {[]payment.Told{takes("", 1999, 1), returns("", 1999, 2), returns("t2", 500, 2)}, 1499},
-		"a part beside the dispute's amount":        {[]payment.Told{takes("", 1999, 1), whole(returns("", 1999, 3)), returns("", 500, 2)}, 1499},
-		"all that is out comes back":                {[]payment.Told{takes("", 1999, 1), unstated(returns("", 0, 2))}, 0},
-		"nothing was out":                           {[]payment.Told{unstated(returns("", 0, 2))}, 0},
-		"nothing was out, and then it was taken":    {[]payment.Told{unstated(returns("", 0, 2)), takes("", 1999, 3)}, 1999},
-		"a report is missing":                       {[]payment.Told{returns("", 1999, 2), takes("", 2199, 3)}, 2199},
-		"an entry is missing":                       {[]payment.Told{returns("t2", 1999, 2), takes("t3", 1999, 3)}, 1999},
-		"two entries of a round":                    {[]payment.Told{takes("t1", 1000, 1), takes("t2", 999, 2)}, 1999},
-		"no clock":                                  {[]payment.Told{takes("", 1999, 0), takes("", 1999, 0)}, 1999},
-		"no clock, won":                             {[]payment.Told{takes("", 1999, 0), returns("", 1999, 0)}, 0},
-		"no clock beside one":                       {[]payment.Told{takes("", 1999, 1), takes("", 1999, 0), returns("", 500, 2), whole(returns("", 1999, 0))}, 1499},
-		"an entry without a clock":                  {[]payment.Told{takes("t1", 1999, 0), takes("", 1999, 1)}, 1999},
-		"without an amount":                         {[]payment.Told{unstated(takes("", 0, 1))}, 1999},
+		"taken":                             {[]payment.MovementReport{takes("", 1999, 1)}, 1999},
+		"taken, told later again":           {[]payment.MovementReport{takes("", 1999, 1), takes("", 1999, 3)}, 1999},
+		"won":                               {[]payment.MovementReport{takes("", 1999, 1), returns("", 1999, 2)}, 0},
+		"taken again":                       {[]payment.MovementReport{takes("", 1999, 1), returns("", 1999, 2), takes("", 1999, 3)}, 1999},
+		"taken again by entries":            {[]payment.MovementReport{takes("t1", 1999, 1), returns("t2", 1999, 2), takes("t3", 1999, 3)}, 1999},
+		"more is taken again":               {[]payment.MovementReport{takes("", 1999, 1), returns("", 1999, 2), takes("", 2199, 3)}, 2199},
+		"a part comes back":                 {[]payment.MovementReport{takes("", 1999, 1), returns("", 500, 2)}, 1499},
+		"the part is taken again":           {[]payment.MovementReport{takes("", 1999, 1), returns("", 500, 2), takes("", 500, 3)}, 1999},
+		"the part, by the dispute's amount": {[]payment.MovementReport{takes("", 1999, 1), returns("", 500, 2), takes("", 1999, 3)}, 1999},
+		"an entry is less than what was said of it": {[]payment.MovementReport{takes("", 1999, 1), returns("", 1999, 2), returns("t2", 500, 2)}, 1499},
+		"a part beside the dispute's amount":        {[]payment.MovementReport{takes("", 1999, 1), whole(returns("", 1999, 3)), returns("", 500, 2)}, 1499},
+		"all that is out comes back":                {[]payment.MovementReport{takes("", 1999, 1), unstated(returns("", 0, 2))}, 0},
+		"nothing was out":                           {[]payment.MovementReport{unstated(returns("", 0, 2))}, 0},
+		"nothing was out, and then it was taken":    {[]payment.MovementReport{unstated(returns("", 0, 2)), takes("", 1999, 3)}, 1999},
+		"a report is missing":                       {[]payment.MovementReport{returns("", 1999, 2), takes("", 2199, 3)}, 2199},
+		"an entry is missing":                       {[]payment.MovementReport{returns("t2", 1999, 2), takes("t3", 1999, 3)}, 1999},
+		"two entries of a round":                    {[]payment.MovementReport{takes("t1", 1000, 1), takes("t2", 999, 2)}, 1999},
+		"no clock":                                  {[]payment.MovementReport{takes("", 1999, 0), takes("", 1999, 0)}, 1999},
+		"no clock, won":                             {[]payment.MovementReport{takes("", 1999, 0), returns("", 1999, 0)}, 0},
+		"no clock beside one":                       {[]payment.MovementReport{takes("", 1999, 1), takes("", 1999, 0), returns("", 500, 2), whole(returns("", 1999, 0))}, 1499},
+		"an entry without a clock":                  {[]payment.MovementReport{takes("t1", 1999, 0), takes("", 1999, 1)}, 1999},
+		"without an amount":                         {[]payment.MovementReport{unstated(takes("", 0, 1))}, 1999},
 		// Without a clock a second round can't be distinguished from the first.
-		"no clock, taken again": {[]payment.Told{takes("", 1999, 0), returns("", 1999, 0), takes("", 1999, 0)}, 0},
+		"no clock, taken again": {[]payment.MovementReport{takes("", 1999, 0), returns("", 1999, 0), takes("", 1999, 0)}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, order := range permutations(len(c.told)) {
-				told := make([]payment.Told, 0, 2*len(order))
+				told := make([]payment.MovementReport, 0, 2*len(order))
 				for _, i := range order {
 					told = append(told, c.told[i], c.told[order[0]])
 				}
@@ -103,7 +103,7 @@ func TestRoundsOf(t *testing.T) {
 // A round is a movement of its own, and has the time of the report that began it.
 func TestRoundsOf_names(t *testing.T) {
 	t.Parallel()
-	said := func(told ...payment.Told) (all []string) {
+	said := func(told ...payment.MovementReport) (all []string) {
 		a, _ := disputedBy(told...)
 		for _, m := range a.Movements[1:] {
 			all = append(all, fmt.Sprintf("%s %s %d at %d of %s", m.Kind, m.ProviderID, m.Money.Minor, m.At.Unix()-disputeEpoch.Unix(), m.Dispute))
@@ -127,13 +127,13 @@ func TestRoundsOf_names(t *testing.T) {
 // Movements from before movements had a dispute are not counted again.
 func TestRoundsOf_old_movements(t *testing.T) {
 	t.Parallel()
-	for name, told := range map[string]payment.Told{"by its round": takes("", 1999, 2), "by its entry": takes("t1", 1999, 1), "by an old entry": takes("le_1", 500, 3)} {
+	for name, told := range map[string]payment.MovementReport{"by its round": takes("", 1999, 2), "by its entry": takes("t1", 1999, 1), "by an old entry": takes("le_1", 500, 3)} {
 		a, _ := disputedBy()
-		for _, old := range []payment.Told{
+		for _, old := range []payment.MovementReport{
 			{Kind: payment.MovementChargeback, ID: "dp_1", Money: a.Money, At: disputeEpoch.Add(time.Second)},
 			{Kind: payment.MovementChargeback, ID: "le_1", Money: payment.Money{Minor: 500, Currency: "EUR"}},
 		} {
-			payment.Advance(&a, payment.Report{Payment: "pay_1", Says: fsm.NewsMoney, Movements: []payment.Told{old}}, disputeEpoch)
+			payment.Advance(&a, payment.Report{Payment: "pay_1", Event: fsm.EventMoney, Movements: []payment.MovementReport{old}}, disputeEpoch)
 		}
 		if told.ID == "le_1" {
 			told.Dispute = "dp_2"
@@ -143,11 +143,11 @@ func TestRoundsOf_old_movements(t *testing.T) {
 		require.Empty(t, lacking, name)
 	}
 	a, _ := disputedBy()
-	old := payment.Told{Kind: payment.MovementChargeback, ID: "dp_1", Money: a.Money, At: disputeEpoch.Add(time.Second)}
-	payment.Advance(&a, payment.Report{Payment: "pay_1", Says: fsm.NewsMoney, Movements: []payment.Told{old}}, disputeEpoch)
+	old := payment.MovementReport{Kind: payment.MovementChargeback, ID: "dp_1", Money: a.Money, At: disputeEpoch.Add(time.Second)}
+	payment.Advance(&a, payment.Report{Payment: "pay_1", Event: fsm.EventMoney, Movements: []payment.MovementReport{old}}, disputeEpoch)
 	add, lacking := a.RoundsOf(returns("", 1999, 2), nil)
 	require.Len(t, lacking, 1)
-	payment.Advance(&a, payment.Report{Payment: "pay_1", Says: fsm.NewsMoney, Movements: lacking}, disputeEpoch)
+	payment.Advance(&a, payment.Report{Payment: "pay_1", Event: fsm.EventMoney, Movements: lacking}, disputeEpoch)
 	_, lacking = a.RoundsOf(takes("", 1999, 3), []payment.DisputeMove{*add})
 	require.Len(t, lacking, 1)
 	require.Equal(t, "dp_1#2", lacking[0].ID)
@@ -156,7 +156,7 @@ func TestRoundsOf_old_movements(t *testing.T) {
 // aCourse is a course of up to four rounds, each taken, and returned in part or whole, except for the last. It has the
 // reports of the course, and the money that the dispute holds at its end.
 var aCourse = rapid.Custom(func(t *rapid.T) (c struct {
-	told []payment.Told
+	told []payment.MovementReport
 	out  int64
 },
 ) {

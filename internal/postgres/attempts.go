@@ -95,7 +95,7 @@ func (t *txn) AttemptsInsert(ctx context.Context, attempts []payment.Attempt) er
 	for i := range attempts {
 		a := &attempts[i]
 		born[i] = changeset.AttemptWrite{
-			Attempt: *a, Transitions: []payment.Transition{a.Born()}, Names: []string{a.ID.String()}, Begun: a.Operations,
+			Attempt: *a, Transitions: []payment.Transition{a.InitialTransition()}, Names: []string{a.ID.String()}, Begun: a.Operations,
 		}
 	}
 	if err := t.q.AttemptsInsert(ctx, t.Deferred(), mapping.AttemptsInsertParams(attempts)); err != nil {

@@ -118,7 +118,7 @@ func (slow) Capabilities() payment.Capabilities {
 func (s slow) taken() (gateway.Outcome, error) {
 	s.called <- struct{}{}
 	<-s.answer
-	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "pp-1", Money: &payment.Money{Minor: 1000, Currency: "EUR"}}, nil
+	return gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: "pp-1", Money: &payment.Money{Minor: 1000, Currency: "EUR"}}, nil
 }
 
 func (s slow) Capture(context.Context, gateway.Capture) (gateway.Outcome, error) { return s.taken() }

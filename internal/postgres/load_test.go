@@ -277,32 +277,32 @@ func (flaky) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error
 	if rand.N(8) == 0 {
 		return gateway.Outcome{}, errors.New("timed out")
 	}
-	return anyOutcome("pp-"+c.Attempt.String(), fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsAuthorized, fsm.NewsFailed,
+	return anyOutcome("pp-"+c.Attempt.String(), fsm.EventProcessing, fsm.EventAuthorized, fsm.EventAuthorized, fsm.EventFailed,
 		"next-"+c.Attempt.String(), "cart-"+string(c.Order), "sess-"+string(c.Order)), nil
 }
 
 func (flaky) Lookup(_ context.Context, id string) (gateway.Outcome, error) {
-	return anyOutcome(id, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsFailed, fsm.NewsFailed), nil
+	return anyOutcome(id, fsm.EventProcessing, fsm.EventAuthorized, fsm.EventFailed, fsm.EventFailed), nil
 }
 
 func (flaky) Find(_ context.Context, id payment.AttemptID) (gateway.Outcome, error) {
-	return anyOutcome("pp-"+id.String(), fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsFailed, fsm.NewsFailed), nil
+	return anyOutcome("pp-"+id.String(), fsm.EventProcessing, fsm.EventAuthorized, fsm.EventFailed, fsm.EventFailed), nil
 }
 
 func (flaky) Capture(_ context.Context, c gateway.Capture) (gateway.Outcome, error) {
-	return anyOutcome(c.ProviderPaymentID, fsm.NewsSucceeded, fsm.NewsFailed, fsm.NewsFailed, fsm.NewsAuthorized), nil
+	return anyOutcome(c.ProviderPaymentID, fsm.EventSucceeded, fsm.EventFailed, fsm.EventFailed, fsm.EventAuthorized), nil
 }
 
 func (flaky) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
-	return anyOutcome(c.ProviderPaymentID, fsm.NewsFailed, fsm.NewsFailed, fsm.NewsProcessing, fsm.NewsAuthorized), nil
+	return anyOutcome(c.ProviderPaymentID, fsm.EventFailed, fsm.EventFailed, fsm.EventProcessing, fsm.EventAuthorized), nil
 }
 
-func anyOutcome(id string, a, b, c, d fsm.News, names ...string) gateway.Outcome {
+func anyOutcome(id string, a, b, c, d fsm.Event, names ...string) gateway.Outcome {
 	<-time.After(rand.N(hurried / 4))
 	if rand.N(20) == 0 {
 		<-time.After(hurried)
 	}
-	return gateway.Outcome{News: []fsm.News{a, b, c, d}[rand.N(4)], ProviderPaymentID: id, References: shuffled(names...)}
+	return gateway.Outcome{Event: []fsm.Event{a, b, c, d}[rand.N(4)], ProviderPaymentID: id, References: shuffled(names...)}
 }
 
 // deadlocks counts the deadlocks that the database has seen, once all other sessions have ended and reported theirs.

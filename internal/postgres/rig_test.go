@@ -44,7 +44,7 @@ func attempt(id payment.OrderID) payment.Attempt {
 		Account: "acc", State: fsm.Requested, Money: payment.Money{Minor: 1000, Currency: "EUR"}, Capture: payment.CaptureAutomatic,
 		Version: 1, CreatedAt: noon, UpdatedAt: noon,
 	}
-	charge := a.NewOperation(payment.OperationCharge, payment.OriginRequest, noon)
+	charge := a.NewOperation(payment.OperationCharge, payment.OperationOriginRequest, noon)
 	charge.Begin(noon, noon.Add(time.Second), noon.Add(time.Minute))
 	a.Operations = []payment.Operation{charge}
 	return a

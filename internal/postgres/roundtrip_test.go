@@ -167,8 +167,8 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 		Saved:      &payment.SavedMethod{Token: word(r), Type: text(r), Display: text(r), Expires: text(r)},
 		Version:    rapid.IntRange(2, 1_000_000).Draw(r, "version"), CreatedAt: created, UpdatedAt: at(r),
 	}
-	a.Begun = rapid.SampledFrom([]payment.Begun{payment.BegunHere, payment.BegunElsewhere}).Draw(r, "begun")
-	if a.Begun == payment.BegunElsewhere {
+	a.Origin = rapid.SampledFrom([]payment.Origin{payment.OriginPaylatch, payment.OriginExternal}).Draw(r, "begun")
+	if a.Origin == payment.OriginExternal {
 		a.ExpiresAt = maybe(r, true)
 	}
 	a.Operations = []payment.Operation{anyOperation(r, a)}
@@ -187,7 +187,7 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 
 // anyOperation is an open charge.
 func anyOperation(r *rapid.T, a payment.Attempt) payment.Operation {
-	o := a.NewOperation(payment.OperationCharge, payment.OriginRequest, at(r))
+	o := a.NewOperation(payment.OperationCharge, payment.OperationOriginRequest, at(r))
 	o.State = rapid.SampledFrom([]fsm.OperationState{fsm.OperationWanted, fsm.OperationSent, fsm.OperationUnknown}).Draw(r, "operation")
 	o.Amount, o.OriginID, o.ProviderRef, o.Result, o.Payment = amount(r), text(r), text(r), text(r), text(r)
 	o.Sends = rapid.IntRange(1, 1000).Draw(r, "sends")
@@ -248,7 +248,7 @@ func TestOperationsAreReadAsWritten(t *testing.T) {
 	store := enginetest.Store(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
 		a := anyAttempt(r, order(payment.OrderID(fresh(r))))
-		refund := a.NewOperation(payment.OperationRefund, payment.OriginPolicy, at(r))
+		refund := a.NewOperation(payment.OperationRefund, payment.OperationOriginPolicy, at(r))
 		refund.RefundID, refund.Amount = payment.RefundID(uuid.New()), amount(r)
 		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
 			if _, err := tx.OrderInsert(ctx, order(a.OrderID)); err != nil {
@@ -283,7 +283,7 @@ func TestOperationsAreReadAsWritten(t *testing.T) {
 func born(a payment.Attempt) payment.Attempt {
 	return payment.Attempt{
 		ID: a.ID, OrderID: a.OrderID, UserID: a.UserID, RequestID: a.RequestID, RequestHash: a.RequestHash, Account: a.Account,
-		Begun: a.Begun, ExpiresAt: a.ExpiresAt, State: a.Begun.First(), Money: a.Money, Capture: a.Capture,
+		Origin: a.Origin, ExpiresAt: a.ExpiresAt, State: a.Origin.First(), Money: a.Money, Capture: a.Capture,
 		Version: 1, CreatedAt: a.CreatedAt, UpdatedAt: a.CreatedAt,
 	}
 }

@@ -100,7 +100,7 @@ func (prompt) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUs
 
 func (p prompt) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	p.charging()
-	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "pp-" + c.Attempt.String(), Money: &c.Money}, c.Permit.Check()
+	return gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: "pp-" + c.Attempt.String(), Money: &c.Money}, c.Permit.Check()
 }
 
 // TestPayTakesFiveTrips: one looks whether the request has an attempt, each commit takes

@@ -41,7 +41,7 @@ type Called struct {
 }
 
 // Guard is a circuit breaker and a rate limiter before a provider. A call that it holds back returns
-// [gateway.ErrNotSent] with [gateway.ErrHeldBack]: a first charge has then not started, the state of any earlier call
+// [gateway.ErrNotSent] with [gateway.ErrThrottled]: a first charge has then not started, the state of any earlier call
 // stays as recorded, and the reconciler's next lookup tests the provider again.
 type Guard struct {
 	gateway.Provider
@@ -78,7 +78,7 @@ func (g *Guard) State() float64 { return float64(g.breaker.State()) }
 
 // answered reports whether err is nil or a result.
 func answered(err error) bool {
-	return err == nil || errors.Is(err, payment.ErrMethodNotYours) || errors.Is(err, gateway.ErrNoSuchPayment) || errors.Is(err, gateway.ErrNotTold)
+	return err == nil || errors.Is(err, payment.ErrMethodNotYours) || errors.Is(err, gateway.ErrNoSuchPayment) || errors.Is(err, gateway.ErrInconclusive)
 }
 
 // ours reports whether a failure is independent of the provider.
@@ -88,7 +88,7 @@ func ours(err error) bool {
 
 // unmade reports whether there was no call to make.
 func unmade(err error) bool {
-	return errors.Is(err, gateway.ErrUnsupported) || errors.Is(err, gateway.ErrUnfit)
+	return errors.Is(err, gateway.ErrUnsupported) || errors.Is(err, gateway.ErrUnsupportedRequest)
 }
 
 // guarded makes one call, or holds it back. A result that can't be stored is an error.
@@ -118,7 +118,7 @@ func guarded[T interface{ Readable() (T, error) }](ctx context.Context, g *Guard
 	switch {
 	case !sent:
 		called.Result = "held_back"
-		err = fmt.Errorf("%w: %w: %w", gateway.ErrNotSent, gateway.ErrHeldBack, err)
+		err = fmt.Errorf("%w: %w: %w", gateway.ErrNotSent, gateway.ErrThrottled, err)
 	case unmade(err):
 		return out, err
 	case !answered(err):

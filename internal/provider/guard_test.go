@@ -116,7 +116,7 @@ func TestAGuardHoldsCallsBackAndSeesThatTheProviderIsBack(t *testing.T) {
 		require.InDelta(t, 2, w.State(), 0)
 		for call, err := range w.each(t.Context()) {
 			require.ErrorIs(t, err, gateway.ErrNotSent, call)
-			require.ErrorIs(t, err, gateway.ErrHeldBack, call)
+			require.ErrorIs(t, err, gateway.ErrThrottled, call)
 		}
 		require.Equal(t, 3, w.under.calls, "the provider is left alone")
 
@@ -125,7 +125,7 @@ func TestAGuardHoldsCallsBackAndSeesThatTheProviderIsBack(t *testing.T) {
 		_, err := w.Lookup(t.Context(), "x")
 		require.ErrorIs(t, err, errTimeout, "one is let through to see")
 		_, err = w.Lookup(t.Context(), "x")
-		require.ErrorIs(t, err, gateway.ErrHeldBack)
+		require.ErrorIs(t, err, gateway.ErrThrottled)
 
 		time.Sleep(time.Minute + time.Millisecond)
 		w.under.err = gateway.ErrNoSuchPayment
@@ -149,8 +149,8 @@ func TestWhatIsNoFailureOfTheProviders(t *testing.T) {
 		"an ended permit": fmt.Errorf("%w: %w", gateway.ErrNotSent, gateway.ErrPermitEnded),
 		"a caller left":   context.Canceled,
 		"not offered":     gateway.ErrUnsupported,
-		"a strange token": fmt.Errorf("%w: no token", gateway.ErrUnfit),
-		"does not tell":   fmt.Errorf("%w: which refund", gateway.ErrNotTold),
+		"a strange token": fmt.Errorf("%w: no token", gateway.ErrUnsupportedRequest),
+		"does not tell":   fmt.Errorf("%w: which refund", gateway.ErrInconclusive),
 	} {
 		w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute})
 		w.under.err = err
@@ -177,8 +177,8 @@ func TestAnAnswerThatCanNotBeKeptIsNoAnswer(t *testing.T) {
 		"another name":           {gateway.Outcome{References: []string{"ch_1", "pi_\x00"}}, gateway.RefundOutcome{Reference: "\x00"}},
 		"an address":             {gateway.Outcome{NextAction: payment.Redirect("https://a.example/\x00")}, gateway.RefundOutcome{Reference: "\x00"}},
 		"a currency":             {gateway.Outcome{Money: none}, gateway.RefundOutcome{Money: none}},
-		"a movement's name":      {gateway.Outcome{Money: euro, Movements: []payment.Told{{ID: "chb_\x00", Money: *euro}}}, gateway.RefundOutcome{Money: none}},
-		"a currency taken back":  {gateway.Outcome{Money: euro, Movements: []payment.Told{{Money: *none}}}, gateway.RefundOutcome{Money: none}},
+		"a movement's name":      {gateway.Outcome{Money: euro, Movements: []payment.MovementReport{{ID: "chb_\x00", Money: *euro}}}, gateway.RefundOutcome{Money: none}},
+		"a currency taken back":  {gateway.Outcome{Money: euro, Movements: []payment.MovementReport{{Money: *none}}}, gateway.RefundOutcome{Money: none}},
 	} {
 		w := guard(provider.Limits{})
 		w.under.says, w.under.back = c.says, c.back
@@ -191,8 +191,8 @@ func TestAnAnswerThatCanNotBeKeptIsNoAnswer(t *testing.T) {
 	}
 	w := guard(provider.Limits{})
 	odd := payment.NewFailure("card_declined", "\x00\xff")
-	w.under.says = gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: "ch_1", References: []string{"pi_1"}, Money: euro, Failure: odd}
-	w.under.back = gateway.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_1", Money: euro, Failure: odd}
+	w.under.says = gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: "ch_1", References: []string{"pi_1"}, Money: euro, Failure: odd}
+	w.under.back = gateway.RefundOutcome{Event: fsm.EventFailed, ProviderRefundID: "re_1", Money: euro, Failure: odd}
 	out, err := w.Charge(t.Context(), gateway.Charge{})
 	require.NoError(t, err)
 	want := w.under.says
@@ -209,7 +209,7 @@ func TestAnAnswerThatCanNotBeKeptIsNoAnswer(t *testing.T) {
 func TestWhatIsNoCallIsNotCounted(t *testing.T) {
 	t.Parallel()
 	w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute})
-	for _, err := range []error{gateway.ErrUnsupported, gateway.ErrUnfit, gateway.ErrNotTold} {
+	for _, err := range []error{gateway.ErrUnsupported, gateway.ErrUnsupportedRequest, gateway.ErrInconclusive} {
 		w.under.err = err
 		w.each(t.Context())
 	}
@@ -220,7 +220,7 @@ func TestWhatIsNoCallIsNotCounted(t *testing.T) {
 // A refused connection is the provider's failure, though nothing was sent.
 func TestWhatCouldNotBeSentIsAFailure(t *testing.T) {
 	t.Parallel()
-	require.ErrorIs(t, gateway.ErrUnfit, gateway.ErrNotSent)
+	require.ErrorIs(t, gateway.ErrUnsupportedRequest, gateway.ErrNotSent)
 	w := guard(provider.Limits{Failures: 2, OpenFor: time.Minute})
 	w.under.err = fmt.Errorf("%w: connection refused", gateway.ErrNotSent)
 	for range 2 {
@@ -234,7 +234,7 @@ func TestWhatCouldNotBeSentIsAFailure(t *testing.T) {
 // sees.
 func TestWhatIsNoCallDoesNotTellThatTheProviderIsBack(t *testing.T) {
 	t.Parallel()
-	for _, none := range []error{gateway.ErrUnsupported, gateway.ErrUnfit} {
+	for _, none := range []error{gateway.ErrUnsupported, gateway.ErrUnsupportedRequest} {
 		synctest.Test(t, func(t *testing.T) {
 			w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute})
 			w.under.err = errTimeout
@@ -292,7 +292,7 @@ func TestARateLimitSpreadsCallsAndThenHoldsThemBack(t *testing.T) {
 					_, err := w.Charge(t.Context(), gateway.Charge{})
 					mu.Lock()
 					defer mu.Unlock()
-					if errors.Is(err, gateway.ErrHeldBack) {
+					if errors.Is(err, gateway.ErrThrottled) {
 						held++
 					}
 				})

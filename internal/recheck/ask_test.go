@@ -33,7 +33,7 @@ func TestAsk(t *testing.T) {
 func askRefundAndChargeback(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsSucceeded)
+	a := r.pay(t, "A-1", fsm.EventSucceeded)
 	v, err := r.Ask(t.Context(), a.ID, byTest)
 	require.NoError(t, err)
 	require.Equal(t, a.Version, v.Version, "there is nothing to be found out")
@@ -65,7 +65,7 @@ func askRefundThatIsUndone(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
 	r.apart = true
-	a := r.pay(t, "A-1", fsm.NewsSucceeded)
+	a := r.pay(t, "A-1", fsm.EventSucceeded)
 	require.NoError(t, r.refunds(t.Context(), a.ID, "refund-1", 700))
 	refund := rows[string](t, r, "SELECT provider_refund_id FROM refunds")[0]
 	v, err := r.Ask(t.Context(), a.ID, byTest)
@@ -88,7 +88,7 @@ func askRefundThatIsUndone(t *testing.T) {
 func askLateCharge(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsFailed)
+	a := r.pay(t, "A-1", fsm.EventFailed)
 	r.succeed(a.ProviderPaymentID)
 	for range 2 {
 		v, err := r.Ask(t.Context(), a.ID, byTest)
@@ -106,7 +106,7 @@ func askLateCharge(t *testing.T) {
 func askLateChargeByOurReference(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsFailed)
+	a := r.pay(t, "A-1", fsm.EventFailed)
 	_, err := r.db.Exec(t.Context(), "UPDATE payment_attempts SET provider_payment_id = ''")
 	require.NoError(t, err)
 	id := "pay_" + a.ID.String()
@@ -127,8 +127,8 @@ func askLateChargeByOurReference(t *testing.T) {
 func askWithoutAResult(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsSucceeded)
-	for _, fails := range []error{gateway.ErrNoSuchPayment, fmt.Errorf("%w: %w", gateway.ErrNotSent, gateway.ErrHeldBack), errors.New("502")} {
+	a := r.pay(t, "A-1", fsm.EventSucceeded)
+	for _, fails := range []error{gateway.ErrNoSuchPayment, fmt.Errorf("%w: %w", gateway.ErrNotSent, gateway.ErrThrottled), errors.New("502")} {
 		r.failing(a.ProviderPaymentID, fails)
 		_, err := r.Ask(t.Context(), a.ID, byTest)
 		require.ErrorIs(t, err, fails)
@@ -146,7 +146,7 @@ func askWithoutAResult(t *testing.T) {
 func askWithoutLookups(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsSucceeded)
+	a := r.pay(t, "A-1", fsm.EventSucceeded)
 	require.True(t, r.Askable(a))
 	r.blind = true
 	require.False(t, r.Askable(a))
@@ -160,12 +160,12 @@ func askWithoutLookups(t *testing.T) {
 func askOlderFailureEndsNoYoungerHold(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsFailed)
+	a := r.pay(t, "A-1", fsm.EventFailed)
 	money := euro(price)
 	r.hook = func(string) {
 		r.hook = nil
 		now, err := r.Apply(t.Context(), a.ID, []payment.Report{{
-			Says: fsm.NewsAuthorized, Movements: payment.MovementsOf(fsm.NewsAuthorized, &money), Cause: byTest,
+			Event: fsm.EventAuthorized, Movements: payment.MovementsOf(fsm.EventAuthorized, &money), Cause: byTest,
 		}})
 		require.NoError(t, err)
 		require.EqualValues(t, price, now.OnHold())
@@ -184,7 +184,7 @@ func askBesideWebhook(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
 	for round := range 12 {
-		a := r.pay(t, payment.OrderID(fmt.Sprintf("A-%d", round)), fsm.NewsSucceeded)
+		a := r.pay(t, payment.OrderID(fmt.Sprintf("A-%d", round)), fsm.EventSucceeded)
 		name := fmt.Sprintf("re_%d", round)
 		r.refund(a.ProviderPaymentID, name, "", 700)
 		r.race(t, func() error { return r.tell(t.Context(), a, name, 700) }, func() error { _, err := r.Ask(t.Context(), a.ID, byTest); return err },
@@ -201,7 +201,7 @@ func askBesideRefund(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
 	for round := range 12 {
-		a := r.pay(t, payment.OrderID(fmt.Sprintf("A-%d", round)), fsm.NewsSucceeded)
+		a := r.pay(t, payment.OrderID(fmt.Sprintf("A-%d", round)), fsm.EventSucceeded)
 		ask := func() error { _, err := r.Ask(t.Context(), a.ID, byTest); return err }
 		r.race(t, func() error { return r.refunds(t.Context(), a.ID, fmt.Sprintf("refund-%d", round), 700) }, ask, ask, ask)
 		require.NoError(t, ask())
@@ -234,7 +234,7 @@ func (r *env) race(t *testing.T, fns ...func() error) {
 func askOnceInThreeSeconds(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsSucceeded)
+	a := r.pay(t, "A-1", fsm.EventSucceeded)
 	other := r.process()
 	_, err := r.Check(t.Context(), customer, a.ID)
 	require.NoError(t, err)
@@ -264,8 +264,8 @@ func askOnceInThreeSeconds(t *testing.T) {
 func askBooks(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsSucceeded)
-	entry := gateway.Entry{ID: "txn_1", Payment: a.ProviderPaymentID, Movement: payment.Told{Kind: payment.MovementChargeback, ID: "cb_1", Money: euro(price)}}
+	a := r.pay(t, "A-1", fsm.EventSucceeded)
+	entry := gateway.Entry{ID: "txn_1", Payment: a.ProviderPaymentID, Movement: payment.MovementReport{Kind: payment.MovementChargeback, ID: "cb_1", Money: euro(price)}}
 	for range 2 {
 		now, err := r.Apply(t.Context(), a.ID, []payment.Report{entry.Report(byTest)})
 		require.NoError(t, err)

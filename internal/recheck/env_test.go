@@ -81,7 +81,7 @@ func request(endpoint, key string) idempotency.Request {
 }
 
 // pay makes an order and its first attempt, which becomes final.
-func (r *env) pay(t *testing.T, order payment.OrderID, says fsm.News) payment.Attempt {
+func (r *env) pay(t *testing.T, order payment.OrderID, says fsm.Event) payment.Attempt {
 	t.Helper()
 	r.charge = says
 	_, _, err := r.CreateOrder(t.Context(), shop, request("orders", "order-"+string(order)), commands.CreateOrder{OrderID: order, Money: euro(price)})

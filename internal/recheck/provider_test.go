@@ -25,7 +25,7 @@ type dashboard struct {
 	payments map[string]*gateway.Outcome
 	refunds  map[string]*gateway.RefundOutcome
 	// charge is how the next charge stands; declined by default without one.
-	charge fsm.News
+	charge fsm.Event
 	apart  bool
 	blind  bool
 	// fail is returned by the lookups of a payment; hook is called before each is answered.
@@ -37,7 +37,7 @@ type dashboard struct {
 
 func newDashboard() *dashboard {
 	return &dashboard{
-		payments: map[string]*gateway.Outcome{}, refunds: map[string]*gateway.RefundOutcome{}, fail: map[string]error{}, charge: fsm.NewsSucceeded,
+		payments: map[string]*gateway.Outcome{}, refunds: map[string]*gateway.RefundOutcome{}, fail: map[string]error{}, charge: fsm.EventSucceeded,
 	}
 }
 
@@ -54,8 +54,8 @@ func (d *dashboard) Accepts(gateway.Charge) error { return nil }
 func (d *dashboard) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := &gateway.Outcome{News: d.charge, ProviderPaymentID: "pay_" + c.Attempt.String()}
-	if d.charge == fsm.NewsSucceeded {
+	out := &gateway.Outcome{Event: d.charge, ProviderPaymentID: "pay_" + c.Attempt.String()}
+	if d.charge == fsm.EventSucceeded {
 		out.Money = &c.Money
 	}
 	d.payments[out.ProviderPaymentID] = out
@@ -110,7 +110,7 @@ func (d *dashboard) refund(id, refund, reference string, minor int64) gateway.Re
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	money := euro(minor)
-	made := gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: refund, Reference: reference, Money: &money}
+	made := gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: refund, Reference: reference, Money: &money}
 	d.refunds[refund] = &made
 	d.payments[id].Refunds = append(d.payments[id].Refunds, made)
 	return made
@@ -120,7 +120,7 @@ func (d *dashboard) refund(id, refund, reference string, minor int64) gateway.Re
 func (d *dashboard) undo(refund string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.refunds[refund].News, d.refunds[refund].Failure = fsm.NewsFailed, refunds.NewFailure("provider_rejected")
+	d.refunds[refund].Event, d.refunds[refund].Failure = fsm.EventFailed, refunds.NewFailure("provider_rejected")
 }
 
 // chargeBack takes some of a payment's money.
@@ -128,7 +128,7 @@ func (d *dashboard) chargeBack(id string, minor int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := d.payments[id]
-	out.Movements = append(out.Movements, payment.Told{
+	out.Movements = append(out.Movements, payment.MovementReport{
 		Kind: payment.MovementChargeback, ID: fmt.Sprintf("cb_%s_%d", id, len(out.Movements)), Money: euro(minor),
 	})
 }
@@ -138,7 +138,7 @@ func (d *dashboard) succeed(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	money := euro(price)
-	d.payments[id].News, d.payments[id].Money = fsm.NewsSucceeded, &money
+	d.payments[id].Event, d.payments[id].Money = fsm.EventSucceeded, &money
 }
 
 // asked returns the number of lookups, and resets it.

@@ -26,8 +26,8 @@ func (d *dashboard) show(id string, refunds ...gateway.RefundOutcome) {
 	d.payments[id].Refunds = refunds
 }
 
-func made(id string, says fsm.News, money payment.Money) gateway.RefundOutcome {
-	return gateway.RefundOutcome{ProviderRefundID: id, News: says, Money: &money}
+func made(id string, says fsm.Event, money payment.Money) gateway.RefundOutcome {
+	return gateway.RefundOutcome{ProviderRefundID: id, Event: says, Money: &money}
 }
 
 // asks looks up a payment twice: the second lookup changes nothing.
@@ -50,11 +50,11 @@ func (r *env) recorded(t *testing.T) []string {
 func shownRefundsThatEndLater(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsSucceeded)
-	r.show(a.ProviderPaymentID, made("re_1", fsm.NewsProcessing, euro(700)), made("re_2", fsm.NewsProcessing, euro(500)))
+	a := r.pay(t, "A-1", fsm.EventSucceeded)
+	r.show(a.ProviderPaymentID, made("re_1", fsm.EventProcessing, euro(700)), made("re_2", fsm.EventProcessing, euro(500)))
 	require.Zero(t, r.asks(t, a.ID).Refunded)
 	require.Equal(t, []string{"500 pending provider", "700 pending provider"}, r.recorded(t))
-	r.show(a.ProviderPaymentID, made("re_1", fsm.NewsSucceeded, euro(700)), made("re_2", fsm.NewsFailed, euro(500)))
+	r.show(a.ProviderPaymentID, made("re_1", fsm.EventSucceeded, euro(700)), made("re_2", fsm.EventFailed, euro(500)))
 	require.EqualValues(t, 700, r.asks(t, a.ID).Refunded)
 	require.Equal(t, []string{"500 failed provider", "700 succeeded provider"}, r.recorded(t))
 	r.requireVerified(t)
@@ -64,9 +64,9 @@ func shownRefundsThatEndLater(t *testing.T) {
 func shownRefundOfEverything(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsSucceeded)
+	a := r.pay(t, "A-1", fsm.EventSucceeded)
 	require.NoError(t, r.refunds(t.Context(), a.ID, "refund-1", 700))
-	r.show(a.ProviderPaymentID, gateway.RefundOutcome{News: fsm.NewsSucceeded, Whole: true})
+	r.show(a.ProviderPaymentID, gateway.RefundOutcome{Event: fsm.EventSucceeded, Whole: true})
 	require.EqualValues(t, price, r.asks(t, a.ID).Refunded)
 	require.NoError(t, r.tell(t.Context(), a, "re_9", 1299))
 	require.EqualValues(t, price, r.asks(t, a.ID).Refunded)
@@ -78,8 +78,8 @@ func shownRefundOfEverything(t *testing.T) {
 func shownRefundInAnotherCurrency(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsSucceeded)
-	r.show(a.ProviderPaymentID, made("re_1", fsm.NewsSucceeded, payment.Money{Minor: 700, Currency: "USD"}))
+	a := r.pay(t, "A-1", fsm.EventSucceeded)
+	r.show(a.ProviderPaymentID, made("re_1", fsm.EventSucceeded, payment.Money{Minor: 700, Currency: "USD"}))
 	require.Zero(t, r.asks(t, a.ID).Refunded)
 	require.Equal(t, []string{"currency_mismatch"}, rows[string](t, r, "SELECT kind FROM discrepancies"))
 	require.Empty(t, r.recorded(t))
@@ -91,12 +91,12 @@ func shownRefundInAnotherCurrency(t *testing.T) {
 func shownRefundOfOurs(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsSucceeded)
+	a := r.pay(t, "A-1", fsm.EventSucceeded)
 	require.NoError(t, r.refunds(t.Context(), a.ID, "refund-1", 700))
 	ours := rows[string](t, r, "SELECT refund_id::text FROM refunds")[0]
-	named := made("re_"+ours, fsm.NewsSucceeded, euro(700))
+	named := made("re_"+ours, fsm.EventSucceeded, euro(700))
 	named.Reference = ours
-	other := made("re_1", fsm.NewsSucceeded, euro(500))
+	other := made("re_1", fsm.EventSucceeded, euro(500))
 	other.Reference = "made by hand"
 	r.show(a.ProviderPaymentID, other, named)
 	require.EqualValues(t, 1200, r.asks(t, a.ID).Refunded)
@@ -108,10 +108,10 @@ func shownRefundOfOurs(t *testing.T) {
 func shownRefundAfterItFailed(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	a := r.pay(t, "A-1", fsm.NewsSucceeded)
-	r.show(a.ProviderPaymentID, made("re_1", fsm.NewsFailed, euro(700)))
+	a := r.pay(t, "A-1", fsm.EventSucceeded)
+	r.show(a.ProviderPaymentID, made("re_1", fsm.EventFailed, euro(700)))
 	require.Zero(t, r.asks(t, a.ID).Refunded)
-	r.show(a.ProviderPaymentID, made("re_1", fsm.NewsSucceeded, euro(700)))
+	r.show(a.ProviderPaymentID, made("re_1", fsm.EventSucceeded, euro(700)))
 	require.EqualValues(t, 700, r.asks(t, a.ID).Refunded)
 	require.Equal(t, []string{"needs_review"}, rows[string](t, r, "SELECT kind FROM discrepancies"))
 	r.resolved(t, a.ID)

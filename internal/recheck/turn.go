@@ -118,7 +118,7 @@ func (t *turn) round(ctx context.Context, account string, all []Attempt, done do
 		switch err := t.ask(ctx, account, a); {
 		case err == nil:
 			done[a.ID], failures = true, 0
-		case errors.Is(err, gateway.ErrHeldBack):
+		case errors.Is(err, gateway.ErrThrottled):
 			t.Counted(account, HeldBack)
 			return errEnd
 		case errors.Is(err, payment.ErrUnavailable):

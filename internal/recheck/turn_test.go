@@ -36,7 +36,7 @@ func TestTurn(t *testing.T) {
 }
 
 // past pays an order and has the attempt begun so long ago. Attempts of one test get ages that differ.
-func (r *env) past(t *testing.T, order payment.OrderID, says fsm.News, ago time.Duration) payment.Attempt {
+func (r *env) past(t *testing.T, order payment.OrderID, says fsm.Event, ago time.Duration) payment.Attempt {
 	t.Helper()
 	return r.aged(t, r.pay(t, order, says), payment.AttemptID(cell.Only.NewIDAt(time.Now().Add(-ago))))
 }
@@ -45,7 +45,7 @@ func (r *env) past(t *testing.T, order payment.OrderID, says fsm.News, ago time.
 func (r *env) many(t *testing.T, n int) (all []payment.Attempt) {
 	t.Helper()
 	for i := range n {
-		all = append(all, r.past(t, payment.OrderID(fmt.Sprintf("A-%d", i)), fsm.NewsSucceeded, day+time.Duration(n-i)*time.Minute))
+		all = append(all, r.past(t, payment.OrderID(fmt.Sprintf("A-%d", i)), fsm.EventSucceeded, day+time.Duration(n-i)*time.Minute))
 	}
 	return all
 }
@@ -70,7 +70,7 @@ func begun(t *testing.T) *env {
 func turnEachAgeOnce(t *testing.T) {
 	t.Parallel()
 	r := begun(t)
-	a := r.past(t, "A-1", fsm.NewsSucceeded, day-time.Minute)
+	a := r.past(t, "A-1", fsm.EventSucceeded, day-time.Minute)
 	r.turn(t)
 	require.Zero(t, r.asked(), "it is too young")
 	for i, age := range []time.Duration{day, 7 * day, 30 * day, 120 * day} {
@@ -105,14 +105,14 @@ func turnWhichAttempts(t *testing.T) {
 	t.Parallel()
 	r := begun(t)
 	require.Equal(t, []string{account}, r.rechecker(r.Runner).Lookups())
-	paid := r.past(t, "A-1", fsm.NewsSucceeded, day+5*time.Minute)
-	late := r.past(t, "A-2", fsm.NewsFailed, day+4*time.Minute)
+	paid := r.past(t, "A-1", fsm.EventSucceeded, day+5*time.Minute)
+	late := r.past(t, "A-2", fsm.EventFailed, day+4*time.Minute)
 	for i, change := range []string{
 		"provider_payment_id = ''",
 		"status = 'pending', stage = 'requested', finalized_at = NULL",
 		"account = 'webhooks only'",
 	} {
-		other := r.past(t, payment.OrderID(fmt.Sprintf("B-%d", i)), fsm.NewsFailed, day+time.Duration(3-i)*time.Minute)
+		other := r.past(t, payment.OrderID(fmt.Sprintf("B-%d", i)), fsm.EventFailed, day+time.Duration(3-i)*time.Minute)
 		_, err := r.db.Exec(t.Context(), "ALTER TABLE payment_attempts DISABLE TRIGGER ALL; UPDATE payment_attempts SET "+change+" WHERE attempt_id = '"+other.ID.String()+"'")
 		require.NoError(t, err)
 	}
@@ -129,8 +129,8 @@ func turnOldDatabase(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
 	for i, age := range []time.Duration{day, 7 * day, 30 * day, 120 * day} {
-		r.past(t, payment.OrderID(fmt.Sprintf("new-%d", i)), fsm.NewsSucceeded, age+23*time.Hour)
-		r.past(t, payment.OrderID(fmt.Sprintf("old-%d", i)), fsm.NewsSucceeded, age+25*time.Hour)
+		r.past(t, payment.OrderID(fmt.Sprintf("new-%d", i)), fsm.EventSucceeded, age+23*time.Hour)
+		r.past(t, payment.OrderID(fmt.Sprintf("old-%d", i)), fsm.EventSucceeded, age+25*time.Hour)
 	}
 	require.NoError(t, r.rechecker(r.Runner).Turn(t.Context(), account))
 	require.Equal(t, 4, r.asked())
@@ -192,7 +192,7 @@ func turnHeldBack(t *testing.T) {
 	r := begun(t)
 	all := r.many(t, 4)
 	held := all[2].ProviderPaymentID
-	r.failing(held, fmt.Errorf("%w: %w", gateway.ErrNotSent, gateway.ErrHeldBack))
+	r.failing(held, fmt.Errorf("%w: %w", gateway.ErrNotSent, gateway.ErrThrottled))
 	for range 12 { // more often than a failing attempt is tried
 		r.turn(t)
 	}

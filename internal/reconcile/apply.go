@@ -91,7 +91,7 @@ func (j *job) report(a *payment.Attempt, e gateway.Entry) payment.Report {
 	r := e.Report(payment.Cause{Kind: payment.CauseCheck, ID: "books " + e.ID})
 	r.BrowserMark = j.Accounts.Get(j.Account).BooksBrowserMarked && marked(e) && !slices.ContainsFunc(e.Names(), a.Knows)
 	if undoesUnknown(a, e) {
-		r.Refund, r.Says, r.Movements = nil, fsm.NewsMoney, []payment.Told{e.Movement}
+		r.Refund, r.Event, r.Movements = nil, fsm.EventMoney, []payment.MovementReport{e.Movement}
 	}
 	return r
 }

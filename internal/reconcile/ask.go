@@ -54,7 +54,7 @@ func (j *job) lookUp(ctx context.Context, id payment.AttemptID) (err error) {
 	pause := askPause
 	for try := 0; ; try++ {
 		_, err = j.Payments.Ask(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
-		if late := errors.Is(err, gateway.ErrHeldBack) || errors.Is(err, payment.ErrBusy); !late || try == askTries-1 {
+		if late := errors.Is(err, gateway.ErrThrottled) || errors.Is(err, payment.ErrBusy); !late || try == askTries-1 {
 			return err
 		}
 		if err := j.Pause(ctx, pause); err != nil {

@@ -34,7 +34,7 @@ func claims(t *testing.T) {
 			of := r.Accounts.Get(account)
 			of.BooksBrowserMarked, of.Live, of.Payees = tt.browser, &live, []string{"us"}
 			r.Accounts.Replace(map[string]gateway.Account{account: of})
-			r.bank.contains, r.bank.next = true, gateway.Outcome{News: fsm.NewsActionRequired}
+			r.bank.contains, r.bank.next = true, gateway.Outcome{Event: fsm.EventActionRequired}
 			a := r.pay(t, "A-1")
 			e := captured("PM1")
 			e.References = []string{a.ID.String()}

@@ -186,7 +186,7 @@ func (j *job) standing(a *payment.Attempt, e gateway.Entry) standing {
 }
 
 // disputed compares an entry about a dispute with the recorded movements.
-func disputed(a *payment.Attempt, m payment.Told) standing {
+func disputed(a *payment.Attempt, m payment.MovementReport) standing {
 	known, ok := a.Movement(m.Kind, cmp.Or(m.ID, m.Dispute))
 	switch {
 	case ok && m.Money.Currency != "" && (known.Money.Currency != m.Money.Currency || m.ID != "" && known.Money != m.Money):

@@ -125,8 +125,8 @@ func (b *bank) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, err
 	defer b.mu.Unlock()
 	out := b.next
 	b.next = gateway.Outcome{}
-	if out.News == "" {
-		out = gateway.Outcome{News: fsm.NewsSucceeded, Money: &c.Money}
+	if out.Event == "" {
+		out = gateway.Outcome{Event: fsm.EventSucceeded, Money: &c.Money}
 	}
 	id := "pay_" + string(c.Order)
 	if out.ProviderPaymentID = id; b.contains {
@@ -260,7 +260,7 @@ func rows(t *testing.T, r *env, sql string) []string {
 
 // entry is an entry of the books about a payment, dated now. Without an id its money is a total.
 func entry(id, of string, kind payment.MovementKind, movement string, money payment.Money) gateway.Entry {
-	return gateway.Entry{ID: id, Payment: of, Movement: payment.Told{Kind: kind, ID: movement, Money: money, At: time.Now().Add(-time.Minute)}}
+	return gateway.Entry{ID: id, Payment: of, Movement: payment.MovementReport{Kind: kind, ID: movement, Money: money, At: time.Now().Add(-time.Minute)}}
 }
 
 // captured is the entry of a payment's capture, with its fee and its net amount.

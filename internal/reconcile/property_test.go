@@ -109,11 +109,11 @@ func (r *env) live(t *testing.T, seed *rand.Rand, i int, mark string, begin time
 		r.bank.fails[a.ProviderPaymentID] = gateway.ErrNoSuchPayment
 		return
 	case 3: // its success was not reported
-		r.bank.next = gateway.Outcome{News: fsm.NewsProcessing}
+		r.bank.next = gateway.Outcome{Event: fsm.EventProcessing}
 		a := r.pay(t, order)
 		if !silent {
 			money := euros(price)
-			r.bank.stands[a.ProviderPaymentID] = gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: a.ProviderPaymentID, Money: &money}
+			r.bank.stands[a.ProviderPaymentID] = gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: a.ProviderPaymentID, Money: &money}
 		}
 		add(seed.IntN(days), captured(a.ProviderPaymentID))
 		return
@@ -124,7 +124,7 @@ func (r *env) live(t *testing.T, seed *rand.Rand, i int, mark string, begin time
 		refund, money := fmt.Sprintf("re_%s-%d", order, n), euros(int64(1+seed.IntN(300)))
 		add(1+n, entry("r"+refund, a.ProviderPaymentID, payment.MovementRefund, refund, money))
 		if !silent {
-			r.bank.shown(a.ProviderPaymentID, gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: refund, Money: &money})
+			r.bank.shown(a.ProviderPaymentID, gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: refund, Money: &money})
 		}
 	}
 	if seed.IntN(2) == 0 {

@@ -104,13 +104,13 @@ func lostSuccess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newEnv(t)
-			r.bank.next = gateway.Outcome{News: fsm.NewsProcessing}
+			r.bank.next = gateway.Outcome{Event: fsm.EventProcessing}
 			a := r.pay(t, "A-1")
 			require.Equal(t, fsm.Processing, a.State)
 			want := reconcile.Count{Entries: 1, Applied: 1}
 			if !silent {
 				money := euros(price)
-				r.bank.stands[a.ProviderPaymentID] = gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: a.ProviderPaymentID, Money: &money}
+				r.bank.stands[a.ProviderPaymentID] = gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: a.ProviderPaymentID, Money: &money}
 				want = reconcile.Count{Entries: 1, LookedUp: 1}
 			}
 			r.bank.books = []gateway.Entry{captured(a.ProviderPaymentID)}
@@ -136,8 +136,8 @@ func refundOnlyThere(t *testing.T) {
 			want := reconcile.Count{Entries: 3, Agreed: 1, Applied: 2}
 			if !silent {
 				five, three := euros(500), euros(300)
-				r.bank.shown(a.ProviderPaymentID, gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_1", Money: &five},
-					gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_2", Money: &three})
+				r.bank.shown(a.ProviderPaymentID, gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_1", Money: &five},
+					gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_2", Money: &three})
 				want = reconcile.Count{Entries: 3, Agreed: 1, LookedUp: 2}
 			}
 			r.bank.books = []gateway.Entry{
@@ -310,7 +310,7 @@ func putOff(t *testing.T) {
 		}
 		return nil
 	}
-	r.bank.fails[a.ProviderPaymentID] = fmt.Errorf("a limit: %w", gateway.ErrHeldBack)
+	r.bank.fails[a.ProviderPaymentID] = fmt.Errorf("a limit: %w", gateway.ErrThrottled)
 	r.reconcile(t)
 	require.Equal(t, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, pauses)
 	require.Equal(t, reconcile.Count{Missing: 1}, r.count)
@@ -323,7 +323,7 @@ func unanswered(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
 	one, two := r.pay(t, "A-1"), r.pay(t, "A-2")
-	r.bank.fails[one.ProviderPaymentID], r.bank.fails[two.ProviderPaymentID] = errDown, gateway.ErrNotTold
+	r.bank.fails[one.ProviderPaymentID], r.bank.fails[two.ProviderPaymentID] = errDown, gateway.ErrInconclusive
 	require.ErrorIs(t, r.tryReconcile(t), reconcile.ErrUnanswered)
 	require.Equal(t, reconcile.Count{Missing: 2, Unasked: 1, Unanswered: 1}, r.count)
 	require.Equal(t, []string{"1 payments could not be looked up: run it again later"}, rows(t, r, "SELECT failure FROM reconciliations WHERE finished_at IS NULL"))

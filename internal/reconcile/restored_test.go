@@ -47,7 +47,7 @@ func TestForgottenPaymentIsMadeAgain(t *testing.T) {
 		require.Equal(t, fsm.Succeeded, a.State)
 		require.EqualValues(t, price, a.Captured)
 		require.EqualValues(t, 500, a.Refunded)
-		require.Equal(t, payment.BegunBefore, a.Begun)
+		require.Equal(t, payment.OriginImported, a.Origin)
 		require.Equal(t, []string{"unknown_here  pay_A-1"}, r.open(t), "the shop may not have had its events")
 	}
 	require.Equal(t, reconcile.Count{Entries: 2, Agreed: 2}, r.count)
@@ -79,13 +79,13 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(entries []gateway.Entry)
 		// under is the state of the order's attempt; empty without an attempt.
-		under fsm.News
+		under fsm.Event
 		// held is set if that state may change: the run does not release the account.
 		held bool
 		text string
 	}{
-		"its order is being paid":  {under: fsm.NewsProcessing, held: true, text: "which is not over"},
-		"its order was paid again": {under: fsm.NewsSucceeded, text: "is paid by attempt"},
+		"its order is being paid":  {under: fsm.EventProcessing, held: true, text: "which is not over"},
+		"its order was paid again": {under: fsm.EventSucceeded, text: "is paid by attempt"},
 		"an order id of no order": {held: true, change: func(all []gateway.Entry) {
 			all[0].Order = payment.OrderID(strings.Repeat("o", 200))
 			all[1].Order = all[0].Order
@@ -105,7 +105,7 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 			r.restore()
 			if tt.under != "" {
 				money := euros(price)
-				r.bank.next = gateway.Outcome{News: tt.under, Money: &money}
+				r.bank.next = gateway.Outcome{Event: tt.under, Money: &money}
 				_, err := r.press(t, "A-1")
 				require.NoError(t, err)
 				_, err = r.db.Exec(t.Context(), "UPDATE attempt_references SET reference = 'pay_other' WHERE reference = 'pay_A-1'")

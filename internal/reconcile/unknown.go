@@ -163,9 +163,9 @@ func (j *job) lookUpMissing(ctx context.Context, ids []payment.AttemptID) error 
 		case errors.Is(err, gateway.ErrNoSuchPayment):
 			j.answered++
 			lost = append(lost, id)
-		case errors.Is(err, gateway.ErrUnsupported), errors.Is(err, gateway.ErrNotTold):
+		case errors.Is(err, gateway.ErrUnsupported), errors.Is(err, gateway.ErrInconclusive):
 			count.Unasked++
-		case errors.Is(err, gateway.ErrHeldBack), errors.Is(err, payment.ErrBusy):
+		case errors.Is(err, gateway.ErrThrottled), errors.Is(err, payment.ErrBusy):
 			count.Unanswered++
 		default:
 			silent = append(silent, id)

@@ -9,9 +9,9 @@ import (
 
 // Advance applies a report to a refund of an attempt that the transaction holds locked. It is
 // the only caller of fsm.NextRefund. The movements of the report must be recorded.
-func Advance(r *Refund, t payment.RefundTold, cause payment.Cause, undone bool, now time.Time) (fsm.Verdict, []payment.Finding) {
+func Advance(r *Refund, t payment.RefundReport, cause payment.Cause, undone bool, now time.Time) (fsm.Verdict, []payment.Finding) {
 	before := *r
-	step, err := fsm.NextRefund(r.State, t.Says)
+	step, err := fsm.NextRefund(r.State, t.Event)
 	if err != nil {
 		return payment.Ignored, nil
 	}
@@ -26,13 +26,13 @@ func Advance(r *Refund, t payment.RefundTold, cause payment.Cause, undone bool, 
 	switch {
 	case verdict == fsm.Conflict:
 		found = append(found, payment.Finding{Kind: payment.NeedsReview, About: payment.AboutPaidAfterFailedRefund, AboutID: id, Money: &money, Text: paidAfterFailed})
-	case t.Says == fsm.NewsFailed && undone:
+	case t.Event == fsm.EventFailed && undone:
 		found = append(found, payment.Finding{Kind: payment.RefundReversed, AboutID: id, Money: &money})
-	case t.Says == fsm.NewsFailed && !step.Moved():
+	case t.Event == fsm.EventFailed && !step.Moved():
 		verdict = fsm.Repeat
 	case step.Moved() && r.State == fsm.RefundFailed:
 		r.Failure = ofRefund(t.Failure)
-	case t.Says == fsm.NewsSucceeded && t.Money != nil && *t.Money != r.Money:
+	case t.Event == fsm.EventSucceeded && t.Money != nil && *t.Money != r.Money:
 		verdict = fsm.Conflict
 		found = append(found, payment.Finding{Kind: payment.AmountMismatch, AboutID: id, Money: t.Money, Text: paidOtherAmount})
 	}
@@ -59,7 +59,7 @@ const (
 // to the dashboard. A pending one fails.
 func Supersede(r *Refund, cause payment.Cause, now time.Time) {
 	if !r.State.Final() {
-		Advance(r, payment.RefundTold{Says: fsm.NewsFailed, Failure: NewFailure("not_started")}, cause, false, now)
+		Advance(r, payment.RefundReport{Event: fsm.EventFailed, Failure: NewFailure("not_started")}, cause, false, now)
 	}
 	r.ProviderRefundID = ""
 	r.Version++

@@ -61,7 +61,7 @@ func covered(a *payment.Attempt, refunds []Refund, r *Refund) bool {
 }
 
 // Find is the refund that a report names, nil without a match.
-func Find(refunds []*Refund, t payment.RefundTold) *Refund {
+func Find(refunds []*Refund, t payment.RefundReport) *Refund {
 	i := slices.IndexFunc(refunds, func(r *Refund) bool { return t.Reference != "" && t.Reference == r.ID.String() })
 	if i < 0 {
 		i = slices.IndexFunc(refunds, func(r *Refund) bool { return t.ProviderID != "" && t.ProviderID == r.ProviderRefundID })
@@ -74,7 +74,7 @@ func Find(refunds []*Refund, t payment.RefundTold) *Refund {
 
 // Movements are the money movements that a report of a refund implies. The refund is nil if the report names no recorded
 // refund.
-func Movements(t payment.RefundTold, a *payment.Attempt, r *Refund) []payment.Told {
+func Movements(t payment.RefundReport, a *payment.Attempt, r *Refund) []payment.MovementReport {
 	id, money := t.ProviderID, payment.Money{}
 	if t.Money != nil {
 		money = *t.Money
@@ -93,12 +93,12 @@ func Movements(t payment.RefundTold, a *payment.Attempt, r *Refund) []payment.To
 	counted := r != nil && (r.ProviderRefundID != "" || r.afterTotals(a))
 	switch {
 	case id == "":
-	case t.Says == fsm.NewsSucceeded && money.Minor > 0:
-		return []payment.Told{{Kind: payment.MovementRefund, ID: id, Money: money, Counted: counted}}
-	case t.Says == fsm.NewsFailed && paid && (r == nil || r.State != fsm.RefundFailed):
-		return []payment.Told{{Kind: payment.MovementRefundReversal, ID: id}}
+	case t.Event == fsm.EventSucceeded && money.Minor > 0:
+		return []payment.MovementReport{{Kind: payment.MovementRefund, ID: id, Money: money, Counted: counted}}
+	case t.Event == fsm.EventFailed && paid && (r == nil || r.State != fsm.RefundFailed):
+		return []payment.MovementReport{{Kind: payment.MovementRefundReversal, ID: id}}
 	case t.ProviderID != "" && money.Minor > 0 && !paid && !counted:
-		return []payment.Told{{Kind: payment.MovementRefund, Money: money, Reserve: true}}
+		return []payment.MovementReport{{Kind: payment.MovementRefund, Money: money, Reserve: true}}
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func NamedApart(a *payment.Attempt, refunds []*Refund) (apart int64) {
 // yet, as far as was reported.
 func BeforeCapture(r payment.Report, a *payment.Attempt) bool {
 	t := r.Refund
-	if t == nil || t.Says == fsm.NewsFailed {
+	if t == nil || t.Event == fsm.EventFailed {
 		return false
 	}
 	currency := a.Money.Currency

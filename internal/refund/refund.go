@@ -75,16 +75,16 @@ func (r Refund) Nameless() bool {
 // Superseded reports whether a refund turned out to be another one: it has no movement.
 func (r Refund) Superseded() bool { return r.Origin == ByProvider && r.ProviderRefundID == "" }
 
-// News is the report that leads to the refund's state.
-func (r Refund) News() fsm.News {
+// Event is the event that leads to the refund's state.
+func (r Refund) Event() fsm.Event {
 	switch r.State {
 	case fsm.RefundSucceeded:
-		return fsm.NewsSucceeded
+		return fsm.EventSucceeded
 	case fsm.RefundFailed:
-		return fsm.NewsFailed
+		return fsm.EventFailed
 	case fsm.RefundPending:
 	}
-	return fsm.NewsProcessing
+	return fsm.EventProcessing
 }
 
 // PaidBack reports whether the customer has the refund's money, as the attempt's movements have it.

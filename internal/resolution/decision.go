@@ -233,7 +233,7 @@ func (d *Decision) decide(ctx context.Context) error {
 func (d *Decision) settleHeld() {
 	c := d.Change(*d.attempt)
 	if c.Attempt.Failed() && c.Attempt.Unreleased() {
-		d.Apply(c, payment.Report{Says: fsm.NewsFailed, Ends: payment.HoldsAll, Cause: d.cause()})
+		d.Apply(c, payment.Report{Event: fsm.EventFailed, Releases: payment.HoldsAll, Cause: d.cause()})
 	}
 	if foreign := c.Attempt.Foreign(); d.discrepancy.Kind == payment.CurrencyMismatch && foreign.Minor > 0 {
 		d.record(c, payment.MovementRefund, foreign)
@@ -245,8 +245,8 @@ func (d *Decision) settleHeld() {
 func (d *Decision) record(c *changeset.Change, kind payment.MovementKind, held payment.Money) {
 	held.Minor += c.Attempt.SumIn(kind, held.Currency)
 	d.Apply(c, payment.Report{
-		Says: fsm.NewsMoney, Cause: d.cause(),
-		Movements: []payment.Told{{Kind: kind, ID: d.discrepancy.ID.String(), Money: held, Person: true}},
+		Event: fsm.EventMoney, Cause: d.cause(),
+		Movements: []payment.MovementReport{{Kind: kind, ID: d.discrepancy.ID.String(), Money: held, Person: true}},
 	})
 }
 
@@ -257,13 +257,13 @@ func (d *Decision) paid() {
 		names = append(names, ref.Name)
 	}
 	c, captured := d.Change(*d.attempt), d.captured()
-	told := payment.Told{Kind: payment.MovementCapture}
+	told := payment.MovementReport{Kind: payment.MovementCapture}
 	if captured != nil {
 		told.Money = *captured
 	}
 	report := payment.Report{
-		Payment: cmp.Or(d.found.paid.ProviderPaymentID, d.ProviderPaymentID), References: names, Says: fsm.NewsSucceeded,
-		Movements: []payment.Told{told}, Cause: d.cause(),
+		Payment: cmp.Or(d.found.paid.ProviderPaymentID, d.ProviderPaymentID), References: names, Event: fsm.EventSucceeded,
+		Movements: []payment.MovementReport{told}, Cause: d.cause(),
 	}
 	finding := c.Attempt.Mismatch(captured)
 	d.Apply(c, report)
@@ -295,15 +295,15 @@ func (d *Decision) over() {
 		}
 	}
 	if !c.Attempt.State.Final() {
-		d.Apply(c, payment.Report{Says: fsm.NewsFailed, Failure: payment.NewFailure(failure, ""), Ends: payment.HoldsAll, Cause: d.cause()})
+		d.Apply(c, payment.Report{Event: fsm.EventFailed, Failure: payment.NewFailure(failure, ""), Releases: payment.HoldsAll, Cause: d.cause()})
 	}
 }
 
 // decideRefund ends a refund.
 func (d *Decision) decideRefund() {
-	told := payment.RefundTold{Says: fsm.NewsFailed, Failure: refund.NewFailure("not_paid")}
+	told := payment.RefundReport{Event: fsm.EventFailed, Failure: refund.NewFailure("not_paid")}
 	if d.Resolution == review.ResolvedPaid {
-		told = payment.RefundTold{Says: fsm.NewsSucceeded, ProviderID: d.ProviderPaymentID, Money: d.found.refund.Money}
+		told = payment.RefundReport{Event: fsm.EventSucceeded, ProviderID: d.ProviderPaymentID, Money: d.found.refund.Money}
 	}
 	d.AdvanceRefund(d.Change(*d.attempt), d.refund, told, d.cause())
 }

@@ -55,8 +55,8 @@ func (l Lookups) Freed(ctx context.Context, d review.Discrepancy, choice Choice)
 	cause := payment.Cause{Kind: payment.CauseCheck, ID: "staff:" + choice.By}
 	if id, of := d.Refund(); of {
 		s, err := l.Sights.LookRefund(ctx, *d.AttemptID, id, cause)
-		if err == nil && !s.Silent && s.Says != "" && s.Says != fsm.NewsFailed {
-			err = contradicted("the refund is " + string(s.Says))
+		if err == nil && !s.Silent && s.Event != "" && s.Event != fsm.EventFailed {
+			err = contradicted("the refund is " + string(s.Event))
 		}
 		return Evidence{silent: s.Silent}, err
 	}
@@ -70,12 +70,12 @@ func (l Lookups) Freed(ctx context.Context, d review.Discrepancy, choice Choice)
 // freed compares a resolution that frees money with the status of the payment.
 func freed(d review.Discrepancy, choice Choice, s gateway.Sight) (Evidence, error) {
 	a := s.Attempt
-	if d.Kind == payment.CurrencyMismatch && !s.Foreign && s.Says != fsm.NewsFailed {
+	if d.Kind == payment.CurrencyMismatch && !s.Foreign && s.Event != fsm.EventFailed {
 		return Evidence{silent: true}, nil // the payment's state in its own currency proves nothing about the other one
 	}
 	returned := !a.HoldsMoney() && a.Sums(payment.MovementCapture)+foreignCaptures(a) > 0
-	switch s.Says {
-	case fsm.NewsSucceeded:
+	switch s.Event {
+	case fsm.EventSucceeded:
 		if returned {
 			return Evidence{}, nil
 		}
@@ -83,19 +83,19 @@ func freed(d review.Discrepancy, choice Choice, s gateway.Sight) (Evidence, erro
 			return Evidence{silent: true}, nil
 		}
 		return Evidence{}, contradicted("the payment is paid, and " + held(a) + " of it was not given back")
-	case fsm.NewsAuthorized:
+	case fsm.EventAuthorized:
 		return Evidence{}, contradicted("its money is on hold. Cancel the payment, or release the hold there")
-	case fsm.NewsProcessing:
+	case fsm.EventProcessing:
 		return Evidence{}, contradicted("the payment is under way")
-	case fsm.NewsSoftFailed:
+	case fsm.EventSoftFailed:
 		return Evidence{silent: true}, nil // nothing is taken; some providers show a declined payment so for ever, even a cancelled one
-	case fsm.NewsActionRequired:
+	case fsm.EventActionRequired:
 		// A person ends a payment that the provider can't cancel.
 		if a.State.Final() || !s.Cancels || d.About == payment.AboutNotCancelled {
 			return Evidence{silent: true}, nil
 		}
 		return Evidence{}, contradicted("the payment is open: its customer may still pay it. Cancel it first")
-	case fsm.NewsUnknown, fsm.NewsFailed, fsm.NewsMoney, fsm.NewsDisputed, fsm.NewsReopened, fsm.NewsProcessingAgain:
+	case fsm.EventUnknown, fsm.EventFailed, fsm.EventMoney, fsm.EventDisputed, fsm.EventReopened, fsm.EventProcessingAgain:
 	}
 	return Evidence{}, nil
 }
@@ -154,10 +154,10 @@ func (l Lookups) payment(ctx context.Context, account gateway.Account, a payment
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment):
 		return Evidence{}, contradicted("it has no payment " + name)
-	case err != nil, out.News == fsm.NewsUnknown, out.News == "":
+	case err != nil, out.Event == fsm.EventUnknown, out.Event == "":
 		return Evidence{silent: true}, nil //nolint:nilerr // then a second person must agree
-	case out.News != fsm.NewsSucceeded:
-		return Evidence{}, contradicted("the payment " + name + " is " + string(out.News))
+	case out.Event != fsm.EventSucceeded:
+		return Evidence{}, contradicted("the payment " + name + " is " + string(out.Event))
 	case out.Payee != "" && len(account.Payees) > 0 && !slices.Contains(account.Payees, out.Payee):
 		return Evidence{}, contradicted("the payment " + name + " was paid to " + out.Payee + ", which is not this account")
 	case out.Live != nil && account.Live != nil && *out.Live != *account.Live:
@@ -194,9 +194,9 @@ func (l Lookups) refund(ctx context.Context, p gateway.Provider, a payment.Attem
 		return Evidence{}, contradicted("it has no refund " + name)
 	case err != nil:
 		return Evidence{silent: true}, nil //nolint:nilerr // then a second person must confirm
-	case out.Unnamed, out.News != fsm.NewsSucceeded && out.News != fsm.NewsFailed:
+	case out.Unnamed, out.Event != fsm.EventSucceeded && out.Event != fsm.EventFailed:
 		return Evidence{silent: true}, nil
-	case out.News == fsm.NewsFailed:
+	case out.Event == fsm.EventFailed:
 		return Evidence{}, contradicted("the refund " + name + " is failed")
 	}
 	return Evidence{refund: out, stranger: out.Money != nil && *out.Money != r.Money}, nil

@@ -32,7 +32,7 @@ func (r *Runner) Askable(a payment.Attempt) bool {
 // pending attempt is rechecked. An attempt that can't be looked up is returned unchanged.
 //
 // The results are applied before an error is returned. The error is ErrNotShown with the provider's error. The latter is
-// gateway.ErrNoSuchPayment for a named payment that the provider does not find, and gateway.ErrHeldBack for a throttled
+// gateway.ErrNoSuchPayment for a named payment that the provider does not find, and gateway.ErrThrottled for a throttled
 // lookup.
 func (r *Runner) Ask(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
 	ctx = context.WithoutCancel(ctx)
@@ -115,7 +115,7 @@ func (r *Runner) apply(ctx context.Context, a payment.Attempt, reports []payment
 				continue
 			}
 			if since {
-				report.Ends = payment.HoldsBefore
+				report.Releases = payment.HoldsBefore
 			}
 			s.Apply(c, report)
 		}
@@ -140,7 +140,7 @@ func (r *Runner) lookups(ctx context.Context, a payment.Attempt, refunds []refun
 		switch {
 		case err == nil && !out.Unnamed:
 			reports = append(reports, refundReport(one.ID, out, cause))
-		case err != nil && !errors.Is(err, gateway.ErrNoSuchPayment) && !errors.Is(err, gateway.ErrNotTold) && !errors.Is(err, gateway.ErrUnsupported):
+		case err != nil && !errors.Is(err, gateway.ErrNoSuchPayment) && !errors.Is(err, gateway.ErrInconclusive) && !errors.Is(err, gateway.ErrUnsupported):
 			return reports, err
 		}
 	}

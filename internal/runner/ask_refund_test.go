@@ -29,7 +29,7 @@ func (*ledger) Capabilities() payment.Capabilities { return payment.Capabilities
 
 func (l *ledger) LookupRefund(_ context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	l.refs = append(l.refs, r)
-	return gateway.RefundOutcome{}, gateway.ErrNotTold
+	return gateway.RefundOutcome{}, gateway.ErrInconclusive
 }
 
 // TestSend_refundOfThePaymentThatHoldsTheMoney: a refund is looked up by its own payment, not by another payment of the
@@ -49,7 +49,7 @@ func TestSend_refundOfThePaymentThatHoldsTheMoney(t *testing.T) {
 			{ID: "5000", State: fsm.PaymentFailed}, {ID: "5001", Container: "page", State: fsm.PaymentCaptured, Captured: 1999},
 		},
 	}
-	o := a.NewOperation(payment.OperationRefund, payment.OriginRequest, a.ReadAt)
+	o := a.NewOperation(payment.OperationRefund, payment.OperationOriginRequest, a.ReadAt)
 	o.RefundID = payment.RefundID(uuid.New())
 	task := runner.TaskOf(a, o, payment.Ask, "")
 	task.Refund = &refund.Refund{ID: o.RefundID, Money: payment.Money{Minor: 700, Currency: "EUR"}}

@@ -18,7 +18,7 @@ import (
 func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	var before []payment.Report
 	can, op := p.Capabilities(), &t.Operation
-	elsewhere := t.Attempt.Begun == payment.BegunElsewhere
+	elsewhere := t.Attempt.Origin == payment.OriginExternal
 	if named := t.Attempt.ProviderPaymentID != ""; !named || (t.Attempt.Failed() || elsewhere) && !can.Blind {
 		asked := r.look(ctx, p, t, permit, cause)
 		before = asked.Reports
@@ -27,7 +27,7 @@ func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit 
 		}
 		nameless := t.Attempt.ProviderPaymentID == "" && (!can.CancelByReference || elsewhere)
 		left := len(toCancel(&t.Attempt, op))
-		soft := slices.ContainsFunc(before, func(r payment.Report) bool { return r.Says == fsm.NewsSoftFailed }) // it may hold money unseen
+		soft := slices.ContainsFunc(before, func(r payment.Report) bool { return r.Event == fsm.EventSoftFailed }) // it may hold money unseen
 		switch {
 		case nameless, t.Attempt.Succeeded() && op.Payment == "", t.Attempt.Failed() && (left == 0 && !soft || len(before) == 0):
 			return asked
@@ -50,7 +50,7 @@ func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit 
 // look is ask. For an external attempt it also looks for further payments by our reference.
 func (r *Runner) look(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	res := r.ask(ctx, p, t, permit, cause)
-	if t.Attempt.Begun != payment.BegunElsewhere || t.Attempt.ProviderPaymentID == "" || !p.Capabilities().Find || res.Outcome != gateway.CallAsked {
+	if t.Attempt.Origin != payment.OriginExternal || t.Attempt.ProviderPaymentID == "" || !p.Capabilities().Find || res.Outcome != gateway.CallAsked {
 		return res
 	}
 	call, end := r.call(ctx, permit)

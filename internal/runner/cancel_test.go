@@ -29,7 +29,7 @@ func (r *receiver) Capabilities() payment.Capabilities { return r.can }
 
 func (r *receiver) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
 	r.sent = append(r.sent, c)
-	return gateway.Outcome{News: fsm.NewsProcessing}, nil
+	return gateway.Outcome{Event: fsm.EventProcessing}, nil
 }
 
 // TestCancelByReference: a payment that its provider has not named is cancelled by our reference, where
@@ -38,15 +38,15 @@ func TestCancelByReference(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		can     payment.Capabilities
-		begun   payment.Begun
+		begun   payment.Origin
 		state   fsm.State
 		outcome gateway.CallOutcome
 		sent    int
 	}{
-		"by_reference":    {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.BegunHere, fsm.AwaitingCustomer, gateway.CallAccepted, 1},
-		"by_its_id_only":  {payment.Capabilities{Blind: true, Cancel: true}, payment.BegunHere, fsm.AwaitingCustomer, gateway.CallAsked, 0},
-		"failed_already":  {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.BegunHere, fsm.Failed, gateway.CallAsked, 0},
-		"begun_elsewhere": {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.BegunElsewhere, fsm.AwaitingCustomer, gateway.CallAsked, 0},
+		"by_reference":    {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.OriginPaylatch, fsm.AwaitingCustomer, gateway.CallAccepted, 1},
+		"by_its_id_only":  {payment.Capabilities{Blind: true, Cancel: true}, payment.OriginPaylatch, fsm.AwaitingCustomer, gateway.CallAsked, 0},
+		"failed_already":  {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.OriginPaylatch, fsm.Failed, gateway.CallAsked, 0},
+		"begun_elsewhere": {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.OriginExternal, fsm.AwaitingCustomer, gateway.CallAsked, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,8 +58,8 @@ func TestCancelByReference(t *testing.T) {
 					Accounts: current.Of(map[string]gateway.Account{"": {Provider: p}}),
 				},
 			})
-			a := payment.Attempt{ID: payment.AttemptID(uuid.New()), Begun: tt.begun, State: tt.state, ReadAt: time.Now()}
-			o := a.NewOperation(payment.OperationCancel, payment.OriginPolicy, a.ReadAt)
+			a := payment.Attempt{ID: payment.AttemptID(uuid.New()), Origin: tt.begun, State: tt.state, ReadAt: time.Now()}
+			o := a.NewOperation(payment.OperationCancel, payment.OperationOriginPolicy, a.ReadAt)
 			res := r.Send(t.Context(), runner.TaskOf(a, o, payment.Send, ""), r.Permit(), payment.Cause{})
 			require.Equal(t, tt.outcome, res.Outcome)
 			require.Len(t, p.sent, tt.sent)

@@ -14,7 +14,7 @@ func (r *Runner) conclude(s *changeset.Changeset, c *changeset.Change, rec *reco
 	op := operationOf(c, rec.task)
 	ours := op.Fence == rec.task.Operation.Fence && op.Open() && op.LeaseUntil != nil
 	res := rec.result
-	if ours && (res.Outcome == gateway.CallRefused || res.Outcome == gateway.CallUnfit) {
+	if ours && (res.Outcome == gateway.CallRefused || res.Outcome == gateway.CallUnsupported) {
 		r.refused(s, c, rec)
 	}
 	if ours && res.Inference != nil && res.Inference.Concludes == gateway.NotCaptured {
@@ -26,7 +26,7 @@ func (r *Runner) conclude(s *changeset.Changeset, c *changeset.Change, rec *reco
 			continue
 		}
 		if since {
-			report.Ends = payment.HoldsBefore // a hold reported meanwhile may be younger
+			report.Releases = payment.HoldsBefore // a hold reported meanwhile may be younger
 		}
 		s.Apply(c, report)
 	}
@@ -66,18 +66,18 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 	case payment.OperationCharge:
 		op.Refuse("refused")
 		failure := res.Failure
-		if res.Outcome == gateway.CallUnfit {
+		if res.Outcome == gateway.CallUnsupported {
 			failure = payment.NotStarted()
 		}
 		s.Apply(c, payment.Report{
-			OfAttempt: true, Says: fsm.NewsFailed, Failure: failure, Ends: payment.HoldsAll, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
+			OfAttempt: true, Event: fsm.EventFailed, Failure: failure, Releases: payment.HoldsAll, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
 		})
 	case payment.OperationCapture:
-		if ended(op.Kind, res.News()) {
+		if ended(op.Kind, res.Event()) {
 			return // the reports end it, and are compared with its amount
 		}
 		op.Refuse("refused")
-		if !rec.refused && res.News() != fsm.NewsSoftFailed {
+		if !rec.refused && res.Event() != fsm.EventSoftFailed {
 			s.NotMade(c, op)
 		}
 	case payment.OperationCancel:
@@ -85,7 +85,7 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 	case payment.OperationRefund:
 		op.Refuse("refused")
 		failure := res.Failure
-		if res.Outcome == gateway.CallUnfit {
+		if res.Outcome == gateway.CallUnsupported {
 			failure = refund.NewFailure("not_started")
 		}
 		r.failRefund(s, c, rec, failure)
@@ -98,11 +98,11 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 // cancelRefused ends a cancel that the provider does not carry out. A person decides about the hold of a failed attempt
 // that could not be released. A soft decline is looked up again.
 func (r *Runner) cancelRefused(s *changeset.Changeset, c *changeset.Change, rec *recording) {
-	op, says := operationOf(c, rec.task), rec.result.News()
-	if c.Attempt.Failed() && says == fsm.NewsSoftFailed {
+	op, says := operationOf(c, rec.task), rec.result.Event()
+	if c.Attempt.Failed() && says == fsm.EventSoftFailed {
 		return
 	}
-	if says == fsm.NewsFailed || says == fsm.NewsSucceeded {
+	if says == fsm.EventFailed || says == fsm.EventSucceeded {
 		return // the reports end it
 	}
 	if op.Tries++; r.givenUp(op, rec.result, s.Now()) && !c.Attempt.Failed() {
@@ -127,8 +127,8 @@ func secondRefused(s *changeset.Changeset, c *changeset.Change, op *payment.Oper
 }
 
 // ended reports whether a payment that stands so needs the command no more.
-func ended(kind payment.OperationKind, says fsm.News) bool {
-	return says == fsm.NewsFailed || says == fsm.NewsSucceeded && kind == payment.OperationCapture
+func ended(kind payment.OperationKind, says fsm.Event) bool {
+	return says == fsm.EventFailed || says == fsm.EventSucceeded && kind == payment.OperationCapture
 }
 
 func (r *Runner) capabilities(a payment.Attempt) (can payment.Capabilities) {
@@ -147,12 +147,12 @@ func (r *Runner) cancelled(s *changeset.Changeset, c *changeset.Change, rec *rec
 		}
 		return
 	}
-	if cancel.Sends == 0 && rec.result.Cancelled.Outcome != gateway.CallNotSent && rec.result.Cancelled.Outcome != gateway.CallHeldBack {
+	if cancel.Sends == 0 && rec.result.Cancelled.Outcome != gateway.CallNotSent && rec.result.Cancelled.Outcome != gateway.CallThrottled {
 		cancel.Take(payment.Send, s.Now(), s.Now())
 		cancel.LeaseUntil = nil
 		cancel.Lose()
 	}
-	if rec.result.Cancelled.News() == fsm.NewsFailed {
+	if rec.result.Cancelled.Event() == fsm.EventFailed {
 		for _, report := range rec.result.Cancelled.Reports {
 			s.Apply(c, report)
 		}
@@ -173,13 +173,13 @@ func (r *Runner) moved(s *changeset.Changeset, c *changeset.Change, rec *recordi
 	case gateway.CallUnknown:
 		op.Lose()
 		if op.Kind == payment.OperationCharge && len(res.Reports) == 0 && !rec.poison {
-			s.Apply(c, payment.Report{Says: fsm.NewsUnknown, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()}})
+			s.Apply(c, payment.Report{Event: fsm.EventUnknown, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()}})
 		}
-	case gateway.CallNotSent, gateway.CallHeldBack:
+	case gateway.CallNotSent, gateway.CallThrottled:
 		r.notSent(s, c, rec)
 	case gateway.CallAsked:
 		r.lookup(s, c, rec)
-	case gateway.CallRefused, gateway.CallUnfit:
+	case gateway.CallRefused, gateway.CallUnsupported:
 		if op.Kind == payment.OperationCapture && op.State == fsm.OperationSent {
 			op.Refuse("refused") // the reports were of no end
 		}
@@ -206,7 +206,7 @@ func (r *Runner) notSent(s *changeset.Changeset, c *changeset.Change, rec *recor
 	if op.State != fsm.OperationSent {
 		return
 	}
-	waits := op.Origin == payment.OriginRequest && op.Fence == 1
+	waits := op.Origin == payment.OperationOriginRequest && op.Fence == 1
 	switch {
 	case op.Sends > 1 || !waits:
 		op.Restore()
@@ -216,7 +216,7 @@ func (r *Runner) notSent(s *changeset.Changeset, c *changeset.Change, rec *recor
 	case op.Kind == payment.OperationCharge:
 		op.Miss("not_started")
 		s.Apply(c, payment.Report{
-			OfAttempt: true, Says: fsm.NewsFailed, Failure: payment.NotStarted(), Ends: payment.HoldsAll, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
+			OfAttempt: true, Event: fsm.EventFailed, Failure: payment.NotStarted(), Releases: payment.HoldsAll, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
 		})
 	case op.Kind == payment.OperationRefund:
 		op.Miss("not_started")
@@ -239,7 +239,7 @@ func (r *Runner) lookup(s *changeset.Changeset, c *changeset.Change, rec *record
 		if c.Attempt.ProviderPaymentID != "" {
 			op.Accept()
 		} else if len(res.Reports) == 0 {
-			s.Apply(c, payment.Report{Says: fsm.NewsUnknown, Cause: payment.Cause{Kind: payment.CauseCheck, ID: op.Key()}})
+			s.Apply(c, payment.Report{Event: fsm.EventUnknown, Cause: payment.Cause{Kind: payment.CauseCheck, ID: op.Key()}})
 		}
 	}
 }
@@ -250,7 +250,7 @@ func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recordi
 	switch {
 	case i.Concludes == gateway.NotCaptured:
 		op.Refuse("not_captured")
-		if !rec.refused && rec.result.News() != fsm.NewsSoftFailed {
+		if !rec.refused && rec.result.Event() != fsm.EventSoftFailed {
 			s.NotMade(c, op)
 		}
 	case op.Kind == payment.OperationRefund:
@@ -269,7 +269,7 @@ func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recordi
 			charge.Miss("not_started")
 		}
 		s.Apply(c, payment.Report{
-			OfAttempt: true, Says: fsm.NewsFailed, Failure: failure, Ends: payment.HoldsAll, Cause: i.Cause,
+			OfAttempt: true, Event: fsm.EventFailed, Failure: failure, Releases: payment.HoldsAll, Cause: i.Cause,
 		})
 	}
 }
@@ -277,7 +277,7 @@ func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recordi
 // failRefund fails the refund of an operation.
 func (r *Runner) failRefund(s *changeset.Changeset, c *changeset.Change, rec *recording, f *payment.Failure) {
 	if pending := s.Refund(c.Attempt.ID, rec.task.Operation.RefundID); pending != nil && pending.State == fsm.RefundPending {
-		s.AdvanceRefund(c, pending, payment.RefundTold{Says: fsm.NewsFailed, Failure: f}, payment.Cause{Kind: payment.CauseCall, ID: rec.task.Operation.Key()})
+		s.AdvanceRefund(c, pending, payment.RefundReport{Event: fsm.EventFailed, Failure: f}, payment.Cause{Kind: payment.CauseCall, ID: rec.task.Operation.Key()})
 	}
 }
 

@@ -39,7 +39,7 @@ func (l *lister) Find(context.Context, payment.AttemptID) (gateway.Outcome, erro
 
 func (l *lister) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	l.calls, l.again = append(l.calls, "charge"), c.Again
-	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "pay_2", Money: &payment.Money{Minor: 1, Currency: "EUR"}}, nil
+	return gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: "pay_2", Money: &payment.Money{Minor: 1, Currency: "EUR"}}, nil
 }
 
 // TestFindFirst: a charge that may have been made is looked up before it is sent again. It is sent only if the provider
@@ -56,17 +56,17 @@ func TestFindFirst(t *testing.T) {
 		"not_found":       {2, gateway.ErrNoSuchPayment, []string{"find", "charge"}, gateway.CallAccepted},
 		"found":           {2, nil, []string{"find"}, gateway.CallAsked},
 		"nothing_is_told": {2, errors.New("502"), []string{"find"}, gateway.CallAsked},
-		"held_back":       {2, gateway.ErrHeldBack, []string{"find"}, gateway.CallHeldBack},
+		"held_back":       {2, gateway.ErrThrottled, []string{"find"}, gateway.CallThrottled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &lister{missing: tt.missing, found: gateway.Outcome{News: fsm.NewsAuthorized, ProviderPaymentID: "pay_1"}}
+			p := &lister{missing: tt.missing, found: gateway.Outcome{Event: fsm.EventAuthorized, ProviderPaymentID: "pay_1"}}
 			r := runner.New(runner.Options{
 				ProviderTimeout: time.Minute, Now: time.Now,
 				Rules: changeset.Rules{Schedule: schedule.Schedule{Lease: time.Minute}, Accounts: current.Of(map[string]gateway.Account{"": {Provider: p}})},
 			})
 			a := payment.Attempt{ID: payment.AttemptID(uuid.New()), State: fsm.OutcomeUnknown, ReadAt: time.Now()}
-			o := a.NewOperation(payment.OperationCharge, payment.OriginRequest, a.ReadAt)
+			o := a.NewOperation(payment.OperationCharge, payment.OperationOriginRequest, a.ReadAt)
 			o.Sends = tt.sends
 			res := r.Send(t.Context(), runner.TaskOf(a, o, payment.Send, gateway.Details{Token: "tok_1"}.Text()), r.Permit(), payment.Cause{})
 			require.Equal(t, tt.outcome, res.Outcome)
@@ -100,7 +100,7 @@ func TestFindFirstPermit(t *testing.T) {
 			t.Parallel()
 			sent := now.Add(-tt.age)
 			a := payment.Attempt{ID: payment.AttemptID(uuid.New()), State: fsm.OutcomeUnknown, CreatedAt: sent}
-			o := a.NewOperation(payment.OperationCharge, payment.OriginRequest, sent)
+			o := a.NewOperation(payment.OperationCharge, payment.OperationOriginRequest, sent)
 			o.Sends, o.FirstSentAt, o.SealedRequest = tt.sends, &sent, []byte("sealed")
 			require.Equal(t, tt.want, a.Permit(&o, payment.Order{}, tt.can, now))
 		})

@@ -31,13 +31,13 @@ func (r *Runner) Look(ctx context.Context, id payment.AttemptID, cause payment.C
 	if sight.Silent = !known; sight.Silent {
 		return sight, nil
 	}
-	sight.Says = furthest(outs)
+	sight.Event = furthest(outs)
 	sight.Foreign = slices.ContainsFunc(outs, func(o gateway.Outcome) bool { return o.Money != nil && o.Money.Currency != a.Money.Currency })
-	if sight.Says == fsm.NewsUnknown || len(outs) == 0 && a.State.Final() {
+	if sight.Event == fsm.EventUnknown || len(outs) == 0 && a.State.Final() {
 		sight.Silent = true
 		return sight, nil
 	}
-	if sight.Says == "" || sight.Says == fsm.NewsFailed {
+	if sight.Event == "" || sight.Event == fsm.EventFailed {
 		return sight, nil // the resolution decides
 	}
 	reports = append(reports, r.undone(ctx, a, refunds, outs, cause)...)
@@ -75,7 +75,7 @@ func (r *Runner) looked(ctx context.Context, a payment.Attempt, can payment.Capa
 	case err == nil:
 		return outs, reports, true
 	case !named && errors.Is(err, gateway.ErrNoSuchPayment):
-		proves := (can.FindConsistent || a.Begun == payment.BegunElsewhere) && a.Unreported()
+		proves := (can.FindConsistent || a.Origin == payment.OriginExternal) && a.Unreported()
 		return nil, nil, proves && r.neverArrived(Task{Attempt: a}, can)
 	}
 	return nil, nil, false
@@ -95,16 +95,16 @@ func (r *Runner) undone(ctx context.Context, a payment.Attempt, refunds []refund
 }
 
 // furthest is the status of the payments in some responses: the payment that holds the most counts.
-func furthest(outs []gateway.Outcome) (says fsm.News) {
-	order := []fsm.News{
-		fsm.NewsFailed, fsm.NewsUnknown, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded,
+func furthest(outs []gateway.Outcome) (says fsm.Event) {
+	order := []fsm.Event{
+		fsm.EventFailed, fsm.EventUnknown, fsm.EventSoftFailed, fsm.EventActionRequired, fsm.EventProcessing, fsm.EventAuthorized, fsm.EventSucceeded,
 	}
 	at := -1
 	for _, out := range outs {
-		if i := slices.Index(order, out.News); i > at {
-			at, says = i, out.News
+		if i := slices.Index(order, out.Event); i > at {
+			at, says = i, out.Event
 		} else if i < 0 {
-			return fsm.NewsUnknown
+			return fsm.EventUnknown
 		}
 	}
 	return says
@@ -125,13 +125,13 @@ func (r *Runner) LookRefund(ctx context.Context, of payment.AttemptID, id paymen
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment) && can.RefundsConsistent && one.ProviderRefundID == "" && r.refundNeverArrived(a, id, can):
 		return gateway.Sight{Attempt: a}, nil
-	case err != nil, out.Unnamed, out.News == fsm.NewsUnknown, out.News == "":
+	case err != nil, out.Unnamed, out.Event == fsm.EventUnknown, out.Event == "":
 		return gateway.Sight{Silent: true, Attempt: a}, nil //nolint:nilerr // then a second person must agree
-	case out.News == fsm.NewsFailed:
-		return gateway.Sight{Says: fsm.NewsFailed, Attempt: a}, nil
+	case out.Event == fsm.EventFailed:
+		return gateway.Sight{Event: fsm.EventFailed, Attempt: a}, nil
 	}
 	a, err = r.apply(ctx, a, []payment.Report{refundReport(one.ID, out, cause)})
-	return gateway.Sight{Says: out.News, Attempt: a}, err
+	return gateway.Sight{Event: out.Event, Attempt: a}, err
 }
 
 // stillRefund is still of a refund: of others a runner may have the operation.

@@ -14,8 +14,8 @@ import (
 // reschedule sets the next due time of an operation, and applies the consequences of its age.
 func (r *Runner) reschedule(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, res, now := operationOf(c, rec.task), rec.result, s.Now()
-	first := op.Fence == 1 && op.Origin == payment.OriginRequest && res.Outcome != gateway.CallAsked
-	if op.Open() && res.Outcome != gateway.CallHeldBack && !first {
+	first := op.Fence == 1 && op.Origin == payment.OperationOriginRequest && res.Outcome != gateway.CallAsked
+	if op.Open() && res.Outcome != gateway.CallThrottled && !first {
 		op.Tries++
 	}
 	if op.Open() && op.RefundID == (payment.RefundID{}) && looksUp(op.Kind) {
@@ -60,12 +60,12 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 	for _, report := range rec.result.Reports {
 		if report.Approved && a.TakesApproval(now) {
 			op.Finish("approved")
-			c.Add(a.NewOperation(payment.OperationComplete, payment.OriginPolicy, now))
+			c.Add(a.NewOperation(payment.OperationComplete, payment.OperationOriginPolicy, now))
 			return
 		}
 	}
 	last := len(rec.result.Reports) - 1
-	if last < 0 || account.Provider == nil || a.Begun == payment.BegunElsewhere || rec.result.Reports[last].Cause.Kind == payment.CauseCall || !account.Lives.Outlived(*a, rec.result.News(), now) {
+	if last < 0 || account.Provider == nil || a.Origin == payment.OriginExternal || rec.result.Reports[last].Cause.Kind == payment.CauseCall || !account.Lives.Outlived(*a, rec.result.Event(), now) {
 		return
 	}
 	refused := a.CancelWanted()
@@ -73,7 +73,7 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 		notCancelled(s, c)
 	}
 	if account.Provider.Capabilities().Cancel {
-		s.Want(c, payment.OriginExpiry)
+		s.EnsureCancel(c, payment.OperationOriginExpiry)
 		if a.Failure == nil {
 			a.Failure = payment.NewFailure("expired", "")
 		}
@@ -88,7 +88,7 @@ func (r *Runner) expire(s *changeset.Changeset, c *changeset.Change, rec *record
 	if r.Reachable(c.Attempt) && (!looked || !can.Cancel) {
 		return false
 	}
-	s.Abandon(c, payment.OriginExpiry, payment.NewFailure("expired", ""), payment.Cause{Kind: payment.CauseCheck, ID: "expired"})
+	s.Abandon(c, payment.OperationOriginExpiry, payment.NewFailure("expired", ""), payment.Cause{Kind: payment.CauseCheck, ID: "expired"})
 	return true
 }
 
@@ -101,7 +101,7 @@ func notCancelled(s *changeset.Changeset, c *changeset.Change) {
 
 // givenUp reports whether an operation is past the give-up threshold.
 func (r *Runner) givenUp(op *payment.Operation, res gateway.CallResult, now time.Time) bool {
-	return r.Schedule.GivenUp(op.Tries, res.Outcome == gateway.CallHeldBack, now.Sub(op.CreatedAt))
+	return r.Schedule.GivenUp(op.Tries, res.Outcome == gateway.CallThrottled, now.Sub(op.CreatedAt))
 }
 
 // giveUp opens a discrepancy, once, for an operation past the give-up threshold: it is not expected to move on by
@@ -126,7 +126,7 @@ func (r *Runner) giveUp(s *changeset.Changeset, c *changeset.Change, rec *record
 	case op.Kind == payment.OperationCancel && a.Failed():
 		op.Refuse("not_released")
 		s.Unreleased(c)
-	case op.Kind == payment.OperationCancel && rec.result.News() == fsm.NewsSoftFailed:
+	case op.Kind == payment.OperationCancel && rec.result.Event() == fsm.EventSoftFailed:
 		notCancelled(s, c)
 	case !looksUp(op.Kind), a.State == fsm.OutcomeUnknown, r.silent(*a, rec.result, now):
 		s.Find(c, payment.Finding{
@@ -139,9 +139,9 @@ func (r *Runner) giveUp(s *changeset.Changeset, c *changeset.Change, rec *record
 // silent reports whether nothing could be found out about an attempt for longer than any
 // life.
 func (r *Runner) silent(a payment.Attempt, res gateway.CallResult, now time.Time) bool {
-	lives, says := r.Accounts.Get(a.Account).Lives, res.News()
-	return (says == "" || says == fsm.NewsUnknown) && lives.Outlived(a, fsm.NewsProcessing, now) &&
-		(a.State != fsm.Authorized || lives.Outlived(a, fsm.NewsAuthorized, now))
+	lives, says := r.Accounts.Get(a.Account).Lives, res.Event()
+	return (says == "" || says == fsm.EventUnknown) && lives.Outlived(a, fsm.EventProcessing, now) &&
+		(a.State != fsm.Authorized || lives.Outlived(a, fsm.EventAuthorized, now))
 }
 
 // giveUpRefund is giveUp for a refund. A refund that the provider has accepted is never given up. A refund without a
@@ -154,7 +154,7 @@ func (r *Runner) giveUpRefund(s *changeset.Changeset, c *changeset.Change, rec *
 	}
 	processing := false
 	for _, report := range rec.result.Reports {
-		processing = processing || report.Refund != nil && report.Refund.Says == fsm.NewsProcessing && !report.Refund.Unnamed
+		processing = processing || report.Refund != nil && report.Refund.Event == fsm.EventProcessing && !report.Refund.Unnamed
 	}
 	f := payment.Finding{Kind: payment.NeedsReview, About: payment.AboutRefundUnknown, AboutID: open.ID.String(), Money: &open.Money}
 	switch {
@@ -193,7 +193,7 @@ func (r *Runner) attribute(s *changeset.Changeset, c *changeset.Change, op *paym
 	if len(fits) != 1 || !nameless.Nameless() {
 		return false
 	}
-	s.AdvanceRefund(c, nameless, payment.RefundTold{ProviderID: fits[0].ProviderID, Says: fsm.NewsSucceeded, Money: &nameless.Money},
+	s.AdvanceRefund(c, nameless, payment.RefundReport{ProviderID: fits[0].ProviderID, Event: fsm.EventSucceeded, Money: &nameless.Money},
 		payment.Cause{Kind: payment.CauseCheck, ID: "refund_is"})
 	return true
 }

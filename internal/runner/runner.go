@@ -174,7 +174,7 @@ func (r *Runner) next(ctx context.Context, id payment.AttemptID, every time.Dura
 		s := changeset.New(tx, r.Rules)
 		c := s.Change(a)
 		if err := o.Withheld(a.ID); err != nil && !a.State.Final() && a.LeasedOperation(tx.Now()) == nil {
-			s.Withhold(c, withheldBy(err))
+			s.RequestCancel(c, withheldBy(err))
 		}
 		for _, op := range []*payment.Operation{c.Attempt.OpenCancel(), c.Attempt.OpenTake(), c.Attempt.OpenOperation(string(payment.OperationCheck))} {
 			if op != nil {
@@ -190,11 +190,11 @@ func (r *Runner) next(ctx context.Context, id payment.AttemptID, every time.Dura
 }
 
 // withheldBy is the origin of the cancel of an attempt that its order withholds.
-func withheldBy(err error) payment.Origin {
+func withheldBy(err error) payment.OperationOrigin {
 	if errors.Is(err, payment.ErrOrderCancelled) {
-		return payment.OriginOrderCancel
+		return payment.OperationOriginOrderCancel
 	}
-	return payment.OriginPolicy
+	return payment.OperationOriginPolicy
 }
 
 // RecheckRefund is Recheck of a refund.

@@ -32,7 +32,7 @@ func (r *Runner) send(ctx context.Context, t Task, permit gateway.Permit, cause 
 	p := account.Provider
 	switch kind := t.Operation.Kind; {
 	case kind == payment.OperationRefund && t.Decision == payment.Send && r.HoldsRefunds(t.Attempt.Account):
-		return gateway.CallResult{Outcome: gateway.CallHeldBack}
+		return gateway.CallResult{Outcome: gateway.CallThrottled}
 	case kind == payment.OperationCharge && t.Decision == payment.Send && t.Operation.Sends <= 1 && r.HoldsPays():
 		return gateway.CallResult{Outcome: gateway.CallNotSent} // noticed since the pay began
 	case kind == payment.OperationRefund && t.Decision == payment.Send:
@@ -83,7 +83,7 @@ func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit 
 		return gateway.CallResult{Outcome: gateway.CallRefused, Failure: out.Failure}
 	}
 	res := result(t, out, err)
-	if res.Outcome == gateway.CallAccepted && out.News == fsm.NewsSoftFailed {
+	if res.Outcome == gateway.CallAccepted && out.Event == fsm.EventSoftFailed {
 		r.cancelDeclined(ctx, p, t, permit, out, &res)
 	}
 	return res
@@ -112,7 +112,7 @@ func begin(ctx context.Context, p gateway.Provider, t Task, request string, perm
 // cancelDeclined cancels a declined payment that could still succeed, under the same lease, so that the decline is final
 // at once. If the cancel does not get through, its own operation continues it.
 func (r *Runner) cancelDeclined(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, out gateway.Outcome, res *gateway.CallResult) {
-	cancel := t.Attempt.NewOperation(payment.OperationCancel, payment.OriginPolicy, t.Attempt.ReadAt)
+	cancel := t.Attempt.NewOperation(payment.OperationCancel, payment.OperationOriginPolicy, t.Attempt.ReadAt)
 	done := r.sendCancel(ctx, p, t, permit, target{Payment: out.ProviderPaymentID, Container: out.Container, Key: cancel.Key()}, math.MaxInt64)
 	res.Cancelled = &done
 }
@@ -126,8 +126,8 @@ func (r *Runner) findFirst(ctx context.Context, p gateway.Provider, t Task, perm
 	switch {
 	case err == nil:
 		return gateway.CallResult{Outcome: gateway.CallAsked, Reports: gateway.Reports(out, cause)}, false
-	case errors.Is(err, gateway.ErrHeldBack):
-		return gateway.CallResult{Outcome: gateway.CallHeldBack}, false
+	case errors.Is(err, gateway.ErrThrottled):
+		return gateway.CallResult{Outcome: gateway.CallThrottled}, false
 	}
 	return gateway.CallResult{Outcome: gateway.CallAsked}, errors.Is(err, gateway.ErrNoSuchPayment)
 }
@@ -165,15 +165,15 @@ func (r *Runner) quiet(t Task) time.Duration {
 
 // orAsk looks up the status of the payment after a call that leaves it open.
 func (r *Runner) orAsk(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause, res gateway.CallResult) gateway.CallResult {
-	if res.Outcome == gateway.CallAccepted || res.Outcome == gateway.CallRefused && len(res.Reports) > 0 || res.Outcome == gateway.CallHeldBack {
+	if res.Outcome == gateway.CallAccepted || res.Outcome == gateway.CallRefused && len(res.Reports) > 0 || res.Outcome == gateway.CallThrottled {
 		return res
 	}
 	asked := r.ask(ctx, p, t, permit, cause)
 	res.Reports = append(res.Reports, asked.Reports...)
-	if t.Operation.Kind == payment.OperationCharge || res.Outcome != gateway.CallUnfit && res.Outcome != gateway.CallRefused {
+	if t.Operation.Kind == payment.OperationCharge || res.Outcome != gateway.CallUnsupported && res.Outcome != gateway.CallRefused {
 		res.Inference = asked.Inference
-		if asked.Outcome == gateway.CallHeldBack {
-			res.Outcome = gateway.CallHeldBack
+		if asked.Outcome == gateway.CallThrottled {
+			res.Outcome = gateway.CallThrottled
 		}
 	}
 	return res
@@ -196,9 +196,9 @@ func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gat
 			res.Inference = &gateway.Inference{Concludes: gateway.NotCaptured, Cause: cause}
 		}
 		return res
-	case errors.Is(err, gateway.ErrHeldBack):
-		return gateway.CallResult{Outcome: gateway.CallHeldBack, Reports: reports}
-	case errors.Is(err, gateway.ErrNoSuchPayment) && (can.FindConsistent || a.Begun == payment.BegunElsewhere) && a.Unreported() && r.neverArrived(t, can):
+	case errors.Is(err, gateway.ErrThrottled):
+		return gateway.CallResult{Outcome: gateway.CallThrottled, Reports: reports}
+	case errors.Is(err, gateway.ErrNoSuchPayment) && (can.FindConsistent || a.Origin == payment.OriginExternal) && a.Unreported() && r.neverArrived(t, can):
 		return gateway.CallResult{Outcome: gateway.CallAsked, Inference: &gateway.Inference{Concludes: gateway.NeverArrived, Cause: cause}}
 	}
 	return gateway.CallResult{Outcome: gateway.CallAsked, Reports: reports}
@@ -228,7 +228,7 @@ func (r *Runner) standings(ctx context.Context, p gateway.Provider, a *payment.A
 
 // notCaptured reports whether a lookup shows that nothing was captured.
 func notCaptured(out gateway.Outcome, can payment.Capabilities) bool {
-	return out.News == fsm.NewsSoftFailed || out.News == fsm.NewsAuthorized && !can.CaptureUnseen
+	return out.Event == fsm.EventSoftFailed || out.Event == fsm.EventAuthorized && !can.CaptureUnseen
 }
 
 // neverArrived reports whether the attempt's charge was sent so long ago that a consistent
@@ -273,8 +273,8 @@ func (r *Runner) refund(ctx context.Context, p gateway.Provider, t Task, permit 
 }
 
 func refundReport(id payment.RefundID, out gateway.RefundOutcome, cause payment.Cause) payment.Report {
-	return payment.Report{Says: fsm.NewsMoney, Cause: cause, Refund: &payment.RefundTold{
-		ProviderID: out.ProviderRefundID, Reference: id.String(), Says: out.News, Money: out.Money, Failure: out.Failure, Unnamed: out.Unnamed,
+	return payment.Report{Event: fsm.EventMoney, Cause: cause, Refund: &payment.RefundReport{
+		ProviderID: out.ProviderRefundID, Reference: id.String(), Event: out.Event, Money: out.Money, Failure: out.Failure, Unnamed: out.Unnamed,
 	}}
 }
 
@@ -292,8 +292,8 @@ func (r *Runner) askRefund(ctx context.Context, p gateway.Provider, t Task, perm
 	switch {
 	case err == nil:
 		return gateway.CallResult{Outcome: gateway.CallAsked, Reports: []payment.Report{refundReport(t.Refund.ID, out, cause)}}
-	case errors.Is(err, gateway.ErrHeldBack):
-		return gateway.CallResult{Outcome: gateway.CallHeldBack}
+	case errors.Is(err, gateway.ErrThrottled):
+		return gateway.CallResult{Outcome: gateway.CallThrottled}
 	case errors.Is(err, gateway.ErrNoSuchPayment) && can.RefundsConsistent && t.Refund.ProviderRefundID == "" &&
 		age > can.Resendable()+schedule.GiveUpLeases*r.Schedule.Lease:
 		return gateway.CallResult{Outcome: gateway.CallAsked, Inference: &gateway.Inference{Concludes: gateway.NeverArrived, Cause: cause}}

@@ -107,14 +107,14 @@ func (r *Runner) permit(s *changeset.Changeset, a *payment.Attempt, order paymen
 // unreachable reports whether the payment to be cancelled is external and can't be cancelled at its provider: it
 // ends without a cancel.
 func (r *Runner) unreachable(a payment.Attempt, kind payment.OperationKind) bool {
-	return kind == payment.OperationCancel && a.Begun == payment.BegunElsewhere && !r.Reachable(a) && a.State != fsm.Authorized && !a.State.Final()
+	return kind == payment.OperationCancel && a.Origin == payment.OriginExternal && !r.Reachable(a) && a.State != fsm.Authorized && !a.State.Final()
 }
 
 // decided writes a decision. It reports whether the runner goes on.
 func (r *Runner) decided(s *changeset.Changeset, c *changeset.Change, name payment.OperationName, order payment.Order, d payment.Decision) bool {
 	now := s.Now()
 	if sends := d == payment.Send || d == payment.Ask; sends && r.unreachable(c.Attempt, name.Kind) {
-		s.Abandon(c, payment.OriginPolicy, payment.NewFailure("canceled", ""), payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"})
+		s.Abandon(c, payment.OperationOriginPolicy, payment.NewFailure("canceled", ""), payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"})
 		return false
 	}
 	op := func() *payment.Operation { return c.Attempt.Operation(name.Kind, name.Number) }
@@ -142,7 +142,7 @@ func (r *Runner) decided(s *changeset.Changeset, c *changeset.Change, name payme
 	case payment.Send, payment.Ask:
 	}
 	if err := order.Withheld(name.AttemptID); err != nil && op().RefundID == (payment.RefundID{}) && !c.Attempt.State.Final() {
-		s.Want(c, withheldBy(err))
+		s.EnsureCancel(c, withheldBy(err))
 	}
 	end := now.Add(r.Schedule.Lease)
 	op().Take(d, now, end)
@@ -164,7 +164,7 @@ func waitUntil(a *payment.Attempt, name payment.OperationName, now time.Time) *t
 // canceled is the report of a charge that was withdrawn before it was sent.
 func canceled() payment.Report {
 	return payment.Report{
-		OfAttempt: true, Says: "failed", Failure: payment.NewFailure("canceled", ""), Ends: payment.HoldsAll,
+		OfAttempt: true, Event: "failed", Failure: payment.NewFailure("canceled", ""), Releases: payment.HoldsAll,
 		Cause: payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"},
 	}
 }

@@ -63,9 +63,9 @@ func (s Schedule) NeverArrived(op *payment.Operation, can payment.Capabilities, 
 	return now.Sub(last) > GiveUpLeases*s.Lease
 }
 
-// Lives are how long attempts of an account may stay where they are before they are
+// MaxAge are how long attempts of an account may stay where they are before they are
 // cancelled. Zero means the default.
-type Lives struct {
+type MaxAge struct {
 	// AwaitingCustomer counts from the pay, 1 h by default.
 	AwaitingCustomer time.Duration
 	// Authorized counts from the authorisation, 7 days by default.
@@ -78,21 +78,21 @@ type Lives struct {
 const day = 24 * time.Hour
 
 // SlowLife is Slow, or its default.
-func (l Lives) SlowLife() time.Duration { return cmp.Or(l.Slow, 14*day) }
+func (l MaxAge) SlowLife() time.Duration { return cmp.Or(l.Slow, 14*day) }
 
 // Outlived reports whether an attempt has stayed too long where the provider has just reported it
 // to be. Time alone never suffices: without a report it is false. The attempt's own stage does not
 // count, since one that awaited the customer may be with a bank by now. A customer has as long as the
 // attempt says itself, if it does.
-func (l Lives) Outlived(a payment.Attempt, says fsm.News, now time.Time) bool {
+func (l MaxAge) Outlived(a payment.Attempt, says fsm.Event, now time.Time) bool {
 	switch {
 	case a.State.Final():
 		return false
-	case says == fsm.NewsProcessing:
+	case says == fsm.EventProcessing:
 		return now.Sub(a.CreatedAt) > l.SlowLife()
-	case a.State == fsm.Authorized && (says == fsm.NewsAuthorized || says == fsm.NewsActionRequired):
+	case a.State == fsm.Authorized && (says == fsm.EventAuthorized || says == fsm.EventActionRequired):
 		return now.Sub(a.UpdatedAt) > cmp.Or(l.Authorized, 7*day)
-	case says == fsm.NewsActionRequired, says == fsm.NewsSoftFailed && a.DeclinedOnPage():
+	case says == fsm.EventActionRequired, says == fsm.EventSoftFailed && a.DeclinedOnPage():
 		return a.ExpiresAt == nil && now.Sub(a.CreatedAt) > cmp.Or(l.AwaitingCustomer, time.Hour)
 	}
 	return false

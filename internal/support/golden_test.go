@@ -240,7 +240,7 @@ func TestTimelineSentences(t *testing.T) {
 		c.Activity = append(c.Activity, note(activity.NoteCall, what, "", "processing", 1, 3+float64(i)/10, 4))
 	}
 	for i, what := range []string{"confirm", "cancel", "cancel_order", "refund"} {
-		c.Activity = append(c.Activity, note(activity.NotePress, what, shop, "", 1, 4+float64(i)/10, 4.5),
+		c.Activity = append(c.Activity, note(activity.NoteCommand, what, shop, "", 1, 4+float64(i)/10, 4.5),
 			note(activity.NoteReuse, what, "admin:ada", "", 2, 5+float64(i)/10, 5.5), note(activity.NoteRefused, what, customer, "busy", 1, 6+float64(i)/10, 6.5))
 	}
 	for i, outcome := range strings.Fields("payment_in_progress order_paid order_cancelled busy final not_capturable capture_exceeds not_refundable refund_exceeds refundable_changed new_one") {

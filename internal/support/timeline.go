@@ -132,7 +132,7 @@ func (h AttemptHistory) moves() []Entry {
 const imported = "The payment was made before paylatch was in use; it was imported later, together with its outcome."
 
 func (h AttemptHistory) pressed() string {
-	if h.Attempt.Begun == payment.BegunElsewhere {
+	if h.Attempt.Origin == payment.OriginExternal {
 		return "The shop registered a payment of " + amount.Of(h.Attempt.Money) + " that it starts at the provider itself."
 	}
 	text := "The customer pressed Pay for " + amount.Of(h.Attempt.Money) + "."

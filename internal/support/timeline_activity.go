@@ -30,7 +30,7 @@ func (h AttemptHistory) activity(n activity.Note) Entry {
 		detail["times"] = n.Times
 		text := "The provider sent a webhook " + strings.TrimSuffix(repeated("again", n.Times), ",") + " that had been received before; nothing changed."
 		return Entry{n.At, EntryWebhook, h.provider(), text, detail}
-	case activity.NotePress:
+	case activity.NoteCommand:
 		return Entry{n.At, EntryRequest, n.Actor, commander(n.Actor) + " requested " + sentence(requested, n.What, "a change") + ".", detail}
 	case activity.NoteRefused:
 		detail["times"] = n.Times

@@ -133,7 +133,7 @@ func (h AttemptHistory) approval(id payment.RefundID) *AuditEntry {
 // log has it. A shop acts on behalf of its customer.
 func (h AttemptHistory) refunder(r refund.Refund) string {
 	for _, n := range h.Activity {
-		if n.Kind == activity.NotePress && n.What == "refund" && n.RefundID == r.ID {
+		if n.Kind == activity.NoteCommand && n.What == "refund" && n.RefundID == r.ID {
 			return h.requester(n)
 		}
 	}

@@ -34,8 +34,8 @@ func (e *examination) disputes() {
 
 // toldOfDisputes are the reports of the attempt's stored events by the provider's id of the dispute.
 // What a lookup has brought in the place of an event is not stored.
-func (e *examination) toldOfDisputes() map[string][]payment.DisputeTold {
-	told := map[string][]payment.DisputeTold{}
+func (e *examination) toldOfDisputes() map[string][]payment.DisputeReport {
+	told := map[string][]payment.DisputeReport{}
 	for _, s := range e.Events {
 		lookedUp := s.Event.NeedsFetch && !inbound.CountsBeside(s.Event)
 		if s.Unreadable != nil || notApplied(s.Verdict) || s.Verdict == inbound.Duplicate || lookedUp {
@@ -51,8 +51,8 @@ func (e *examination) toldOfDisputes() map[string][]payment.DisputeTold {
 
 // standsAsTold compares a dispute with the reports of it that have a time. It may be further on, by
 // a lookup, by an event that is deleted by now, or by a report without a time.
-func (e *examination) standsAsTold(d payment.Dispute, told []payment.DisputeTold) {
-	undated := func(t payment.DisputeTold) bool { return t.At.IsZero() }
+func (e *examination) standsAsTold(d payment.Dispute, told []payment.DisputeReport) {
+	undated := func(t payment.DisputeReport) bool { return t.At.IsZero() }
 	movedOn := slices.ContainsFunc(told, undated)
 	want := payment.NewDispute(e.Attempt, d.ProviderDisputeID)
 	for _, t := range told {

@@ -15,7 +15,7 @@ func (e *examination) replay() {
 		e.differs("log_is_there", "there is no log of version 1 to %d", e.Attempt.Version)
 		return
 	}
-	a := payment.Attempt{Money: e.Attempt.Money, State: e.Attempt.Begun.First()}
+	a := payment.Attempt{Money: e.Attempt.Money, State: e.Attempt.Origin.First()}
 	for i, t := range e.Log {
 		if t.Version != i+1 {
 			e.differs("versions_without_gaps", "version %d of the log follows %d", t.Version, i)
@@ -50,16 +50,16 @@ func (e *examination) count(a *payment.Attempt, last int) {
 // step checks that the report of one version leads to its state. One that is in conflict
 // with what the attempt is for moves none, and a discrepancy has it.
 func (e *examination) step(t payment.Transition) {
-	step, err := fsm.Next(t.From, t.News)
+	step, err := fsm.Next(t.From, t.Event)
 	switch {
 	case err != nil:
 		e.differs("log_replays", "version %d: %v", t.Version, err)
 	case step.To == t.To:
 	case t.From == t.To && e.opened(payment.AmountMismatch, payment.CurrencyMismatch):
-	case t.From == t.To && t.From == fsm.Authorized && (t.News == fsm.NewsFailed || t.News == fsm.NewsProcessing):
+	case t.From == t.To && t.From == fsm.Authorized && (t.Event == fsm.EventFailed || t.Event == fsm.EventProcessing):
 		// It was the failure of one transaction beside another that holds the money.
 	default:
-		e.differs("log_replays", "version %d: %s in %s leads to %s; the log has %s", t.Version, t.News, t.From, step.To, t.To)
+		e.differs("log_replays", "version %d: %s in %s leads to %s; the log has %s", t.Version, t.Event, t.From, step.To, t.To)
 	}
 }
 

@@ -31,7 +31,7 @@ func (a *archive) Evidence(_ context.Context, after payment.AttemptID, limit int
 		if attempt.ID.String() > after.String() && len(all) < limit {
 			e := verify.Evidence{Attempt: attempt, Order: attempt.Money}
 			if i%2 == 0 {
-				e.Log = []payment.Transition{attempt.Born()}
+				e.Log = []payment.Transition{attempt.InitialTransition()}
 			}
 			all = append(all, e)
 		}

@@ -119,10 +119,10 @@ func roomRows() []row {
 		{auth.ErrSealed, "internal"},
 		{gateway.ErrAccountPaused, "account-paused"},
 		{gateway.ErrNotSent, "internal"},
-		{gateway.ErrUnfit, "internal"},
-		{gateway.ErrHeldBack, "internal"},
+		{gateway.ErrUnsupportedRequest, "internal"},
+		{gateway.ErrThrottled, "internal"},
 		{gateway.ErrNoSuchPayment, "internal"},
-		{gateway.ErrNotTold, "internal"},
+		{gateway.ErrInconclusive, "internal"},
 		{gateway.ErrUnsupported, "internal"},
 		{gateway.ErrPermitEnded, "internal"},
 

@@ -52,7 +52,7 @@ func (r Renderer) Attempt(v payment.View) gen.Attempt {
 		Amount: v.Money.Minor, Currency: string(v.Money.Currency),
 		AmountCaptured: v.AmountCaptured(), AmountRefunded: v.AmountRefunded(), AmountDisputed: v.AmountDisputed(),
 		Capture:            gen.AttemptCapture(v.Capture),
-		Origin:             gen.AttemptOrigin(cmp.Or(v.Begun, payment.BegunHere)),
+		Origin:             gen.AttemptOrigin(cmp.Or(v.Origin, payment.OriginPaylatch)),
 		Payments:           payments(v.Attempt),
 		Disputes:           make([]gen.Dispute, len(v.Disputes)),
 		CanStartNewAttempt: v.CanStartNew, Version: v.Version,

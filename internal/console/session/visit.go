@@ -98,7 +98,7 @@ func (v *Visit) Everywhere() bool { return len(v.Cells) > 0 && v.Cell == "" }
 
 // Left keeps which cells were left out of what was read, for the frame, where an error is only that; it returns any other.
 func (v *Visit) Left(err error) error {
-	left, some := errors.AsType[*parts.LeftOutError](err)
+	left, some := errors.AsType[*parts.OmittedError](err)
 	if !some {
 		return err
 	}

@@ -19,7 +19,7 @@ func Attempt(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) payme
 	a := payment.Attempt{
 		ID: payment.AttemptID(row.AttemptID), OrderID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID),
 		RequestID: payment.RequestID(row.ClientRequestID), RequestHash: idempotency.HashOf(row.RequestHash),
-		Account: row.Account, Begun: payment.Begun(row.Origin), ExpiresAt: row.ExpiresAt, ProviderPaymentID: row.ProviderPaymentID, State: State(row.Status, row.Stage),
+		Account: row.Account, Origin: payment.Origin(row.Origin), ExpiresAt: row.ExpiresAt, ProviderPaymentID: row.ProviderPaymentID, State: State(row.Status, row.Stage),
 		Money:      payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Authorized: row.AmountAuthorized, Captured: row.AmountCaptured, Refunded: row.AmountRefunded, Disputed: row.AmountDisputed,
 		ForeignMoney: row.ForeignMoney, LastMovement: int(row.Movements),
@@ -87,7 +87,7 @@ func AttemptsInsertParams(attempts []payment.Attempt) *dbsqlc.AttemptsInsertPara
 		p.ClientRequestIds = append(p.ClientRequestIds, string(a.RequestID))
 		p.RequestHashes = append(p.RequestHashes, a.RequestHash[:])
 		p.Accounts = append(p.Accounts, a.Account)
-		begun := cmp.Or(a.Begun, payment.BegunHere)
+		begun := cmp.Or(a.Origin, payment.OriginPaylatch)
 		p.Origins = append(p.Origins, string(begun))
 		p.Stages = append(p.Stages, string(begun.First()))
 		p.ExpiresAts = append(p.ExpiresAts, orZero(a.ExpiresAt))

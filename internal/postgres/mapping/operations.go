@@ -15,7 +15,7 @@ func Operations(rows []*dbsqlc.Operations) map[payment.AttemptID][]payment.Opera
 	for _, r := range rows {
 		o := payment.Operation{
 			OrderID: payment.OrderID(r.OrderID), AttemptID: payment.AttemptID(r.AttemptID), Kind: payment.OperationKind(r.Kind), Number: int(r.Number),
-			Account: r.Account, Amount: r.Amount, Origin: payment.Origin(r.Origin), OriginID: r.OriginID, State: fsm.OperationState(r.State),
+			Account: r.Account, Amount: r.Amount, Origin: payment.OperationOrigin(r.Origin), OriginID: r.OriginID, State: fsm.OperationState(r.State),
 			Sends: int(r.Sends), Fence: r.Fence, LeaseUntil: r.LeaseUntil, Tries: int(r.Tries), NextAt: r.NextAt, FirstSentAt: r.FirstSentAt,
 			ProviderRef: r.ProviderRef, Result: r.Result, CreatedAt: r.CreatedAt, Payment: r.Payment,
 		}

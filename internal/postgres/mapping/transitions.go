@@ -32,7 +32,7 @@ func TransitionsInsertParams(changes []changeset.AttemptWrite) (*dbsqlc.Transiti
 		a := &changes[i].Attempt
 		for _, tr := range changes[i].Transitions {
 			detail, err := json.Marshal(logDetail{
-				string(tr.News), tr.Facts.ProviderPaymentID, tr.Facts.Authorized, tr.Facts.Captured,
+				string(tr.Event), tr.Facts.ProviderPaymentID, tr.Facts.Authorized, tr.Facts.Captured,
 				tr.Facts.Disputed, tr.Facts.Refunded, tr.Facts.ForeignMoney, tr.Facts.NextAction, tr.LastMovement,
 			})
 			if err != nil {
@@ -60,7 +60,7 @@ func Transition(row *dbsqlc.AttemptTransitions) (payment.Transition, error) {
 	}
 	to := fsm.State(row.ToStage)
 	return payment.Transition{
-		Version: int(row.Version), From: fsm.State(row.FromStage), To: to, News: fsm.News(d.News),
+		Version: int(row.Version), From: fsm.State(row.FromStage), To: to, Event: fsm.Event(d.News),
 		Cause: payment.Cause{Kind: payment.CauseKind(row.Cause), ID: row.CauseID}, At: row.At,
 		Facts: payment.Facts{
 			State: to, ProviderPaymentID: d.ProviderPaymentID, Authorized: d.Authorized, Captured: d.Captured,

@@ -25,7 +25,7 @@ func (p paymentResponse) waits() bool {
 // waiting returns the outcome of an offer that waits for its customer. The resulting payment may have another
 // pspReference. An OFFER_CLOSED has the offer's pspReference.
 func (p paymentResponse) waiting() gateway.Outcome {
-	o := gateway.Outcome{News: fsm.NewsActionRequired, NextAction: nextAction(p.Action), Container: p.PSPReference}
+	o := gateway.Outcome{Event: fsm.EventActionRequired, NextAction: nextAction(p.Action), Container: p.PSPReference}
 	if p.PSPReference != "" {
 		o.References = []string{p.PSPReference}
 	}

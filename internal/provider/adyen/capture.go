@@ -60,13 +60,13 @@ func (c *Client) received(id string, refused *refusal, err error) (gateway.Outco
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused == nil:
-		return gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}, nil
+		return gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: id}, nil
 	case refused.Code == codeNoPayment:
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case refused.turnedAway():
 		return gateway.Outcome{}, refused.err()
 	}
-	return gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id, Refused: true}, nil
+	return gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: id, Refused: true}, nil
 }
 
 func (c *Client) modify(ctx context.Context, id, verb, key string, l gateway.Permit, body modification) (modification, *refusal, error) {

@@ -66,7 +66,7 @@ func TestANewCardWithAChallenge(t *testing.T) {
 		"channel": `"Web"`, "origin": `"https://shop.example"`, "shopperStatement": `"SHOP A-1"`, "authenticationData": `{"attemptAuthentication":"always"}`,
 		"storePaymentMethod": "", "shopperInteraction": "", "lineItems": "",
 	}, body)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Equal(t, payment.ActionSDK, o.NextAction.Type)
 	require.JSONEq(t, `{"action":{"type":"threeDS2","subtype":"fingerprint","token":"eyJ0","paymentMethodType":"scheme"}}`, string(o.NextAction.Data))
 }
@@ -77,7 +77,7 @@ func TestHowTheCustomerGoesOn(t *testing.T) {
 		methodRedirect: payment.ActionRedirect, methodPosted: payment.ActionPostForm, methodVoucher: payment.ActionDisplay, methodApp: payment.ActionSDK,
 	} {
 		_, o := sent(t, func(c *gateway.Charge) { c.Token = token })
-		require.Equal(t, fsm.NewsActionRequired, o.News, token)
+		require.Equal(t, fsm.EventActionRequired, o.Event, token)
 		require.Equal(t, want, o.NextAction.Type, token)
 	}
 }
@@ -114,7 +114,7 @@ func TestAStoredMethodIsChargedByTheMerchant(t *testing.T) {
 		"recurringProcessingModel": `"UnscheduledCardOnFile"`, "shopperInteraction": `"ContAuth"`,
 		"paymentMethod": `{"type":"scheme","storedPaymentMethodId":"8415698462516992"}`,
 	}, body)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 }
 
 func completion(ch gateway.Charge, details string) gateway.Completion {
@@ -142,7 +142,7 @@ func TestASecondStepSendsTheDetails(t *testing.T) {
 		require.Equal(t, "POST /v72/payments/details", sent.line)
 		require.Equal(t, "0123-complete-0", sent.header.Get("Idempotency-Key"))
 		require.JSONEq(t, want, sent.body)
-		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Equal(t, fsm.EventSucceeded, o.Event)
 	}
 }
 
@@ -176,18 +176,18 @@ func TestWhatASecondStepComesTo(t *testing.T) {
 	<-seen
 	for _, details := range []string{"", "null", "[]", "{}", `"x"`} {
 		_, err := c.Complete(t.Context(), completion(ch, details))
-		require.ErrorIs(t, err, gateway.ErrUnfit, details)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, details)
 	}
 	require.Empty(t, seen)
 	step := completion(ch, `{"odd":"x"}`)
 	o, err := c.Complete(t.Context(), step)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "14_017")}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "14_017")}, o)
 	step = completion(ch, `{"redirectResult":"refused"}`)
 	step.IdempotencyKey = "0123-complete-1"
 	o, err = c.Complete(t.Context(), step)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsFailed, o.News)
+	require.Equal(t, fsm.EventFailed, o.Event)
 	require.Equal(t, "card_declined", o.Failure.Code)
 	require.False(t, o.RefusesCall(), "it is how the payment stands")
 }
@@ -202,7 +202,7 @@ func TestACancelByReference(t *testing.T) {
 	id := payment.AttemptID(uuid.New())
 	o, err := c.Cancel(t.Context(), gateway.Cancel{Attempt: id, IdempotencyKey: "0123-cancel-0", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing}, o)
 	sent := <-seen
 	require.Equal(t, "POST /v72/cancels", sent.line)
 	require.Equal(t, "0123-cancel-0", sent.header.Get("Idempotency-Key"))

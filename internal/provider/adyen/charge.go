@@ -55,7 +55,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	}
 	request, err := c.paymentRequest(ch)
 	if err != nil {
-		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	body, err := call.Extend(request, ch.Details, providerData())
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		return gateway.Outcome{}, err
 	case refused != nil:
 		return gateway.Outcome{
-			News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code),
+			Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code),
 		}, nil
 	}
 	return c.outcome(made)

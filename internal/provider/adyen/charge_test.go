@@ -22,7 +22,7 @@ func TestAChargeIsOnePayment(t *testing.T) {
 	ch := charge(cardOK)
 	o := charged(t, client(base, "automatic", c), ch)
 	money := euro(1999)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, o)
 
 	sent := <-seen
 	require.Equal(t, "POST /v72/payments", sent.line)
@@ -94,11 +94,11 @@ func TestAUserWhomAdyenHasNoNameFor(t *testing.T) {
 	for i, user := range []string{"", "7", "42", "éé"} {
 		ch := charge(methodRedirect)
 		ch.Customer.Reference, ch.IdempotencyKey = user, "pay-"+string(rune('a'+i))
-		require.Equal(t, fsm.NewsActionRequired, charged(t, c, ch).News)
+		require.Equal(t, fsm.EventActionRequired, charged(t, c, ch).Event)
 		require.NotContains(t, (<-seen).body, "shopperReference")
 		ch.Token = cardOK
 		_, err := c.Charge(t.Context(), ch)
-		require.ErrorIs(t, err, gateway.ErrUnfit, user)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, user)
 		require.Empty(t, seen)
 	}
 	for _, token := range []string{cardOK, methodRedirect} {
@@ -143,9 +143,9 @@ func TestAnAccountCapturesInOneWay(t *testing.T) {
 	t.Parallel()
 	base, hc, seen := serve(t, newFake())
 	_, err := client(base, "automatic", hc).Charge(t.Context(), manual())
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = client(base, "", hc).Charge(t.Context(), charge(cardOK))
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.ErrorContains(t, err, "capture")
 	require.Empty(t, seen)
 	require.False(t, client(base, "automatic", hc).Capabilities().Capture)
@@ -160,7 +160,7 @@ func TestACardNumberIsNotPassedOn(t *testing.T) {
 		`{"type":"scheme","Number":"4111111111111111"}`, `{"type":"scheme","expiryMonth":"03"}`, `{"type":`,
 	} {
 		_, err := client(base, "automatic", hc).Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, gateway.ErrUnfit, token)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, token)
 		require.NotContains(t, err.Error(), "4111")
 	}
 	require.Empty(t, seen)
@@ -173,11 +173,11 @@ func TestAnAmountThatAdyenHasNoDigitsForIsNotSent(t *testing.T) {
 	c, ch := client(base, "", hc), manual()
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.Empty(t, seen)
 }
 
@@ -205,7 +205,7 @@ func TestARefusedChargeSaysWhy(t *testing.T) {
 			t.Parallel()
 			o := charged(t, says(t, c.status, `{"status":1,"errorCode":"`+c.code+`","errorType":"validation","message":"m"}`), charge(cardOK))
 			require.Equal(t, gateway.Outcome{
-				News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code),
+				Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code),
 			}, o)
 		})
 	}

@@ -17,14 +17,14 @@ func TestModificationsBearOurReferences(t *testing.T) {
 	base, hc, seen := serve(t, newFake())
 	c, ch := client(base, "", hc), manual()
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsAuthorized, o.News)
+	require.Equal(t, fsm.EventAuthorized, o.Event)
 	<-seen
 
 	got, err := c.Capture(t.Context(), gateway.Capture{
 		Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(700), IdempotencyKey: "0123-capture-0", Permit: permit(),
 	})
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
 	sent := <-seen
 	require.Equal(t, "POST /v72/payments/"+o.ProviderPaymentID+"/captures", sent.line)
 	require.Equal(t, "0123-capture-0", sent.header.Get("Idempotency-Key"))
@@ -44,7 +44,7 @@ func TestModificationsBearOurReferences(t *testing.T) {
 		IdempotencyKey: "0123-refund", Permit: permit(),
 	})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsProcessing, back.News, "received is not paid back")
+	require.Equal(t, fsm.EventProcessing, back.Event, "received is not paid back")
 	require.Regexp(t, "^88[0-9]{13}K$", back.ProviderRefundID, "Adyen's own name, as that of the payment")
 	require.NotEqual(t, o.ProviderPaymentID, back.ProviderRefundID)
 	sent = <-seen
@@ -57,7 +57,7 @@ func TestARefusedModification(t *testing.T) {
 	c := says(t, 422, `{"status":422,"errorCode":"137","errorType":"validation","message":"Invalid amount specified"}`)
 	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "88K", Money: euro(1), Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "88K", Refused: true}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: "88K", Refused: true}, o)
 	r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "88K", Money: euro(1), Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, gateway.RefusedRefund("137"), r)

@@ -30,7 +30,7 @@ var (
 func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
 	body, err := detailsOf(cp.Details)
 	if err != nil {
-		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	var got paymentResponse
 	refused, err := c.post(ctx, "/payments/details", cp.IdempotencyKey, cp.Permit, body, http.StatusOK, &got)
@@ -53,7 +53,7 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 
 // notCompleted returns the outcome of a call whose details were refused. The payment continues to wait.
 func notCompleted(code string) gateway.Outcome {
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}
 }
 
 // detailsOf parses {details, paymentData}, or the details alone.

@@ -35,22 +35,22 @@ type paymentResponse struct {
 // (https://docs.adyen.com/online-payments/build-your-integration/payment-result-codes). An unrecognized code is
 // processing.
 func (c *Client) outcome(p paymentResponse) (gateway.Outcome, error) {
-	o := gateway.Outcome{ProviderPaymentID: p.PSPReference, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.PSPReference, Event: fsm.EventProcessing}
 	var err error
 	if p.waits() {
 		return p.waiting(), nil
 	}
 	switch p.ResultCode {
 	case "Authorised":
-		o.News, o.Saved = fsm.NewsAuthorized, p.saved()
+		o.Event, o.Saved = fsm.EventAuthorized, p.saved()
 		if c.captures {
-			o.News = fsm.NewsSucceeded
+			o.Event = fsm.EventSucceeded
 		}
 		if p.Amount != nil {
 			o.Money, err = digits.Money(p.Amount.Value, p.Amount.Currency)
 		}
 	case "Refused", "Error", "Cancelled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(p.RefusalReason))
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure(hooks.FailureCode(p.RefusalReason))
 	}
 	if p.ResultCode == "" || p.PSPReference == "" {
 		return gateway.Outcome{}, errNameless

@@ -19,22 +19,22 @@ func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	held := euro(1999)
 	for members, want := range map[string]gateway.Outcome{
-		`"resultCode":"Authorised","amount":{"value":1999,"currency":"EUR"}`: {News: fsm.NewsSucceeded, Money: &held},
-		`"resultCode":"Authorised"`:          {News: fsm.NewsSucceeded},
-		`"resultCode":"Pending"`:             {News: fsm.NewsProcessing},
-		`"resultCode":"Received"`:            {News: fsm.NewsProcessing},
-		`"resultCode":"PartiallyAuthorised"`: {News: fsm.NewsProcessing},
-		`"resultCode":"Marinating"`:          {News: fsm.NewsProcessing},
+		`"resultCode":"Authorised","amount":{"value":1999,"currency":"EUR"}`: {Event: fsm.EventSucceeded, Money: &held},
+		`"resultCode":"Authorised"`:          {Event: fsm.EventSucceeded},
+		`"resultCode":"Pending"`:             {Event: fsm.EventProcessing},
+		`"resultCode":"Received"`:            {Event: fsm.EventProcessing},
+		`"resultCode":"PartiallyAuthorised"`: {Event: fsm.EventProcessing},
+		`"resultCode":"Marinating"`:          {Event: fsm.EventProcessing},
 		`"resultCode":"Refused","refusalReason":"3D Not Authenticated"`: {
-			News: fsm.NewsFailed, Failure: payment.NewFailure("authentication_failed", "3D Not Authenticated"),
+			Event: fsm.EventFailed, Failure: payment.NewFailure("authentication_failed", "3D Not Authenticated"),
 		},
 		`"resultCode":"Error","refusalReason":"Acquirer Error"`: {
-			News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "Acquirer Error"),
+			Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "Acquirer Error"),
 		},
 		`"resultCode":"Cancelled","refusalReason":"Shopper Cancelled"`: {
-			News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "Shopper Cancelled"),
+			Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "Shopper Cancelled"),
 		},
-		`"resultCode":"Refused"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"resultCode":"Refused"`: {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "")},
 	} {
 		want.ProviderPaymentID = "88K"
 		require.Equal(t, want, charged(t, says(t, 200, `{"pspReference":"88K",`+members+`}`), charge(cardOK)), members)
@@ -64,7 +64,7 @@ func TestACustomerWhoMustAct(t *testing.T) {
 		`"resultCode":"ChallengeShopper"`:                     {},
 		`"resultCode":"RedirectShopper","pspReference":"88R"`: {Container: "88R", References: []string{"88R"}},
 	} {
-		want.News = fsm.NewsActionRequired
+		want.Event = fsm.EventActionRequired
 		require.Equal(t, want, charged(t, says(t, 200, `{`+members+`}`), charge(methodRedirect)), members)
 	}
 }
@@ -108,10 +108,10 @@ func TestAnswersAgreeWithWebhooks(t *testing.T) {
 			ch = manual()
 		}
 		o := charged(t, client(base, capture, hc), ch)
-		require.Equal(t, string(told(t, capture, "AUTHORISATION", "", true, 1999, "EUR").Kind), string(o.News), capture)
+		require.Equal(t, string(told(t, capture, "AUTHORISATION", "", true, 1999, "EUR").Kind), string(o.Event), capture)
 	}
 	pending := charged(t, says(t, 200, `{"pspReference":"88K","resultCode":"Pending"}`), charge(cardOK))
-	require.Equal(t, string(told(t, "automatic", "PENDING", "", true, 1999, "EUR").Kind), string(pending.News))
+	require.Equal(t, string(told(t, "automatic", "PENDING", "", true, 1999, "EUR").Kind), string(pending.Event))
 
 	for _, reason := range []string{
 		"Refused", "Blocked Card", "Expired Card", "Invalid Card Number", "CVC Declined", "Restricted Card", "Transaction Not Permitted",
@@ -123,7 +123,7 @@ func TestAnswersAgreeWithWebhooks(t *testing.T) {
 		require.NoError(t, err)
 		o := charged(t, says(t, 200, string(raw)), charge(cardOK))
 		e := told(t, "automatic", "AUTHORISATION", reason, false, 1999, "EUR")
-		require.Equal(t, string(e.Kind), string(o.News), reason)
+		require.Equal(t, string(e.Kind), string(o.Event), reason)
 		require.Equal(t, payment.NewFailure(e.FailureCode, e.ProviderCode), o.Failure, reason)
 		require.Equal(t, e.ProviderPaymentID, o.ProviderPaymentID)
 	}

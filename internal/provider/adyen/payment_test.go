@@ -39,7 +39,7 @@ func TestOnePaymentHasOneID(t *testing.T) {
 func TestWhatIsOfferedIsNoPayment(t *testing.T) {
 	t.Parallel()
 	offered := charged(t, says(t, http.StatusOK, `{"resultCode":"RedirectShopper","pspReference":"OFFER1"}`), charge(methodRedirect))
-	require.Equal(t, fsm.NewsActionRequired, offered.News)
+	require.Equal(t, fsm.EventActionRequired, offered.Event)
 	require.Empty(t, offered.ProviderPaymentID)
 	require.Equal(t, hooked(t, "OFFER_CLOSED", "OFFER1", ""), providertest.ByOutcome(t, offered, nil))
 }

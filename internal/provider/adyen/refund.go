@@ -27,7 +27,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 }
 
 func refundOutcome(m modification) (gateway.RefundOutcome, error) {
-	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: m.PSPReference}
+	o := gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: m.PSPReference}
 	if m.Amount == nil {
 		return o, nil
 	}

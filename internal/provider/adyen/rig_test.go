@@ -83,7 +83,7 @@ func suite() providertest.Suite {
 			Token: methodChallenge, Again: methodTwice, Details: json.RawMessage(`{"details":{"threeDSResult":"eyJ0"},"paymentData":"Ab02"}`),
 		},
 		Stored:    stored,
-		Declined:  fsm.NewsFailed,
+		Declined:  fsm.EventFailed,
 		NoPayment: "8800000000000000",
 		NoRefund:  "8800000000000001",
 	}

@@ -115,7 +115,7 @@ func line(r table.Row) (*gateway.Entry, error) {
 	}
 	e := gateway.Entry{
 		ID: modification + "/" + r.Text(columnType), Payment: psp, Payee: r.Text(columnMerchant), Payout: r.Text(columnBatch), Net: net, Fee: fee(r),
-		Movement: payment.Told{Kind: of.kind, Money: payment.Money{Minor: max(gross.Minor, -gross.Minor), Currency: gross.Currency}, At: created(r)},
+		Movement: payment.MovementReport{Kind: of.kind, Money: payment.Money{Minor: max(gross.Minor, -gross.Minor), Currency: gross.Currency}, At: created(r)},
 	}
 	if of.kind != payment.MovementCapture {
 		e.Movement.ID = hooks.MovementID(modification, of.code)

@@ -71,17 +71,17 @@ func TestStatement(t *testing.T) {
 	var want []gateway.Entry
 	for _, line := range []struct {
 		id, payment string
-		told        payment.Told
+		told        payment.MovementReport
 		fee, net    *payment.Money
 	}{
-		{"1713702551795048/Settled", "1813702551707653", payment.Told{Kind: payment.MovementCapture, Money: gbp(500)}, pence(12), pence(488)},
-		{"1713702551795049/Settled", "1813702551707654", payment.Told{Kind: payment.MovementCapture, Money: yen}, pence(5), pence(300)},
-		{"1713702551795050/SettledReversed", "1813702551707655", payment.Told{Kind: payment.MovementCaptureReversal, ID: "1713702551795050", Money: gbp(100)}, nil, pence(-100)},
-		{"1713702551795051/Refunded", "1813702551707653", payment.Told{Kind: payment.MovementRefund, ID: "1713702551795051", Money: gbp(200)}, pence(10), pence(-210)},
-		{"1713702551795051/RefundedReversed", "1813702551707653", payment.Told{Kind: payment.MovementRefundReversal, ID: "1713702551795051", Money: gbp(200)}, nil, pence(200)},
-		{"2313642467170922/Chargeback", "1813702551707653", payment.Told{Kind: payment.MovementChargeback, Dispute: "2313642467170922", ID: "2313642467170922:CHARGEBACK", Money: gbp(500)}, pence(750), pence(-1250)},
-		{"2313642467170922/ChargebackReversed", "1813702551707653", payment.Told{Kind: payment.MovementChargebackReversal, Dispute: "2313642467170922", ID: "2313642467170922:CHARGEBACK_REVERSED", Money: gbp(500)}, nil, pence(500)},
-		{"2313642467170922/SecondChargeback", "1813702551707653", payment.Told{Kind: payment.MovementChargeback, Dispute: "2313642467170922", ID: "2313642467170922:SECOND_CHARGEBACK", Money: gbp(500)}, nil, pence(-500)},
+		{"1713702551795048/Settled", "1813702551707653", payment.MovementReport{Kind: payment.MovementCapture, Money: gbp(500)}, pence(12), pence(488)},
+		{"1713702551795049/Settled", "1813702551707654", payment.MovementReport{Kind: payment.MovementCapture, Money: yen}, pence(5), pence(300)},
+		{"1713702551795050/SettledReversed", "1813702551707655", payment.MovementReport{Kind: payment.MovementCaptureReversal, ID: "1713702551795050", Money: gbp(100)}, nil, pence(-100)},
+		{"1713702551795051/Refunded", "1813702551707653", payment.MovementReport{Kind: payment.MovementRefund, ID: "1713702551795051", Money: gbp(200)}, pence(10), pence(-210)},
+		{"1713702551795051/RefundedReversed", "1813702551707653", payment.MovementReport{Kind: payment.MovementRefundReversal, ID: "1713702551795051", Money: gbp(200)}, nil, pence(200)},
+		{"2313642467170922/Chargeback", "1813702551707653", payment.MovementReport{Kind: payment.MovementChargeback, Dispute: "2313642467170922", ID: "2313642467170922:CHARGEBACK", Money: gbp(500)}, pence(750), pence(-1250)},
+		{"2313642467170922/ChargebackReversed", "1813702551707653", payment.MovementReport{Kind: payment.MovementChargebackReversal, Dispute: "2313642467170922", ID: "2313642467170922:CHARGEBACK_REVERSED", Money: gbp(500)}, nil, pence(500)},
+		{"2313642467170922/SecondChargeback", "1813702551707653", payment.MovementReport{Kind: payment.MovementChargeback, Dispute: "2313642467170922", ID: "2313642467170922:SECOND_CHARGEBACK", Money: gbp(500)}, nil, pence(-500)},
 	} {
 		line.told.At = at
 		want = append(want, gateway.Entry{ID: line.id, Payment: line.payment, Payee: "TestMerchant", References: []string{"att_1"}, Payout: "4", Movement: line.told, Fee: line.fee, Net: line.net})
@@ -95,7 +95,7 @@ func TestStatementByTheNamesOfItsColumns(t *testing.T) {
 	got, err := statement(t, "\uFEFF\"Net Credit (NC)\";\"Net Debit (NC)\";\"Net Currency\";\"Gross Credit (GC)\";\"Gross Debit (GC)\";\"Gross Currency\";\"Modification Reference\";\"Type\";\"Psp Reference\"\n"+
 		"\"4.88\";\"0\";\"GBP\";\"5.00\";\"0.00\";\"GBP\";\"M1\";\"Settled\";\"P1\"\n")
 	require.NoError(t, err)
-	require.Equal(t, []gateway.Entry{{ID: "M1/Settled", Payment: "P1", Net: pence(488), Movement: payment.Told{Kind: payment.MovementCapture, Money: gbp(500)}}}, got)
+	require.Equal(t, []gateway.Entry{{ID: "M1/Settled", Payment: "P1", Net: pence(488), Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: gbp(500)}}}, got)
 }
 
 // TestStatementAndWebhooksAgree: the same money has the same name in the report and in the webhook of its event.
@@ -129,7 +129,7 @@ func TestStatementAndWebhooksAgree(t *testing.T) {
 			told = refund.Movements(*r.Refund, &payment.Attempt{}, nil)
 		}
 		require.Equal(t, e.Payment, r.Payment, code)
-		require.True(t, slices.ContainsFunc(told, func(m payment.Told) bool {
+		require.True(t, slices.ContainsFunc(told, func(m payment.MovementReport) bool {
 			return m.Kind == e.Movement.Kind && m.ID == e.Movement.ID && m.Money == e.Movement.Money
 		}), "%s: %+v is not %+v", code, told, e.Movement)
 		compared++

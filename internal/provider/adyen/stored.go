@@ -43,7 +43,7 @@ type stored struct {
 // customer is the shopperReference. CheckOwner refuses an object, because a stored payment method is named by its id.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	if strings.HasPrefix(token, "{") {
-		return gateway.ErrUnfit
+		return gateway.ErrUnsupportedRequest
 	}
 	a, err := call.Do(ctx, c.http, call.Request{
 		Method: http.MethodGet, Header: http.Header{"X-Api-Key": {c.key}},

@@ -140,13 +140,13 @@ func (t transaction) references() (names []string) {
 func (t transaction) sold(past []event) booking {
 	at := captured(past)
 	b := booking{
-		Entry:  gateway.Entry{ID: t.ID, Payment: t.ID, References: t.references(), Movement: payment.Told{Kind: payment.MovementCapture, At: at.at}},
+		Entry:  gateway.Entry{ID: t.ID, Payment: t.ID, References: t.references(), Movement: payment.MovementReport{Kind: payment.MovementCapture, At: at.at}},
 		amount: t.Amount, currency: t.Currency,
 	}
 	switch {
 	case at.Status == "":
 		return booking{}
-	case t.news() == fsm.NewsSucceeded:
+	case t.news() == fsm.EventSucceeded:
 		b.Fee = t.PayPal.fee()
 	case t.Status == voided || t.Status == declinedLate:
 		b.ID, b.amount = t.ID+"/reversal", cmp.Or(at.Amount, t.Amount)
@@ -161,7 +161,7 @@ func (t transaction) sold(past []event) booking {
 func (t transaction) refunded(past []event) booking {
 	at := first(past, settled)
 	b := booking{
-		Entry:  gateway.Entry{ID: t.ID, Payment: t.Refunded, Movement: payment.Told{Kind: payment.MovementRefund, ID: t.ID, At: at.at}},
+		Entry:  gateway.Entry{ID: t.ID, Payment: t.Refunded, Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: t.ID, At: at.at}},
 		amount: t.Amount, currency: t.Currency,
 	}
 	switch {
@@ -203,7 +203,7 @@ func (t transaction) disputed() (all []booking) {
 // booked returns the rounds of a dispute. The first round has the dispute's id.
 func (d dispute) booked(e gateway.Entry) (all []booking) {
 	taken, err := call.ReadDecimal(d.taken(), d.Currency)
-	var rounds []payment.Told
+	var rounds []payment.MovementReport
 	if err == nil {
 		rounds, err = d.rounds(*taken)
 	}

@@ -63,7 +63,7 @@ func disputed(id, kind, status string, received time.Time, rest string, history 
 
 func moved(id, of string, kind payment.MovementKind, movement string, minor int64, hour int, references ...string) gateway.Entry {
 	return gateway.Entry{
-		ID: id, Payment: of, Payee: "shop_eur", References: references, Movement: payment.Told{Kind: kind, ID: movement, Money: euro(minor), At: at(hour)},
+		ID: id, Payment: of, Payee: "shop_eur", References: references, Movement: payment.MovementReport{Kind: kind, ID: movement, Money: euro(minor), At: at(hour)},
 	}
 }
 

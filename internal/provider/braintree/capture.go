@@ -23,7 +23,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	return c.change(ctx, cp.ProviderPaymentID, "submit_for_settlement", cp.Permit, change{Amount: amount, Key: c.key(cp.IdempotencyKey)}, fsm.NewsSucceeded)
+	return c.change(ctx, cp.ProviderPaymentID, "submit_for_settlement", cp.Permit, change{Amount: amount, Key: c.key(cp.IdempotencyKey)}, fsm.EventSucceeded)
 }
 
 // Cancel implements gateway.Provider ("Void"). A void also undoes a transaction that is submitted for settlement. Cancel
@@ -38,16 +38,16 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return gateway.Outcome{}, err
 	}
 	o, err := now.outcome()
-	if err != nil || o.News == fsm.NewsFailed || o.News == fsm.NewsSucceeded {
-		o.Refused = o.News == fsm.NewsSucceeded
+	if err != nil || o.Event == fsm.EventFailed || o.Event == fsm.EventSucceeded {
+		o.Refused = o.Event == fsm.EventSucceeded
 		return o, err
 	}
-	return c.change(ctx, cl.ProviderPaymentID, "void", cl.Permit, change{Key: c.key(cl.IdempotencyKey)}, fsm.NewsFailed)
+	return c.change(ctx, cl.ProviderPaymentID, "void", cl.Permit, change{Key: c.key(cl.IdempotencyKey)}, fsm.EventFailed)
 }
 
 // change sends a command about a transaction. After a refusal it looks the transaction up. Refused is not set if the
 // transaction already has the wanted state, because an earlier call then succeeded.
-func (c *Client) change(ctx context.Context, id, verb string, l gateway.Permit, with change, wanted fsm.News) (gateway.Outcome, error) {
+func (c *Client) change(ctx context.Context, id, verb string, l gateway.Permit, with change, wanted fsm.Event) (gateway.Outcome, error) {
 	var request any
 	if with != (change{}) {
 		request = body{with}
@@ -68,6 +68,6 @@ func (c *Client) change(ctx context.Context, id, verb string, l gateway.Permit, 
 		return gateway.Outcome{}, err
 	}
 	o, err := now.outcome()
-	o.Refused = o.News != wanted
+	o.Refused = o.Event != wanted
 	return o, err
 }

@@ -85,7 +85,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		return gateway.Outcome{}, errDuplicate // the earlier charge has the same order_id, the attempt's id
 	}
 	o, err := made.outcome()
-	if ch.Save && (o.News == fsm.NewsAuthorized || o.News == fsm.NewsSucceeded) {
+	if ch.Save && (o.Event == fsm.EventAuthorized || o.Event == fsm.EventSucceeded) {
 		o.Saved = made.saved()
 	}
 	return o, err
@@ -95,7 +95,7 @@ func refusedCharge(r *refusal) gateway.Outcome {
 	if r == nil {
 		return gateway.Outcome{}
 	}
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.code())}
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.code())}
 }
 
 func (c *Client) sale(ch gateway.Charge) (saleRequest, error) {
@@ -131,7 +131,7 @@ func (c *Client) sale(ch gateway.Charge) (saleRequest, error) {
 // merchant account's.
 func (c *Client) amount(m payment.Money) (string, error) {
 	if m.Currency != c.Currency {
-		return "", fmt.Errorf("%w: %s: %w", gateway.ErrUnfit, m.Currency, errCurrency)
+		return "", fmt.Errorf("%w: %s: %w", gateway.ErrUnsupportedRequest, m.Currency, errCurrency)
 	}
 	return call.Decimal(m)
 }

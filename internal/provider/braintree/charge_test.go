@@ -40,7 +40,7 @@ func TestANonceIsOneRequest(t *testing.T) {
 		"amount": json.RawMessage(`"1.00"`),
 	}
 	o := charged(t, c, ch)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, Payee: "shop_eur", ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}, Money: new(euro(1999))}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, Payee: "shop_eur", ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}, Money: new(euro(1999))}, o)
 	sent := <-got
 	require.Equal(t, "POST "+base+"/transactions", sent.line)
 	require.JSONEq(t, `{"transaction":{"type":"sale","amount":"19.99","order_id":"`+ch.Attempt.String()+`","api_request_key":"`+ch.IdempotencyKey+`",
@@ -57,7 +57,7 @@ func TestAVaultedMethodIsChargedWithItsCustomer(t *testing.T) {
 	ch := charge(vaulted)
 	ch.Stored, ch.Unattended, ch.Customer.Reference = true, true, owner
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Nil(t, o.Saved, "it was stored before")
 	var in struct {
 		Transaction map[string]any `json:"transaction"`
@@ -67,7 +67,7 @@ func TestAVaultedMethodIsChargedWithItsCustomer(t *testing.T) {
 		in.Transaction["payment_method_token"], in.Transaction["customer_id"], in.Transaction["transaction_source"], in.Transaction["payment_method_nonce"],
 	})
 	ch = charge(vaulted)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "91565")}, charged(t, c, ch))
+	require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "91565")}, charged(t, c, ch))
 	ch.Stored, ch.Customer.Reference = true, "stranger-1"
 	ch.IdempotencyKey = "another"
 	require.Equal(t, "91516", charged(t, c, ch).Failure.ProviderCode)
@@ -89,7 +89,7 @@ func TestAMethodIsStoredForItsCustomer(t *testing.T) {
 	require.Equal(t, sold.body, func() string { <-got; return (<-got).body }())
 
 	ch.Customer.Reference = "all"
-	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "91611")}, charged(t, c, ch))
+	require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "91611")}, charged(t, c, ch))
 	require.Equal(t, []string{"POST " + base + "/customers"}, lines(got), "nothing was charged")
 }
 
@@ -113,14 +113,14 @@ func TestMoneyOfAnotherCurrencyIsNotSent(t *testing.T) {
 	ch.Money = dollars
 	require.ErrorContains(t, c.Accepts(ch), "another currency")
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "bt000001", Money: dollars, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "bt000001", Money: dollars, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	c.Currency = ""
 	_, err = c.Charge(t.Context(), charge(good))
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.ErrorContains(t, c.Accepts(charge(good)), "has no currency")
 	require.Empty(t, got)
 }
@@ -178,11 +178,11 @@ func TestALostAnswerIsNoSecondTransaction(t *testing.T) {
 		require.NotErrorIs(t, err, gateway.ErrNotSent)
 		found, err := c.Find(t.Context(), ch.Attempt)
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, found.News)
+		require.Equal(t, fsm.EventSucceeded, found.Event)
 		again, err := c.Charge(t.Context(), ch)
 		require.NoError(t, err)
 		if keyless {
-			require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "91564")}, again, "the nonce is consumed")
+			require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "91564")}, again, "the nonce is consumed")
 		} else {
 			require.Equal(t, found, again)
 		}
@@ -237,10 +237,10 @@ func TestFindLeavesNoTransactionOut(t *testing.T) {
 	}
 	found, err := c.Find(t.Context(), attempt)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsFailed, found.News)
+	require.Equal(t, fsm.EventFailed, found.Event)
 	f.made(&transaction{kind: "sale", status: "settled", order: attempt.String(), amount: 1999})
 	_, err = c.Find(t.Context(), attempt)
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 }
 
 // A refusal about a key leaves the outcome of the first request with this key unknown.
@@ -265,8 +265,8 @@ func TestErrorsAboutAKeyLeaveTheOutcomeOpen(t *testing.T) {
 			continue
 		}
 		require.NoError(t, errors.Join(err, captureErr))
-		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsAuthorized, Refused: true, Payee: "shop_eur", ProviderPaymentID: "bt1", Money: new(euro(1999))}, captured)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventAuthorized, Refused: true, Payee: "shop_eur", ProviderPaymentID: "bt1", Money: new(euro(1999))}, captured)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestADeclineHasItsReason(t *testing.T) {
 		c, _ := serve(t, serving())
 		ch := charge(token)
 		o := charged(t, c, ch)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Payee: "shop_eur", ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}, Failure: want}, o)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Payee: "shop_eur", ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}, Failure: want}, o)
 		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)
 		require.Equal(t, o, now)
@@ -291,7 +291,7 @@ func TestAnAccountThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for status, code := range map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found"} {
 		c := answers(t, status, "")
-		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, charged(t, c, charge(good)))
+		require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, charged(t, c, charge(good)))
 		_, err := c.Lookup(t.Context(), "bt000001")
 		require.Equal(t, status == http.StatusNotFound, errors.Is(err, gateway.ErrNoSuchPayment))
 		require.Error(t, err)
@@ -410,7 +410,7 @@ func TestFindTakesTheTransactionThatWentFurthest(t *testing.T) {
 		}
 		found, err := c.Find(t.Context(), attempt)
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, found.News, statuses)
+		require.Equal(t, fsm.EventSucceeded, found.Event, statuses)
 		f = serving()
 		c, _ = serve(t, f)
 		for _, status := range []string{"voided", "authorizing", "authorized", "failed"} {
@@ -418,6 +418,6 @@ func TestFindTakesTheTransactionThatWentFurthest(t *testing.T) {
 		}
 		found, err = c.Find(t.Context(), attempt)
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsAuthorized, found.News)
+		require.Equal(t, fsm.EventAuthorized, found.Event)
 	}
 }

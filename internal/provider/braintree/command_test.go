@@ -51,7 +51,7 @@ func TestACaptureThatIsVoidedIsUndone(t *testing.T) {
 	hold := held(t, c)
 	o := cancel(t, c, hold.ProviderPaymentID)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsFailed, Payee: "shop_eur", ProviderPaymentID: hold.ProviderPaymentID, References: hold.References, Undoes: true, Failure: payment.NewFailure("canceled", ""),
+		Event: fsm.EventFailed, Payee: "shop_eur", ProviderPaymentID: hold.ProviderPaymentID, References: hold.References, Reverses: true, Failure: payment.NewFailure("canceled", ""),
 	}, o)
 	for range 2 {
 		<-got
@@ -63,9 +63,9 @@ func TestACaptureThatIsVoidedIsUndone(t *testing.T) {
 func TestAVoidThatIsRefusedTellsHowThePaymentStands(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]gateway.Outcome{
-		"settled":     {News: fsm.NewsSucceeded, Refused: true, Money: new(euro(1999))},
-		"authorizing": {News: fsm.NewsProcessing, Refused: true},
-		"voided":      {News: fsm.NewsFailed, Undoes: true, Failure: payment.NewFailure("canceled", "")},
+		"settled":     {Event: fsm.EventSucceeded, Refused: true, Money: new(euro(1999))},
+		"authorizing": {Event: fsm.EventProcessing, Refused: true},
+		"voided":      {Event: fsm.EventFailed, Reverses: true, Failure: payment.NewFailure("canceled", "")},
 	} {
 		f := serving()
 		f.before = func(line string, f *fake) {
@@ -104,7 +104,7 @@ func TestAVoidWithoutAKeyHasNoBody(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, serving())
 	c.Keyless = true
-	require.Equal(t, fsm.NewsFailed, cancel(t, c, held(t, c).ProviderPaymentID).News)
+	require.Equal(t, fsm.EventFailed, cancel(t, c, held(t, c).ProviderPaymentID).Event)
 	for range 2 {
 		<-got
 	}
@@ -127,7 +127,7 @@ func TestARefundBearsOurID(t *testing.T) {
 	o, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
 	want := gateway.RefundOutcome{
-		News: fsm.NewsProcessing, ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: paid.ProviderPaymentID, Reference: r.Refund.String(), Money: new(euro(700)),
+		Event: fsm.EventProcessing, ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: paid.ProviderPaymentID, Reference: r.Refund.String(), Money: new(euro(700)),
 	}
 	require.Equal(t, want, o)
 	for range 2 {
@@ -138,7 +138,7 @@ func TestARefundBearsOurID(t *testing.T) {
 	require.JSONEq(t, `{"transaction":{"amount":"7.00","order_id":"`+r.Refund.String()+`","api_request_key":"`+r.IdempotencyKey+`"}}`, sent.body)
 
 	f.transactions[o.ProviderRefundID].status = "settled"
-	want.News = fsm.NewsSucceeded
+	want.Event = fsm.EventSucceeded
 	alone, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: o.ProviderRefundID})
 	require.NoError(t, err)
 	require.Equal(t, want, alone)
@@ -162,7 +162,7 @@ func TestALostRefundIsNotMadeAgain(t *testing.T) {
 		lines(got)
 		again, err := c.Refund(t.Context(), r)
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsProcessing, again.News)
+		require.Equal(t, fsm.EventProcessing, again.Event)
 		for _, line := range lines(got) {
 			require.True(t, strings.HasPrefix(line, "GET "), line)
 		}
@@ -193,12 +193,12 @@ func TestNothingIsRefundedBeforeItSettles(t *testing.T) {
 	r := refundOf(paid.ProviderPaymentID)
 	_, err := c.Refund(t.Context(), r)
 	require.ErrorIs(t, err, gateway.ErrNotSent)
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 	require.Equal(t, []string{"GET " + base + "/transactions/" + paid.ProviderPaymentID}, lines(got))
 	f.transactions[paid.ProviderPaymentID].status = "settling"
 	o, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsProcessing, o.News)
+	require.Equal(t, fsm.EventProcessing, o.Event)
 }
 
 // If the payment or one of its refunds can't be looked up first, nothing is refunded.
@@ -222,15 +222,15 @@ func TestARefundIsLookedForFirst(t *testing.T) {
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]gateway.RefundOutcome{
-		"submitted_for_settlement": {News: fsm.NewsProcessing},
-		"settling":                 {News: fsm.NewsProcessing},
-		"settlement_pending":       {News: fsm.NewsProcessing},
-		"marinating":               {News: fsm.NewsProcessing},
-		"settlement_confirmed":     {News: fsm.NewsSucceeded},
-		"settled":                  {News: fsm.NewsSucceeded},
-		"settlement_declined":      {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "settlement_declined")},
-		"processor_declined":       {News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "2000")},
-		"voided":                   {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
+		"submitted_for_settlement": {Event: fsm.EventProcessing},
+		"settling":                 {Event: fsm.EventProcessing},
+		"settlement_pending":       {Event: fsm.EventProcessing},
+		"marinating":               {Event: fsm.EventProcessing},
+		"settlement_confirmed":     {Event: fsm.EventSucceeded},
+		"settled":                  {Event: fsm.EventSucceeded},
+		"settlement_declined":      {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "settlement_declined")},
+		"processor_declined":       {Event: fsm.EventFailed, Failure: payment.NewFailure("card_declined", "2000")},
+		"voided":                   {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
 	} {
 		one := &transaction{id: "bt2", kind: "credit", status: status, of: "bt1", amount: 700, response: "2000"}
 		o, err := answers(t, http.StatusOK, one.xml()).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "bt2"})

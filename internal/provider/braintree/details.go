@@ -88,7 +88,7 @@ func extend(s saleRequest, d gateway.Details) (map[string]json.RawMessage, error
 	}
 	given, err := optionsOf(d)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return nil, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	ours, err := call.Extend(s.Options, gateway.Details{ProviderData: given}, optional())
 	if err != nil {
@@ -96,7 +96,7 @@ func extend(s saleRequest, d gateway.Details) (map[string]json.RawMessage, error
 	}
 	members[optionsName], err = json.Marshal(ours)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return nil, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	return members, nil
 }

@@ -75,7 +75,7 @@ func (d dispute) add(o *gateway.Outcome) error {
 	case !state.Closed() || d.Status == expired:
 		state = fsm.DisputeWarning
 	}
-	told := payment.DisputeTold{ProviderID: d.ID, Status: state, Reason: d.Reason, Money: sum, At: d.changed()}
+	told := payment.DisputeReport{ProviderID: d.ID, Status: state, Reason: d.Reason, Money: sum, At: d.changed()}
 	if due, err := time.Parse(time.DateOnly, d.ReplyBy); err == nil {
 		told.DueBy = due
 	}
@@ -96,13 +96,13 @@ func (d dispute) move(o *gateway.Outcome, taken payment.Money) error {
 // be lost after it was won. Without a history, there is one chargeback, and one reversal if the dispute is won.
 // Braintree states the won amount of the last win only, and never the amount of a second chargeback. Missing amounts are
 // the dispute's amount.
-func (d dispute) rounds(taken payment.Money) ([]payment.Told, error) {
+func (d dispute) rounds(taken payment.Money) ([]payment.MovementReport, error) {
 	past, err := history(d.History)
 	if err != nil {
 		return nil, err
 	}
-	took := payment.Told{Kind: payment.MovementChargeback, Dispute: d.ID, Money: taken}
-	all := []payment.Told{took}
+	took := payment.MovementReport{Kind: payment.MovementChargeback, Dispute: d.ID, Money: taken}
+	all := []payment.MovementReport{took}
 	if at := first(past, opened).at; !at.IsZero() {
 		all[0].At = at
 	}
@@ -127,7 +127,7 @@ func (d dispute) rounds(taken payment.Money) ([]payment.Told, error) {
 }
 
 // readWon fills in the amount that the last decision returned.
-func (d dispute) readWon(all []payment.Told) error {
+func (d dispute) readWon(all []payment.MovementReport) error {
 	last := &all[len(all)-1]
 	if d.Status != won || d.Won == "" {
 		return nil

@@ -23,7 +23,7 @@ var idForm = regexp.MustCompile(`^[a-z0-9]+$`)
 // call.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if !idForm.MatchString(id) {
-		return gateway.Outcome{}, fmt.Errorf("%w: not the id of a transaction", gateway.ErrNotTold)
+		return gateway.Outcome{}, fmt.Errorf("%w: not the id of a transaction", gateway.ErrInconclusive)
 	}
 	found, err := c.transaction(ctx, id, nil)
 	if err != nil {
@@ -35,7 +35,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 // standing returns the state of a payment with its refunds and disputes.
 func (c *Client) standing(ctx context.Context, t transaction) (gateway.Outcome, error) {
 	o, err := t.outcome()
-	if err != nil || o.News != fsm.NewsSucceeded {
+	if err != nil || o.Event != fsm.EventSucceeded {
 		return o, err
 	}
 	refunds, err := c.refunds(ctx, t)
@@ -67,7 +67,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 		return gateway.Outcome{}, err
 	}
 	if len(ids) > maxFound {
-		return gateway.Outcome{}, fmt.Errorf("%w: more than %d transactions of one order_id", gateway.ErrNotTold, maxFound)
+		return gateway.Outcome{}, fmt.Errorf("%w: more than %d transactions of one order_id", gateway.ErrInconclusive, maxFound)
 	}
 	var best transaction
 	near, rejected := -1, false
@@ -86,7 +86,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 		}
 	}
 	switch {
-	case rejected && best.news() == fsm.NewsFailed, rejected && near < 0:
+	case rejected && best.news() == fsm.EventFailed, rejected && near < 0:
 		return gateway.Outcome{}, errDuplicate
 	case near < 0:
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
@@ -122,5 +122,5 @@ func (c *Client) search(ctx context.Context, criteria map[string]any) ([]string,
 
 // rank returns how near a transaction is to captured money.
 func (t transaction) rank() int {
-	return slices.Index([]fsm.News{fsm.NewsFailed, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded}, t.news())
+	return slices.Index([]fsm.Event{fsm.EventFailed, fsm.EventProcessing, fsm.EventAuthorized, fsm.EventSucceeded}, t.news())
 }

@@ -45,25 +45,25 @@ const (
 // https://developer.paypal.com/braintree/articles/get-started/transaction-lifecycle). If its settlement is then
 // declined, that is a late failure. A bank debit, and a PayPal payment that PayPal holds back, are pending until they
 // are settled. An unrecognised status is processing.
-var statuses = map[string]fsm.News{ //nolint:gochecknoglobals // a table
-	"authorized":            fsm.NewsAuthorized,
-	submitted:               fsm.NewsSucceeded,
-	"settling":              fsm.NewsSucceeded,
-	"settlement_confirmed":  fsm.NewsSucceeded,
-	settled:                 fsm.NewsSucceeded,
-	"authorization_expired": fsm.NewsFailed,
-	"failed":                fsm.NewsFailed,
-	"gateway_rejected":      fsm.NewsFailed,
-	"processor_declined":    fsm.NewsFailed,
-	declinedLate:            fsm.NewsFailed,
-	voided:                  fsm.NewsFailed,
+var statuses = map[string]fsm.Event{ //nolint:gochecknoglobals // a table
+	"authorized":            fsm.EventAuthorized,
+	submitted:               fsm.EventSucceeded,
+	"settling":              fsm.EventSucceeded,
+	"settlement_confirmed":  fsm.EventSucceeded,
+	settled:                 fsm.EventSucceeded,
+	"authorization_expired": fsm.EventFailed,
+	"failed":                fsm.EventFailed,
+	"gateway_rejected":      fsm.EventFailed,
+	"processor_declined":    fsm.EventFailed,
+	declinedLate:            fsm.EventFailed,
+	voided:                  fsm.EventFailed,
 }
 
-func (t transaction) news() fsm.News {
+func (t transaction) news() fsm.Event {
 	if n, known := statuses[t.Status]; known {
 		return n
 	}
-	return fsm.NewsProcessing
+	return fsm.EventProcessing
 }
 
 // outcome maps a sale by its status.
@@ -71,14 +71,14 @@ func (t transaction) outcome() (gateway.Outcome, error) {
 	if t.ID == "" || t.Status == "" || t.Type != sale {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: t.ID, Container: t.Local, Payee: t.Account, News: t.news(), References: t.references()}
+	o := gateway.Outcome{ProviderPaymentID: t.ID, Container: t.Local, Payee: t.Account, Event: t.news(), References: t.references()}
 	var err error
-	if o.News == fsm.NewsAuthorized || o.News == fsm.NewsSucceeded {
+	if o.Event == fsm.EventAuthorized || o.Event == fsm.EventSucceeded {
 		o.Money, err = call.ReadDecimal(t.Amount, t.Currency)
 	}
-	if o.News == fsm.NewsFailed {
+	if o.Event == fsm.EventFailed {
 		o.Failure = t.failure()
-		o.Undoes = t.Status == declinedLate || t.Status == voided
+		o.Reverses = t.Status == declinedLate || t.Status == voided
 	}
 	return o, err
 }

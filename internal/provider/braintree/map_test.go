@@ -28,27 +28,27 @@ func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	rejected := func(code, reason string) *payment.Failure { return payment.NewFailure(code, reason) }
 	for is, want := range map[[2]string]gateway.Outcome{
-		{"authorizing"}:              {News: fsm.NewsProcessing},
-		{"settlement_pending"}:       {News: fsm.NewsProcessing},
-		{"marinating"}:               {News: fsm.NewsProcessing},
-		{"authorized"}:               {News: fsm.NewsAuthorized, Money: new(euro(1999))},
-		{"submitted_for_settlement"}: {News: fsm.NewsSucceeded, Money: new(euro(1999))},
-		{"settling"}:                 {News: fsm.NewsSucceeded, Money: new(euro(1999))},
-		{"settlement_confirmed"}:     {News: fsm.NewsSucceeded, Money: new(euro(1999))},
-		{"settled"}:                  {News: fsm.NewsSucceeded, Money: new(euro(1999))},
-		{"authorization_expired"}:    {News: fsm.NewsFailed, Failure: rejected("expired", "")},
-		{"failed"}:                   {News: fsm.NewsFailed, Failure: rejected("provider_rejected", "failed")},
-		{"settlement_declined"}:      {News: fsm.NewsFailed, Undoes: true, Failure: rejected("provider_rejected", "settlement_declined")},
-		{"voided"}:                   {News: fsm.NewsFailed, Undoes: true, Failure: rejected("canceled", "")},
+		{"authorizing"}:              {Event: fsm.EventProcessing},
+		{"settlement_pending"}:       {Event: fsm.EventProcessing},
+		{"marinating"}:               {Event: fsm.EventProcessing},
+		{"authorized"}:               {Event: fsm.EventAuthorized, Money: new(euro(1999))},
+		{"submitted_for_settlement"}: {Event: fsm.EventSucceeded, Money: new(euro(1999))},
+		{"settling"}:                 {Event: fsm.EventSucceeded, Money: new(euro(1999))},
+		{"settlement_confirmed"}:     {Event: fsm.EventSucceeded, Money: new(euro(1999))},
+		{"settled"}:                  {Event: fsm.EventSucceeded, Money: new(euro(1999))},
+		{"authorization_expired"}:    {Event: fsm.EventFailed, Failure: rejected("expired", "")},
+		{"failed"}:                   {Event: fsm.EventFailed, Failure: rejected("provider_rejected", "failed")},
+		{"settlement_declined"}:      {Event: fsm.EventFailed, Reverses: true, Failure: rejected("provider_rejected", "settlement_declined")},
+		{"voided"}:                   {Event: fsm.EventFailed, Reverses: true, Failure: rejected("canceled", "")},
 
-		{"gateway_rejected", "cvv"}:            {News: fsm.NewsFailed, Failure: rejected("card_declined", "cvv")},
-		{"gateway_rejected", "risk_threshold"}: {News: fsm.NewsFailed, Failure: rejected("fraud_suspected", "risk_threshold")},
-		{"gateway_rejected", "duplicate"}:      {News: fsm.NewsFailed, Failure: rejected("provider_rejected", "duplicate")},
-		{"processor_declined", "2001"}:         {News: fsm.NewsFailed, Failure: rejected("insufficient_funds", "2001")},
-		{"processor_declined", "2014"}:         {News: fsm.NewsFailed, Failure: rejected("fraud_suspected", "2014")},
-		{"processor_declined", "2046"}:         {News: fsm.NewsFailed, Failure: rejected("card_declined", "2046")},
-		{"processor_declined", "2099"}:         {News: fsm.NewsFailed, Failure: rejected("authentication_failed", "2099")},
-		{"processor_declined", "3000"}:         {News: fsm.NewsFailed, Failure: rejected("provider_rejected", "3000")},
+		{"gateway_rejected", "cvv"}:            {Event: fsm.EventFailed, Failure: rejected("card_declined", "cvv")},
+		{"gateway_rejected", "risk_threshold"}: {Event: fsm.EventFailed, Failure: rejected("fraud_suspected", "risk_threshold")},
+		{"gateway_rejected", "duplicate"}:      {Event: fsm.EventFailed, Failure: rejected("provider_rejected", "duplicate")},
+		{"processor_declined", "2001"}:         {Event: fsm.EventFailed, Failure: rejected("insufficient_funds", "2001")},
+		{"processor_declined", "2014"}:         {Event: fsm.EventFailed, Failure: rejected("fraud_suspected", "2014")},
+		{"processor_declined", "2046"}:         {Event: fsm.EventFailed, Failure: rejected("card_declined", "2046")},
+		{"processor_declined", "2099"}:         {Event: fsm.EventFailed, Failure: rejected("authentication_failed", "2099")},
+		{"processor_declined", "3000"}:         {Event: fsm.EventFailed, Failure: rejected("provider_rejected", "3000")},
 	} {
 		one := &transaction{id: "bt1", kind: "sale", status: is[0], amount: 1999, response: is[1]}
 		if is[0] == "gateway_rejected" {
@@ -102,27 +102,27 @@ func TestDisputesOfALookup(t *testing.T) {
 	v, err := hooks.New(webhooks.Config{Secrets: []string{private}, Params: map[string]string{"public_key": public}})
 	require.NoError(t, err)
 	at, due := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC), time.Date(2026, 3, 21, 0, 0, 0, 0, time.UTC)
-	taken := payment.Told{Kind: payment.MovementChargeback, Dispute: "dp1", Money: euro(1299)}
-	back := payment.Told{Kind: payment.MovementChargebackReversal, Dispute: "dp1", Money: euro(1000), At: at}
+	taken := payment.MovementReport{Kind: payment.MovementChargeback, Dispute: "dp1", Money: euro(1299)}
+	back := payment.MovementReport{Kind: payment.MovementChargebackReversal, Dispute: "dp1", Money: euro(1000), At: at}
 	for is, want := range map[[3]string]struct {
 		state fsm.DisputeState
-		moved []payment.Told
+		moved []payment.MovementReport
 	}{
-		{"chargeback", "open", "dispute_opened"}:                 {fsm.DisputeOpen, []payment.Told{taken}},
-		{"chargeback", "under_review", "dispute_under_review"}:   {fsm.DisputeUnderReview, []payment.Told{taken}},
-		{"chargeback", "disputed", "dispute_disputed"}:           {fsm.DisputeUnderReview, []payment.Told{taken}},
-		{"chargeback", "won", "dispute_won"}:                     {fsm.DisputeWon, []payment.Told{taken, back}},
-		{"pre_arbitration", "lost", "dispute_lost"}:              {fsm.DisputeLost, []payment.Told{taken}},
-		{"chargeback", "expired", "dispute_expired"}:             {fsm.DisputeLost, []payment.Told{taken}},
-		{"chargeback", "accepted", "dispute_accepted"}:           {fsm.DisputeAccepted, []payment.Told{taken}},
-		{"chargeback", "auto_accepted", "dispute_auto_accepted"}: {fsm.DisputeAccepted, []payment.Told{taken}},
+		{"chargeback", "open", "dispute_opened"}:                 {fsm.DisputeOpen, []payment.MovementReport{taken}},
+		{"chargeback", "under_review", "dispute_under_review"}:   {fsm.DisputeUnderReview, []payment.MovementReport{taken}},
+		{"chargeback", "disputed", "dispute_disputed"}:           {fsm.DisputeUnderReview, []payment.MovementReport{taken}},
+		{"chargeback", "won", "dispute_won"}:                     {fsm.DisputeWon, []payment.MovementReport{taken, back}},
+		{"pre_arbitration", "lost", "dispute_lost"}:              {fsm.DisputeLost, []payment.MovementReport{taken}},
+		{"chargeback", "expired", "dispute_expired"}:             {fsm.DisputeLost, []payment.MovementReport{taken}},
+		{"chargeback", "accepted", "dispute_accepted"}:           {fsm.DisputeAccepted, []payment.MovementReport{taken}},
+		{"chargeback", "auto_accepted", "dispute_auto_accepted"}: {fsm.DisputeAccepted, []payment.MovementReport{taken}},
 		{"retrieval", "open", "dispute_opened"}:                  {fsm.DisputeWarning, nil},
 		{"retrieval", "expired", "dispute_expired"}:              {fsm.DisputeWarning, nil},
 		{"retrieval", "won", "dispute_won"}:                      {fsm.DisputeWon, nil},
 	} {
 		one := dispute(is[0], is[1], `<amount-won>10.00</amount-won>`)
 		o := looked(t, &transaction{id: "bt1", kind: "sale", status: "settled", amount: 1999, disputes: one})
-		require.Equal(t, []payment.DisputeTold{{ProviderID: "dp1", Status: want.state, Reason: "fraud", Money: new(euro(1299)), DueBy: due, At: at}}, o.Disputes, is)
+		require.Equal(t, []payment.DisputeReport{{ProviderID: "dp1", Status: want.state, Reason: "fraud", Money: new(euro(1299)), DueBy: due, At: at}}, o.Disputes, is)
 		require.Equal(t, want.moved, o.Movements, is)
 		e := delivered(t, v, is[2], one)
 		require.Equal(t, want.state, fsm.DisputeState(e.Dispute.Status), is)
@@ -136,7 +136,7 @@ func TestDisputesOfALookup(t *testing.T) {
 	require.Empty(t, o.Disputes)
 	require.Empty(t, o.Movements)
 	whole := looked(t, &transaction{id: "bt1", kind: "sale", status: "settled", amount: 1999, disputes: `<dispute><id>dp1</id><amount>19.99</amount><kind>chargeback</kind><status>won</status></dispute>`})
-	require.Equal(t, []payment.Told{
+	require.Equal(t, []payment.MovementReport{
 		{Kind: payment.MovementChargeback, Dispute: "dp1", Money: euro(1999)}, {Kind: payment.MovementChargebackReversal, Dispute: "dp1", Whole: true, Money: euro(1999)},
 	}, whole.Movements, "the currency is the payment's")
 }
@@ -166,7 +166,7 @@ func TestALocalPaymentCantBeLookedUp(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, serving())
 	_, err := c.Lookup(t.Context(), "PAY-1AB")
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 	require.Empty(t, got)
 }
 

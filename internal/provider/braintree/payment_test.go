@@ -61,7 +61,7 @@ func TestALocalPaymentIsEndedElsewhere(t *testing.T) {
 	_, err := c.Cancel(t.Context(), gateway.Cancel{Container: "PAY-1AB", Permit: permit()})
 	require.ErrorIs(t, err, gateway.ErrUnsupported)
 	_, err = c.Lookup(t.Context(), "PAY-1AB")
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 	require.Empty(t, got)
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-var errUnsettled = fmt.Errorf("%w: braintree refunds nothing before it settles", gateway.ErrNotTold)
+var errUnsettled = fmt.Errorf("%w: braintree refunds nothing before it settles", gateway.ErrInconclusive)
 
 // Refund implements gateway.Provider ("Transaction: Refund"). The refund's order_id is our refund id. Refund first
 // searches the payment's refunds for this id, and returns the refund that it finds. A payment that has not begun to
@@ -121,13 +121,13 @@ func (t transaction) refund() (gateway.RefundOutcome, error) {
 	if t.ID == "" || t.Status == "" || t.Type != credit || t.Refunded == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: t.ID, ProviderPaymentID: t.Refunded, Reference: t.OrderID}
+	o := gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: t.ID, ProviderPaymentID: t.Refunded, Reference: t.OrderID}
 	switch t.Status {
 	case settled, "settlement_confirmed":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	default:
-		if t.news() == fsm.NewsFailed {
-			o.News, o.Failure = fsm.NewsFailed, t.failure()
+		if t.news() == fsm.EventFailed {
+			o.Event, o.Failure = fsm.EventFailed, t.failure()
 		}
 	}
 	var err error

@@ -34,7 +34,7 @@ func suite() providertest.Suite {
 		Fake:      newFake,
 		Tokens:    providertest.Tokens{Success: good, Decline: declined, None: unknown},
 		Stored:    providertest.Stored{Token: vaulted, Owner: owner},
-		Declined:  fsm.NewsFailed,
+		Declined:  fsm.EventFailed,
 		NoPayment: "nosuch00", NoRefund: "nosuch01",
 		Key: func(r providertest.Request) string {
 			var in changed

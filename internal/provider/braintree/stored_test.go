@@ -27,11 +27,11 @@ func TestAVaultedMethodIsChargedByOneRequest(t *testing.T) {
 		ch.Again = true
 		_, err = c.Charge(t.Context(), ch)
 		require.ErrorIs(t, err, gateway.ErrNotSent)
-		require.NotErrorIs(t, err, gateway.ErrUnfit)
+		require.NotErrorIs(t, err, gateway.ErrUnsupportedRequest)
 		require.Empty(t, lines(seen))
 		found, err := c.Find(t.Context(), ch.Attempt)
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, found.News)
+		require.Equal(t, fsm.EventSucceeded, found.Event)
 		require.Len(t, f.transactions, 1)
 	}
 }

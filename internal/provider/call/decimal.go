@@ -13,11 +13,11 @@ var errNoAmount = errors.New("not an amount of its currency")
 
 // Decimal formats money in major units with all of its currency's ISO 4217 digits
 // ("19.99", "1999" of JPY), as many providers expect it. Money that it can't format is
-// never sent: the error wraps gateway.ErrUnfit.
+// never sent: the error wraps gateway.ErrUnsupportedRequest.
 func Decimal(m payment.Money) (string, error) {
 	text, known := m.Wire().Decimal()
 	if !known || m.Minor < 0 {
-		return "", fmt.Errorf("%w: %d %q: %w", gateway.ErrUnfit, m.Minor, m.Currency, errNoAmount)
+		return "", fmt.Errorf("%w: %d %q: %w", gateway.ErrUnsupportedRequest, m.Minor, m.Currency, errNoAmount)
 	}
 	return text, nil
 }

@@ -27,7 +27,7 @@ func TestDecimalHasTheDigitsOfTheCurrency(t *testing.T) {
 	}
 	for _, m := range []payment.Money{{Minor: 1, Currency: "XYZ"}, {Minor: 1}, {Minor: -1, Currency: "EUR"}} {
 		_, err := call.Decimal(m)
-		require.ErrorIs(t, err, gateway.ErrUnfit)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	}
 }
 

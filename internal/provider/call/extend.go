@@ -13,11 +13,11 @@ import (
 func Extend(body any, d gateway.Details, allowed []string) (map[string]json.RawMessage, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return nil, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
-		return nil, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return nil, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	for _, name := range allowed {
 		if value, ok := d.ProviderData[name]; ok {

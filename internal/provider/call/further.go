@@ -17,7 +17,7 @@ func Further(a, b gateway.Outcome) gateway.Outcome {
 }
 
 func stage(o gateway.Outcome) int {
-	return slices.Index([]fsm.News{
-		fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded,
-	}, o.News)
+	return slices.Index([]fsm.Event{
+		fsm.EventFailed, fsm.EventSoftFailed, fsm.EventActionRequired, fsm.EventProcessing, fsm.EventAuthorized, fsm.EventSucceeded,
+	}, o.Event)
 }

@@ -12,13 +12,13 @@ import (
 
 func TestFurther(t *testing.T) {
 	t.Parallel()
-	order := []fsm.News{fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded}
+	order := []fsm.Event{fsm.EventFailed, fsm.EventSoftFailed, fsm.EventActionRequired, fsm.EventProcessing, fsm.EventAuthorized, fsm.EventSucceeded}
 	for i, less := range order {
-		a := gateway.Outcome{ProviderPaymentID: "a", News: less}
+		a := gateway.Outcome{ProviderPaymentID: "a", Event: less}
 		require.Equal(t, a, call.Further(gateway.Outcome{}, a))
-		require.Equal(t, a, call.Further(a, gateway.Outcome{ProviderPaymentID: "b", News: less}))
+		require.Equal(t, a, call.Further(a, gateway.Outcome{ProviderPaymentID: "b", Event: less}))
 		for _, more := range order[i+1:] {
-			b := gateway.Outcome{ProviderPaymentID: "b", News: more}
+			b := gateway.Outcome{ProviderPaymentID: "b", Event: more}
 			require.Equal(t, b, call.Further(a, b))
 			require.Equal(t, b, call.Further(b, a))
 		}

@@ -17,7 +17,7 @@ func DoJSON(ctx context.Context, client *http.Client, r Request, body any) (Answ
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	r.Body, r.Header = raw, r.Header.Clone()
 	r.Header.Set("Content-Type", "application/json")

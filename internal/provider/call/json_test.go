@@ -51,7 +51,7 @@ func TestDoJSONSendsNothingThatIsNoJSON(t *testing.T) {
 	t.Parallel()
 	url, hits := server(t, func(http.ResponseWriter, *http.Request) {})
 	_, err := call.DoJSON(t.Context(), client(t), post(url), math.Inf(1))
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	clock, r := newClock(), post(url)
 	r.Permit = clock.permit()
 	clock.expire()
@@ -95,7 +95,7 @@ func TestDigits(t *testing.T) {
 
 	for _, m := range []payment.Money{{Minor: 1950, Currency: "IDR"}, {Minor: math.MaxInt64 / 10, Currency: "CLP"}} {
 		_, err := d.Units(m)
-		require.ErrorIs(t, err, gateway.ErrUnfit)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	}
 	for units, currency := range map[int64]string{150: "CLP", math.MaxInt64: "IDR", -1: "EUR", 1: ""} {
 		_, err := d.Money(units, currency)

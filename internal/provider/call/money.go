@@ -16,11 +16,11 @@ type Digits map[payment.Currency]int
 
 var errDigits = errors.New("an amount that has no whole number in the other digits")
 
-// Units returns the amount in the provider's units. The error for an amount with too many digits wraps gateway.ErrUnfit.
+// Units returns the amount in the provider's units. The error for an amount with too many digits wraps gateway.ErrUnsupportedRequest.
 func (d Digits) Units(m payment.Money) (int64, error) {
 	units, err := shift(m.Minor, d[m.Currency])
 	if err != nil {
-		return 0, fmt.Errorf("%w: %d %s: %w", gateway.ErrUnfit, m.Minor, m.Currency, err)
+		return 0, fmt.Errorf("%w: %d %s: %w", gateway.ErrUnsupportedRequest, m.Minor, m.Currency, err)
 	}
 	return units, nil
 }

@@ -43,7 +43,7 @@ func TestNotSentWhenNoConnectionStands(t *testing.T) {
 			t.Parallel()
 			_, err := call.Do(t.Context(), c.client, post(c.url))
 			require.ErrorIs(t, err, gateway.ErrNotSent)
-			require.NotErrorIs(t, err, gateway.ErrUnfit, "another request would fare no better")
+			require.NotErrorIs(t, err, gateway.ErrUnsupportedRequest, "another request would fare no better")
 		})
 	}
 }

@@ -201,7 +201,7 @@ func (h hit) entry(id string, kind payment.MovementKind) gateway.Entry {
 		Order   string `json:"order_id"`
 	}
 	_ = json.Unmarshal(h.Metadata, &said) // metadata of other payments may have any form
-	e := gateway.Entry{ID: id, Payment: h.ID, Order: payment.OrderID(said.Order), Movement: payment.Told{Kind: kind, ID: id}}
+	e := gateway.Entry{ID: id, Payment: h.ID, Order: payment.OrderID(said.Order), Movement: payment.MovementReport{Kind: kind, ID: id}}
 	if ours := cmp.Or(said.Attempt, h.Reference); ours != "" {
 		e.References = []string{ours}
 	}

@@ -97,7 +97,7 @@ func booked(t *testing.T) providertest.Booked {
 		skip, _ := strconv.Atoi(r.URL.Query().Get("skip"))
 		answer{200, object{"limit": 1, "skip": skip, "total_count": len(found), "data": found[skip:min(skip+1, len(found))]}}.write(w)
 	})
-	entry := func(id, pay string, m payment.Told) gateway.Entry {
+	entry := func(id, pay string, m payment.MovementReport) gateway.Entry {
 		e := gateway.Entry{ID: id, Payment: "pay_book" + pay, Movement: m}
 		if m.Kind != payment.MovementChargeback && m.Kind != payment.MovementChargebackReversal {
 			e.References, e.Order = []string{"att_" + pay}, "A-1"
@@ -107,13 +107,13 @@ func booked(t *testing.T) providertest.Booked {
 	return providertest.Booked{
 		Fake: h, Span: gateway.Span{From: day, To: day.AddDate(0, 0, 1)},
 		Entries: []gateway.Entry{
-			entry("pay_book1", "1", payment.Told{Kind: payment.MovementCapture, Money: euro(1999), At: at(3)}),
-			entry("act_r1", "1", payment.Told{Kind: payment.MovementRefund, ID: "act_r1", Money: euro(100), At: at(7)}),
-			entry("act_r4", "2", payment.Told{Kind: payment.MovementRefund, ID: "act_r4", Money: euro(200), At: at(8)}),
-			entry("pay_book3", "3", payment.Told{Kind: payment.MovementCapture, Money: euro(1999), At: at(10)}),
-			entry("act_n1", "3", payment.Told{Kind: payment.MovementCaptureReversal, ID: "act_n1", Money: euro(1999), At: at(11)}),
-			entry("dsp_1", "1", payment.Told{Kind: payment.MovementChargeback, Dispute: "dsp_1", Money: euro(1500), At: at(12)}),
-			entry("dsp_2/reversal", "2", payment.Told{Kind: payment.MovementChargebackReversal, Dispute: "dsp_2", Whole: true, Money: euro(1500), At: at(13)}),
+			entry("pay_book1", "1", payment.MovementReport{Kind: payment.MovementCapture, Money: euro(1999), At: at(3)}),
+			entry("act_r1", "1", payment.MovementReport{Kind: payment.MovementRefund, ID: "act_r1", Money: euro(100), At: at(7)}),
+			entry("act_r4", "2", payment.MovementReport{Kind: payment.MovementRefund, ID: "act_r4", Money: euro(200), At: at(8)}),
+			entry("pay_book3", "3", payment.MovementReport{Kind: payment.MovementCapture, Money: euro(1999), At: at(10)}),
+			entry("act_n1", "3", payment.MovementReport{Kind: payment.MovementCaptureReversal, ID: "act_n1", Money: euro(1999), At: at(11)}),
+			entry("dsp_1", "1", payment.MovementReport{Kind: payment.MovementChargeback, Dispute: "dsp_1", Money: euro(1500), At: at(12)}),
+			entry("dsp_2/reversal", "2", payment.MovementReport{Kind: payment.MovementChargebackReversal, Dispute: "dsp_2", Whole: true, Money: euro(1500), At: at(13)}),
 		},
 		Webhooks: []webhooks.Event{
 			told(t, "payment_captured", object{"id": "pay_book1", "action_id": "act_c1", "amount": 1999, "currency": "EUR"}),

@@ -56,8 +56,8 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Pe
 	case refused != nil:
 		now.Refused = true
 		return now, err
-	case err != nil, now.News == fsm.NewsAuthorized: // the action was accepted nevertheless
-		now = gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
+	case err != nil, now.Event == fsm.EventAuthorized: // the action was accepted nevertheless
+		now = gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: id}
 	}
 	return now, nil
 }

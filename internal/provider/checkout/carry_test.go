@@ -73,7 +73,7 @@ func TestANewCardWithAChallenge(t *testing.T) {
 		"billing_descriptor": `{"name":"SHOP A-1","city":"Berlin"}`, "description": `"Order A-1"`,
 		"items": `[{"name":"Ticket","quantity":2,"unit_price":800,"reference":"T-1"},{"name":"Cloth","quantity":1,"unit_price":399}]`,
 	}, body)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Equal(t, payment.ActionRedirect, o.NextAction.Type)
 }
 
@@ -103,7 +103,7 @@ func TestAStoredInstrumentIsChargedByTheMerchant(t *testing.T) {
 		"payment_type": `"Unscheduled"`, "merchant_initiated": "true", "3ds": "", "success_url": "",
 		"source": `{"type":"id","id":"` + instrument + `"}`, "customer": `{"id":"` + instrumentOf + `"}`,
 	}, body)
-	require.Equal(t, fsm.NewsAuthorized, o.News)
+	require.Equal(t, fsm.EventAuthorized, o.Event)
 	require.Nil(t, o.Saved, "it was stored before")
 }
 

@@ -58,7 +58,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		return gateway.Outcome{}, err
 	case refused != nil:
 		return gateway.Outcome{
-			News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code()),
+			Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code()),
 		}, nil
 	}
 	made.Metadata = body["metadata"]

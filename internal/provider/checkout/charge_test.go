@@ -25,7 +25,7 @@ func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
 	ch := charge(cardOK)
 	o := charged(t, c, ch)
 	money := euro(1999)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsAuthorized, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &money}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventAuthorized, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &money}, o)
 
 	sent := <-seen
 	require.Equal(t, "POST /payments", sent.line)
@@ -38,7 +38,7 @@ func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
 
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &money}, now)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &money}, now)
 }
 
 // An account with several processing channels names the channel of a payment.
@@ -129,11 +129,11 @@ func TestAnAmountThatCheckoutHasNoDigitsForIsUnknown(t *testing.T) {
 	ch := charge(cardOK)
 	ch.Money = huge
 	_, err = c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "pay_1", Money: huge, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pay_1", Money: huge, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.Empty(t, seen)
 }
 
@@ -141,7 +141,7 @@ func TestADeclineIsFinalAndSaysWhyWhenAskedLaterToo(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake())
 	o := charged(t, c, charge(cardPoor))
-	require.Equal(t, fsm.NewsFailed, o.News)
+	require.Equal(t, fsm.EventFailed, o.Event)
 	require.False(t, o.Refused)
 	require.Equal(t, payment.NewFailure("insufficient_funds", "20051"), o.Failure)
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
@@ -162,7 +162,7 @@ func TestADeclineWhoseReasonCannotBeReadIsADecline(t *testing.T) {
 	o, err := c.Lookup(t.Context(), "pay_1")
 	require.NoError(t, err)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsFailed, ProviderPaymentID: "pay_1", Failure: payment.NewFailure("provider_rejected", ""),
+		Event: fsm.EventFailed, ProviderPaymentID: "pay_1", Failure: payment.NewFailure("provider_rejected", ""),
 	}, o)
 }
 
@@ -182,7 +182,7 @@ func TestARefusedChargeSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, gateway.Outcome{
-				News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code),
+				Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code),
 			}, charged(t, says(t, c.status, c.body), charge(cardOK)))
 		})
 	}

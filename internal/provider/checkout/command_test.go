@@ -20,7 +20,7 @@ func held(t *testing.T, c *checkout.Client) (gateway.Charge, gateway.Outcome) {
 	ch := charge(cardOK)
 	ch.Capture = payment.CaptureManual
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsAuthorized, o.News)
+	require.Equal(t, fsm.EventAuthorized, o.Event)
 	return ch, o
 }
 
@@ -39,7 +39,7 @@ func TestAnActionThatWaitsIsUnderWay(t *testing.T) {
 	}
 	got, err := c.Capture(t.Context(), command)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
 	sent := <-seen
 	require.Equal(t, "POST /payments/"+o.ProviderPaymentID+"/captures", sent.line)
 	require.Equal(t, "0123-capture-0", sent.header.Get("Cko-Idempotency-Key"))
@@ -52,7 +52,7 @@ func TestAnActionThatWaitsIsUnderWay(t *testing.T) {
 	got, err = c.Capture(t.Context(), command)
 	require.NoError(t, err)
 	taken := euro(700)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &taken}, got)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &taken}, got)
 }
 
 // An accepted action must never be reported as not accepted.
@@ -66,7 +66,7 @@ func TestAnAcceptedActionWhosePaymentCannotBeReadIsUnderWay(t *testing.T) {
 		w.WriteHeader(http.StatusAccepted)
 		_, _ = io.WriteString(w, `{"action_id":"act_1"}`)
 	}))
-	waits := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "pay_1"}
+	waits := gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: "pay_1"}
 	got, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "pay_1", Money: euro(700), Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, waits, got)
@@ -94,7 +94,7 @@ func TestARefundThatWaitsIsUnderWay(t *testing.T) {
 	}
 	got, err := c.Refund(t.Context(), call)
 	require.NoError(t, err)
-	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: got.ProviderRefundID}, got)
+	require.Equal(t, gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: got.ProviderRefundID}, got)
 	require.Regexp(t, "^act_", got.ProviderRefundID)
 	require.JSONEq(t, `{"amount":300,"reference":"`+call.Refund.String()+`",
 		"metadata":{"refund_id":"`+call.Refund.String()+`","payment_attempt_id":"`+call.Attempt.String()+`"}}`, (<-seen).body)
@@ -108,7 +108,7 @@ func TestARefundThatWaitsIsUnderWay(t *testing.T) {
 	now, err := c.LookupRefund(t.Context(), ref)
 	require.NoError(t, err)
 	back := euro(300)
-	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: got.ProviderRefundID, Reference: call.Refund.String(), Money: &back}, now)
+	require.Equal(t, gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: got.ProviderRefundID, Reference: call.Refund.String(), Money: &back}, now)
 }
 
 // A payment that waits for its customer can't be voided; it continues to wait.
@@ -116,11 +116,11 @@ func TestAVoidOfWhatIsNotHeldIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake())
 	o := charged(t, c, charge(cardRedirect))
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Contains(t, o.NextAction.URL, o.ProviderPaymentID)
 	got, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "v", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Refused: true}, got)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Refused: true}, got)
 }
 
 // A rejected key is no evidence about an earlier call, which may have succeeded.

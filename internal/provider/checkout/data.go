@@ -40,7 +40,7 @@ func with(raw json.RawMessage, members map[string]any) (json.RawMessage, error) 
 	object := map[string]any{}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &object); err != nil {
-			return nil, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+			return nil, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 		}
 	}
 	for name, value := range members {
@@ -50,7 +50,7 @@ func with(raw json.RawMessage, members map[string]any) (json.RawMessage, error) 
 	}
 	made, err := json.Marshal(object)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return nil, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	return made, nil
 }

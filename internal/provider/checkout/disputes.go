@@ -79,7 +79,7 @@ func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
 	}
 	e := gateway.Entry{
 		ID: d.ID, Payment: d.PaymentID,
-		Movement: payment.Told{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *money, At: d.ReceivedOn.UTC()},
+		Movement: payment.MovementReport{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *money, At: d.ReceivedOn.UTC()},
 	}
 	if d.Reference != "" {
 		e.References = []string{d.Reference}

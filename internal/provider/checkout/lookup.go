@@ -20,10 +20,10 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	case page(id) != "":
 		return c.lookupPage(ctx, id)
 	case strings.HasPrefix(id, sessionPrefix):
-		return gateway.Outcome{}, gateway.ErrNotTold
+		return gateway.Outcome{}, gateway.ErrInconclusive
 	}
 	o, found, err := c.standing(ctx, id)
-	if err != nil || o.News != fsm.NewsSucceeded {
+	if err != nil || o.Event != fsm.EventSucceeded {
 		return o, err
 	}
 	err = c.withMoved(ctx, &o, found)

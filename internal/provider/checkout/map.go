@@ -25,7 +25,7 @@ var errThirdDecimal = errors.New("checkout.com takes no third decimal but 0")
 func units(m payment.Money) (int64, error) {
 	n, err := digits.Units(m)
 	if text, known := (payment.Money{Minor: 1, Currency: m.Currency}).Wire().Decimal(); err == nil && known && text == "0.001" && n%10 != 0 {
-		err = fmt.Errorf("%w: %w", gateway.ErrUnfit, errThirdDecimal)
+		err = fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, errThirdDecimal)
 	}
 	return n, err
 }
@@ -96,7 +96,7 @@ func outcome(p paid) (gateway.Outcome, error) {
 	if p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.session(), Payee: p.Channel, Live: p.live(), News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.session(), Payee: p.Channel, Live: p.live(), Event: fsm.EventProcessing}
 	if o.Container != "" {
 		o.References = []string{o.Container}
 	}
@@ -104,20 +104,20 @@ func outcome(p paid) (gateway.Outcome, error) {
 	switch p.Status {
 	case "Pending":
 		if p.waits() {
-			o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(p.Links.Redirect.Href)
+			o.Event, o.NextAction = fsm.EventActionRequired, payment.Redirect(p.Links.Redirect.Href)
 		}
 	case "Authorized":
-		o.News, o.Saved = fsm.NewsAuthorized, p.saved()
+		o.Event, o.Saved = fsm.EventAuthorized, p.saved()
 		o.Money, err = p.authorized()
 	case "Captured", "Partially Captured", "Refunded", "Partially Refunded", "Paid":
-		o.News, o.Saved = fsm.NewsSucceeded, p.saved()
+		o.Event, o.Saved = fsm.EventSucceeded, p.saved()
 		o.Money, err = p.captured()
 	case declined:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(p.ResponseCode))
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure(hooks.FailureCode(p.ResponseCode))
 	case "Voided", "Canceled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	case "Expired":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("expired", "")
 	}
 	return o, err
 }

@@ -21,29 +21,29 @@ func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	whole, part := euro(1999), euro(500)
 	for members, want := range map[string]gateway.Outcome{
-		`"status":"Pending"`:                          {News: fsm.NewsProcessing},
-		`"status":"Pending","source":{"type":"card"}`: {News: fsm.NewsActionRequired},
-		`"status":"Pending","3ds":{"enrolled":"Y"}`:   {News: fsm.NewsActionRequired},
-		`"status":"Pending","3ds":null`:               {News: fsm.NewsProcessing},
-		`"status":"Pending","source":{"type":"card"},"3ds":{"downgraded":true,"enrolled":"N"}`:                {News: fsm.NewsProcessing},
-		`"status":"Pending","source":{"type":"sepa"}`:                                                         {News: fsm.NewsProcessing},
-		`"status":"Authorized","source":{"type":"card"},"3ds":{"enrolled":"Y","authentication_response":"Y"}`: {News: fsm.NewsAuthorized, Money: &whole},
-		`"status":"Pending","_links":{"redirect":{"href":"https://b/x"}}`:                                     {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://b/x")},
-		`"status":"Authorized"`: {News: fsm.NewsAuthorized, Money: &whole},
-		`"status":"Authorized","balances":{"total_authorized":500}`: {News: fsm.NewsAuthorized, Money: &part},
-		`"status":"Captured"`: {News: fsm.NewsSucceeded, Money: &whole},
-		`"status":"Captured","balances":{"total_captured":500}`:            {News: fsm.NewsSucceeded, Money: &part},
-		`"status":"Partially Captured","balances":{"total_captured":500}`:  {News: fsm.NewsSucceeded, Money: &part},
-		`"status":"Partially Captured"`:                                    {News: fsm.NewsSucceeded},
-		`"status":"Refunded","balances":{"total_captured":500}`:            {News: fsm.NewsSucceeded, Money: &part},
-		`"status":"Partially Refunded","balances":{"total_captured":1999}`: {News: fsm.NewsSucceeded, Money: &whole},
-		`"status":"Paid"`: {News: fsm.NewsSucceeded},
-		`"status":"Voided","balances":{"total_authorized":1999,"total_voided":1}`: {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		`"status":"Canceled"`:                         {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		`"status":"Expired"`:                          {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "")},
-		`"status":"Declined","response_code":"20151"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("authentication_failed", "20151")},
-		`"status":"Card Verified"`:                    {News: fsm.NewsProcessing},
-		`"status":"Marinating"`:                       {News: fsm.NewsProcessing},
+		`"status":"Pending"`:                          {Event: fsm.EventProcessing},
+		`"status":"Pending","source":{"type":"card"}`: {Event: fsm.EventActionRequired},
+		`"status":"Pending","3ds":{"enrolled":"Y"}`:   {Event: fsm.EventActionRequired},
+		`"status":"Pending","3ds":null`:               {Event: fsm.EventProcessing},
+		`"status":"Pending","source":{"type":"card"},"3ds":{"downgraded":true,"enrolled":"N"}`:                {Event: fsm.EventProcessing},
+		`"status":"Pending","source":{"type":"sepa"}`:                                                         {Event: fsm.EventProcessing},
+		`"status":"Authorized","source":{"type":"card"},"3ds":{"enrolled":"Y","authentication_response":"Y"}`: {Event: fsm.EventAuthorized, Money: &whole},
+		`"status":"Pending","_links":{"redirect":{"href":"https://b/x"}}`:                                     {Event: fsm.EventActionRequired, NextAction: payment.Redirect("https://b/x")},
+		`"status":"Authorized"`: {Event: fsm.EventAuthorized, Money: &whole},
+		`"status":"Authorized","balances":{"total_authorized":500}`: {Event: fsm.EventAuthorized, Money: &part},
+		`"status":"Captured"`: {Event: fsm.EventSucceeded, Money: &whole},
+		`"status":"Captured","balances":{"total_captured":500}`:            {Event: fsm.EventSucceeded, Money: &part},
+		`"status":"Partially Captured","balances":{"total_captured":500}`:  {Event: fsm.EventSucceeded, Money: &part},
+		`"status":"Partially Captured"`:                                    {Event: fsm.EventSucceeded},
+		`"status":"Refunded","balances":{"total_captured":500}`:            {Event: fsm.EventSucceeded, Money: &part},
+		`"status":"Partially Refunded","balances":{"total_captured":1999}`: {Event: fsm.EventSucceeded, Money: &whole},
+		`"status":"Paid"`: {Event: fsm.EventSucceeded},
+		`"status":"Voided","balances":{"total_authorized":1999,"total_voided":1}`: {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		`"status":"Canceled"`:                         {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		`"status":"Expired"`:                          {Event: fsm.EventFailed, Failure: payment.NewFailure("expired", "")},
+		`"status":"Declined","response_code":"20151"`: {Event: fsm.EventFailed, Failure: payment.NewFailure("authentication_failed", "20151")},
+		`"status":"Card Verified"`:                    {Event: fsm.EventProcessing},
+		`"status":"Marinating"`:                       {Event: fsm.EventProcessing},
 	} {
 		got, err := says(t, 200, `{"id":"pay_1","amount":1999,"currency":"EUR",`+members+`}`).Lookup(t.Context(), "pay_1")
 		require.NoError(t, err, members)
@@ -56,9 +56,9 @@ func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
 	back := euro(500)
 	for members, want := range map[string]gateway.RefundOutcome{
-		`"approved":true,"response_code":"10000"`:  {News: fsm.NewsSucceeded},
-		`"approved":false,"response_code":"20005"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "20005")},
-		`"response_code":""`:                       {News: fsm.NewsProcessing},
+		`"approved":true,"response_code":"10000"`:  {Event: fsm.EventSucceeded},
+		`"approved":false,"response_code":"20005"`: {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "20005")},
+		`"response_code":""`:                       {Event: fsm.EventProcessing},
 	} {
 		c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/actions") {
@@ -126,7 +126,7 @@ func TestStatusesAgreeWithWebhooks(t *testing.T) {
 		"payment_canceled": "Canceled", "payment_voided": "Voided", "payment_expired": "Expired",
 	} {
 		e, o := told(t, kind, object{"amount": 1999, "currency": "EUR"}), asked(t, status, nil)
-		require.Equal(t, string(e.Kind), string(o.News), status)
+		require.Equal(t, string(e.Kind), string(o.Event), status)
 		require.Equal(t, e.ProviderPaymentID, o.ProviderPaymentID)
 		if o.Failure != nil {
 			require.Equal(t, e.FailureCode, o.Failure.Code, status)
@@ -166,5 +166,5 @@ func TestARefundIsNamedAlike(t *testing.T) {
 	e := told(t, "payment_refunded", object{"action_id": r.ProviderRefundID, "metadata": sent["metadata"], "amount": 5, "currency": "EUR"})
 	require.Equal(t, r.ProviderRefundID, e.RefundID)
 	require.Equal(t, payment.RefundID{}.String(), e.RefundReference)
-	require.Equal(t, string(fsm.NewsSucceeded), strings.TrimPrefix(string(e.Kind), "refund_"))
+	require.Equal(t, string(fsm.EventSucceeded), strings.TrimPrefix(string(e.Kind), "refund_"))
 }

@@ -123,7 +123,7 @@ func (d dispute) add(o *gateway.Outcome) error {
 	if err != nil {
 		return err
 	}
-	took := payment.Told{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *sum, Whole: true}
+	took := payment.MovementReport{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *sum, Whole: true}
 	if stands.returned {
 		back := took
 		back.Kind, back.At = payment.MovementChargebackReversal, d.LastUpdate.UTC()
@@ -132,7 +132,7 @@ func (d dispute) add(o *gateway.Outcome) error {
 		took.At = d.LastUpdate.UTC()
 		o.Movements = append(o.Movements, took)
 	}
-	o.Disputes = append(o.Disputes, payment.DisputeTold{
+	o.Disputes = append(o.Disputes, payment.DisputeReport{
 		ProviderID: d.ID, Status: stands.state, Reason: d.ReasonCode, Money: sum, DueBy: d.EvidenceBy.UTC(), At: d.LastUpdate.UTC(),
 	})
 	return nil

@@ -29,23 +29,23 @@ func TestLookupShowsDisputes(t *testing.T) {
 	money := payment.Money{Minor: 1999, Currency: "EUR"}
 	updated := time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC)
 	const id = "dsp_rbhwd2qrg13uhrp2newf"
-	took := payment.Told{Kind: payment.MovementChargeback, Dispute: id, Whole: true, Money: money}
+	took := payment.MovementReport{Kind: payment.MovementChargeback, Dispute: id, Whole: true, Money: money}
 	back, has := took, took
 	back.Kind, back.At, has.At = payment.MovementChargebackReversal, updated, updated
 	for status, want := range map[string]struct {
 		state fsm.DisputeState
-		moved []payment.Told
+		moved []payment.MovementReport
 	}{
-		"evidence_required":        {fsm.DisputeOpen, []payment.Told{has}},
-		"evidence_under_review":    {fsm.DisputeUnderReview, []payment.Told{has}},
-		"arbitration_under_review": {fsm.DisputeUnderReview, []payment.Told{has}},
-		"won":                      {fsm.DisputeWon, []payment.Told{took, back}},
-		"arbitration_won":          {fsm.DisputeWon, []payment.Told{took, back}},
-		"canceled":                 {fsm.DisputeWon, []payment.Told{took, back}},
-		"lost":                     {fsm.DisputeLost, []payment.Told{has}},
-		"arbitration_lost":         {fsm.DisputeLost, []payment.Told{has}},
-		"expired":                  {fsm.DisputeLost, []payment.Told{has}},
-		"accepted":                 {fsm.DisputeAccepted, []payment.Told{has}},
+		"evidence_required":        {fsm.DisputeOpen, []payment.MovementReport{has}},
+		"evidence_under_review":    {fsm.DisputeUnderReview, []payment.MovementReport{has}},
+		"arbitration_under_review": {fsm.DisputeUnderReview, []payment.MovementReport{has}},
+		"won":                      {fsm.DisputeWon, []payment.MovementReport{took, back}},
+		"arbitration_won":          {fsm.DisputeWon, []payment.MovementReport{took, back}},
+		"canceled":                 {fsm.DisputeWon, []payment.MovementReport{took, back}},
+		"lost":                     {fsm.DisputeLost, []payment.MovementReport{has}},
+		"arbitration_lost":         {fsm.DisputeLost, []payment.MovementReport{has}},
+		"expired":                  {fsm.DisputeLost, []payment.MovementReport{has}},
+		"accepted":                 {fsm.DisputeAccepted, []payment.MovementReport{has}},
 		"resolved":                 {},
 		"some_day":                 {},
 	} {
@@ -55,11 +55,11 @@ func TestLookupShowsDisputes(t *testing.T) {
 			f.payments[of].disputes = []object{disputed(of, status), disputed("pay_other", "lost")}
 			o, err := c.Lookup(t.Context(), of)
 			require.NoError(t, err)
-			require.Equal(t, fsm.NewsSucceeded, o.News)
+			require.Equal(t, fsm.EventSucceeded, o.Event)
 			require.Equal(t, want.moved, o.Movements)
-			var told []payment.DisputeTold
+			var told []payment.DisputeReport
 			if want.state != "" {
-				told = []payment.DisputeTold{{
+				told = []payment.DisputeReport{{
 					ProviderID: id, Status: want.state, Reason: "10.4", Money: &money, DueBy: time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC), At: updated,
 				}}
 			}
@@ -111,6 +111,6 @@ func TestLookupWithoutAListOfDisputes(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, status)
-		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Equal(t, fsm.EventSucceeded, o.Event)
 	}
 }

@@ -38,7 +38,7 @@ func (c *Client) lookupPage(ctx context.Context, id string) (gateway.Outcome, er
 	if err := c.api.Get(ctx, page(id), nil, &found); err != nil {
 		return gateway.Outcome{}, err
 	}
-	o := gateway.Outcome{News: fsm.NewsProcessing}
+	o := gateway.Outcome{Event: fsm.EventProcessing}
 	switch {
 	case found.ID != id || found.Status == "":
 		return gateway.Outcome{}, errNameless
@@ -48,9 +48,9 @@ func (c *Client) lookupPage(ctx context.Context, id string) (gateway.Outcome, er
 			return gateway.Outcome{}, err
 		}
 	case found.Status == "Active", found.Status == "Payment Pending":
-		o.News = fsm.NewsActionRequired
+		o.Event = fsm.EventActionRequired
 	case found.Status == "Expired":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("expired", "")
 	}
 	o.Container, o.References = id, append(o.References, id)
 	return o, nil

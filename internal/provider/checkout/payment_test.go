@@ -55,8 +55,8 @@ func TestOnePaymentHasOneID(t *testing.T) {
 func TestLookup(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]gateway.Outcome{
-		"Active": {News: fsm.NewsActionRequired}, "Payment Pending": {News: fsm.NewsActionRequired}, "Ripening": {News: fsm.NewsProcessing},
-		"Expired": {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "")},
+		"Active": {Event: fsm.EventActionRequired}, "Payment Pending": {Event: fsm.EventActionRequired}, "Ripening": {Event: fsm.EventProcessing},
+		"Expired": {Event: fsm.EventFailed, Failure: payment.NewFailure("expired", "")},
 	} {
 		want.Container, want.References = "pl_1", []string{"pl_1"}
 		got, err := says(t, http.StatusOK, `{"id":"pl_1","status":"`+status+`"}`).Lookup(t.Context(), "pl_1")
@@ -65,7 +65,7 @@ func TestLookup(t *testing.T) {
 	}
 	c, seen := serve(t, newFake())
 	_, err := c.Lookup(t.Context(), "ps_1")
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 	_, err = c.Cancel(t.Context(), gateway.Cancel{Container: "ps_1", Permit: permit()})
 	require.ErrorIs(t, err, gateway.ErrUnsupported)
 	require.Empty(t, seen)

@@ -34,7 +34,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		Refund: r.Refund, ProviderRefundID: got.ActionID, ProviderPaymentID: r.ProviderPaymentID,
 	})
 	if err != nil {
-		return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: got.ActionID}, nil //nolint:nilerr // the refund was accepted
+		return gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: got.ActionID}, nil //nolint:nilerr // the refund was accepted
 	}
 	return now, nil
 }
@@ -94,13 +94,13 @@ func declineCode(all []done) string {
 }
 
 func (d done) refund(currency string) (gateway.RefundOutcome, error) {
-	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: d.ID, Reference: d.Reference}
+	o := gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: d.ID, Reference: d.Reference}
 	switch {
 	case d.Approved == nil:
 	case *d.Approved:
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	default:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", d.ResponseCode)
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", d.ResponseCode)
 	}
 	var err error
 	o.Money, err = digits.Money(d.Amount, currency)

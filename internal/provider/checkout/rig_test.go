@@ -38,7 +38,7 @@ func suite() providertest.Suite {
 		},
 		Tokens:          providertest.Tokens{Success: cardOK, Decline: cardDeclined, Redirect: cardRedirect, None: cardNone},
 		Stored:          providertest.Stored{Token: instrument, Owner: instrumentOf, Forms: []string{instrumentOf}},
-		Declined:        fsm.NewsFailed,
+		Declined:        fsm.EventFailed,
 		Settles:         true,
 		CancelsOnlyHeld: true,
 		NoPayment:       "pay_nobody00000000000000000000",

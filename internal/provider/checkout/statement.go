@@ -59,7 +59,7 @@ func line(r table.Row) (*gateway.Entry, error) {
 	}
 	e := gateway.Entry{
 		ID: id + "/" + string(kind), Payment: r.Text(columnPayment), Payout: r.Text(columnPayout),
-		Movement: payment.Told{Kind: kind, ID: id, Money: *money, At: processed(r.Text(columnProcessed))},
+		Movement: payment.MovementReport{Kind: kind, ID: id, Money: *money, At: processed(r.Text(columnProcessed))},
 	}
 	if kind != payment.MovementRefund {
 		e.Movement.ID = ""

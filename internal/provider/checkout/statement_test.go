@@ -34,13 +34,13 @@ func TestStatement(t *testing.T) {
 		"ent_1,,,Payout,pyt_1,,GBP,-8.44,Payout,GBP,-8.44,0CFJU\n")
 	require.NoError(t, err)
 	require.Equal(t, []gateway.Entry{
-		{ID: "act_1/capture", Payment: "pay_1", References: []string{"att_1"}, Payout: "0CFJU", Movement: payment.Told{
+		{ID: "act_1/capture", Payment: "pay_1", References: []string{"att_1"}, Payout: "0CFJU", Movement: payment.MovementReport{
 			Kind: payment.MovementCapture, Money: euro(1999), At: time.Date(2026, 3, 14, 15, 9, 26, 844e6, time.UTC),
 		}},
-		{ID: "act_2/refund", Payment: "pay_1", Payout: "0CFJU", Movement: payment.Told{
+		{ID: "act_2/refund", Payment: "pay_1", Payout: "0CFJU", Movement: payment.MovementReport{
 			Kind: payment.MovementRefund, ID: "act_2", Money: euro(500), At: time.Date(2026, 3, 14, 16, 9, 26, 0, time.UTC),
 		}},
-		{ID: "dsp_1/chargeback", Payment: "pay_1", Payout: "0CFJU", Movement: payment.Told{Kind: payment.MovementChargeback, Dispute: "dsp_1", Money: euro(500)}},
+		{ID: "dsp_1/chargeback", Payment: "pay_1", Payout: "0CFJU", Movement: payment.MovementReport{Kind: payment.MovementChargeback, Dispute: "dsp_1", Money: euro(500)}},
 	}, got)
 }
 

@@ -25,7 +25,7 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 // instrument.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	if !strings.HasPrefix(token, "src_") {
-		return gateway.ErrUnfit
+		return gateway.ErrUnsupportedRequest
 	}
 	var found struct {
 		ID       string `json:"id"`

@@ -78,11 +78,11 @@ func booked(t *testing.T) providertest.Booked {
 		Entries: []gateway.Entry{
 			{
 				ID: "11", Payment: "11", Payee: publicID, Live: new(false), References: []string{"att_1"}, Order: "A-1", Fee: rubles(70), Net: rubles(1929),
-				Movement: payment.Told{Kind: payment.MovementCapture, Money: *rubles(1999), At: at(1)},
+				Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: *rubles(1999), At: at(1)},
 			},
-			{ID: "12", Payment: "12", Payee: publicID, Live: new(false), References: []string{"inv-12"}, Movement: payment.Told{Kind: payment.MovementCapture, Money: *rubles(700), At: at(2)}},
-			{ID: "15", Payment: "11", Payee: publicID, Live: new(false), References: []string{"att_1"}, Order: "A-1", Movement: payment.Told{Kind: payment.MovementRefund, ID: "15", Money: *rubles(100), At: at(4)}},
-			{ID: "17", Payment: "12", Payee: publicID, Live: new(false), References: []string{"inv-12"}, Movement: payment.Told{Kind: payment.MovementRefund, ID: "17", Money: *rubles(200), At: at(6)}},
+			{ID: "12", Payment: "12", Payee: publicID, Live: new(false), References: []string{"inv-12"}, Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: *rubles(700), At: at(2)}},
+			{ID: "15", Payment: "11", Payee: publicID, Live: new(false), References: []string{"att_1"}, Order: "A-1", Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: "15", Money: *rubles(100), At: at(4)}},
+			{ID: "17", Payment: "12", Payee: publicID, Live: new(false), References: []string{"inv-12"}, Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: "17", Money: *rubles(200), At: at(6)}},
 		},
 		Webhooks: append(append(append(
 			notice(t, "pay", `{"TransactionId":"11","Amount":"19.99","Currency":"RUB","Status":"Completed"}`),

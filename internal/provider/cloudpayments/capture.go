@@ -42,9 +42,9 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	case err != nil:
 		return gateway.Outcome{}, err
 	case !a.Success:
-		return c.stands(ctx, id, fsm.NewsSucceeded)
+		return c.stands(ctx, id, fsm.EventSucceeded)
 	}
-	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: cp.ProviderPaymentID, Money: &cp.Money}, nil
+	return gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: cp.ProviderPaymentID, Money: &cp.Money}, nil
 }
 
 // Cancel implements gateway.Provider (https://developers.cloudpayments.ru/#otmena-oplaty).
@@ -69,8 +69,8 @@ func (c *Client) void(ctx context.Context, id json.Number, cl gateway.Cancel) (g
 	case a.Success:
 		return canceled(gateway.Outcome{ProviderPaymentID: string(id)}), nil
 	}
-	now, err := c.stands(ctx, id, fsm.NewsFailed)
-	if now.News != fsm.NewsActionRequired {
+	now, err := c.stands(ctx, id, fsm.EventFailed)
+	if now.Event != fsm.EventActionRequired {
 		return now, err
 	}
 	if cl.Quiet >= proofLife {
@@ -113,12 +113,12 @@ func (c *Client) close(ctx context.Context, page container, cl gateway.Cancel) (
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
-	case now.News == fsm.NewsFailed:
+	case now.Event == fsm.EventFailed:
 		return page.closed(now, a.Success && cl.Quiet >= proofLife), nil
-	case now.News == fsm.NewsAuthorized:
+	case now.Event == fsm.EventAuthorized:
 		return c.release(ctx, page, last, cl)
 	}
-	now.Refused = now.News == fsm.NewsSucceeded
+	now.Refused = now.Event == fsm.EventSucceeded
 	return now, nil
 }
 
@@ -126,9 +126,9 @@ func (c *Client) close(ctx context.Context, page container, cl gateway.Cancel) (
 // other payment on it can be under way. After a released hold, no other try follows.
 func (n container) closed(last gateway.Outcome, over bool) gateway.Outcome {
 	now := n.unpaid()
-	now.News, now.Failure, now.PageOpen = fsm.NewsFailed, last.Failure, false
+	now.Event, now.Failure, now.PageOpen = fsm.EventFailed, last.Failure, false
 	if last.PageOpen && !over {
-		now.News, now.PageOpen = fsm.NewsSoftFailed, true
+		now.Event, now.PageOpen = fsm.EventSoftFailed, true
 	}
 	return now
 }
@@ -138,7 +138,7 @@ func (c *Client) release(ctx context.Context, page container, held transaction, 
 	// The order's cancel has used the key itself.
 	cl.IdempotencyKey += "-" + string(held.TransactionID)
 	now, err := c.void(ctx, held.TransactionID, cl)
-	if err != nil || now.News != fsm.NewsFailed {
+	if err != nil || now.Event != fsm.EventFailed {
 		now.Container = page.String()
 		return now, err
 	}
@@ -147,18 +147,18 @@ func (c *Client) release(ctx context.Context, page container, held transaction, 
 
 // canceled returns the outcome of a cancelled payment or page.
 func canceled(o gateway.Outcome) gateway.Outcome {
-	o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+	o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	return o
 }
 
 // stands looks up a transaction after a refused command. Refused is not set if the transaction has the wanted state,
 // because an earlier call then succeeded.
-func (c *Client) stands(ctx context.Context, id json.Number, wanted fsm.News) (gateway.Outcome, error) {
+func (c *Client) stands(ctx context.Context, id json.Number, wanted fsm.Event) (gateway.Outcome, error) {
 	t, err := c.transaction(ctx, "/payments/get", transactionRequest{id})
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
 	now, err := t.outcome()
-	now.Refused = now.News != wanted
+	now.Refused = now.Event != wanted
 	return now, err
 }

@@ -92,7 +92,7 @@ func TestAReceiptOfAPart(t *testing.T) {
 	}
 	r, err := c.Refund(t.Context(), ref)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, r.News)
+	require.Equal(t, fsm.EventSucceeded, r.Event)
 	require.Contains(t, receiptOf(t, (<-got).body), `"electronic":1.00`)
 	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: ref.Refund, ProviderPaymentID: held.ProviderPaymentID})
 	require.NoError(t, err, "the receipt beside it leaves our name readable")
@@ -144,7 +144,7 @@ func TestASavedCardIsChargedByTheMerchant(t *testing.T) {
 		if scheduled != "" {
 			again.ProviderData = map[string]json.RawMessage{"PaymentScheduled": json.RawMessage(scheduled)}
 		}
-		require.Equal(t, fsm.NewsSucceeded, charged(t, c, again).News)
+		require.Equal(t, fsm.EventSucceeded, charged(t, c, again).Event)
 		require.Contains(t, (<-got).body, want)
 	}
 }

@@ -161,5 +161,5 @@ func (c *Client) order(ctx context.Context, ch gateway.Charge, r chargeRequest) 
 }
 
 func refused(a answer) gateway.Outcome {
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", a.code())}
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", a.code())}
 }

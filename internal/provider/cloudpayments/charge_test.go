@@ -45,7 +45,7 @@ func TestAPageIsAnOrder(t *testing.T) {
 	o := charged(t, c, ch)
 	order := o.References[1]
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://orders.cloudpayments.ru/d/" + order),
+		Event: fsm.EventActionRequired, NextAction: payment.Redirect("https://orders.cloudpayments.ru/d/" + order),
 		Container: order + ":" + ch.Attempt.String(), References: []string{order + ":" + ch.Attempt.String(), order},
 	}, o)
 	sent := <-got
@@ -67,7 +67,7 @@ func TestATokenOfAnotherUserIsRefused(t *testing.T) {
 	ch := charge(good)
 	ch.Customer.Reference = "u-2"
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", ""),
+		Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", ""),
 	}, charged(t, c, ch))
 }
 
@@ -77,7 +77,7 @@ func TestADeclinedTokenIsFinalAndSaysWhy(t *testing.T) {
 	c, _ := serve(t, newFake(t))
 	o := charged(t, c, charge(poor))
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsFailed, ProviderPaymentID: o.ProviderPaymentID, Payee: publicID, Live: new(false), Failure: payment.NewFailure("insufficient_funds", "5051"),
+		Event: fsm.EventFailed, ProviderPaymentID: o.ProviderPaymentID, Payee: publicID, Live: new(false), Failure: payment.NewFailure("insufficient_funds", "5051"),
 	}, o)
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
@@ -97,12 +97,12 @@ func TestARefusalIsDefinitive(t *testing.T) {
 	} {
 		for _, token := range []string{good, "redirect"} {
 			require.Equal(t, gateway.Outcome{
-				News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code),
+				Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code),
 			}, charged(t, says(t, http.StatusOK, body), charge(token)), body)
 		}
 	}
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "401"),
+		Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "401"),
 	}, charged(t, says(t, http.StatusUnauthorized, ""), charge(good)))
 }
 
@@ -134,11 +134,11 @@ func TestAnAmountOfNoCurrencyIsNotSent(t *testing.T) {
 	ch := charge(good)
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.Empty(t, got)
 }
 
@@ -148,9 +148,9 @@ func TestAnIDOfAnotherFormIsNotSent(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	for _, id := range []string{"", "x", "1.5", "-1", "1e3", ":1", "1:", "0x1"} {
 		_, err := c.Lookup(t.Context(), id)
-		require.ErrorIs(t, err, gateway.ErrUnfit, id)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, id)
 		_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: id, Permit: permit()})
-		require.ErrorIs(t, err, gateway.ErrUnfit, id)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, id)
 	}
 	require.Empty(t, got)
 }

@@ -30,7 +30,7 @@ func begun(a answer, back string) (gateway.Outcome, error) {
 	if id == "" || id == "0" {
 		return gateway.Outcome{}, errNameless
 	}
-	return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, NextAction: &payment.NextAction{
+	return gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: id, NextAction: &payment.NextAction{
 		Type: payment.ActionPostForm, URL: p.AcsURL, Fields: map[string]string{"PaReq": p.PaReq, "MD": id, "TermUrl": back},
 	}}, nil
 }
@@ -49,7 +49,7 @@ func (r *returned) read(c gateway.Completion) (json.Number, error) {
 		return "", err
 	}
 	if json.Unmarshal(c.Details, r) != nil || r.MD != id || strings.TrimSpace(r.PaRes) == "" {
-		return "", fmt.Errorf("%w: %w", gateway.ErrUnfit, errNotItsProof)
+		return "", fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, errNotItsProof)
 	}
 	return id, nil
 }
@@ -86,7 +86,7 @@ func (c *Client) unproven(ctx context.Context, id json.Number, a answer) (gatewa
 		return gateway.Outcome{}, err
 	}
 	now, err := t.outcome()
-	if now.News == fsm.NewsActionRequired || now.News == fsm.NewsProcessing {
+	if now.Event == fsm.EventActionRequired || now.Event == fsm.EventProcessing {
 		now.Refused, now.Failure = true, payment.NewFailure("provider_rejected", a.code())
 	}
 	return now, err

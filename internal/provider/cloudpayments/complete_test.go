@@ -20,7 +20,7 @@ func challenged(t *testing.T, c *cloudpayments.Client, ch gateway.Charge) gatewa
 	t.Helper()
 	o := charged(t, c, ch)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, NextAction: &payment.NextAction{
+		Event: fsm.EventActionRequired, ProviderPaymentID: o.ProviderPaymentID, NextAction: &payment.NextAction{
 			Type: payment.ActionPostForm, URL: "https://acs.bank.example/auth/start.do",
 			Fields: map[string]string{"PaReq": "eJxVUdtugkAQ", "MD": o.ProviderPaymentID, "TermUrl": "https://shop.example/back"},
 		},
@@ -33,7 +33,7 @@ func challenged(t *testing.T, c *cloudpayments.Client, ch gateway.Charge) gatewa
 
 func TestACardWith3DSecureIsPaidInTwoSteps(t *testing.T) {
 	t.Parallel()
-	for mode, want := range map[payment.CaptureMode]fsm.News{payment.CaptureAutomatic: fsm.NewsSucceeded, payment.CaptureManual: fsm.NewsAuthorized} {
+	for mode, want := range map[payment.CaptureMode]fsm.Event{payment.CaptureAutomatic: fsm.EventSucceeded, payment.CaptureManual: fsm.EventAuthorized} {
 		c, got := serve(t, newFake(t))
 		ch := charge(cryptogram("3ds"))
 		ch.Capture, ch.Customer.IP = mode, "203.0.113.9"
@@ -41,11 +41,11 @@ func TestACardWith3DSecureIsPaidInTwoSteps(t *testing.T) {
 		<-got
 		waits, err := c.Lookup(t.Context(), cp.ProviderPaymentID)
 		require.NoError(t, err)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false)}, waits)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false)}, waits)
 		<-got
 		done, err := c.Complete(t.Context(), cp)
 		require.NoError(t, err)
-		require.Equal(t, want, done.News)
+		require.Equal(t, want, done.Event)
 		require.Equal(t, rub(1999), *done.Money)
 		sent := <-got
 		require.Equal(t, "POST /payments/cards/post3ds", sent.line)
@@ -79,7 +79,7 @@ func TestAProofThatFailsIsADecline(t *testing.T) {
 	o, err := c.Complete(t.Context(), cp)
 	require.NoError(t, err)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsFailed, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false), Failure: payment.NewFailure("authentication_failed", "5206"),
+		Event: fsm.EventFailed, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false), Failure: payment.NewFailure("authentication_failed", "5206"),
 	}, o)
 }
 
@@ -97,11 +97,11 @@ func TestAnothersProofIsNotSent(t *testing.T) {
 	} {
 		cp.Details = json.RawMessage(details)
 		_, err := c.Complete(t.Context(), cp)
-		require.ErrorIs(t, err, gateway.ErrUnfit, details)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, details)
 	}
 	cp.Details, cp.ProviderPaymentID = json.RawMessage(`{"MD":"1","PaRes":"proven"}`), "f2K8LV6reGE9WBF1:"+cp.Attempt.String()
 	_, err := c.Complete(t.Context(), cp)
-	require.ErrorIs(t, err, gateway.ErrUnfit, "a page has no second step")
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, "a page has no second step")
 	require.Empty(t, got)
 }
 
@@ -144,7 +144,7 @@ func TestACompletionWithoutAnAnswerIsOpen(t *testing.T) {
 			require.NotErrorIs(t, err, gateway.ErrNotSent)
 			o, err := c.Complete(t.Context(), cp)
 			require.NoError(t, err)
-			require.Equal(t, fsm.NewsSucceeded, o.News)
+			require.Equal(t, fsm.EventSucceeded, o.Event)
 		})
 	}
 }
@@ -164,7 +164,7 @@ func TestARefusedCompletionSaysHowThePaymentStands(t *testing.T) {
 	o, err := c.Complete(t.Context(), cp)
 	require.NoError(t, err)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, Refused: true, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false),
+		Event: fsm.EventActionRequired, Refused: true, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false),
 		Failure: payment.NewFailure("provider_rejected", "7"),
 	}, o)
 	require.True(t, o.RefusesCall())
@@ -179,9 +179,9 @@ func TestAPaymentIn3DSecureIsOverWhenNobodyIsInIt(t *testing.T) {
 	cl := gateway.Cancel{Attempt: cp.Attempt, ProviderPaymentID: cp.ProviderPaymentID, IdempotencyKey: "k-cancel", Permit: permit(), Quiet: 9 * time.Minute}
 	o, err := c.Cancel(t.Context(), cl)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false)}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: cp.ProviderPaymentID, Payee: publicID, Live: new(false)}, o)
 	cl.Quiet = 10 * time.Minute
 	o, err = c.Cancel(t.Context(), cl)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: cp.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: cp.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, o)
 }

@@ -49,7 +49,7 @@ func (c *Client) lookupPage(ctx context.Context, page container) (gateway.Outcom
 
 // unpaid returns the outcome of a page without a transaction.
 func (n container) unpaid() gateway.Outcome {
-	return gateway.Outcome{News: fsm.NewsActionRequired, Container: n.String(), References: []string{n.String(), n.order}}
+	return gateway.Outcome{Event: fsm.EventActionRequired, Container: n.String(), References: []string{n.String(), n.order}}
 }
 
 // outcome returns the outcome of a transaction on the page. After a decline, the customer may make another transaction.

@@ -36,10 +36,10 @@ func notify(t *testing.T, topic string, fields map[string]string) webhooks.Event
 // its page may stay open.
 func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
-	news := map[webhooks.Kind]fsm.News{
-		webhooks.KindAuthorized: fsm.NewsAuthorized, webhooks.KindSucceeded: fsm.NewsSucceeded, webhooks.KindFailed: fsm.NewsFailed,
-		webhooks.KindActionRequired: fsm.NewsActionRequired,
-		webhooks.KindIgnored:        fsm.NewsProcessing, // an unknown status
+	news := map[webhooks.Kind]fsm.Event{
+		webhooks.KindAuthorized: fsm.EventAuthorized, webhooks.KindSucceeded: fsm.EventSucceeded, webhooks.KindFailed: fsm.EventFailed,
+		webhooks.KindActionRequired: fsm.EventActionRequired,
+		webhooks.KindIgnored:        fsm.EventProcessing, // an unknown status
 	}
 	for status, topic := range map[string]string{
 		"Completed": "pay", "Authorized": "pay", "AwaitingAuthentication": "pay", "Cancelled": "cancel", "Declined": "fail", "Marinating": "pay",
@@ -57,10 +57,10 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 				"Amount":19.99000,"Currency":"RUB","Status":"`+status+`","ReasonCode":`+reason+`,"InvoiceId":"i"}}`)
 			o, err := c.Lookup(t.Context(), "o:i")
 			require.NoError(t, err)
-			require.Equal(t, news[e.Kind], o.News, "%s %s", status, reason)
+			require.Equal(t, news[e.Kind], o.Event, "%s %s", status, reason)
 			alone, err := c.Lookup(t.Context(), "504")
 			require.NoError(t, err)
-			require.Equal(t, o.News, alone.News)
+			require.Equal(t, o.Event, alone.Event)
 			require.Equal(t, e.PageOpen, o.PageOpen)
 			require.Equal(t, []string{"504", "504"}, []string{o.ProviderPaymentID, alone.ProviderPaymentID})
 			if o.Failure != nil {
@@ -149,14 +149,14 @@ func TestLookingForRefunds(t *testing.T) {
 		}
 		o, err := c.Refund(t.Context(), r)
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Equal(t, fsm.EventSucceeded, o.Event)
 		made, refs = append(made, o), append(refs, gateway.RefundRef{Refund: r.Refund, ProviderPaymentID: paid.ProviderPaymentID})
 	}
 	found, err := c.LookupRefund(t.Context(), refs[1])
 	require.NoError(t, err)
 	require.Equal(t, made[1], found)
 	_, err = c.LookupRefund(t.Context(), refs[0])
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	refs[0].ProviderRefundID = made[0].ProviderRefundID
 	found, err = c.LookupRefund(t.Context(), refs[0])
@@ -176,10 +176,10 @@ func TestLookingForRefunds(t *testing.T) {
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
 	for members, want := range map[string]gateway.RefundOutcome{
-		`"Status":"Completed"`:                  {News: fsm.NewsSucceeded},
-		`"Status":"Marinating"`:                 {News: fsm.NewsProcessing},
-		`"Status":"Cancelled"`:                  {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
-		`"Status":"Declined","ReasonCode":5051`: {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "5051")},
+		`"Status":"Completed"`:                  {Event: fsm.EventSucceeded},
+		`"Status":"Marinating"`:                 {Event: fsm.EventProcessing},
+		`"Status":"Cancelled"`:                  {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"Status":"Declined","ReasonCode":5051`: {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "5051")},
 	} {
 		c := says(t, http.StatusOK, `{"Success":true,"Model":{"TransactionId":568,"Amount":5.0,"Currency":"RUB",`+members+`}}`)
 		got, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "568"})
@@ -195,7 +195,7 @@ func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
 	c := says(t, http.StatusOK, `{"Success":false,"Message":"Not found"}`)
 	for _, container := range []string{"", "o1:inv"} {
 		_, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "1", Container: container})
-		require.ErrorIs(t, err, gateway.ErrNotTold, container)
+		require.ErrorIs(t, err, gateway.ErrInconclusive, container)
 		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, container)
 	}
 }

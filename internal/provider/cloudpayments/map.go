@@ -96,22 +96,22 @@ func read(a answer) (gateway.Outcome, error) {
 // outcome maps a transaction by its status (https://developers.cloudpayments.ru/#statusy-operatsiy). A decline is final:
 // a retry is a new transaction. An unrecognized status is processing.
 func (t transaction) outcome() (o gateway.Outcome, err error) {
-	o = gateway.Outcome{ProviderPaymentID: string(t.TransactionID), Payee: t.PublicID, Live: t.live(), News: fsm.NewsProcessing}
+	o = gateway.Outcome{ProviderPaymentID: string(t.TransactionID), Payee: t.PublicID, Live: t.live(), Event: fsm.EventProcessing}
 	switch t.Status {
 	case "":
 		return gateway.Outcome{}, errNameless
 	case "AwaitingAuthentication":
-		o.News = fsm.NewsActionRequired
+		o.Event = fsm.EventActionRequired
 	case "Authorized":
-		o.News, o.Saved = fsm.NewsAuthorized, t.saved()
+		o.Event, o.Saved = fsm.EventAuthorized, t.saved()
 		o.Money, err = t.money()
 	case "Completed":
-		o.News, o.Saved = fsm.NewsSucceeded, t.saved()
+		o.Event, o.Saved = fsm.EventSucceeded, t.saved()
 		o.Money, err = t.money()
 	case "Cancelled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	case statusDeclined:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(t.reason()))
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure(hooks.FailureCode(t.reason()))
 	}
 	return o, err
 }

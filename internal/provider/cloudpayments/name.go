@@ -23,7 +23,7 @@ func parseContainer(id string) (container, bool) {
 // transactionOf parses the id of a payment, which is a transaction's number. Any other id is never sent.
 func transactionOf(id string) (json.Number, error) {
 	if id == "" || strings.Trim(id, "0123456789") != "" {
-		return "", fmt.Errorf("%w: %w", gateway.ErrUnfit, errNoID)
+		return "", fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, errNoID)
 	}
 	return json.Number(id), nil
 }

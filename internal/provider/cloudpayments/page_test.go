@@ -44,18 +44,18 @@ func TestLookup_of_a_page(t *testing.T) {
 		require.Subset(t, now.References, o.References)
 		return now
 	}
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Container: o.Container, References: o.References}, look())
+	require.Equal(t, gateway.Outcome{Event: fsm.EventActionRequired, Container: o.Container, References: o.References}, look())
 	declined := f.pays(ch, "Declined", 5051)
 	now := look()
-	require.Equal(t, fsm.NewsFailed, now.News)
+	require.Equal(t, fsm.EventFailed, now.Event)
 	require.True(t, now.PageOpen)
 	require.Equal(t, payment.NewFailure("insufficient_funds", "5051"), now.Failure)
 	require.Equal(t, declined.name(), now.ProviderPaymentID)
 	f.pays(ch, "AwaitingAuthentication", 0)
-	require.Equal(t, fsm.NewsActionRequired, look().News)
+	require.Equal(t, fsm.EventActionRequired, look().Event)
 	paid := f.pays(ch, "Completed", 0)
 	now = look()
-	require.Equal(t, fsm.NewsSucceeded, now.News)
+	require.Equal(t, fsm.EventSucceeded, now.Event)
 	require.Equal(t, rub(1999), *now.Money)
 	require.Equal(t, paid.name(), now.ProviderPaymentID)
 }
@@ -65,13 +65,13 @@ func TestLookup_of_a_page(t *testing.T) {
 func TestCancel_of_a_page(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]gateway.Outcome{
-		"":                       {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		"Declined":               {News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "5005")},
-		"Authorized":             {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		"Cancelled":              {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		"AwaitingAuthentication": {News: fsm.NewsActionRequired, ProviderPaymentID: "502"},
-		"Marinating":             {News: fsm.NewsProcessing, ProviderPaymentID: "502"},
-		"Completed":              {News: fsm.NewsSucceeded, ProviderPaymentID: "502", Refused: true, Money: new(rub(1999))},
+		"":                       {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		"Declined":               {Event: fsm.EventFailed, Failure: payment.NewFailure("card_declined", "5005")},
+		"Authorized":             {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		"Cancelled":              {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		"AwaitingAuthentication": {Event: fsm.EventActionRequired, ProviderPaymentID: "502"},
+		"Marinating":             {Event: fsm.EventProcessing, ProviderPaymentID: "502"},
+		"Completed":              {Event: fsm.EventSucceeded, ProviderPaymentID: "502", Refused: true, Money: new(rub(1999))},
 	} {
 		f, c, ch, o, got := opened(t)
 		if status != "" {
@@ -103,12 +103,12 @@ func TestCancel_of_a_page_after_a_decline_ends_it_once_nothing_is_under_way(t *t
 	f, c, ch, o, _ := opened(t)
 	f.pays(ch, "AwaitingAuthentication", 0)
 	f.pays(ch, "Declined", 5005)
-	for quiet, want := range map[time.Duration]fsm.News{
-		-time.Minute: fsm.NewsSoftFailed, 10*time.Minute - 1: fsm.NewsSoftFailed, 10 * time.Minute: fsm.NewsFailed, math.MaxInt64: fsm.NewsFailed,
+	for quiet, want := range map[time.Duration]fsm.Event{
+		-time.Minute: fsm.EventSoftFailed, 10*time.Minute - 1: fsm.EventSoftFailed, 10 * time.Minute: fsm.EventFailed, math.MaxInt64: fsm.EventFailed,
 	} {
 		over, err := c.Cancel(t.Context(), gateway.Cancel{Container: o.Container, IdempotencyKey: "k", Permit: permit(), Quiet: quiet})
 		require.NoError(t, err)
-		require.Equal(t, want, over.News, quiet)
+		require.Equal(t, want, over.Event, quiet)
 		require.False(t, over.Refused)
 		require.Equal(t, payment.NewFailure("card_declined", "5005"), over.Failure)
 	}
@@ -122,11 +122,11 @@ func TestCancel_of_a_page_that_cannot_be_closed(t *testing.T) {
 	over, err := c.Cancel(t.Context(), gateway.Cancel{Container: o.Container, IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, over.Refused)
-	require.Equal(t, fsm.NewsActionRequired, over.News)
+	require.Equal(t, fsm.EventActionRequired, over.Event)
 	f.pays(ch, "Declined", 5005)
 	over, err = c.Cancel(t.Context(), gateway.Cancel{Container: o.Container, IdempotencyKey: "k", Permit: permit(), Quiet: time.Hour})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSoftFailed, over.News, "it may yet be paid there")
+	require.Equal(t, fsm.EventSoftFailed, over.Event, "it may yet be paid there")
 }
 
 // Captures, refunds and the search for a refund concern a transaction of the page.
@@ -136,7 +136,7 @@ func TestCommands_of_a_payment_on_a_page(t *testing.T) {
 	paid := f.pays(ch, "Authorized", 0)
 	taken, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: paid.name(), Container: o.Container, Money: rub(500), IdempotencyKey: "c", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: paid.name(), Money: new(rub(500))}, taken)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: paid.name(), Money: new(rub(500))}, taken)
 	r := gateway.RefundCall{
 		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.name(), Container: o.Container, Money: rub(200), IdempotencyKey: "r", Permit: permit(),
 	}

@@ -38,10 +38,10 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		return gateway.RefusedRefund(a.code()), nil
 	}
 	t, err := parse(a)
-	return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: string(t.TransactionID), Money: &r.Money}, err
+	return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: string(t.TransactionID), Money: &r.Money}, err
 }
 
-var errNoLookup = fmt.Errorf("%w: CloudPayments only tells of the last operation of a payment, and that is not this refund", gateway.ErrNotTold)
+var errNoLookup = fmt.Errorf("%w: CloudPayments only tells of the last operation of a payment, and that is not this refund", gateway.ErrInconclusive)
 
 // LookupRefund implements gateway.Provider. A refund is a separate transaction. A refund without a number is found if it
 // was the last operation of its payment (https://developers.cloudpayments.ru/#proverka-statusa-platezha, the newer
@@ -96,12 +96,12 @@ func readRefund(a answer) (gateway.RefundOutcome, error) {
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: string(t.TransactionID), News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: string(t.TransactionID), Event: fsm.EventProcessing}
 	switch t.Status {
 	case "Completed":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case "Declined", "Cancelled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", t.reason())
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", t.reason())
 	}
 	o.Money, err = t.money()
 	return o, err

@@ -33,7 +33,7 @@ func suite() providertest.Suite {
 			return json.RawMessage(`{"MD":"` + id + `","PaRes":"proven"}`)
 		}},
 		Stored:       providertest.Stored{Token: good, Owner: account, Bound: true},
-		Declined:     fsm.NewsFailed,
+		Declined:     fsm.EventFailed,
 		Codeless:     true,
 		ForgetsPages: true,
 		NoPayment:    "99",

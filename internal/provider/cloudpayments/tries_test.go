@@ -37,7 +37,7 @@ func TestCommands_are_for_the_named_transaction(t *testing.T) {
 	for range 2 { // the answer was lost
 		taken, err := c.Capture(t.Context(), cp)
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, taken.News)
+		require.Equal(t, fsm.EventSucceeded, taken.Event)
 		require.Equal(t, held.name(), taken.ProviderPaymentID)
 		require.Equal(t, rub(500), *taken.Money)
 	}
@@ -49,14 +49,14 @@ func TestCommands_are_for_the_named_transaction(t *testing.T) {
 		ProviderPaymentID: held.name(), Container: o.Container, Money: rub(200), IdempotencyKey: "r", Permit: permit(),
 	})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, back.News)
+	require.Equal(t, fsm.EventSucceeded, back.Event)
 	require.EqualValues(t, 200, held.refunded)
 	require.Equal(t, []string{"Completed", "Cancelled", "AwaitingAuthentication", "Completed"}, f.statuses())
 	require.NotEmpty(t, f.orders, "the page is still open")
 }
 
 func canceled(id, container string) gateway.Outcome {
-	return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Container: container, Failure: payment.NewFailure("canceled", "")}
+	return gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: id, Container: container, Failure: payment.NewFailure("canceled", "")}
 }
 
 // Without a payment's id, no command that captures or refunds is sent.
@@ -67,9 +67,9 @@ func TestCommands_without_a_payment_are_not_sent(t *testing.T) {
 	f.pays(ch, "Completed", 0)
 	for _, id := range []string{"", o.Container} {
 		_, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: id, Container: o.Container, Money: rub(1), IdempotencyKey: "c", Permit: permit()})
-		require.ErrorIs(t, err, gateway.ErrUnfit, id)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, id)
 		_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: id, Container: o.Container, Money: rub(1), IdempotencyKey: "r", Permit: permit()})
-		require.ErrorIs(t, err, gateway.ErrUnfit, id)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, id)
 	}
 	require.Empty(t, got)
 }
@@ -101,7 +101,7 @@ func TestCancel_of_a_page_whose_hold_was_captured_is_refused(t *testing.T) {
 	over, err := c.Cancel(t.Context(), cl)
 	require.NoError(t, err)
 	require.True(t, over.Refused)
-	require.Equal(t, fsm.NewsSucceeded, over.News)
+	require.Equal(t, fsm.EventSucceeded, over.Event)
 	require.Equal(t, held.name(), over.ProviderPaymentID)
 	require.Equal(t, o.Container, over.Container)
 }
@@ -128,11 +128,11 @@ func TestLookup_of_two_tries(t *testing.T) {
 	f, c, ch, o, _ := opened(t)
 	first := f.pays(ch, "Completed", 0)
 	second := f.pays(ch, "Declined", 5005)
-	for of, want := range map[*transaction]fsm.News{first: fsm.NewsSucceeded, second: fsm.NewsFailed} {
+	for of, want := range map[*transaction]fsm.Event{first: fsm.EventSucceeded, second: fsm.EventFailed} {
 		now, err := c.Lookup(t.Context(), of.name())
 		require.NoError(t, err)
 		require.Equal(t, of.name(), now.ProviderPaymentID)
-		require.Equal(t, want, now.News)
+		require.Equal(t, want, now.Event)
 	}
 	now, err := c.Lookup(t.Context(), o.Container)
 	require.NoError(t, err)

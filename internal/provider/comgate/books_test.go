@@ -116,7 +116,7 @@ func booked(*testing.T) providertest.Booked {
 	refund := func(id, of, ref, payout string, minor int64, net bool) gateway.Entry {
 		e := gateway.Entry{
 			ID: id, Payment: of, Payee: comgatetest.Merchant, References: []string{ref}, Payout: payout,
-			Movement: payment.Told{Kind: payment.MovementRefund, ID: id, Money: czk(minor), At: tuesday},
+			Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: id, Money: czk(minor), At: tuesday},
 		}
 		if net {
 			e.Net = new(czk(-minor))
@@ -130,11 +130,11 @@ func booked(*testing.T) providertest.Booked {
 		Entries: []gateway.Entry{
 			{
 				ID: first, Payment: first, Payee: comgatetest.Merchant, References: []string{ourAttempt}, Payout: "5211530", Fee: new(czk(20)), Net: new(czk(1979)),
-				Movement: payment.Told{Kind: payment.MovementCapture, Money: czk(1999), At: monday.Add(8 * time.Hour)},
+				Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: czk(1999), At: monday.Add(8 * time.Hour)},
 			},
 			{
 				ID: second, Payment: second, References: []string{"shop-2"}, Payout: "5211532", Net: new(euro(400)),
-				Movement: payment.Told{Kind: payment.MovementCapture, Money: euro(500), At: monday.AddDate(0, 0, 7).Add(7 * time.Hour)},
+				Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: euro(500), At: monday.AddDate(0, 0, 7).Add(7 * time.Hour)},
 			},
 			refund(ourRefund, first, ourAttempt, "5211531", 100, true), unnamed, refund(second+"/5211532", second, "shop-2", "5211532", 50, false),
 		},

@@ -21,7 +21,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	case err != nil:
 		return gateway.Outcome{}, err
 	case !cp.Whole:
-		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errPart)
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, errPart)
 	}
 	form := url.Values{"transId": {cp.ProviderPaymentID}, "amount": {strconv.FormatInt(amount, 10)}}
 	a, err := c.command(ctx, "capturePreauth", form, cp.Permit)
@@ -32,7 +32,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 		return gateway.Outcome{}, a.failure()
 	}
 	now, err := c.Lookup(ctx, cp.ProviderPaymentID)
-	now.Refused = err == nil && !a.ok() && now.News != fsm.NewsSucceeded
+	now.Refused = err == nil && !a.ok() && now.Event != fsm.EventSucceeded
 	return now, err
 }
 
@@ -50,9 +50,9 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	method := map[fsm.News]string{fsm.NewsActionRequired: "cancel", fsm.NewsAuthorized: "cancelPreauth"}[before.News]
+	method := map[fsm.Event]string{fsm.EventActionRequired: "cancel", fsm.EventAuthorized: "cancelPreauth"}[before.Event]
 	if method == "" {
-		before.Refused = before.News != fsm.NewsFailed
+		before.Refused = before.Event != fsm.EventFailed
 		return before, nil
 	}
 	a, err := c.command(ctx, method, url.Values{"transId": {cl.ProviderPaymentID}}, cl.Permit)
@@ -63,9 +63,9 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return gateway.Outcome{}, a.failure()
 	}
 	now, err := c.Lookup(ctx, cl.ProviderPaymentID)
-	if err == nil && !a.ok() && now.News != before.News && now.News != fsm.NewsFailed && now.News != fsm.NewsSucceeded {
+	if err == nil && !a.ok() && now.Event != before.Event && now.Event != fsm.EventFailed && now.Event != fsm.EventSucceeded {
 		return gateway.Outcome{}, errMoved
 	}
-	now.Refused = err == nil && !a.ok() && now.News != fsm.NewsFailed
+	now.Refused = err == nil && !a.ok() && now.Event != fsm.EventFailed
 	return now, err
 }

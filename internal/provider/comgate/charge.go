@@ -35,7 +35,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case err != nil:
 		return gateway.Outcome{}, err
 	case kind == gateway.TokenStored && ch.Capture == payment.CaptureManual:
-		return gateway.Outcome{}, fmt.Errorf("%w: a recurring payment is not held", gateway.ErrUnfit)
+		return gateway.Outcome{}, fmt.Errorf("%w: a recurring payment is not held", gateway.ErrUnsupportedRequest)
 	case kind == gateway.TokenStored:
 		return c.recur(ctx, ch, form)
 	}
@@ -104,7 +104,7 @@ func (c *Client) create(ctx context.Context, ch gateway.Charge, form url.Values)
 		return gateway.Outcome{}, errNameless
 	}
 	return gateway.Outcome{
-		News: fsm.NewsActionRequired, ProviderPaymentID: a.get("transId"), References: []string{ch.Attempt.String()},
+		Event: fsm.EventActionRequired, ProviderPaymentID: a.get("transId"), References: []string{ch.Attempt.String()},
 		NextAction: payment.Redirect(a.get("redirect")),
 	}, nil
 }
@@ -122,8 +122,8 @@ func (c *Client) recur(ctx context.Context, ch gateway.Charge, form url.Values) 
 	case a.get("transId") == "":
 		return gateway.Outcome{}, errNameless
 	}
-	begun := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: a.get("transId"), References: []string{ch.Attempt.String()}}
-	if now, err := c.Lookup(ctx, begun.ProviderPaymentID); err == nil && now.News != fsm.NewsActionRequired {
+	begun := gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: a.get("transId"), References: []string{ch.Attempt.String()}}
+	if now, err := c.Lookup(ctx, begun.ProviderPaymentID); err == nil && now.Event != fsm.EventActionRequired {
 		return now, nil
 	}
 	return begun, nil
@@ -134,7 +134,7 @@ func refused(a answer) (gateway.Outcome, error) {
 	if !a.refuses() {
 		return gateway.Outcome{}, a.failure()
 	}
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", a.get("code"))}, nil
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", a.get("code"))}, nil
 }
 
 var errWhole = errors.New("comgate takes whole forints only")
@@ -143,7 +143,7 @@ var errWhole = errors.New("comgate takes whole forints only")
 func units(m payment.Money) (int64, error) {
 	price, err := digits.Units(m)
 	if err == nil && m.Currency == "HUF" && price%100 != 0 {
-		err = fmt.Errorf("%w: %w", gateway.ErrUnfit, errWhole)
+		err = fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, errWhole)
 	}
 	return price, err
 }

@@ -36,7 +36,7 @@ func TestBeginsAPayment(t *testing.T) {
 	require.NoError(t, c.Accepts(ch))
 	o := charged(t, c, ch)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()},
+		Event: fsm.EventActionRequired, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()},
 		NextAction: payment.Redirect("https://payments.comgate.cz/client/instructions/index?id=" + o.ProviderPaymentID),
 	}, o)
 	form := (<-got).form
@@ -73,7 +73,7 @@ func TestRecurrence(t *testing.T) {
 	again.Stored, again.Unattended = true, true
 	require.NoError(t, c.Accepts(again))
 	o := charged(t, c, again)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Nil(t, o.Saved)
 	require.Equal(t, []string{again.Attempt.String()}, o.References)
 	request := <-got
@@ -102,14 +102,14 @@ func TestRecurrenceThatIsNotDecided(t *testing.T) {
 	lost, _ := serve(t, losing(f, "/v1.0/status"))
 	for _, client := range []*comgate.Client{c, lost} {
 		o := charged(t, client, charge(comgatetest.Initial))
-		require.Equal(t, fsm.NewsProcessing, o.News)
+		require.Equal(t, fsm.EventProcessing, o.Event)
 		require.NotEmpty(t, o.ProviderPaymentID)
 		require.Nil(t, o.Money)
 	}
 	ch := charge(comgatetest.Initial)
 	ch.Capture = payment.CaptureManual
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.Equal(t, 2, f.Count("recurring"))
 }
 
@@ -241,5 +241,5 @@ func TestAccepts(t *testing.T) {
 	require.NoError(t, c.Accepts(ch))
 	ch.Money.Minor++
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 }

@@ -15,7 +15,7 @@ import (
 // A capture or cancel whose answer was lost is sent again and finds it done, so it is executed once.
 func TestALostCommandIsCarriedOutOnce(t *testing.T) {
 	t.Parallel()
-	for method, want := range map[string]fsm.News{"capturePreauth": fsm.NewsSucceeded, "cancelPreauth": fsm.NewsFailed} {
+	for method, want := range map[string]fsm.Event{"capturePreauth": fsm.EventSucceeded, "cancelPreauth": fsm.EventFailed} {
 		f := comgatetest.New()
 		c, _ := serve(t, f)
 		lossy, _ := serve(t, losing(f, "/v1.0/"+method))
@@ -31,7 +31,7 @@ func TestALostCommandIsCarriedOutOnce(t *testing.T) {
 		require.NotErrorIs(t, err, gateway.ErrNotSent)
 		o, err := run(c)
 		require.NoError(t, err)
-		require.Equal(t, want, o.News)
+		require.Equal(t, want, o.Event)
 		require.False(t, o.Refused)
 		require.Equal(t, 1, f.Count(method))
 	}
@@ -54,7 +54,7 @@ func TestCancelByState(t *testing.T) {
 		o, err := c.Cancel(t.Context(), cancelOf(id))
 		require.NoError(t, err, status)
 		require.Equal(t, want.refused, o.Refused, status)
-		require.Equal(t, !want.refused, o.News == fsm.NewsFailed, status)
+		require.Equal(t, !want.refused, o.Event == fsm.EventFailed, status)
 		var paths []string
 		for len(got) > 0 {
 			paths = append(paths, (<-got).path)
@@ -83,14 +83,14 @@ func TestCancelThatIsOvertaken(t *testing.T) {
 		if !open {
 			require.NoError(t, err)
 			require.True(t, o.Refused)
-			require.Equal(t, fsm.NewsSucceeded, o.News)
+			require.Equal(t, fsm.EventSucceeded, o.Event)
 			continue
 		}
 		require.Error(t, err)
 		require.NotErrorIs(t, err, gateway.ErrNotSent)
 		o, err = c.Cancel(t.Context(), cancelOf(id))
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsFailed, o.News)
+		require.Equal(t, fsm.EventFailed, o.Event)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestRefund(t *testing.T) {
 	o, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
 	money := czk(700)
-	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: r.Refund.String(), Reference: r.Refund.String(), Money: &money}, o)
+	require.Equal(t, gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: r.Refund.String(), Reference: r.Refund.String(), Money: &money}, o)
 	form := (<-got).form
 	require.Equal(t, []string{"700", "CZK", r.Refund.String(), id}, []string{form.Get("amount"), form.Get("curr"), form.Get("refId"), form.Get("transId")})
 	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: o.ProviderRefundID})

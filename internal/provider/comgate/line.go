@@ -51,7 +51,7 @@ func (l line) entries(merchant string, t transfer) ([]gateway.Entry, error) {
 	}
 	e := gateway.Entry{
 		ID: l["id comgate"], Payment: l["id comgate"], Payee: l["merchant"], Payout: t.ID.String(),
-		Movement: payment.Told{Kind: kind, At: local(t.day)},
+		Movement: payment.MovementReport{Kind: kind, At: local(t.day)},
 	}
 	var err error
 	if kind == payment.MovementCapture {

@@ -31,7 +31,7 @@ func (c *Client) Find(context.Context, payment.AttemptID) (gateway.Outcome, erro
 // outcome maps a payment by its status. A pending payment waits for its customer or for the customer's bank. A pending
 // recurring payment has the same status. An unrecognized status is processing.
 func outcome(id string, p answer) (gateway.Outcome, error) {
-	o := gateway.Outcome{ProviderPaymentID: id, Payee: p.get("merchant"), Live: p.live(), News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: id, Payee: p.get("merchant"), Live: p.live(), Event: fsm.EventProcessing}
 	if ref := p.get("refId"); ref != "" {
 		o.References = []string{ref}
 	}
@@ -40,15 +40,15 @@ func outcome(id string, p answer) (gateway.Outcome, error) {
 	case "":
 		return gateway.Outcome{}, errNameless
 	case "PENDING":
-		o.News = fsm.NewsActionRequired
+		o.Event = fsm.EventActionRequired
 	case "AUTHORIZED":
-		o.News, o.Saved = fsm.NewsAuthorized, saved(id, p)
+		o.Event, o.Saved = fsm.EventAuthorized, saved(id, p)
 		o.Money, err = money(p)
 	case "PAID":
-		o.News, o.Saved = fsm.NewsSucceeded, saved(id, p)
+		o.Event, o.Saved = fsm.EventSucceeded, saved(id, p)
 		o.Money, err = money(p)
 	case "CANCELLED":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	}
 	return o, err
 }

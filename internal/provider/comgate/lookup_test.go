@@ -38,11 +38,11 @@ func TestLookup(t *testing.T) {
 	t.Parallel()
 	czk := &payment.Money{Minor: 1999, Currency: "CZK"}
 	for status, want := range map[string]gateway.Outcome{
-		"PENDING":    {News: fsm.NewsActionRequired},
-		"AUTHORIZED": {News: fsm.NewsAuthorized, Money: czk},
-		"PAID":       {News: fsm.NewsSucceeded, Money: czk},
-		"CANCELLED":  {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		"UNHEARD_OF": {News: fsm.NewsProcessing},
+		"PENDING":    {Event: fsm.EventActionRequired},
+		"AUTHORIZED": {Event: fsm.EventAuthorized, Money: czk},
+		"PAID":       {Event: fsm.EventSucceeded, Money: czk},
+		"CANCELLED":  {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		"UNHEARD_OF": {Event: fsm.EventProcessing},
 	} {
 		want.ProviderPaymentID, want.References, want.Payee, want.Live = "AB12-EF34", []string{"att_1"}, "123456", new(false)
 		got, err := answering(t, found+"&status="+status).Lookup(t.Context(), "AB12-EF34")

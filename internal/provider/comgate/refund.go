@@ -28,7 +28,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		return gateway.RefundOutcome{}, err
 	case a.ok():
 		money := r.Money
-		return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: r.Refund.String(), Reference: r.Refund.String(), Money: &money}, nil
+		return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: r.Refund.String(), Reference: r.Refund.String(), Money: &money}, nil
 	case a.refuses():
 		return gateway.RefusedRefund(a.get("code")), nil
 	}

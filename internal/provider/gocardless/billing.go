@@ -41,12 +41,12 @@ type billing struct {
 // client, Resources/BillingRequest.cs). The customer must authorise it until it is fulfilled. An unrecognized status is
 // processing.
 func (b billing) outcome() gateway.Outcome {
-	o := gateway.Outcome{Container: b.ID, References: b.references(), News: fsm.NewsProcessing}
+	o := gateway.Outcome{Container: b.ID, References: b.references(), Event: fsm.EventProcessing}
 	switch b.Status {
 	case "pending", "ready_to_fulfil":
-		o.News = fsm.NewsActionRequired
+		o.Event = fsm.EventActionRequired
 	case "cancelled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	}
 	return o
 }

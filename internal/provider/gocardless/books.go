@@ -152,7 +152,7 @@ func (i item) entry(p payout, tenths int64) (gateway.Entry, error) {
 	}
 	e := gateway.Entry{
 		ID: p.ID + "/" + i.Type + "/" + i.Links.Payment, Payment: i.Links.Payment, Payout: p.ID,
-		Movement: payment.Told{Kind: moved[i.Type], Money: *money, At: p.CreatedAt.UTC()},
+		Movement: payment.MovementReport{Kind: moved[i.Type], Money: *money, At: p.CreatedAt.UTC()},
 		Net:      &payment.Money{Minor: tenths / 10, Currency: money.Currency},
 	}
 	if e.Movement.Kind == payment.MovementRefund || e.Movement.Kind == payment.MovementRefundReversal {

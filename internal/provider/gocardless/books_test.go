@@ -96,7 +96,7 @@ func booked(t *testing.T) providertest.Booked {
 		_, _ = io.WriteString(w, `{"payments":{"id":"`+r.PathValue("id")+`","status":"`+status+`","amount":1999,"currency":"EUR"}}`)
 	})
 	eur := func(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: "EUR"} }
-	entry := func(payout, kind, of string, hour int, m payment.Told, fee, net *payment.Money) gateway.Entry {
+	entry := func(payout, kind, of string, hour int, m payment.MovementReport, fee, net *payment.Money) gateway.Entry {
 		m.At = at(hour)
 		e := gateway.Entry{ID: payout + "/" + kind + "/" + of, Payment: of, Payout: payout, Movement: m, Fee: fee, Net: net}
 		if m.ID != "" {
@@ -107,12 +107,12 @@ func booked(t *testing.T) providertest.Booked {
 	return providertest.Booked{
 		Fake: h, Span: gateway.Span{From: day, To: day.AddDate(0, 0, 1)},
 		Entries: []gateway.Entry{
-			entry("PO1", "payment_paid_out", "PM1", 1, payment.Told{Kind: payment.MovementCapture, Money: *eur(1999)}, eur(21), eur(1978)),
-			entry("PO1", "payment_paid_out", "PM2", 1, payment.Told{Kind: payment.MovementCapture, Money: *eur(700)}, nil, nil),
-			entry("PO2", "payment_charged_back", "PM1", 10, payment.Told{Kind: payment.MovementChargeback, Money: *eur(1999)}, eur(-20), eur(-1979)),
-			entry("PO2", "payment_failed", "PM2", 10, payment.Told{Kind: payment.MovementCaptureReversal, Money: *eur(700)}, nil, eur(-700)),
-			entry("PO2", "payment_refunded", "PM3", 10, payment.Told{Kind: payment.MovementRefund, ID: "RF1", Money: *eur(150)}, nil, eur(-150)),
-			entry("PO3", "refund_funds_returned", "PM3", 23, payment.Told{Kind: payment.MovementRefundReversal, ID: "RF1", Money: *eur(150)}, nil, eur(150)),
+			entry("PO1", "payment_paid_out", "PM1", 1, payment.MovementReport{Kind: payment.MovementCapture, Money: *eur(1999)}, eur(21), eur(1978)),
+			entry("PO1", "payment_paid_out", "PM2", 1, payment.MovementReport{Kind: payment.MovementCapture, Money: *eur(700)}, nil, nil),
+			entry("PO2", "payment_charged_back", "PM1", 10, payment.MovementReport{Kind: payment.MovementChargeback, Money: *eur(1999)}, eur(-20), eur(-1979)),
+			entry("PO2", "payment_failed", "PM2", 10, payment.MovementReport{Kind: payment.MovementCaptureReversal, Money: *eur(700)}, nil, eur(-700)),
+			entry("PO2", "payment_refunded", "PM3", 10, payment.MovementReport{Kind: payment.MovementRefund, ID: "RF1", Money: *eur(150)}, nil, eur(-150)),
+			entry("PO3", "refund_funds_returned", "PM3", 23, payment.MovementReport{Kind: payment.MovementRefundReversal, ID: "RF1", Money: *eur(150)}, nil, eur(150)),
 		},
 		Webhooks: notice(t, `{"events":[
 			{"id":"EV1","created_at":"2026-03-14T01:00:00.000Z","resource_type":"payments","action":"confirmed","links":{"payment":"PM1"}},
@@ -152,7 +152,7 @@ func TestBooksNameRefundsAsLookupsDo(t *testing.T) {
 		"/refunds/RF1": `{"refunds":{"id":"RF1","status":"paid","amount":150,"currency":"EUR","links":{"payment":"PM3"}}}`,
 	}).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "RF1"})
 	require.NoError(t, err)
-	told := refund.Movements(payment.RefundTold{ProviderID: found.ProviderRefundID, Says: found.News, Money: found.Money}, &payment.Attempt{}, nil)
+	told := refund.Movements(payment.RefundReport{ProviderID: found.ProviderRefundID, Event: found.Event, Money: found.Money}, &payment.Attempt{}, nil)
 	e := booked(t).Entries[4]
 	require.Equal(t, []any{told[0].Kind, told[0].ID, told[0].Money, found.ProviderPaymentID}, []any{e.Movement.Kind, e.Movement.ID, e.Movement.Money, e.Payment})
 }

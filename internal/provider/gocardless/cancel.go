@@ -38,7 +38,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 			return gateway.Outcome{}, err
 		}
 		return c.cancelDebit(ctx, cl, p)
-	case b.outcome().News == fsm.NewsActionRequired:
+	case b.outcome().Event == fsm.EventActionRequired:
 		return c.act(ctx, cl, "billing_requests", b.ID)
 	}
 	return c.stands(ctx, cl)
@@ -68,6 +68,6 @@ func (c *Client) act(ctx context.Context, cl gateway.Cancel, collection, id stri
 // failed.
 func (c *Client) stands(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	now, err := c.Lookup(ctx, cmp.Or(cl.ProviderPaymentID, cl.Container))
-	now.Refused = err == nil && now.News != fsm.NewsFailed
+	now.Refused = err == nil && now.Event != fsm.EventFailed
 	return now, err
 }

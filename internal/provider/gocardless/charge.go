@@ -50,7 +50,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case err != nil:
 		return gateway.Outcome{}, err
 	case ch.Capture == payment.CaptureManual:
-		return gateway.Outcome{}, fmt.Errorf("%w: GoCardless holds no money", gateway.ErrUnfit)
+		return gateway.Outcome{}, fmt.Errorf("%w: GoCardless holds no money", gateway.ErrUnsupportedRequest)
 	case kind == gateway.TokenStored:
 		return c.collect(ctx, ch, amount)
 	}
@@ -89,7 +89,7 @@ func another(metadata map[string]string, ch gateway.Charge) bool {
 }
 
 func refusedCharge(r *refusal) gateway.Outcome {
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.code())}
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.code())}
 }
 
 // described returns the text that GoCardless shows to the payer.
@@ -152,7 +152,7 @@ func (c *Client) request(ctx context.Context, ch gateway.Charge, amount int64) (
 		return gateway.Outcome{}, errOther
 	}
 	o, err := c.requested(ctx, b)
-	if err != nil || o.News != fsm.NewsActionRequired {
+	if err != nil || o.Event != fsm.EventActionRequired {
 		return o, err
 	}
 	return c.withPage(ctx, ch, o)
@@ -205,7 +205,7 @@ func (c *Client) withPage(ctx context.Context, ch gateway.Charge, o gateway.Outc
 		// The billing request was sent, so the error must not wrap ErrNotSent.
 		return gateway.Outcome{}, fmt.Errorf("page of %s: %s", o.Container, err.Error())
 	case refused != nil:
-		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("provider_rejected", refused.code())
+		o.Event, o.Failure = fsm.EventSoftFailed, payment.NewFailure("provider_rejected", refused.code())
 		return o, nil
 	case made.Flow.URL == "":
 		return gateway.Outcome{}, errNameless

@@ -39,7 +39,7 @@ func TestCollectsByAMandate(t *testing.T) {
 	ch.ProviderData = map[string]json.RawMessage{"retry_if_possible": json.RawMessage(`true`), "reference": json.RawMessage(`"WINEBOX001"`)}
 	require.NoError(t, c.Accepts(ch))
 	o := charged(t, c, ch)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}}, o)
 	request := <-got
 	require.Equal(t, []string{"POST /payments", ch.IdempotencyKey}, []string{request.line, request.key})
 	providertest.RequireMembers(t, map[string]string{
@@ -49,7 +49,7 @@ func TestCollectsByAMandate(t *testing.T) {
 	f.Set(o.ProviderPaymentID, "confirmed")
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, now.News)
+	require.Equal(t, fsm.EventSucceeded, now.Event)
 
 	ch = charge("MD0DEAD")
 	ch.Stored = true
@@ -68,7 +68,7 @@ func TestABillingRequestStoresAMandate(t *testing.T) {
 	ch.ProviderData = map[string]json.RawMessage{"fallback_enabled": json.RawMessage(`true`), "app_fee": json.RawMessage(`7`)}
 	require.NoError(t, c.Accepts(ch))
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Equal(t, payment.ActionRedirect, o.NextAction.Type)
 	marks := `{"payment_attempt_id":"` + ch.Attempt.String() + `","order_id":"A-1"}`
 	request, page := <-got, <-got
@@ -188,10 +188,10 @@ func TestTheRequestForAPageIsLost(t *testing.T) {
 	ch = charge("redirect")
 	ch.ReturnURL = "nowhere"
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsSoftFailed, o.News)
+	require.Equal(t, fsm.EventSoftFailed, o.Event)
 	over, err := c.Cancel(t.Context(), closeOf(o.Container))
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsFailed, over.News)
+	require.Equal(t, fsm.EventFailed, over.Event)
 	require.False(t, over.Refused)
 }
 
@@ -245,7 +245,7 @@ func TestAccepts(t *testing.T) {
 	require.NoError(t, c.Accepts(ch), "a mandate has a currency of its own")
 	ch.Capture = payment.CaptureManual
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 }
 
 // TestFakeFitsTheSamples: each member of the fake's objects exists in the published samples of GoCardless's own client,

@@ -16,11 +16,11 @@ import (
 func TestCancelOfAPayment(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]struct {
-		news fsm.News
+		news fsm.Event
 		sent bool
 	}{
-		"pending_submission": {fsm.NewsFailed, true}, "pending_customer_approval": {fsm.NewsActionRequired, false}, "submitted": {fsm.NewsProcessing, false},
-		"confirmed": {fsm.NewsSucceeded, false}, "cancelled": {fsm.NewsFailed, false}, "of_the_future": {fsm.NewsProcessing, false},
+		"pending_submission": {fsm.EventFailed, true}, "pending_customer_approval": {fsm.EventActionRequired, false}, "submitted": {fsm.EventProcessing, false},
+		"confirmed": {fsm.EventSucceeded, false}, "cancelled": {fsm.EventFailed, false}, "of_the_future": {fsm.EventProcessing, false},
 	} {
 		f := gocardlesstest.New()
 		c, got := serve(t, f)
@@ -29,8 +29,8 @@ func TestCancelOfAPayment(t *testing.T) {
 		f.Set(id, status)
 		o, err := c.Cancel(t.Context(), cancelOf(id))
 		require.NoError(t, err, status)
-		require.Equal(t, want.news, o.News, status)
-		require.Equal(t, want.news != fsm.NewsFailed, o.Refused, status)
+		require.Equal(t, want.news, o.Event, status)
+		require.Equal(t, want.news != fsm.EventFailed, o.Refused, status)
 		require.Equal(t, want.sent, len(got) == 1, status)
 	}
 }
@@ -50,7 +50,7 @@ func TestCancelThatIsOvertaken(t *testing.T) {
 	o, err := c.Cancel(t.Context(), closeOf(id))
 	require.NoError(t, err)
 	require.True(t, o.Refused)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 }
 
 // A late failure or a chargeback takes back the money of a confirmed payment, under each of the payment's names.
@@ -65,27 +65,27 @@ func TestLateFailures(t *testing.T) {
 		o, err := c.Lookup(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, made, o.ProviderPaymentID)
-		require.Equal(t, fsm.NewsFailed, o.News)
-		require.True(t, o.Undoes)
+		require.Equal(t, fsm.EventFailed, o.Event)
+		require.True(t, o.Reverses)
 		f.Set(made, "charged_back")
 		o, err = c.Lookup(t.Context(), id)
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, o.News)
-		require.Equal(t, []payment.Told{{Kind: payment.MovementChargeback, Money: euros(1999)}}, o.Movements)
+		require.Equal(t, fsm.EventSucceeded, o.Event)
+		require.Equal(t, []payment.MovementReport{{Kind: payment.MovementChargeback, Money: euros(1999)}}, o.Movements)
 	}
 }
 
 // This test looks up a billing request without a payment in each status.
 func TestLookupOfABillingRequest(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[string]fsm.News{
-		"pending": fsm.NewsActionRequired, "ready_to_fulfil": fsm.NewsActionRequired, "fulfilling": fsm.NewsProcessing, "fulfilled": fsm.NewsProcessing,
-		"cancelled": fsm.NewsFailed, "of_the_future": fsm.NewsProcessing,
+	for status, want := range map[string]fsm.Event{
+		"pending": fsm.EventActionRequired, "ready_to_fulfil": fsm.EventActionRequired, "fulfilling": fsm.EventProcessing, "fulfilled": fsm.EventProcessing,
+		"cancelled": fsm.EventFailed, "of_the_future": fsm.EventProcessing,
 	} {
 		c := answering(t, map[string]string{"/billing_requests/BRQ1": `{"billing_requests":{"id":"BRQ1","status":"` + status + `","metadata":{"payment_attempt_id":"att_1"},"links":{}}}`})
 		o, err := c.Lookup(t.Context(), "BRQ1")
 		require.NoError(t, err)
-		require.Equal(t, want, o.News, status)
+		require.Equal(t, want, o.Event, status)
 		require.Equal(t, []string{"att_1", "BRQ1"}, o.References)
 		require.Equal(t, []string{"", "BRQ1"}, []string{o.ProviderPaymentID, o.Container})
 	}
@@ -123,7 +123,7 @@ func TestALostRefundIsMadeOnce(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "it is another payment's")
 	for _, missing := range []string{gocardlesstest.MissingID, "BRQ0NONE"} {
 		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderPaymentID: missing})
-		require.ErrorIs(t, err, gateway.ErrNotTold, "that is no evidence about its refunds")
+		require.ErrorIs(t, err, gateway.ErrInconclusive, "that is no evidence about its refunds")
 		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: missing})
 		require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "it is another payment's")
 	}
@@ -158,5 +158,5 @@ func TestRefundsBesideEachOther(t *testing.T) {
 
 	r.Money.Currency = "USD"
 	_, err = c.Refund(t.Context(), r)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 }

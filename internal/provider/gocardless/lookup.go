@@ -82,7 +82,7 @@ func (c *Client) requested(ctx context.Context, b billing) (gateway.Outcome, err
 // collected returns the outcome of a payment with its refunds.
 func (c *Client) collected(ctx context.Context, p debit) (gateway.Outcome, error) {
 	o, err := outcome(p)
-	if err != nil || o.News != fsm.NewsSucceeded || p.AmountRefunded == 0 {
+	if err != nil || o.Event != fsm.EventSucceeded || p.AmountRefunded == 0 {
 		return o, err
 	}
 	o.Refunds, err = c.refunds(ctx, o.ProviderPaymentID)
@@ -134,7 +134,7 @@ func (c *Client) findRefund(ctx context.Context, r gateway.RefundRef) (gateway.R
 	p, err := c.refunded(ctx, r.ProviderPaymentID, nil)
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment):
-		return gateway.RefundOutcome{}, gateway.ErrNotTold // no evidence about the refunds
+		return gateway.RefundOutcome{}, gateway.ErrInconclusive // no evidence about the refunds
 	case err != nil:
 		return gateway.RefundOutcome{}, err
 	}

@@ -45,16 +45,16 @@ func TestLookup(t *testing.T) {
 	t.Parallel()
 	eur := &payment.Money{Minor: 1999, Currency: "EUR"}
 	for status, want := range map[string]gateway.Outcome{
-		"pending_customer_approval": {News: fsm.NewsActionRequired},
-		"pending_submission":        {News: fsm.NewsProcessing},
-		"submitted":                 {News: fsm.NewsProcessing},
-		"of_the_future":             {News: fsm.NewsProcessing},
-		"confirmed":                 {News: fsm.NewsSucceeded, Money: eur},
-		"paid_out":                  {News: fsm.NewsSucceeded, Money: eur},
-		"charged_back":              {News: fsm.NewsSucceeded, Money: eur, Movements: []payment.Told{{Kind: payment.MovementChargeback, Money: *eur}}},
-		"failed":                    {News: fsm.NewsFailed, Undoes: true, Failure: payment.NewFailure("provider_rejected", "")},
-		"cancelled":                 {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		"customer_approval_denied":  {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
+		"pending_customer_approval": {Event: fsm.EventActionRequired},
+		"pending_submission":        {Event: fsm.EventProcessing},
+		"submitted":                 {Event: fsm.EventProcessing},
+		"of_the_future":             {Event: fsm.EventProcessing},
+		"confirmed":                 {Event: fsm.EventSucceeded, Money: eur},
+		"paid_out":                  {Event: fsm.EventSucceeded, Money: eur},
+		"charged_back":              {Event: fsm.EventSucceeded, Money: eur, Movements: []payment.MovementReport{{Kind: payment.MovementChargeback, Money: *eur}}},
+		"failed":                    {Event: fsm.EventFailed, Reverses: true, Failure: payment.NewFailure("provider_rejected", "")},
+		"cancelled":                 {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		"customer_approval_denied":  {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
 	} {
 		c := answering(t, map[string]string{
 			"/payments/PM1": `{"payments":{"id":"PM1","status":"` + status + `","amount":1999,"currency":"EUR","metadata":{"payment_attempt_id":"att_1"}}}`,
@@ -72,22 +72,22 @@ func TestLookupOfWhatIsTriedAgain(t *testing.T) {
 	c := answering(t, map[string]string{"/payments/PM1": `{"payments":{"id":"PM1","status":"failed","amount":1,"currency":"EUR","retry_if_possible":true}}`})
 	got, err := c.Lookup(t.Context(), "PM1")
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSoftFailed, got.News)
+	require.Equal(t, fsm.EventSoftFailed, got.Event)
 }
 
 func TestLookupRefund(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[string]fsm.News{
-		"created": fsm.NewsProcessing, "pending_submission": fsm.NewsProcessing, "submitted": fsm.NewsProcessing, "paid": fsm.NewsSucceeded,
-		"cancelled": fsm.NewsFailed, "bounced": fsm.NewsFailed, "failed": fsm.NewsFailed, "funds_returned": fsm.NewsFailed,
+	for status, want := range map[string]fsm.Event{
+		"created": fsm.EventProcessing, "pending_submission": fsm.EventProcessing, "submitted": fsm.EventProcessing, "paid": fsm.EventSucceeded,
+		"cancelled": fsm.EventFailed, "bounced": fsm.EventFailed, "failed": fsm.EventFailed, "funds_returned": fsm.EventFailed,
 	} {
 		c := answering(t, map[string]string{
 			"/refunds/RF1": `{"refunds":{"id":"RF1","status":"` + status + `","amount":700,"currency":"EUR","metadata":{"refund_id":"r1"},"links":{"payment":"PM1"}}}`,
 		})
 		got, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "RF1"})
 		require.NoError(t, err, status)
-		require.Equal(t, want, got.News, status)
-		require.Equal(t, want == fsm.NewsFailed, got.Failure != nil, status)
+		require.Equal(t, want, got.Event, status)
+		require.Equal(t, want == fsm.EventFailed, got.Failure != nil, status)
 		require.Equal(t, []any{"RF1", "PM1", "r1", payment.Money{Minor: 700, Currency: "EUR"}},
 			[]any{got.ProviderRefundID, got.ProviderPaymentID, got.Reference, *got.Money})
 		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "RF1", ProviderPaymentID: "PM2"})
@@ -132,7 +132,7 @@ func TestSamples(t *testing.T) {
 	refund, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "RF123", ProviderPaymentID: "PM123"})
 	require.NoError(t, err)
 	require.Equal(t, "PM123 processing; RF123 processing 150 EUR",
-		fmt.Sprintf("%s %s; %s %s %d %s", paid.ProviderPaymentID, paid.News, refund.ProviderRefundID, refund.News, refund.Money.Minor, refund.Money.Currency))
+		fmt.Sprintf("%s %s; %s %s %d %s", paid.ProviderPaymentID, paid.Event, refund.ProviderRefundID, refund.Event, refund.Money.Minor, refund.Money.Currency))
 }
 
 // If the payment has a refunded amount, its refunds are listed page by page.
@@ -161,8 +161,8 @@ func TestLookupShowsRefunds(t *testing.T) {
 	require.NoError(t, err)
 	money := &payment.Money{Minor: 700, Currency: "EUR"}
 	require.Equal(t, []gateway.RefundOutcome{
-		{ProviderRefundID: "RF2", ProviderPaymentID: "PM1", News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "failed"), Money: money},
-		{ProviderRefundID: "RF1", ProviderPaymentID: "PM1", Reference: "r1", News: fsm.NewsSucceeded, Money: money},
+		{ProviderRefundID: "RF2", ProviderPaymentID: "PM1", Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "failed"), Money: money},
+		{ProviderRefundID: "RF1", ProviderPaymentID: "PM1", Reference: "r1", Event: fsm.EventSucceeded, Money: money},
 	}, got.Refunds)
 
 	_, err = answering(t, map[string]string{"/payments/PM1": paid}).Lookup(t.Context(), "PM1")

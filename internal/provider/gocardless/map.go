@@ -29,36 +29,36 @@ func outcome(p debit) (gateway.Outcome, error) {
 	if p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, Event: fsm.EventProcessing}
 	if ours := p.Metadata[attemptName]; ours != "" {
 		o.References = []string{ours}
 	}
 	var err error
 	switch p.Status {
 	case "pending_customer_approval":
-		o.News = fsm.NewsActionRequired
+		o.Event = fsm.EventActionRequired
 	case "confirmed", "paid_out", "charged_back":
 		err = p.taken(&o)
 	case "failed":
-		o.News, o.Failure, o.Undoes = fsm.NewsFailed, payment.NewFailure("provider_rejected", ""), true
+		o.Event, o.Failure, o.Reverses = fsm.EventFailed, payment.NewFailure("provider_rejected", ""), true
 		if p.RetryIfPossible {
-			o.News = fsm.NewsSoftFailed
+			o.Event = fsm.EventSoftFailed
 		}
 	case "cancelled", "customer_approval_denied":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	}
 	return o, err
 }
 
 // taken sets the amount of a collected payment, and its chargeback.
 func (p debit) taken(o *gateway.Outcome) error {
-	o.News = fsm.NewsSucceeded
+	o.Event = fsm.EventSucceeded
 	var err error
 	if o.Money, err = digits.Money(p.Amount, p.Currency); err != nil {
 		return err
 	}
 	if p.Status == "charged_back" {
-		o.Movements = []payment.Told{{Kind: payment.MovementChargeback, Money: *o.Money}}
+		o.Movements = []payment.MovementReport{{Kind: payment.MovementChargeback, Money: *o.Money}}
 	}
 	return nil
 }
@@ -81,15 +81,15 @@ func refundOutcome(r refund) (gateway.RefundOutcome, error) {
 		return gateway.RefundOutcome{}, errNameless
 	}
 	o := gateway.RefundOutcome{
-		ProviderRefundID: r.ID, ProviderPaymentID: r.Links.Payment, Reference: r.Metadata[refundName], News: fsm.NewsProcessing,
+		ProviderRefundID: r.ID, ProviderPaymentID: r.Links.Payment, Reference: r.Metadata[refundName], Event: fsm.EventProcessing,
 	}
 	switch r.Status {
 	case "paid":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case "cancelled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	case "failed", "bounced", "funds_returned":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", r.Status)
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", r.Status)
 	}
 	var err error
 	o.Money, err = digits.Money(r.Amount, r.Currency)

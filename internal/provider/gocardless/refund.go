@@ -37,7 +37,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	case err != nil:
 		return gateway.RefundOutcome{}, call.NotSent(err)
 	case p.Currency != string(r.Money.Currency):
-		return gateway.RefundOutcome{}, fmt.Errorf("%w: a refund in %s of a payment in %s", gateway.ErrUnfit, r.Money.Currency, p.Currency)
+		return gateway.RefundOutcome{}, fmt.Errorf("%w: a refund in %s of a payment in %s", gateway.ErrUnsupportedRequest, r.Money.Currency, p.Currency)
 	}
 	all, err := c.refunds(ctx, p.ID)
 	if err != nil {

@@ -25,8 +25,8 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	now, err := c.stands(ctx, cp.ProviderPaymentID, refused, fsm.NewsSucceeded)
-	if refused == nil && now.News == fsm.NewsSucceeded {
+	now, err := c.stands(ctx, cp.ProviderPaymentID, refused, fsm.EventSucceeded)
+	if refused == nil && now.Event == fsm.EventSucceeded {
 		// GoPay does not document whether the payment shows the captured amount or the order's amount.
 		now.Money = &cp.Money
 	}
@@ -40,20 +40,20 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	return c.stands(ctx, cl.ProviderPaymentID, refused, fsm.NewsFailed)
+	return c.stands(ctx, cl.ProviderPaymentID, refused, fsm.EventFailed)
 }
 
 // stands looks a payment up after a command. If the command was accepted and the payment does not show the result yet,
 // the outcome is processing. Refused is not set if the payment has the wanted state, because an earlier call then
 // succeeded.
-func (c *Client) stands(ctx context.Context, id string, refused *refusal, wanted fsm.News) (gateway.Outcome, error) {
+func (c *Client) stands(ctx context.Context, id string, refused *refusal, wanted fsm.Event) (gateway.Outcome, error) {
 	now, err := c.Lookup(ctx, id)
 	switch {
 	case refused != nil:
-		now.Refused = now.News != wanted
+		now.Refused = now.Event != wanted
 		return now, err
-	case err != nil, now.News == fsm.NewsAuthorized: // the command was accepted nevertheless
-		now = gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
+	case err != nil, now.Event == fsm.EventAuthorized: // the command was accepted nevertheless
+		now = gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: id}
 	}
 	return now, nil
 }

@@ -37,9 +37,9 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused != nil && refused.number == recurrenceFailed:
-		return gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", refused.code())}, nil
+		return gateway.Outcome{Event: fsm.EventFailed, Failure: payment.NewFailure("card_declined", refused.code())}, nil
 	case refused != nil:
-		return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
+		return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
 	case ch.Stored && made.ID.String() == ch.Token:
 		return gateway.Outcome{}, errNameless // this is the payment that saved the card, and not a new payment
 	case ch.Stored:

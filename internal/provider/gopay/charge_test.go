@@ -32,7 +32,7 @@ func TestAPayment(t *testing.T) {
 	}
 	o := charged(t, c, ch)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, ProviderPaymentID: "3000000501", Payee: goid, References: []string{ch.Attempt.String()},
+		Event: fsm.EventActionRequired, ProviderPaymentID: "3000000501", Payee: goid, References: []string{ch.Attempt.String()},
 		NextAction: payment.Redirect("https://gw.sandbox.gopay.com/gw/v3/3000000501"),
 	}, o)
 	require.JSONEq(t, `{
@@ -62,14 +62,14 @@ func TestASavedCard(t *testing.T) {
 	g.pay(first.ProviderPaymentID)
 	paid, err := c.Lookup(t.Context(), first.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsAuthorized, paid.News)
+	require.Equal(t, fsm.EventAuthorized, paid.Event)
 	require.Equal(t, &payment.SavedMethod{Token: first.ProviderPaymentID, Type: "PAYMENT_CARD", Display: "VISA •••• 0003", Expires: "2030-09"}, paid.Saved)
 	require.NoError(t, c.CheckOwner(t.Context(), paid.Saved.Token, savedFor))
 
 	again := charge("redirect")
 	again.Token, again.Stored, again.Unattended = paid.Saved.Token, true, true
 	o := charged(t, c, again)
-	require.Equal(t, fsm.NewsProcessing, o.News, "it waits for no customer")
+	require.Equal(t, fsm.EventProcessing, o.Event, "it waits for no customer")
 	require.Nil(t, o.NextAction)
 	require.NotEqual(t, first.ProviderPaymentID, o.ProviderPaymentID)
 	var body map[string]json.RawMessage
@@ -78,12 +78,12 @@ func TestASavedCard(t *testing.T) {
 	require.NotContains(t, body, "payer")
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, now.News)
+	require.Equal(t, fsm.EventSucceeded, now.Event)
 	require.Nil(t, now.Saved)
 	g.payments[o.ProviderPaymentID].state = "CREATED"
 	now, err = c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsProcessing, now.News)
+	require.Equal(t, fsm.EventProcessing, now.Event)
 
 	g.payments[first.ProviderPaymentID].stopped = true
 	over, err := c.Lookup(t.Context(), first.ProviderPaymentID)
@@ -94,8 +94,8 @@ func TestASavedCard(t *testing.T) {
 func TestRefusedCards(t *testing.T) {
 	t.Parallel()
 	c, _ := opened(t)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "PAYMENT_RECURRENCE_FAILED")}, charged(t, c, charge(emptyCard)))
-	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "PAYMENT_RECURRENCE_STOPPED")}, charged(t, c, charge(stoppedCard)))
+	require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Failure: payment.NewFailure("card_declined", "PAYMENT_RECURRENCE_FAILED")}, charged(t, c, charge(emptyCard)))
+	require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "PAYMENT_RECURRENCE_STOPPED")}, charged(t, c, charge(stoppedCard)))
 	plain := charged(t, c, charge("redirect"))
 	require.ErrorIs(t, c.CheckOwner(t.Context(), plain.ProviderPaymentID, savedFor), payment.ErrMethodNotYours, "it has saved nothing")
 	require.ErrorIs(t, c.CheckOwner(t.Context(), plain.ProviderPaymentID, ""), payment.ErrMethodNotYours)

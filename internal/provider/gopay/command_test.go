@@ -28,7 +28,7 @@ func TestWhatIsAcceptedMayShowLater(t *testing.T) {
 	c, g := opened(t)
 	id := paidBy(t, c, g, payment.CaptureManual)
 	g.lags = true
-	want := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
+	want := gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: id}
 	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: id, Money: czk(1999), Whole: true, Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, want, o)
@@ -57,7 +57,7 @@ func TestFailedResults(t *testing.T) {
 	o, err := failed.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: czk(1999), Whole: true, Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, o.Refused)
-	require.Equal(t, fsm.NewsAuthorized, o.News)
+	require.Equal(t, fsm.EventAuthorized, o.Event)
 	_, err = says(t, http.StatusOK, `{"id":1,"result":"LATER"}`).Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "1", Permit: permit()})
 	require.Error(t, err)
 }
@@ -80,7 +80,7 @@ func TestARefundIsNamedByItsList(t *testing.T) {
 	third, err := c.Refund(t.Context(), back)
 	require.NoError(t, err)
 	money := czk(500)
-	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsProcessing, Money: &money}, third)
+	require.Equal(t, gateway.RefundOutcome{Event: fsm.EventProcessing, Money: &money}, third)
 	g.silent, g.unlisted = false, true
 	back.Money = czk(1)
 	fourth, err := c.Refund(t.Context(), back)
@@ -106,7 +106,7 @@ func TestOtherRefundsOfTheAmount(t *testing.T) {
 	o, err := over.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: id, Money: czk(500), Permit: permit()})
 	require.NoError(t, err)
 	require.Empty(t, o.ProviderRefundID)
-	require.Equal(t, fsm.NewsProcessing, o.News)
+	require.Equal(t, fsm.EventProcessing, o.Event)
 }
 
 // TestARefundLooksFirst: if the refunds can't be listed, nothing is refunded.
@@ -120,6 +120,6 @@ func TestARefundLooksFirst(t *testing.T) {
 	require.Error(t, err)
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	_, err = says(t, http.StatusNotFound, `{"errors":[{"error_code":304}]}`).LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "1", ProviderRefundID: "2"})
-	require.ErrorIs(t, err, gateway.ErrNotTold, "a payment that is not found shows nothing of its refunds")
+	require.ErrorIs(t, err, gateway.ErrInconclusive, "a payment that is not found shows nothing of its refunds")
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }

@@ -78,13 +78,13 @@ func TestLookup(t *testing.T) {
 	t.Parallel()
 	czk := &payment.Money{Minor: 1999, Currency: "CZK"}
 	for state, want := range map[string]gateway.Outcome{
-		"CREATED":               {News: fsm.NewsActionRequired},
-		"PAYMENT_METHOD_CHOSEN": {News: fsm.NewsActionRequired},
-		"OF_THE_FUTURE":         {News: fsm.NewsProcessing},
-		"AUTHORIZED":            {News: fsm.NewsAuthorized, Money: czk},
-		"PAID":                  {News: fsm.NewsSucceeded, Money: czk},
-		"CANCELED":              {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		"TIMEOUTED":             {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "")},
+		"CREATED":               {Event: fsm.EventActionRequired},
+		"PAYMENT_METHOD_CHOSEN": {Event: fsm.EventActionRequired},
+		"OF_THE_FUTURE":         {Event: fsm.EventProcessing},
+		"AUTHORIZED":            {Event: fsm.EventAuthorized, Money: czk},
+		"PAID":                  {Event: fsm.EventSucceeded, Money: czk},
+		"CANCELED":              {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		"TIMEOUTED":             {Event: fsm.EventFailed, Failure: payment.NewFailure("expired", "")},
 	} {
 		want.ProviderPaymentID, want.Payee = "3000006529", goid
 		got, err := answering(t, map[string]string{path: found(state, "")}).Lookup(t.Context(), "3000006529")
@@ -136,11 +136,11 @@ func TestRefundsAreListed(t *testing.T) {
 				`{"id":2,"state":"REQUESTED","amount":100},{"id":3,"state":"FAILED","amount":200}]`,
 		}).Lookup(t.Context(), "3000006529")
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, got.News)
+		require.Equal(t, fsm.EventSucceeded, got.Event)
 		require.Equal(t, []gateway.RefundOutcome{
-			{News: fsm.NewsSucceeded, ProviderRefundID: "1", Money: &payment.Money{Minor: 700, Currency: "CZK"}},
-			{News: fsm.NewsProcessing, ProviderRefundID: "2", Money: &payment.Money{Minor: 100, Currency: "CZK"}},
-			{News: fsm.NewsFailed, ProviderRefundID: "3", Money: &payment.Money{Minor: 200, Currency: "CZK"}, Failure: payment.NewFailure("provider_rejected", "")},
+			{Event: fsm.EventSucceeded, ProviderRefundID: "1", Money: &payment.Money{Minor: 700, Currency: "CZK"}},
+			{Event: fsm.EventProcessing, ProviderRefundID: "2", Money: &payment.Money{Minor: 100, Currency: "CZK"}},
+			{Event: fsm.EventFailed, ProviderRefundID: "3", Money: &payment.Money{Minor: 200, Currency: "CZK"}, Failure: payment.NewFailure("provider_rejected", "")},
 		}, got.Refunds)
 	}
 }

@@ -76,23 +76,23 @@ func (c *Client) outcome(p object) (gateway.Outcome, error) {
 	if p.ID == "" || p.State == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID.String(), Payee: p.Target.GoID.String(), News: fsm.NewsProcessing, References: p.references()}
+	o := gateway.Outcome{ProviderPaymentID: p.ID.String(), Payee: p.Target.GoID.String(), Event: fsm.EventProcessing, References: p.references()}
 	var err error
 	switch p.State {
 	case "CREATED", "PAYMENT_METHOD_CHOSEN":
 		if p.ParentID == "" {
-			o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(p.Address)
+			o.Event, o.NextAction = fsm.EventActionRequired, payment.Redirect(p.Address)
 		}
 	case "AUTHORIZED":
-		o.News, o.Saved = fsm.NewsAuthorized, p.saved()
+		o.Event, o.Saved = fsm.EventAuthorized, p.saved()
 		o.Money, err = digits.Money(p.Amount, p.Currency)
 	case "PAID", "REFUNDED", "PARTIALLY_REFUNDED":
-		o.News, o.Saved = fsm.NewsSucceeded, p.saved()
+		o.Event, o.Saved = fsm.EventSucceeded, p.saved()
 		o.Money, err = digits.Money(p.Amount, p.Currency)
 	case "CANCELED":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", p.SubState)
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", p.SubState)
 	case "TIMEOUTED":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", p.SubState)
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("expired", p.SubState)
 	}
 	return o, err
 }
@@ -110,12 +110,12 @@ func (r refund) outcome(currency string) (gateway.RefundOutcome, error) {
 	if r.ID == "" || r.State == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID.String(), News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID.String(), Event: fsm.EventProcessing}
 	switch r.State {
 	case "SUCCESS":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case "FAILED":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", "")
 	}
 	var err error
 	o.Money, err = digits.Money(r.Amount, cmp.Or(r.Currency, currency))

@@ -30,7 +30,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	case refused != nil:
 		return gateway.RefusedRefund(refused.code()), nil
 	}
-	made := gateway.RefundOutcome{News: fsm.NewsProcessing, Money: &r.Money}
+	made := gateway.RefundOutcome{Event: fsm.EventProcessing, Money: &r.Money}
 	after, _ := c.refunds(ctx, id, currency, nil) // the refund was accepted nevertheless
 	added := slices.DeleteFunc(after, func(one gateway.RefundOutcome) bool {
 		return *one.Money != r.Money || slices.ContainsFunc(before, func(old gateway.RefundOutcome) bool { return old.ProviderRefundID == one.ProviderRefundID })
@@ -43,7 +43,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 
 // errNotListed is returned if the payment's refunds are not found. GoPay does not document whether this happens for a
 // payment without refunds.
-var errNotListed = fmt.Errorf("%w: its refunds are not found", gateway.ErrNotTold)
+var errNotListed = fmt.Errorf("%w: its refunds are not found", gateway.ErrInconclusive)
 
 // refunds lists the refunds of a payment (https://doc.gopay.com, "Payment refunds"). A refund without a currency has the
 // payment's currency.
@@ -67,7 +67,7 @@ func (c *Client) refunds(ctx context.Context, id, currency string, l *gateway.Pe
 // LookupRefund implements gateway.Provider. It finds a refund only by GoPay's id, in the list of the payment's refunds.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID == "" {
-		return gateway.RefundOutcome{}, fmt.Errorf("%w: refunds bear no mark of ours", gateway.ErrNotTold)
+		return gateway.RefundOutcome{}, fmt.Errorf("%w: refunds bear no mark of ours", gateway.ErrInconclusive)
 	}
 	of, err := c.find(ctx, r.ProviderPaymentID)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 // its refunds.
 func noEvidence(err error) error {
 	if errors.Is(err, gateway.ErrNoSuchPayment) {
-		return fmt.Errorf("%w: there is no such payment", gateway.ErrNotTold)
+		return fmt.Errorf("%w: there is no such payment", gateway.ErrInconclusive)
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func suite() providertest.Suite {
 		},
 		Tokens:          providertest.Tokens{Success: "PAYMENT_CARD", Decline: emptyCard, Redirect: "redirect", None: "NO_SUCH_INSTRUMENT"},
 		Stored:          providertest.Stored{Token: savedCard, Owner: savedFor},
-		Declined:        fsm.NewsFailed,
+		Declined:        fsm.EventFailed,
 		CancelsOnlyHeld: true,
 		Unmarked:        true,
 		NoPayment:       "3999999999",

@@ -86,12 +86,12 @@ func (c *Client) entries(o object[listedOrder], in gateway.Span) ([]gateway.Entr
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("order %s: %w", o.ID, err)
-	case stands.News != fsm.NewsSucceeded || stands.Money.Minor == 0:
+	case stands.Event != fsm.EventSucceeded || stands.Money.Minor == 0:
 		return nil, nil
 	}
 	all := []gateway.Entry{{
 		ID: o.ID, Payment: o.ID, References: stands.References, Payee: stands.Payee, Live: stands.Live,
-		Movement: payment.Told{Kind: payment.MovementCapture, Money: *stands.Money, At: a.CreatedAt.UTC()},
+		Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: *stands.Money, At: a.CreatedAt.UTC()},
 	}}
 	if a.RefundedAmount == 0 {
 		return all, nil
@@ -102,6 +102,6 @@ func (c *Client) entries(o object[listedOrder], in gateway.Span) ([]gateway.Entr
 	}
 	return append(all, gateway.Entry{
 		ID: o.ID + "/refund", Payment: o.ID, References: stands.References, Payee: stands.Payee, Live: stands.Live,
-		Movement: payment.Told{Kind: payment.MovementRefund, Money: *back, At: cmp.Or(a.RefundedAt, a.UpdatedAt, a.CreatedAt).UTC()},
+		Movement: payment.MovementReport{Kind: payment.MovementRefund, Money: *back, At: cmp.Or(a.RefundedAt, a.UpdatedAt, a.CreatedAt).UTC()},
 	}), nil
 }

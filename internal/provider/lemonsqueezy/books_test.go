@@ -55,7 +55,7 @@ func sold() *fake {
 func capture(id string, minor int64, at time.Time) gateway.Entry {
 	return gateway.Entry{
 		ID: id, Payment: id, Payee: storeID, Live: new(true), References: []string{"104e18a2-d755-4d4b-80c4-" + fmt.Sprintf("%012s", id)},
-		Movement: payment.Told{Kind: payment.MovementCapture, Money: euro(minor), At: at},
+		Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: euro(minor), At: at},
 	}
 }
 

@@ -17,13 +17,13 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	switch {
 	case err != nil:
 		return o, err
-	case o.News == fsm.NewsFailed:
+	case o.Event == fsm.EventFailed:
 		o.PageOpen = false
 		return o, nil
-	case o.News == fsm.NewsSucceeded, o.News == fsm.NewsProcessing:
+	case o.Event == fsm.EventSucceeded, o.Event == fsm.EventProcessing:
 		o.Refused = true
 		return o, nil
 	}
-	o.News, o.PageOpen, o.NextAction, o.Failure = fsm.NewsFailed, false, nil, payment.NewFailure("canceled", "")
+	o.Event, o.PageOpen, o.NextAction, o.Failure = fsm.EventFailed, false, nil, payment.NewFailure("canceled", "")
 	return o, nil
 }

@@ -105,7 +105,7 @@ func (c *Client) requestOf(ch gateway.Charge) document[request] {
 // checkout has another currency than the charge, Charge refuses it and does not return its link.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := c.unfit(ch); err != nil {
-		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	var made document[checkout]
 	refused, err := c.api.Post(ctx, "/checkouts", nil, ch.Permit, c.requestOf(ch), &made)
@@ -123,7 +123,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 }
 
 func rejected(code string) gateway.Outcome {
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}
 }
 
 var (

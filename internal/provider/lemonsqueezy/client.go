@@ -64,7 +64,7 @@ func New(base, key string, store Store, client *http.Client, now func() time.Tim
 func send(ctx context.Context, client *http.Client, r call.Request, body any) (a call.Answer, err error) {
 	if body != nil {
 		if r.Body, err = json.Marshal(body); err != nil {
-			return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+			return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 		}
 	}
 	return call.Do(ctx, client, r)

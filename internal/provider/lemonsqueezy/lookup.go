@@ -34,7 +34,7 @@ func (c *Client) standing(ctx context.Context, id string, l *gateway.Permit) (ga
 		return outcome(found)
 	}
 	if strings.HasPrefix(id, invoicePrefix) {
-		return gateway.Outcome{}, fmt.Errorf("%w: an invoice of a subscription", gateway.ErrNotTold)
+		return gateway.Outcome{}, fmt.Errorf("%w: an invoice of a subscription", gateway.ErrInconclusive)
 	}
 	if !checkoutForm.MatchString(id) {
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
@@ -89,7 +89,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 			return gateway.Outcome{}, gateway.ErrNoSuchPayment
 		}
 	}
-	return gateway.Outcome{}, fmt.Errorf("%w: more than %d pages", gateway.ErrNotTold, pages)
+	return gateway.Outcome{}, fmt.Errorf("%w: more than %d pages", gateway.ErrInconclusive, pages)
 }
 
 // madeAt returns the earliest possible creation time of an attempt, or the zero time if its id does not contain a time.

@@ -56,7 +56,7 @@ func outcomeOf(o object[checkout]) (gateway.Outcome, error) {
 	if o.Type != checkouts || !checkoutForm.MatchString(o.ID) || o.Attributes.URL == "" {
 		return gateway.Outcome{}, errNoObject
 	}
-	waits := gateway.Outcome{Container: o.ID, References: []string{o.ID}, News: fsm.NewsActionRequired, NextAction: payment.Redirect(o.Attributes.URL)}
+	waits := gateway.Outcome{Container: o.ID, References: []string{o.ID}, Event: fsm.EventActionRequired, NextAction: payment.Redirect(o.Attributes.URL)}
 	if ours := o.Attributes.attempt(); ours != "" {
 		waits.References = []string{ours, o.ID}
 	}
@@ -93,7 +93,7 @@ func outcome(o object[order]) (gateway.Outcome, error) {
 		return gateway.Outcome{}, errNoObject
 	}
 	a := o.Attributes
-	stands := gateway.Outcome{ProviderPaymentID: o.ID, Payee: a.StoreID.String(), News: fsm.NewsProcessing}
+	stands := gateway.Outcome{ProviderPaymentID: o.ID, Payee: a.StoreID.String(), Event: fsm.EventProcessing}
 	if a.TestMode != nil {
 		stands.Live = new(!*a.TestMode)
 	}
@@ -104,9 +104,9 @@ func outcome(o object[order]) (gateway.Outcome, error) {
 	case "paid", "refunded", "partial_refund":
 		return taken(stands, a)
 	case "failed":
-		stands.News, stands.PageOpen, stands.Failure = fsm.NewsFailed, true, payment.NewFailure("provider_rejected", a.Status)
+		stands.Event, stands.PageOpen, stands.Failure = fsm.EventFailed, true, payment.NewFailure("provider_rejected", a.Status)
 	case "fraudulent":
-		stands.News, stands.Failure = fsm.NewsFailed, payment.NewFailure("fraud_suspected", a.Status)
+		stands.Event, stands.Failure = fsm.EventFailed, payment.NewFailure("fraud_suspected", a.Status)
 	}
 	return stands, nil
 }
@@ -116,9 +116,9 @@ func taken(o gateway.Outcome, a order) (gateway.Outcome, error) {
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	o.News, o.Money = fsm.NewsSucceeded, money
+	o.Event, o.Money = fsm.EventSucceeded, money
 	if *a.Total > 0 && a.left() <= 0 {
-		o.Refunds = []gateway.RefundOutcome{{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Whole: true}}
+		o.Refunds = []gateway.RefundOutcome{{Event: fsm.EventSucceeded, ProviderPaymentID: o.ProviderPaymentID, Whole: true}}
 	}
 	return o, nil
 }

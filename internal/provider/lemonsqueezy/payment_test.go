@@ -29,7 +29,7 @@ func TestACheckout(t *testing.T) {
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)
 	require.Equal(t, gateway.Outcome{
-		Container: "ac470bd4-7c41-474d-b6cd-000000000001", References: []string{ch.Attempt.String(), "ac470bd4-7c41-474d-b6cd-000000000001"}, News: fsm.NewsActionRequired,
+		Container: "ac470bd4-7c41-474d-b6cd-000000000001", References: []string{ch.Attempt.String(), "ac470bd4-7c41-474d-b6cd-000000000001"}, Event: fsm.EventActionRequired,
 		NextAction: payment.Redirect("https://shop.lemonsqueezy.example/checkout/custom/ac470bd4-7c41-474d-b6cd-000000000001?signature=abc"),
 	}, o)
 	sent := <-got
@@ -48,7 +48,7 @@ func TestACheckoutInAnotherCurrencyIsRefused(t *testing.T) {
 	c, _ := serve(t, f, store())
 	o, err := c.Charge(t.Context(), charge())
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "store_currency")}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "store_currency")}, o)
 }
 
 func TestWhatIsNeverSent(t *testing.T) {
@@ -70,7 +70,7 @@ func TestWhatIsNeverSent(t *testing.T) {
 			ch := charge()
 			tt.change(&ch)
 			_, err := c.Charge(t.Context(), ch)
-			require.ErrorIs(t, err, gateway.ErrUnfit)
+			require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 			require.Empty(t, lines(got))
 		})
 	}
@@ -88,7 +88,7 @@ func TestALostChargeIsFound(t *testing.T) {
 	require.Zero(t, c.Capabilities().KeyLife, "nothing is sent twice")
 	o, err := c.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Equal(t, "ac470bd4-7c41-474d-b6cd-000000000001", o.Container)
 	require.NotEmpty(t, o.NextAction.URL)
 	require.Equal(t, []string{"POST /v1/checkouts", "GET /v1/checkouts"}, lines(got))
@@ -137,20 +137,20 @@ func TestAMissingListIsNoProof(t *testing.T) {
 // The status of an order decides its outcome. An unrecognised status is processing.
 func TestOrders(t *testing.T) {
 	t.Parallel()
-	whole := []gateway.RefundOutcome{{News: fsm.NewsSucceeded, ProviderPaymentID: "5001", Whole: true}}
+	whole := []gateway.RefundOutcome{{Event: fsm.EventSucceeded, ProviderPaymentID: "5001", Whole: true}}
 	for _, tt := range []struct {
 		status   string
 		refunded int64
 		want     gateway.Outcome
 	}{
-		{"paid", 0, gateway.Outcome{News: fsm.NewsSucceeded, Money: new(euro(1999))}},
-		{"paid", 700, gateway.Outcome{News: fsm.NewsSucceeded, Money: new(euro(1999))}},
-		{"partial_refund", 700, gateway.Outcome{News: fsm.NewsSucceeded, Money: new(euro(1999))}},
-		{"refunded", 1999, gateway.Outcome{News: fsm.NewsSucceeded, Money: new(euro(1999)), Refunds: whole}},
-		{"pending", 0, gateway.Outcome{News: fsm.NewsProcessing}},
-		{"under_consideration", 0, gateway.Outcome{News: fsm.NewsProcessing}},
-		{"failed", 0, gateway.Outcome{News: fsm.NewsFailed, PageOpen: true, Failure: payment.NewFailure("provider_rejected", "failed")}},
-		{"fraudulent", 0, gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("fraud_suspected", "fraudulent")}},
+		{"paid", 0, gateway.Outcome{Event: fsm.EventSucceeded, Money: new(euro(1999))}},
+		{"paid", 700, gateway.Outcome{Event: fsm.EventSucceeded, Money: new(euro(1999))}},
+		{"partial_refund", 700, gateway.Outcome{Event: fsm.EventSucceeded, Money: new(euro(1999))}},
+		{"refunded", 1999, gateway.Outcome{Event: fsm.EventSucceeded, Money: new(euro(1999)), Refunds: whole}},
+		{"pending", 0, gateway.Outcome{Event: fsm.EventProcessing}},
+		{"under_consideration", 0, gateway.Outcome{Event: fsm.EventProcessing}},
+		{"failed", 0, gateway.Outcome{Event: fsm.EventFailed, PageOpen: true, Failure: payment.NewFailure("provider_rejected", "failed")}},
+		{"fraudulent", 0, gateway.Outcome{Event: fsm.EventFailed, Failure: payment.NewFailure("fraud_suspected", "fraudulent")}},
 	} {
 		f := newFake()
 		f.orders = []*order{{id: "5001", status: tt.status, currency: "EUR", total: 1999, refunded: tt.refunded}}
@@ -167,17 +167,17 @@ func TestOrders(t *testing.T) {
 func TestCancelOfAnOrder(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]struct {
-		news    fsm.News
+		news    fsm.Event
 		refused bool
 	}{
-		"pending": {fsm.NewsProcessing, true}, "paid": {fsm.NewsSucceeded, true}, "fraudulent": {fsm.NewsFailed, false}, "failed": {fsm.NewsFailed, false},
+		"pending": {fsm.EventProcessing, true}, "paid": {fsm.EventSucceeded, true}, "fraudulent": {fsm.EventFailed, false}, "failed": {fsm.EventFailed, false},
 	} {
 		f := newFake()
 		f.orders = []*order{{id: "5001", status: status, currency: "EUR", total: 1999}}
 		c, got := serve(t, f, store())
 		o, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "5001", Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, want.news, o.News, status)
+		require.Equal(t, want.news, o.Event, status)
 		require.Equal(t, want.refused, o.Refused, status)
 		require.Equal(t, []string{"GET /v1/orders/5001"}, lines(got))
 	}
@@ -230,7 +230,7 @@ func TestSettings(t *testing.T) {
 	require.NoError(t, err)
 	o, err := made.Charge(t.Context(), charge())
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.True(t, a.Tests(descriptor.Settings{Params: map[string]string{"test_payments": "true"}}))
 	require.False(t, a.Tests(descriptor.Settings{}))
 }

@@ -18,7 +18,7 @@ type refunded struct {
 
 var (
 	errNoOrder = errors.New("no order of the payment is known: no webhook has named one")
-	errMoved   = fmt.Errorf("%w: the order shows a refund that is not recorded", gateway.ErrNotTold)
+	errMoved   = fmt.Errorf("%w: the order shows a refund that is not recorded", gateway.ErrInconclusive)
 	errOther   = errors.New("the order is in another currency")
 )
 
@@ -50,20 +50,20 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	o := named(r.Refund)
 	o.Money = &r.Money
 	if after.Data.Attributes.RefundedAmount < before.Attributes.RefundedAmount+r.Money.Minor {
-		o.News = fsm.NewsProcessing
+		o.Event = fsm.EventProcessing
 	}
 	return o, nil
 }
 
 // named returns the outcome of a successful refund with our id.
 func named(id payment.RefundID) gateway.RefundOutcome {
-	return gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: id.String(), Reference: id.String()}
+	return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: id.String(), Reference: id.String()}
 }
 
 // paid looks up the order of a refund.
 func (c *Client) paid(ctx context.Context, id string, l *gateway.Permit) (object[order], error) {
 	if !orderForm.MatchString(id) {
-		return object[order]{}, fmt.Errorf("%w: %w", gateway.ErrNotTold, errNoOrder)
+		return object[order]{}, fmt.Errorf("%w: %w", gateway.ErrInconclusive, errNoOrder)
 	}
 	return c.order(ctx, id, l)
 }
@@ -75,7 +75,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	found, err := c.paid(ctx, r.ProviderPaymentID, nil)
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment):
-		return gateway.RefundOutcome{}, fmt.Errorf("%w: there is no such order", gateway.ErrNotTold)
+		return gateway.RefundOutcome{}, fmt.Errorf("%w: there is no such order", gateway.ErrInconclusive)
 	case err != nil:
 		return gateway.RefundOutcome{}, err
 	}
@@ -84,7 +84,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	case a.RefundedAmount == 0 && r.ProviderRefundID == "":
 		return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 	case a.RefundedAmount == 0, a.RefundedAmount < r.Money.Minor:
-		return gateway.RefundOutcome{}, fmt.Errorf("%w: less was refunded", gateway.ErrNotTold)
+		return gateway.RefundOutcome{}, fmt.Errorf("%w: less was refunded", gateway.ErrInconclusive)
 	}
 	o.Unnamed = a.left() > 0
 	return o, nil

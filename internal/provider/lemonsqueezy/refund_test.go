@@ -21,7 +21,7 @@ func TestARefundOfACheckoutsOrder(t *testing.T) {
 	o, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, gateway.RefundOutcome{
-		News: fsm.NewsSucceeded, ProviderRefundID: r.Refund.String(), Reference: r.Refund.String(), Money: new(euro(700)),
+		Event: fsm.EventSucceeded, ProviderRefundID: r.Refund.String(), Reference: r.Refund.String(), Money: new(euro(700)),
 	}, o)
 	require.Equal(t, []string{"GET /v1/orders/5001", "POST /v1/orders/5001/refund"}, lines(got))
 	require.Equal(t, int64(700), made.refunded)
@@ -53,7 +53,7 @@ func TestALostRefundIsMadeOnce(t *testing.T) {
 
 	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderPaymentID: made.id, Money: euro(700), Taken: euro(1999)})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, found.News)
+	require.Equal(t, fsm.EventSucceeded, found.Event)
 	require.True(t, found.Unnamed, "another refund of as much may have been made")
 	require.Equal(t, r.Refund.String(), found.ProviderRefundID)
 
@@ -61,7 +61,7 @@ func TestALostRefundIsMadeOnce(t *testing.T) {
 	for _, again := range []gateway.RefundCall{r, refundOf(made.id, 700, 1999)} {
 		_, err = c.Refund(t.Context(), again)
 		require.ErrorIs(t, err, gateway.ErrNotSent)
-		require.ErrorIs(t, err, gateway.ErrNotTold)
+		require.ErrorIs(t, err, gateway.ErrInconclusive)
 	}
 	require.Equal(t, []string{"GET /v1/orders/5001", "GET /v1/orders/5001"}, lines(got))
 	require.Equal(t, int64(700), made.refunded)
@@ -77,12 +77,12 @@ func TestLookupsOfRefunds(t *testing.T) {
 		unnamed  bool
 	}{
 		"nothing":                {0, false, "5001", gateway.ErrNoSuchPayment, false},
-		"nothing of one that is": {0, true, "5001", gateway.ErrNotTold, false},
-		"less":                   {699, false, "5001", gateway.ErrNotTold, false},
+		"nothing of one that is": {0, true, "5001", gateway.ErrInconclusive, false},
+		"less":                   {699, false, "5001", gateway.ErrInconclusive, false},
 		"as much":                {700, false, "5001", nil, true},
 		"all":                    {1999, false, "5001", nil, false},
-		"no such order":          {0, false, "9999", gateway.ErrNotTold, false},
-		"no order":               {0, false, "ac470bd4-7c41-474d-b6cd-000000000001", gateway.ErrNotTold, false},
+		"no such order":          {0, false, "9999", gateway.ErrInconclusive, false},
+		"no order":               {0, false, "ac470bd4-7c41-474d-b6cd-000000000001", gateway.ErrInconclusive, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +102,7 @@ func TestLookupsOfRefunds(t *testing.T) {
 			}
 			require.NoError(t, err)
 			require.Equal(t, gateway.RefundOutcome{
-				News: fsm.NewsSucceeded, ProviderRefundID: ref.Refund.String(), Reference: ref.Refund.String(), Unnamed: tt.unnamed,
+				Event: fsm.EventSucceeded, ProviderRefundID: ref.Refund.String(), Reference: ref.Refund.String(), Unnamed: tt.unnamed,
 			}, o)
 		})
 	}
@@ -117,7 +117,7 @@ func TestRefund_of_the_named_order(t *testing.T) {
 	second := f.pay(id)
 	o, err := c.Refund(t.Context(), refundOf(second.id, 1999, 1999))
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Equal(t, []int64{0, 1999}, []int64{first.refunded, second.refunded})
 }
 
@@ -140,7 +140,7 @@ func TestOnePayment(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"", o.Container}, []string{shown.ProviderPaymentID, shown.Container}, "no lookup shows its orders")
 	_, err = c.Lookup(t.Context(), "subscription-invoices/7")
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 }
 
 // An accepted refund that the order does not show yet is processing. A refund in another currency is not sent.
@@ -152,7 +152,7 @@ func TestWhatTheOrderDoesNotShow(t *testing.T) {
 	_, made := paidFor(t, c, f)
 	o, err := c.Refund(t.Context(), refundOf(made.id, 700, 1999))
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsProcessing, o.News)
+	require.Equal(t, fsm.EventProcessing, o.Event)
 	made.currency = "USD"
 	lines(got)
 	_, err = c.Refund(t.Context(), refundOf(made.id, 700, 1299))

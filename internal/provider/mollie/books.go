@@ -91,12 +91,12 @@ func (p listedPayment) entries() ([]gateway.Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("payment %s: %w", p.ID, err)
 	}
-	if o.News != fsm.NewsSucceeded || o.Money == nil {
+	if o.Event != fsm.EventSucceeded || o.Money == nil {
 		return nil, nil
 	}
 	return []gateway.Entry{{
 		ID: p.ID, Payment: p.ID, References: o.References, Order: payment.OrderID(texts(p.Metadata)["order_id"]), Payout: p.SettlementID, Payee: o.Payee, Live: o.Live,
-		Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: first(p.PaidAt, p.AuthorizedAt, p.CreatedAt)},
+		Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: *o.Money, At: first(p.PaidAt, p.AuthorizedAt, p.CreatedAt)},
 	}}, nil
 }
 
@@ -120,12 +120,12 @@ func (r listedRefund) entries() ([]gateway.Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("refund %s: %w", r.ID, err)
 	}
-	if o.News != fsm.NewsSucceeded || r.PaymentID == "" {
+	if o.Event != fsm.EventSucceeded || r.PaymentID == "" {
 		return nil, nil
 	}
 	e := gateway.Entry{
 		ID: r.ID, Payment: r.PaymentID, Payout: r.SettlementID,
-		Movement: payment.Told{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: r.CreatedAt.UTC()},
+		Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: r.CreatedAt.UTC()},
 	}
 	if ours := texts(r.Metadata)["payment_attempt_id"]; ours != "" {
 		e.References = []string{ours}

@@ -83,27 +83,27 @@ func booked(t *testing.T) providertest.Booked {
 		Entries: []gateway.Entry{
 			{
 				ID: "tr_book1", Payment: "tr_book1", References: []string{"att_1"}, Order: "A-1", Payout: "stl_jDk30akdN", Payee: "pfl_2A1gacu42V", Live: new(false),
-				Movement: payment.Told{Kind: payment.MovementCapture, Money: eur(1999), At: day.Add(2 * time.Hour)},
+				Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: eur(1999), At: day.Add(2 * time.Hour)},
 			},
 			{
 				ID: "tr_book3", Payment: "tr_book3", References: []string{"att_3"}, Order: "A-1", Payout: "stl_jDk30akdN", Payee: "pfl_2A1gacu42V", Live: new(false),
-				Movement: payment.Told{Kind: payment.MovementCapture, Money: eur(1500), At: day.Add(5 * time.Hour)},
+				Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: eur(1500), At: day.Add(5 * time.Hour)},
 			},
 			{
 				ID: "re_book0", Payment: "tr_book1", References: []string{"att_1"},
-				Movement: payment.Told{Kind: payment.MovementRefund, ID: "re_book0", Money: eur(100), At: day.Add(9 * time.Hour)},
+				Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: "re_book0", Money: eur(100), At: day.Add(9 * time.Hour)},
 			},
 			{
 				ID: "re_book2", Payment: "tr_book1", References: []string{"att_1"},
-				Movement: payment.Told{Kind: payment.MovementRefund, ID: "re_book2", Money: eur(102), At: day.Add(7 * time.Hour)},
+				Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: "re_book2", Money: eur(102), At: day.Add(7 * time.Hour)},
 			},
 			{
 				ID: "chb_book0", Payment: "tr_book1", Payout: "stl_2",
-				Movement: payment.Told{Kind: payment.MovementChargeback, Dispute: "chb_book0", Money: eur(1999), At: day.Add(12 * time.Hour)},
+				Movement: payment.MovementReport{Kind: payment.MovementChargeback, Dispute: "chb_book0", Money: eur(1999), At: day.Add(12 * time.Hour)},
 			},
 			{
 				ID: "chb_book1/reversal", Payment: "tr_book3",
-				Movement: payment.Told{Kind: payment.MovementChargebackReversal, Dispute: "chb_book1", Whole: true, Money: eur(1500), At: day.Add(13 * time.Hour)},
+				Movement: payment.MovementReport{Kind: payment.MovementChargebackReversal, Dispute: "chb_book1", Whole: true, Money: eur(1500), At: day.Add(13 * time.Hour)},
 			},
 		},
 		Webhooks: []webhooks.Event{

@@ -40,7 +40,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	}
 	now, err := outcome(found)
 	now.Refused = refused != nil || found.captured(made.ID) == "failed"
-	if err == nil && found.Status == "authorized" && now.News == fsm.NewsSucceeded {
+	if err == nil && found.Status == "authorized" && now.Event == fsm.EventSucceeded {
 		// The hold expires by itself later, so a failure of the release does not matter.
 		_, _ = c.command(ctx, http.MethodPost, path+"/release-authorization", cp.IdempotencyKey+"-release", cp.Permit, struct{}{}, nil)
 	}
@@ -65,11 +65,11 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	path := paymentPath(cl.ProviderPaymentID)
 	var refused *refusal
 	switch {
-	case now.News == fsm.NewsAuthorized:
+	case now.Event == fsm.EventAuthorized:
 		refused, err = c.command(ctx, http.MethodPost, path+"/release-authorization", cl.IdempotencyKey, cl.Permit, struct{}{}, nil)
-	case now.News == fsm.NewsFailed:
+	case now.Event == fsm.EventFailed:
 		return now, nil
-	case now.News == fsm.NewsSucceeded, found.Status == "authorized":
+	case now.Event == fsm.EventSucceeded, found.Status == "authorized":
 		now.Refused = true
 		return now, nil
 	default:

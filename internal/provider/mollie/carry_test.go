@@ -76,7 +76,7 @@ func TestPayLaterCarriesTheCustomerAndTheLines(t *testing.T) {
 			{"type":"discount","description":"Voucher","quantity":1,"unitPrice":` + eur("-1.51") + `,"totalAmount":` + eur("-1.51") + `,"vatRate":"19.00","vatAmount":` + eur("-0.24") + `}]`,
 		"sequenceType": "", "customerId": "",
 	}, body)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Equal(t, payment.ActionRedirect, o.NextAction.Type)
 }
 
@@ -88,7 +88,7 @@ func TestAMandateIsMadeAndCharged(t *testing.T) {
 
 	body, o = sent(t, o.Saved.Token, func(c *gateway.Charge) { c.Unattended = true })
 	providertest.RequireMembers(t, map[string]string{"sequenceType": `"recurring"`, "customerId": `"` + customer + `"`, "mandateId": `"mdt_h3gAaD5zP"`}, body)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Nil(t, o.Saved)
 }
 

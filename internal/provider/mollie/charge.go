@@ -53,7 +53,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused != nil:
-		return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
+		return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
 	}
 	return outcome(made)
 }
@@ -97,7 +97,7 @@ func (r *chargeRequest) pay(ch gateway.Charge) error {
 	case ch.Stored:
 		of, mandate := mandateOf(ch.Token)
 		if of != "" && of != ch.Customer.Reference {
-			return fmt.Errorf("%w: %w", gateway.ErrUnfit, payment.ErrMethodNotYours)
+			return fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, payment.ErrMethodNotYours)
 		}
 		r.SequenceType, r.CustomerID, r.MandateID = "recurring", ch.Customer.Reference, mandate
 	default:

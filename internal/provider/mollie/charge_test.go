@@ -21,7 +21,7 @@ func TestAChargeIsOnePayment(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	ch := charge("ideal")
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Equal(t, "https://www.mollie.com/checkout/select-method/"+o.ProviderPaymentID, o.NextAction.URL)
 	require.Equal(t, []string{ch.Attempt.String()}, o.References, "by which a notice's fetch finds the attempt")
 
@@ -101,11 +101,11 @@ func TestAnAmountOfNoCurrencyIsNotSent(t *testing.T) {
 	ch := charge("ideal")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "tr_1", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "tr_1", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.Empty(t, got)
 }
 
@@ -118,7 +118,7 @@ func TestADeclineSaysWhy(t *testing.T) {
 	} {
 		c, _ := serve(t, newFake(t))
 		o := charged(t, c, charge(customer))
-		require.Equal(t, fsm.NewsFailed, o.News, "a failed payment of Mollie's can't be tried again")
+		require.Equal(t, fsm.EventFailed, o.Event, "a failed payment of Mollie's can't be tried again")
 		require.Equal(t, want, o.Failure)
 		require.False(t, o.Refused)
 	}
@@ -127,7 +127,7 @@ func TestADeclineSaysWhy(t *testing.T) {
 func TestADirectDebitIsUnderWay(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
-	require.Equal(t, fsm.NewsProcessing, charged(t, c, charge("cst_debit")).News)
+	require.Equal(t, fsm.EventProcessing, charged(t, c, charge("cst_debit")).Event)
 }
 
 func TestARefusalNamesTheField(t *testing.T) {
@@ -137,7 +137,7 @@ func TestARefusalNamesTheField(t *testing.T) {
 		raw, err := json.Marshal(problem(status, field))
 		require.NoError(t, err)
 		o := charged(t, says(t, status, string(raw)), charge("nonsense"))
-		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
 	}
 }
 

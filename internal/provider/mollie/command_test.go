@@ -37,14 +37,14 @@ func (f *fake) finish(id, status string) {
 // A capture may take a while. Until it ends, the hold can't be captured again.
 func TestACaptureUnderWay(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[string]fsm.News{"succeeded": fsm.NewsSucceeded, "failed": fsm.NewsAuthorized} {
+	for status, want := range map[string]fsm.Event{"succeeded": fsm.EventSucceeded, "failed": fsm.EventAuthorized} {
 		f := newFake(t)
 		f.slow = true
 		c, got := serve(t, f)
 		held := charged(t, c, manual(charge("cst_1")))
 		o, err := c.Capture(t.Context(), captureOf(held, 1999))
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsProcessing, o.News)
+		require.Equal(t, fsm.EventProcessing, o.Event)
 		require.False(t, o.Refused)
 		over, err := c.Cancel(t.Context(), cancelOf(held))
 		require.NoError(t, err)
@@ -54,18 +54,18 @@ func TestACaptureUnderWay(t *testing.T) {
 		f.finish(held.ProviderPaymentID, status)
 		o, err = c.Capture(t.Context(), captureOf(held, 1999))
 		require.NoError(t, err)
-		require.Equal(t, want, o.News, status)
+		require.Equal(t, want, o.Event, status)
 		require.Equal(t, status == "failed", o.Refused, "the same key, the same capture: it can be asked for anew")
 		now, err := c.Lookup(t.Context(), held.ProviderPaymentID)
 		require.NoError(t, err)
-		require.Equal(t, want, now.News)
+		require.Equal(t, want, now.Event)
 		require.Equal(t, euro(1999), *now.Money)
 		if status == "failed" {
 			again := captureOf(held, 1999)
 			again.IdempotencyKey = "k-capture-1"
 			o, err = c.Capture(t.Context(), again)
 			require.NoError(t, err)
-			require.Equal(t, fsm.NewsProcessing, o.News)
+			require.Equal(t, fsm.EventProcessing, o.Event)
 			require.False(t, o.Refused, "what failed was another one")
 		}
 	}
@@ -79,7 +79,7 @@ func TestWhatIsNotCapturedIsReleased(t *testing.T) {
 	held := charged(t, c, manual(charge("cst_klarna")))
 	o, err := c.Capture(t.Context(), captureOf(held, 500))
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Equal(t, euro(500), *o.Money)
 	require.Len(t, got, 4)
 	<-got
@@ -104,7 +104,7 @@ func TestAReleaseUnderWayIsNoRefusal(t *testing.T) {
 	o, err := c.Cancel(t.Context(), cancelOf(held))
 	require.NoError(t, err)
 	require.False(t, o.Refused)
-	require.Equal(t, fsm.NewsAuthorized, o.News)
+	require.Equal(t, fsm.EventAuthorized, o.Event)
 }
 
 // Some methods don't allow the cancel of an open payment; it expires.
@@ -115,7 +115,7 @@ func TestAnOpenPaymentThatCannotBeCancelled(t *testing.T) {
 	o, err := c.Cancel(t.Context(), cancelOf(open))
 	require.NoError(t, err)
 	require.True(t, o.Refused)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	<-got
 	<-got
 	require.Equal(t, "DELETE /v2/payments/"+open.ProviderPaymentID, (<-got).line)
@@ -146,14 +146,14 @@ func TestARefundThatLooksLikeAnotherIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		return o
 	}
-	require.Equal(t, fsm.NewsProcessing, back(500).News)
+	require.Equal(t, fsm.EventProcessing, back(500).Event)
 	same := back(500)
-	require.Equal(t, fsm.NewsFailed, same.News)
+	require.Equal(t, fsm.EventFailed, same.Event)
 	require.True(t, same.Refused, "an earlier call of this refund may be the other one")
 	require.Equal(t, "provider_rejected", same.Failure.Code)
 	require.Equal(t, "Conflict", same.Failure.ProviderCode)
 	require.Contains(t, same.Failure.Message, "Wait an hour, or refund another amount.")
-	require.Equal(t, fsm.NewsProcessing, back(501).News)
+	require.Equal(t, fsm.EventProcessing, back(501).Event)
 }
 
 func TestARefundIsFoundOnALaterPage(t *testing.T) {
@@ -178,7 +178,7 @@ func TestARefundIsFoundOnALaterPage(t *testing.T) {
 	}
 	found, err := c.LookupRefund(t.Context(), first)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsProcessing, found.News)
+	require.Equal(t, fsm.EventProcessing, found.Event)
 }
 
 // Until the money leaves, Mollie's dashboard can cancel a refund, and Mollie then deletes it. A payment that the key
@@ -200,7 +200,7 @@ func TestARefundThatWasCancelledIsGone(t *testing.T) {
 	found, err := c.LookupRefund(t.Context(), ref)
 	require.NoError(t, err)
 	require.Equal(t, gateway.RefundOutcome{
-		News: fsm.NewsFailed, ProviderRefundID: made.ProviderRefundID, Failure: payment.NewFailure("canceled", ""),
+		Event: fsm.EventFailed, ProviderRefundID: made.ProviderRefundID, Failure: payment.NewFailure("canceled", ""),
 	}, found)
 
 	ref.ProviderPaymentID = "tr_WDqYK6vllg"
@@ -208,7 +208,7 @@ func TestARefundThatWasCancelledIsGone(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	ref.ProviderRefundID, ref.Refund = "", payment.RefundID(uuid.New())
 	_, err = c.LookupRefund(t.Context(), ref)
-	require.ErrorIs(t, err, gateway.ErrNotTold, "a payment that nobody knows says nothing of its refunds")
+	require.ErrorIs(t, err, gateway.ErrInconclusive, "a payment that nobody knows says nothing of its refunds")
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	_, err = says(t, 404, `{"message":"no Route matched"}`).LookupRefund(t.Context(), ref)
 	require.Error(t, err)

@@ -26,7 +26,7 @@ func (c *Client) lookupContainer(ctx context.Context, id string) (gateway.Outcom
 		return gateway.Outcome{}, err
 	}
 	if len(made) == 0 {
-		return gateway.Outcome{News: fsm.NewsActionRequired, Container: id, References: []string{id}}, nil
+		return gateway.Outcome{Event: fsm.EventActionRequired, Container: id, References: []string{id}}, nil
 	}
 	furthest := slices.MaxFunc(made, func(a, b object) int { return progress(a.Status) - progress(b.Status) })
 	found, err := c.find(ctx, furthest.ID, nil)

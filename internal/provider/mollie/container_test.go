@@ -51,15 +51,15 @@ func TestLookup_of_a_container(t *testing.T) {
 	c := holding(t)
 	for container, want := range map[string]struct {
 		payment string
-		news    fsm.News
+		news    fsm.Event
 	}{
-		"pl_1": {"tr_1", fsm.NewsSucceeded}, "ord_1": {"tr_3", fsm.NewsAuthorized},
-		"pl_0": {"", fsm.NewsActionRequired}, "ord_0": {"", fsm.NewsActionRequired},
+		"pl_1": {"tr_1", fsm.EventSucceeded}, "ord_1": {"tr_3", fsm.EventAuthorized},
+		"pl_0": {"", fsm.EventActionRequired}, "ord_0": {"", fsm.EventActionRequired},
 	} {
 		o, err := c.Lookup(t.Context(), container)
 		require.NoError(t, err, container)
 		require.Equal(t, []string{want.payment, container}, []string{o.ProviderPaymentID, o.Container})
-		require.Equal(t, want.news, o.News, container)
+		require.Equal(t, want.news, o.Event, container)
 		require.Contains(t, o.References, container)
 	}
 	_, err := c.Cancel(t.Context(), gateway.Cancel{Container: "pl_1", Permit: permit()})
@@ -82,7 +82,7 @@ func TestOnePayment(t *testing.T) {
 		return v.Read(webhooks.Delivery{Body: []byte(body)})[0]
 	}
 	for container, id := range map[string]string{"pl_1": "tr_1", "ord_1": "tr_3"} {
-		reported := gateway.Outcome{News: fsm.NewsActionRequired, Container: container, References: []string{container}}
+		reported := gateway.Outcome{Event: fsm.EventActionRequired, Container: container, References: []string{container}}
 		providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: reported, Webhook: event(id)})
 	}
 	direct, err := c.Lookup(t.Context(), "tr_1")

@@ -89,8 +89,8 @@ type chargeback struct {
 
 // dispute returns the dispute of a chargeback. A shop can't answer it at Mollie. It is lost unless the chargeback is
 // reversed.
-func (c chargeback) dispute(m payment.Money) payment.DisputeTold {
-	d := payment.DisputeTold{ProviderID: c.ID, Status: fsm.DisputeLost, Reason: c.Reason.Code, Money: &m, At: c.CreatedAt.UTC()}
+func (c chargeback) dispute(m payment.Money) payment.DisputeReport {
+	d := payment.DisputeReport{ProviderID: c.ID, Status: fsm.DisputeLost, Reason: c.Reason.Code, Money: &m, At: c.CreatedAt.UTC()}
 	if !c.ReversedAt.IsZero() {
 		d.Status, d.At = fsm.DisputeWon, c.ReversedAt.UTC()
 	}
@@ -98,7 +98,7 @@ func (c chargeback) dispute(m payment.Money) payment.DisputeTold {
 }
 
 // movements returns the chargeback and its reversal, if there is one. Mollie states only the chargeback's amount.
-func (c chargeback) movements() ([]payment.Told, error) {
+func (c chargeback) movements() ([]payment.MovementReport, error) {
 	sum, err := c.Amount.money()
 	switch {
 	case err != nil:
@@ -106,9 +106,9 @@ func (c chargeback) movements() ([]payment.Told, error) {
 	case c.ID == "":
 		return nil, errNameless
 	}
-	moved := []payment.Told{{Kind: payment.MovementChargeback, Dispute: c.ID, Money: *sum, At: c.CreatedAt.UTC()}}
+	moved := []payment.MovementReport{{Kind: payment.MovementChargeback, Dispute: c.ID, Money: *sum, At: c.CreatedAt.UTC()}}
 	if !c.ReversedAt.IsZero() {
-		moved = append(moved, payment.Told{Kind: payment.MovementChargebackReversal, Dispute: c.ID, Whole: true, Money: *sum, At: c.ReversedAt.UTC()})
+		moved = append(moved, payment.MovementReport{Kind: payment.MovementChargebackReversal, Dispute: c.ID, Whole: true, Money: *sum, At: c.ReversedAt.UTC()})
 	}
 	return moved, nil
 }
@@ -129,7 +129,7 @@ func outcome(p object) (gateway.Outcome, error) {
 	if p.Resource != "payment" || p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.OrderID, Payee: p.ProfileID, Live: p.live(), News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.OrderID, Payee: p.ProfileID, Live: p.live(), Event: fsm.EventProcessing}
 	// A classic webhook contains only Mollie's id of the payment.
 	if ours := texts(p.Metadata)["payment_attempt_id"]; ours != "" {
 		o.References = []string{ours}
@@ -141,18 +141,18 @@ func outcome(p object) (gateway.Outcome, error) {
 	switch p.Status {
 	case "open":
 		if page := p.Links.Checkout.Href; page != "" {
-			o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(page)
+			o.Event, o.NextAction = fsm.EventActionRequired, payment.Redirect(page)
 		}
 	case "authorized":
 		err = p.held(&o)
 	case "paid":
 		err = p.paid(&o)
 	case "failed":
-		o.News, o.Failure = fsm.NewsFailed, p.failure()
+		o.Event, o.Failure = fsm.EventFailed, p.failure()
 	case "canceled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	case "expired":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("expired", "")
 	}
 	return o, err
 }
@@ -176,7 +176,7 @@ func (p object) held(o *gateway.Outcome) error {
 			return nil
 		}
 	}
-	o.News, o.Saved = fsm.NewsAuthorized, p.saved()
+	o.Event, o.Saved = fsm.EventAuthorized, p.saved()
 	var err error
 	o.Money, err = p.Amount.money()
 	return err
@@ -184,7 +184,7 @@ func (p object) held(o *gateway.Outcome) error {
 
 // paid adds the captured amount, the refunds and the chargebacks. Refunds and chargebacks leave the status "paid".
 func (p object) paid(o *gateway.Outcome) error {
-	o.News, o.Saved = fsm.NewsSucceeded, p.saved()
+	o.Event, o.Saved = fsm.EventSucceeded, p.saved()
 	sum := p.Amount
 	if p.AmountCaptured.some() {
 		sum = p.AmountCaptured
@@ -221,7 +221,7 @@ func (p object) chargedBack(o *gateway.Outcome) error {
 	if err != nil {
 		return err
 	}
-	o.Movements = []payment.Told{{Kind: payment.MovementChargeback, Money: *sum}}
+	o.Movements = []payment.MovementReport{{Kind: payment.MovementChargeback, Money: *sum}}
 	return nil
 }
 
@@ -243,14 +243,14 @@ func refundOutcome(r refund) (gateway.RefundOutcome, error) {
 	if r.Resource != "refund" || r.ID == "" || r.Status == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: texts(r.Metadata)[refundName], News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: texts(r.Metadata)[refundName], Event: fsm.EventProcessing}
 	switch r.Status {
 	case "refunded":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case "failed":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", "")
 	case "canceled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	}
 	var err error
 	o.Money, err = r.Amount.money()

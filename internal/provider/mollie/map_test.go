@@ -21,40 +21,40 @@ func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	eur := func(minor int64) *payment.Money { return new(euro(minor)) }
 	for members, want := range map[string]gateway.Outcome{
-		`"status":"open"`:       {News: fsm.NewsProcessing},
-		`"status":"pending"`:    {News: fsm.NewsProcessing},
-		`"status":"marinating"`: {News: fsm.NewsProcessing},
-		`"status":"open","_links":{"checkout":{"href":"https://m/c"}}`: {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://m/c")},
-		`"status":"authorized"`: {News: fsm.NewsAuthorized, Money: eur(1999)},
-		`"status":"authorized","amountCaptured":{"currency":"EUR","value":"0.00"}`: {News: fsm.NewsAuthorized, Money: eur(1999)},
-		`"status":"authorized","amountCaptured":{"currency":"EUR","value":"5.00"}`: {News: fsm.NewsSucceeded, Money: eur(500)},
-		`"status":"authorized","_embedded":{"captures":[{"status":"failed"}]}`:     {News: fsm.NewsAuthorized, Money: eur(1999)},
-		`"status":"authorized","_embedded":{"captures":[{"status":"pending"}]}`:    {News: fsm.NewsProcessing},
-		`"status":"authorized","_embedded":{"captures":[{"status":"succeeded"}]}`:  {News: fsm.NewsProcessing},
-		`"status":"paid"`: {News: fsm.NewsSucceeded, Money: eur(1999)},
-		`"status":"paid","amountCaptured":{"currency":"EUR","value":"5.00"}`:    {News: fsm.NewsSucceeded, Money: eur(500)},
-		`"status":"paid","amountRefunded":{"currency":"EUR","value":"19.99"}`:   {News: fsm.NewsSucceeded, Money: eur(1999)},
-		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"0.00"}`: {News: fsm.NewsSucceeded, Money: eur(1999)},
-		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"}`: {News: fsm.NewsSucceeded, Money: eur(1999), Movements: []payment.Told{{Kind: payment.MovementChargeback, Money: *eur(700)}}},
+		`"status":"open"`:       {Event: fsm.EventProcessing},
+		`"status":"pending"`:    {Event: fsm.EventProcessing},
+		`"status":"marinating"`: {Event: fsm.EventProcessing},
+		`"status":"open","_links":{"checkout":{"href":"https://m/c"}}`: {Event: fsm.EventActionRequired, NextAction: payment.Redirect("https://m/c")},
+		`"status":"authorized"`: {Event: fsm.EventAuthorized, Money: eur(1999)},
+		`"status":"authorized","amountCaptured":{"currency":"EUR","value":"0.00"}`: {Event: fsm.EventAuthorized, Money: eur(1999)},
+		`"status":"authorized","amountCaptured":{"currency":"EUR","value":"5.00"}`: {Event: fsm.EventSucceeded, Money: eur(500)},
+		`"status":"authorized","_embedded":{"captures":[{"status":"failed"}]}`:     {Event: fsm.EventAuthorized, Money: eur(1999)},
+		`"status":"authorized","_embedded":{"captures":[{"status":"pending"}]}`:    {Event: fsm.EventProcessing},
+		`"status":"authorized","_embedded":{"captures":[{"status":"succeeded"}]}`:  {Event: fsm.EventProcessing},
+		`"status":"paid"`: {Event: fsm.EventSucceeded, Money: eur(1999)},
+		`"status":"paid","amountCaptured":{"currency":"EUR","value":"5.00"}`:    {Event: fsm.EventSucceeded, Money: eur(500)},
+		`"status":"paid","amountRefunded":{"currency":"EUR","value":"19.99"}`:   {Event: fsm.EventSucceeded, Money: eur(1999)},
+		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"0.00"}`: {Event: fsm.EventSucceeded, Money: eur(1999)},
+		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"}`: {Event: fsm.EventSucceeded, Money: eur(1999), Movements: []payment.MovementReport{{Kind: payment.MovementChargeback, Money: *eur(700)}}},
 		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"},"_embedded":{"chargebacks":[{"id":"chb_1","amount":{"currency":"EUR","value":"7.00"},"reason":{"code":"AC01","description":"Account identifier incorrect"},"reversedAt":null},` +
-			`{"id":"chb_2","amount":{"currency":"EUR","value":"5.00"},"createdAt":"2026-01-01T00:00:00.0Z","reversedAt":"2026-01-02T00:00:00+00:00"}]}`: {News: fsm.NewsSucceeded, Money: eur(1999), Movements: []payment.Told{
+			`{"id":"chb_2","amount":{"currency":"EUR","value":"5.00"},"createdAt":"2026-01-01T00:00:00.0Z","reversedAt":"2026-01-02T00:00:00+00:00"}]}`: {Event: fsm.EventSucceeded, Money: eur(1999), Movements: []payment.MovementReport{
 			{Kind: payment.MovementChargeback, Dispute: "chb_1", Money: *eur(700)},
 			{Kind: payment.MovementChargeback, Dispute: "chb_2", Money: *eur(500), At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
 			{Kind: payment.MovementChargebackReversal, Dispute: "chb_2", Whole: true, Money: *eur(500), At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)},
-		}, Disputes: []payment.DisputeTold{
+		}, Disputes: []payment.DisputeReport{
 			{ProviderID: "chb_1", Status: fsm.DisputeLost, Reason: "AC01", Money: eur(700)},
 			{ProviderID: "chb_2", Status: fsm.DisputeWon, Money: eur(500), At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)},
 		}},
-		`"status":"paid","metadata":{"payment_attempt_id":"att_1","n":5}`:       {News: fsm.NewsSucceeded, Money: eur(1999), References: []string{"att_1"}},
-		`"status":"paid","metadata":"{\"payment_attempt_id\":\"att_1\"}"`:       {News: fsm.NewsSucceeded, Money: eur(1999), References: []string{"att_1"}},
-		`"status":"paid","metadata":["att_1"]`:                                  {News: fsm.NewsSucceeded, Money: eur(1999)},
-		`"status":"canceled"`:                                                   {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		`"status":"expired"`:                                                    {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "")},
-		`"status":"failed","details":null`:                                      {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
-		`"status":"failed","details":{"failureReason":"possible_fraud"}`:        {News: fsm.NewsFailed, Failure: payment.NewFailure("fraud_suspected", "possible_fraud")},
-		`"status":"failed","details":{"failureReason":"authentication_failed"}`: {News: fsm.NewsFailed, Failure: payment.NewFailure("authentication_failed", "authentication_failed")},
-		`"status":"failed","statusReason":{"code":"insufficient_funds"}`:        {News: fsm.NewsFailed, Failure: payment.NewFailure("insufficient_funds", "insufficient_funds")},
-		`"status":"failed","details":{"failureReason":"unknown_reason"}`:        {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "unknown_reason")},
+		`"status":"paid","metadata":{"payment_attempt_id":"att_1","n":5}`:       {Event: fsm.EventSucceeded, Money: eur(1999), References: []string{"att_1"}},
+		`"status":"paid","metadata":"{\"payment_attempt_id\":\"att_1\"}"`:       {Event: fsm.EventSucceeded, Money: eur(1999), References: []string{"att_1"}},
+		`"status":"paid","metadata":["att_1"]`:                                  {Event: fsm.EventSucceeded, Money: eur(1999)},
+		`"status":"canceled"`:                                                   {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		`"status":"expired"`:                                                    {Event: fsm.EventFailed, Failure: payment.NewFailure("expired", "")},
+		`"status":"failed","details":null`:                                      {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"failed","details":{"failureReason":"possible_fraud"}`:        {Event: fsm.EventFailed, Failure: payment.NewFailure("fraud_suspected", "possible_fraud")},
+		`"status":"failed","details":{"failureReason":"authentication_failed"}`: {Event: fsm.EventFailed, Failure: payment.NewFailure("authentication_failed", "authentication_failed")},
+		`"status":"failed","statusReason":{"code":"insufficient_funds"}`:        {Event: fsm.EventFailed, Failure: payment.NewFailure("insufficient_funds", "insufficient_funds")},
+		`"status":"failed","details":{"failureReason":"unknown_reason"}`:        {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "unknown_reason")},
 	} {
 		c := says(t, http.StatusOK, `{"resource":"payment","id":"tr_1","amount":{"currency":"EUR","value":"19.99"},`+members+`}`)
 		got, err := c.Lookup(t.Context(), "tr_1")
@@ -68,21 +68,21 @@ func TestHowAPaymentStands(t *testing.T) {
 func TestPublishedSamplesAreRead(t *testing.T) {
 	t.Parallel()
 	dir := published.Path(t, published.Payloads, "mollie")
-	for status, want := range map[string]fsm.News{
-		"open": fsm.NewsActionRequired, "pending": fsm.NewsProcessing, "authorized": fsm.NewsAuthorized, "paid": fsm.NewsSucceeded,
-		"failed": fsm.NewsFailed, "canceled": fsm.NewsFailed, "expired": fsm.NewsFailed,
+	for status, want := range map[string]fsm.Event{
+		"open": fsm.EventActionRequired, "pending": fsm.EventProcessing, "authorized": fsm.EventAuthorized, "paid": fsm.EventSucceeded,
+		"failed": fsm.EventFailed, "canceled": fsm.EventFailed, "expired": fsm.EventFailed,
 	} {
 		raw, err := os.ReadFile(filepath.Join(dir, "api_payment_"+status+".json"))
 		require.NoError(t, err)
 		got, err := says(t, http.StatusOK, string(raw)).Lookup(t.Context(), "tr_7UhSN1zuXS")
 		require.NoError(t, err)
-		require.Equal(t, want, got.News, status)
+		require.Equal(t, want, got.Event, status)
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, "api_refund.json"))
 	require.NoError(t, err)
 	got, err := says(t, http.StatusOK, string(raw)).LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "tr_1", ProviderRefundID: "re_4qqhO89gsT"})
 	require.NoError(t, err)
-	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_4qqhO89gsT", Money: new(euro(595))}, got)
+	require.Equal(t, gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: "re_4qqhO89gsT", Money: new(euro(595))}, got)
 }
 
 // An invalid amount is not rounded, and a missing amount is not zero.
@@ -124,7 +124,7 @@ func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 		told := event(t, "payment."+status, "tr_1", payload)
 		found, err := says(t, http.StatusOK, payload).Lookup(t.Context(), "tr_1")
 		require.NoError(t, err)
-		require.EqualValues(t, told.Kind, found.News, "kinds and news have the same words")
+		require.EqualValues(t, told.Kind, found.Event, "kinds and news have the same words")
 		require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
 		require.Equal(t, told.References, append(found.References, found.ProviderPaymentID))
 		if found.Failure != nil {
@@ -158,15 +158,15 @@ func TestFailuresAgreeWithTheWebhooks(t *testing.T) {
 
 func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
 	t.Parallel()
-	news := map[webhooks.Kind]fsm.News{
-		webhooks.KindRefundPending: fsm.NewsProcessing, webhooks.KindRefundSucceeded: fsm.NewsSucceeded, webhooks.KindRefundFailed: fsm.NewsFailed,
+	news := map[webhooks.Kind]fsm.Event{
+		webhooks.KindRefundPending: fsm.EventProcessing, webhooks.KindRefundSucceeded: fsm.EventSucceeded, webhooks.KindRefundFailed: fsm.EventFailed,
 	}
 	for _, status := range []string{"queued", "pending", "processing", "refunded", "failed", "canceled"} {
 		payload := `{"resource":"refund","id":"re_1","paymentId":"tr_1","metadata":{"refund_id":"r1"},"amount":{"currency":"EUR","value":"5.00"},"status":"` + status + `"}`
 		told := event(t, "refund."+status, "re_1", payload)
 		found, err := says(t, http.StatusOK, payload).LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "tr_1", ProviderRefundID: "re_1"})
 		require.NoError(t, err)
-		require.Equal(t, news[told.Kind], found.News, status)
+		require.Equal(t, news[told.Kind], found.Event, status)
 		require.Equal(t, told.RefundID, found.ProviderRefundID)
 		require.Equal(t, "r1", told.RefundReference)
 		require.Equal(t, "r1", found.Reference, "an event that needs this answer is matched by it")

@@ -77,7 +77,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	o, err := c.findRefund(ctx, path, func(made refund) bool { return made.ID == r.ProviderRefundID })
 	if errors.Is(err, errNotListed) && r.Age > settled {
 		return gateway.RefundOutcome{
-			News: fsm.NewsFailed, ProviderRefundID: r.ProviderRefundID, Failure: payment.NewFailure("canceled", ""),
+			Event: fsm.EventFailed, ProviderRefundID: r.ProviderRefundID, Failure: payment.NewFailure("canceled", ""),
 		}, nil
 	}
 	return o, err
@@ -91,7 +91,7 @@ const settled = 10 * time.Minute
 var errNotListed = fmt.Errorf("%w: its payment has no such refund", gateway.ErrNoSuchPayment)
 
 // errNoPayment is returned if this key can't find the payment. That is no evidence about the payment's refunds.
-var errNoPayment = fmt.Errorf("%w: there is no such payment", gateway.ErrNotTold)
+var errNoPayment = fmt.Errorf("%w: there is no such payment", gateway.ErrInconclusive)
 
 // findRefund searches all refunds of the payment
 // (https://docs.mollie.com/reference/list-refunds).

@@ -38,7 +38,7 @@ func suite() providertest.Suite {
 			Token: "cst_8wmqcHMN4U", Owner: "cst_8wmqcHMN4U", Forms: []string{"cst_8wmqcHMN4U:mdt_h3gAaD5zP", "mdt_h3gAaD5zP"},
 			OwnerOf: func(token string) string { return token },
 		},
-		Declined:  fsm.NewsFailed,
+		Declined:  fsm.EventFailed,
 		NoPayment: "tr_WDqYK6vllg",
 		NoRefund:  "re_4qqhO89gsT",
 	}

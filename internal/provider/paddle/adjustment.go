@@ -71,7 +71,7 @@ func (a adjustment) add(o *gateway.Outcome) error {
 	if err != nil {
 		return err
 	}
-	o.Movements = append(o.Movements, payment.Told{Kind: kind, ID: a.ID, Money: *moved})
+	o.Movements = append(o.Movements, payment.MovementReport{Kind: kind, ID: a.ID, Money: *moved})
 	return nil
 }
 
@@ -81,13 +81,13 @@ func (a adjustment) refund() (gateway.RefundOutcome, error) {
 		return gateway.RefundOutcome{}, errNoObject
 	}
 	o := gateway.RefundOutcome{
-		News: fsm.NewsProcessing, ProviderRefundID: a.ID, ProviderPaymentID: a.TransactionID, Reference: call.Reference(a.Reason),
+		Event: fsm.EventProcessing, ProviderRefundID: a.ID, ProviderPaymentID: a.TransactionID, Reference: call.Reference(a.Reason),
 	}
 	switch a.Status {
 	case approved:
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case rejected, reversed:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", a.Status)
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", a.Status)
 	}
 	var err error
 	o.Money, err = amount(a.Totals.Total, a.Currency)
@@ -115,7 +115,7 @@ const full, partial = "full", "partial"
 // maxReason is our limit. Paddle documents none.
 const maxReason = 192
 
-var errUnprocessed = fmt.Errorf("%w: Paddle refunds nothing before the transaction is completed", gateway.ErrNotTold)
+var errUnprocessed = fmt.Errorf("%w: Paddle refunds nothing before the transaction is completed", gateway.ErrInconclusive)
 
 // Refund implements gateway.Provider. Paddle has no field for our refund id, so Refund appends the id to the reason.
 // Before it sends the refund, it searches the transaction's adjustments for the id, and returns the refund that it

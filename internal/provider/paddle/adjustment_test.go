@@ -23,7 +23,7 @@ func TestARefundOfAllIsFull(t *testing.T) {
 	o, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, gateway.RefundOutcome{
-		News: fsm.NewsSucceeded, ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: id, Reference: r.Refund.String(), Money: new(euro(1999)),
+		Event: fsm.EventSucceeded, ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: id, Reference: r.Refund.String(), Money: new(euro(1999)),
 	}, o)
 	for range 2 {
 		<-got
@@ -41,7 +41,7 @@ func TestAPartIsSharedAmongItems(t *testing.T) {
 		lines(got)
 		o, err := c.Refund(t.Context(), refundOf(id, minor))
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Equal(t, fsm.EventSucceeded, o.Event)
 		require.Equal(t, euro(minor), *o.Money)
 		var last seen
 		for len(got) > 0 {
@@ -103,7 +103,7 @@ func TestALostRefundIsNotMadeAgain(t *testing.T) {
 	lines(got)
 	again, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsProcessing, again.News)
+	require.Equal(t, fsm.EventProcessing, again.Event)
 	require.Equal(t, []string{"GET /transactions/" + id, "GET /adjustments"}, lines(got))
 	require.Len(t, f.adjustments, 1)
 	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderPaymentID: id})
@@ -122,7 +122,7 @@ func TestNothingIsRefundedBeforeItIsCompleted(t *testing.T) {
 	lines(got)
 	_, err := c.Refund(t.Context(), refundOf(id, 1999))
 	require.ErrorIs(t, err, gateway.ErrNotSent)
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 	require.Equal(t, []string{"GET /transactions/" + id, "GET /adjustments"}, lines(got))
 }
 
@@ -150,11 +150,11 @@ func TestARefundIsLookedForFirst(t *testing.T) {
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]gateway.RefundOutcome{
-		"pending_approval": {News: fsm.NewsProcessing},
-		"marinating":       {News: fsm.NewsProcessing},
-		"approved":         {News: fsm.NewsSucceeded},
-		"rejected":         {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "rejected")},
-		"reversed":         {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "reversed")},
+		"pending_approval": {Event: fsm.EventProcessing},
+		"marinating":       {Event: fsm.EventProcessing},
+		"approved":         {Event: fsm.EventSucceeded},
+		"rejected":         {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "rejected")},
+		"reversed":         {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "reversed")},
 	} {
 		f := payments()
 		f.adjustments = []*adjustment{{id: "adj_1", action: "refund", status: status, transaction: "txn_1", currency: "EUR", total: 700, reason: "by hand"}}
@@ -180,7 +180,7 @@ func TestChargebacksOfALookup(t *testing.T) {
 	}
 	o, err := c.Lookup(t.Context(), id)
 	require.NoError(t, err)
-	require.Equal(t, []payment.Told{
+	require.Equal(t, []payment.MovementReport{
 		{Kind: payment.MovementChargeback, ID: "a", Money: euro(100)},
 		{Kind: payment.MovementChargebackReversal, ID: "b", Money: euro(101)},
 		{Kind: payment.MovementChargeback, ID: "c", Money: euro(102)},

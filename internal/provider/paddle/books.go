@@ -121,12 +121,12 @@ func (t listedTransaction) entries(in gateway.Span) ([]gateway.Entry, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("transaction %s: %w", t.ID, err)
-	case o.News != fsm.NewsSucceeded || o.Money.Minor == 0:
+	case o.Event != fsm.EventSucceeded || o.Money.Minor == 0:
 		return nil, nil
 	}
 	e := gateway.Entry{
 		ID: t.ID, Payment: t.ID, References: o.References, Order: payment.OrderID(t.custom("order_id")),
-		Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: at},
+		Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: *o.Money, At: at},
 	}
 	e.Fee, e.Net = t.Details.PayoutTotals.kept()
 	return []gateway.Entry{e}, nil
@@ -181,8 +181,8 @@ func (a listedAdjustment) entries(in gateway.Span) ([]gateway.Entry, error) {
 		moved[i].At = a.CreatedAt.UTC()
 	}
 	for _, r := range o.Refunds {
-		if r.News == fsm.NewsSucceeded {
-			moved = append(moved, payment.Told{Kind: payment.MovementRefund, ID: r.ProviderRefundID, Money: *r.Money, At: a.UpdatedAt.UTC()})
+		if r.Event == fsm.EventSucceeded {
+			moved = append(moved, payment.MovementReport{Kind: payment.MovementRefund, ID: r.ProviderRefundID, Money: *r.Money, At: a.UpdatedAt.UTC()})
 		}
 	}
 	if len(moved) > 0 && (a.ID == "" || a.TransactionID == "") {

@@ -73,7 +73,7 @@ func sold() *fakePayments {
 
 func capture(i int, minor int64, at time.Time, fee int64) gateway.Entry {
 	id := fmt.Sprintf("txn_%02d", i)
-	e := gateway.Entry{ID: id, Payment: id, Movement: payment.Told{Kind: payment.MovementCapture, Money: euro(minor), At: at}}
+	e := gateway.Entry{ID: id, Payment: id, Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: euro(minor), At: at}}
 	if fee != 0 {
 		e.Fee, e.Net = &payment.Money{Minor: fee, Currency: "USD"}, &payment.Money{Minor: 1900 - fee, Currency: "USD"}
 	}
@@ -87,7 +87,7 @@ func ours(e gateway.Entry, i int) gateway.Entry {
 
 func adjusted(i int, of string, kind payment.MovementKind, at time.Time) gateway.Entry {
 	id := fmt.Sprintf("adj_%02d", i)
-	return gateway.Entry{ID: id, Payment: of, Movement: payment.Told{Kind: kind, ID: id, Money: euro(int64(100 + i)), At: at}}
+	return gateway.Entry{ID: id, Payment: of, Movement: payment.MovementReport{Kind: kind, ID: id, Money: euro(int64(100 + i)), At: at}}
 }
 
 func booked(t *testing.T) providertest.Booked {

@@ -20,9 +20,9 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	}
 	o, err := now.outcome()
 	switch {
-	case err != nil, o.News == fsm.NewsFailed:
+	case err != nil, o.Event == fsm.EventFailed:
 		return o, err
-	case o.News == fsm.NewsSucceeded:
+	case o.Event == fsm.EventSucceeded:
 		o.Refused = true
 		return o, nil
 	case now.Status == draft:
@@ -33,7 +33,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 
 // givenUp returns the outcome of a draft that counts as cancelled.
 func givenUp(o gateway.Outcome) gateway.Outcome {
-	o.News, o.NextAction, o.Failure = fsm.NewsFailed, nil, payment.NewFailure("canceled", "")
+	o.Event, o.NextAction, o.Failure = fsm.EventFailed, nil, payment.NewFailure("canceled", "")
 	return o
 }
 
@@ -58,6 +58,6 @@ func (c *Client) cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return gateway.Outcome{}, err
 	}
 	o, err := now.outcome()
-	o.Refused = o.News != fsm.NewsFailed
+	o.Refused = o.Event != fsm.EventFailed
 	return o, err
 }

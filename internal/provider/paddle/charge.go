@@ -61,7 +61,7 @@ type product struct {
 // price includes the tax, so a customer in any country pays the order's amount.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if c.TokenKind(ch.Token) == gateway.TokenStored || ch.Stored || ch.Capture == payment.CaptureManual {
-		return gateway.Outcome{}, fmt.Errorf("%w: Paddle charges no stored method, and holds nothing", gateway.ErrUnfit)
+		return gateway.Outcome{}, fmt.Errorf("%w: Paddle charges no stored method, and holds nothing", gateway.ErrUnsupportedRequest)
 	}
 	r, err := c.requestOf(ch)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case refused == nil:
 		return made.Data.outcome()
 	}
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
 }
 
 func (c *Client) requestOf(ch gateway.Charge) (request, error) {

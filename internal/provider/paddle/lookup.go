@@ -26,7 +26,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 
 func (c *Client) standing(ctx context.Context, t transaction) (gateway.Outcome, error) {
 	o, err := t.outcome()
-	if err != nil || o.News != fsm.NewsSucceeded {
+	if err != nil || o.Event != fsm.EventSucceeded {
 		return o, err
 	}
 	all, err := c.adjustments(ctx, url.Values{"transaction_id": {t.ID}})
@@ -83,15 +83,15 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 
 // goesOn reports whether a transaction is paid or may still be paid.
 func (t transaction) goesOn() bool {
-	return t.ID != "" && t.state() != fsm.NewsFailed && t.state() != fsm.NewsSoftFailed
+	return t.ID != "" && t.state() != fsm.EventFailed && t.state() != fsm.EventSoftFailed
 }
 
 // rank returns how near a transaction is to being paid.
 func (t transaction) rank() int {
-	return slices.Index([]fsm.News{fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsSucceeded}, t.state())
+	return slices.Index([]fsm.Event{fsm.EventFailed, fsm.EventSoftFailed, fsm.EventActionRequired, fsm.EventProcessing, fsm.EventSucceeded}, t.state())
 }
 
-var errLong = fmt.Errorf("%w: Paddle lists too many pages", gateway.ErrNotTold)
+var errLong = fmt.Errorf("%w: Paddle lists too many pages", gateway.ErrInconclusive)
 
 // eachPage passes the objects of a list to take, page by page
 // (https://developer.paddle.com/api-reference/about/pagination). take returns the object's id. A list with more pages

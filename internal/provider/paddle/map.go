@@ -67,25 +67,25 @@ const (
 // state maps a status (https://developer.paddle.com/api-reference/transactions/create-transaction.md). A transaction is
 // a draft until its customer has entered an address. It is then ready until the customer pays, even after failed tries.
 // An unrecognised status is processing.
-func (t transaction) state() fsm.News {
+func (t transaction) state() fsm.Event {
 	switch t.Status {
 	case draft, ready:
-		return fsm.NewsActionRequired
+		return fsm.EventActionRequired
 	case paid, completed:
-		return fsm.NewsSucceeded
+		return fsm.EventSucceeded
 	case canceled:
-		return fsm.NewsFailed
+		return fsm.EventFailed
 	case pastDue:
-		return fsm.NewsSoftFailed
+		return fsm.EventSoftFailed
 	}
-	return fsm.NewsProcessing
+	return fsm.EventProcessing
 }
 
 func (t transaction) outcome() (gateway.Outcome, error) {
 	if t.ID == "" || t.Status == "" {
 		return gateway.Outcome{}, errNoObject
 	}
-	o := gateway.Outcome{ProviderPaymentID: t.ID, News: t.state()}
+	o := gateway.Outcome{ProviderPaymentID: t.ID, Event: t.state()}
 	if ours := t.attempt(); ours != "" {
 		o.References = []string{ours}
 	}

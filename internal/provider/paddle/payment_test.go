@@ -28,7 +28,7 @@ func TestATransactionIsMadeOfAnItemInNoCatalogue(t *testing.T) {
 	ch.ProviderData = map[string]json.RawMessage{"checkout": json.RawMessage(`{"url":"https://shop.example/other"}`), "custom_data": json.RawMessage(`{}`)}
 	o := charged(t, c, ch)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()},
+		Event: fsm.EventActionRequired, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()},
 		NextAction: payment.Redirect("https://shop.example/other?_ptxn=" + o.ProviderPaymentID),
 	}, o)
 	require.JSONEq(t, `{"items":[{"quantity":1,"price":{"description":"A-1","tax_mode":"internal","unit_price":{"amount":"1999","currency_code":"EUR"},
@@ -87,7 +87,7 @@ func TestWhatPaddleTakesNoChargeOf(t *testing.T) {
 		change(&ch)
 		require.ErrorContains(t, c.Accepts(ch), member)
 		_, err := c.Charge(t.Context(), ch)
-		require.ErrorIs(t, err, gateway.ErrUnfit, member)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, member)
 	}
 	ch := charge("redirect")
 	ch.Save = true
@@ -115,7 +115,7 @@ func TestALostAnswerIsFoundInTheList(t *testing.T) {
 	require.NotErrorIs(t, err, gateway.ErrNotSent)
 	found, err := lost.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsActionRequired, found.News)
+	require.Equal(t, fsm.EventActionRequired, found.Event)
 	require.NotNil(t, found.NextAction)
 	require.Equal(t, []string{"POST /transactions", "GET /transactions", "GET /transactions"}, lines(got))
 	require.Zero(t, lost.Capabilities().KeyLife, "a charge is never sent a second time")
@@ -147,7 +147,7 @@ func TestAListThatIsNotReadToItsEndIsNoProof(t *testing.T) {
 	}))
 	attempt := payment.AttemptID(uuid.New())
 	_, err := endless.Find(t.Context(), attempt)
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	require.Equal(t, 20, pages)
 	for _, a := range []struct {
@@ -171,7 +171,7 @@ func TestAListThatIsNotReadToItsEndIsNoProof(t *testing.T) {
 func TestAListThatIsTooLongHidesNoPayment(t *testing.T) {
 	t.Parallel()
 	attempt := payment.AttemptID(uuid.New())
-	for status, want := range map[string]fsm.News{"draft": fsm.NewsActionRequired, "completed": fsm.NewsSucceeded, "canceled": "", "past_due": ""} {
+	for status, want := range map[string]fsm.Event{"draft": fsm.EventActionRequired, "completed": fsm.EventSucceeded, "canceled": "", "past_due": ""} {
 		pages := 0
 		c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/adjustments" {
@@ -188,25 +188,25 @@ func TestAListThatIsTooLongHidesNoPayment(t *testing.T) {
 		}))
 		found, err := c.Find(t.Context(), attempt)
 		if want == "" {
-			require.ErrorIs(t, err, gateway.ErrNotTold)
+			require.ErrorIs(t, err, gateway.ErrInconclusive)
 			continue
 		}
 		require.NoError(t, err, status)
-		require.Equal(t, []any{want, "txn_1"}, []any{found.News, found.ProviderPaymentID})
+		require.Equal(t, []any{want, "txn_1"}, []any{found.Event, found.ProviderPaymentID})
 	}
 }
 
 func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]gateway.Outcome{
-		"draft":      {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://shop.example/pay?_ptxn=txn_1")},
-		"ready":      {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://shop.example/pay?_ptxn=txn_1")},
-		"billed":     {News: fsm.NewsProcessing},
-		"marinating": {News: fsm.NewsProcessing},
-		"paid":       {News: fsm.NewsSucceeded, Money: new(euro(1999))},
-		"completed":  {News: fsm.NewsSucceeded, Money: new(euro(1999))},
-		"canceled":   {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		"past_due":   {News: fsm.NewsSoftFailed, Failure: payment.NewFailure("provider_rejected", "past_due")},
+		"draft":      {Event: fsm.EventActionRequired, NextAction: payment.Redirect("https://shop.example/pay?_ptxn=txn_1")},
+		"ready":      {Event: fsm.EventActionRequired, NextAction: payment.Redirect("https://shop.example/pay?_ptxn=txn_1")},
+		"billed":     {Event: fsm.EventProcessing},
+		"marinating": {Event: fsm.EventProcessing},
+		"paid":       {Event: fsm.EventSucceeded, Money: new(euro(1999))},
+		"completed":  {Event: fsm.EventSucceeded, Money: new(euro(1999))},
+		"canceled":   {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		"past_due":   {Event: fsm.EventSoftFailed, Failure: payment.NewFailure("provider_rejected", "past_due")},
 	} {
 		f := payments()
 		f.transactions = []*transaction{{id: "txn_1", status: status, currency: "EUR", url: "https://shop.example/pay?_ptxn=txn_1", custom: json.RawMessage(`{}`), items: []int64{1999}}}
@@ -240,7 +240,7 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 	require.Equal(t, &webhooks.Money{Minor: now.Money.Minor, Currency: string(now.Money.Currency)}, e.Money)
 	e = event("adjustment.created", f.adjustments[0].render())
 	require.Equal(t, webhooks.KindChargeback, e.Kind)
-	require.Equal(t, []payment.Told{{Kind: payment.MovementChargeback, ID: e.MovementID, Money: euro(e.Money.Minor)}}, now.Movements)
+	require.Equal(t, []payment.MovementReport{{Kind: payment.MovementChargeback, ID: e.MovementID, Money: euro(e.Money.Minor)}}, now.Movements)
 }
 
 func cancel(t *testing.T, c *paddle.Client, id string) gateway.Outcome {
@@ -257,7 +257,7 @@ func TestWhatIsReadyIsCancelled(t *testing.T) {
 	ch := charge("redirect")
 	ch.ProviderData = map[string]json.RawMessage{"customer_id": json.RawMessage(`"ctm_01"`)}
 	id := charged(t, c, ch).ProviderPaymentID
-	want := gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, References: []string{ch.Attempt.String()}, Failure: payment.NewFailure("canceled", "")}
+	want := gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: id, References: []string{ch.Attempt.String()}, Failure: payment.NewFailure("canceled", "")}
 	lines(got)
 	require.Equal(t, want, cancel(t, c, id))
 	require.Equal(t, "canceled", f.find(id).status)
@@ -272,12 +272,12 @@ func TestADraftIsGivenUp(t *testing.T) {
 	c, got := serve(t, f)
 	id := charged(t, c, charge("redirect")).ProviderPaymentID
 	lines(got)
-	require.Equal(t, fsm.NewsFailed, cancel(t, c, id).News)
+	require.Equal(t, fsm.EventFailed, cancel(t, c, id).Event)
 	require.Equal(t, []string{"GET /transactions/" + id}, lines(got))
 	f.pay(id)
 	late, err := c.Lookup(t.Context(), id)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, late.News)
+	require.Equal(t, fsm.EventSucceeded, late.Event)
 }
 
 // No command is sent for a paid payment.
@@ -306,7 +306,7 @@ func TestAPaymentThatIsPaidWhileItIsCancelledIsPaid(t *testing.T) {
 	}
 	o := cancel(t, c, id)
 	require.True(t, o.Refused)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Equal(t, euro(1999), *o.Money)
 }
 
@@ -314,7 +314,7 @@ func TestAnAccountThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{400, 401, 403, 404, 422} {
 		c := answers(t, status, `{"error":{"type":"request_error","code":"forbidden","detail":"Jane Doe"}}`)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "forbidden")}, charged(t, c, charge("redirect")))
+		require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "forbidden")}, charged(t, c, charge("redirect")))
 	}
 	_, err := answers(t, 409, `{"error":{"type":"request_error","code":"conflict","detail":"Jane Doe"}}`).Charge(t.Context(), charge("redirect"))
 	require.ErrorContains(t, err, "conflict")

@@ -25,7 +25,7 @@ func suite() providertest.Suite {
 		Fake:     newPayments,
 		Tokens:   providertest.Tokens{Success: "checkout", Redirect: "redirect"},
 		Stored:   providertest.Stored{Forms: []string{"paymtd_01", "ctm_01"}},
-		Declined: fsm.NewsSoftFailed,
+		Declined: fsm.EventSoftFailed,
 		Abandons: true,
 		Customer: func(t *testing.T, fake http.Handler, id, _ string) {
 			t.Helper()

@@ -80,7 +80,7 @@ func (d detail) payment(kind payment.MovementKind) string {
 // refund, initiated by merchant". T1106 is a "payment reversal, initiated by PayPal", T1201 a "chargeback", T1202 its
 // reversal and T1208 its cancellation. Neither a transaction nor the webhook of a reversal names a dispute's case, so
 // the movement has no id. A hold (T1110, T1111) takes no money yet.
-func movementBy(code string, gain int64) payment.Told {
+func movementBy(code string, gain int64) payment.MovementReport {
 	var kind payment.MovementKind
 	switch {
 	case strings.HasPrefix(code, "T00") && gain > 0:
@@ -93,7 +93,7 @@ func movementBy(code string, gain int64) payment.Told {
 	case gain > 0:
 		kind = payment.MovementChargebackReversal
 	}
-	return payment.Told{Kind: kind}
+	return payment.MovementReport{Kind: kind}
 }
 
 // addFee adds the fee, which PayPal reports as a negative amount. Without a fee, the net amount is the gross amount.

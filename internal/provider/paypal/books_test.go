@@ -128,7 +128,7 @@ func fee(value string) object {
 func entry(id, of string, kind payment.MovementKind, movement string, minor, net int64, second int) gateway.Entry {
 	return gateway.Entry{
 		ID: id, Payment: of, References: []string{"att-1"}, Net: new(euro(net)),
-		Movement: payment.Told{Kind: kind, ID: movement, Money: euro(minor), At: began.Add(time.Duration(second) * time.Second)},
+		Movement: payment.MovementReport{Kind: kind, ID: movement, Money: euro(minor), At: began.Add(time.Duration(second) * time.Second)},
 	}
 }
 

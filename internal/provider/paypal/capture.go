@@ -41,7 +41,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 		return gateway.Outcome{}, err
 	case refused == nil:
 		o, err := found.outcomeOf(of.with(taken))
-		o.Refused = o.News == fsm.NewsSoftFailed
+		o.Refused = o.Event == fsm.EventSoftFailed
 		return o, err
 	}
 	return c.asItStands(ctx, cp.ProviderPaymentID, cp.Container)
@@ -86,7 +86,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 // canceled returns the outcome of a canceled payment, or of an order without a payment.
 func (o order) canceled(p made) gateway.Outcome {
 	return gateway.Outcome{
-		News: fsm.NewsFailed, ProviderPaymentID: p.id, Container: o.ID, Payee: cmp.Or(p.payee, o.payee()),
+		Event: fsm.EventFailed, ProviderPaymentID: p.id, Container: o.ID, Payee: cmp.Or(p.payee, o.payee()),
 		References: o.references(made{id: p.id, captures: p.captures, mark: cmp.Or(p.mark, o.mark())}), Failure: payment.NewFailure("canceled", ""),
 	}
 }

@@ -115,7 +115,7 @@ func TestACardInTheVaultIsChargedByTheMerchant(t *testing.T) {
 	t.Parallel()
 	body, o := sent(t, "card:8kk8451t", func(c *gateway.Charge) { c.Unattended, c.ReturnURL = true, "" })
 	requireJSON(t, `{"card":{"vault_id":"8kk8451t","stored_credential":{"payment_initiator":"MERCHANT","payment_type":"UNSCHEDULED","usage":"SUBSEQUENT"}}}`, body["payment_source"])
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 }
 
 // An order that its customer has not approved yet continues to wait, and can be completed later.
@@ -131,7 +131,7 @@ func TestAnOrderThatIsNotApprovedWaitsOn(t *testing.T) {
 	f.approve(waits.Container)
 	step := completion(ch, waits.Container)
 	step.IdempotencyKey += "-2"
-	require.Equal(t, fsm.NewsSucceeded, completed(t, c, step).News)
+	require.Equal(t, fsm.EventSucceeded, completed(t, c, step).Event)
 }
 
 func TestAccepts(t *testing.T) {

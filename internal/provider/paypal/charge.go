@@ -78,7 +78,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused != nil:
-		return gateway.Outcome{News: fsm.NewsFailed, Refused: !refused.declined(), Failure: refused.failure()}, nil
+		return gateway.Outcome{Event: fsm.EventFailed, Refused: !refused.declined(), Failure: refused.failure()}, nil
 	}
 	c.orders.note(made)
 	return outcome(made)
@@ -113,7 +113,7 @@ func requestOf(ch gateway.Charge) (orderRequest, error) {
 func readToken(token string) (kind, id string, err error) {
 	kind, id, vaulted := strings.Cut(token, ":")
 	if kind != "paypal" && (kind != "card" || !vaulted) || vaulted && id == "" {
-		return "", "", fmt.Errorf("%w: %w", gateway.ErrUnfit, errToken)
+		return "", "", fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, errToken)
 	}
 	return kind, id, nil
 }

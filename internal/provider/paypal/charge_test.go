@@ -16,7 +16,7 @@ func TestAChargeIsOneOrder(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	ch := charge("card:8kk8451t")
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Len(t, o.References, 2, "the capture, which webhooks name, and the attempt")
 
 	sent := <-got
@@ -64,17 +64,17 @@ func TestWhatPayPalCannotTakeIsNotSent(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	for _, token := range []string{"", "card", "card:", "paypal:", "tok_visa", "venmo:1"} {
 		_, err := c.Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, gateway.ErrUnfit, token)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, token)
 	}
 	odd := payment.Money{Minor: 199950, Currency: "HUF"}
 	ch := charge("paypal")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "X", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "X", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.Empty(t, got)
 }
 
@@ -89,7 +89,7 @@ func TestADeclineByTheProcessorSaysWhy(t *testing.T) {
 		c, _ := serve(t, newFake(t))
 		for _, ch := range []gateway.Charge{charge("card:" + vault), manual(charge("card:" + vault))} {
 			o := charged(t, c, ch)
-			require.Equal(t, fsm.NewsFailed, o.News, vault)
+			require.Equal(t, fsm.EventFailed, o.Event, vault)
 			require.False(t, o.Refused)
 			require.Equal(t, want, o.Failure)
 			now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
@@ -104,7 +104,7 @@ func TestACaptureUnderReviewIsUnderWay(t *testing.T) {
 	c, _ := serve(t, newFake(t))
 	for _, ch := range []gateway.Charge{charge("paypal:review"), manual(charge("paypal:review"))} {
 		o := charged(t, c, ch)
-		require.Equal(t, fsm.NewsProcessing, o.News)
+		require.Equal(t, fsm.EventProcessing, o.Event)
 		require.Nil(t, o.Money)
 	}
 }
@@ -124,7 +124,7 @@ func TestARefusalIsNoDecline(t *testing.T) {
 		"INVALID_STRING_LENGTH":     {400, true, "provider_rejected"},
 	} {
 		client := says(t, c.status, `{"name":"X","message":"m","details":[{"issue":"`+issue+`"}]}`)
-		want := gateway.Outcome{News: fsm.NewsFailed, Refused: c.refused, Failure: payment.NewFailure(c.code, issue)}
+		want := gateway.Outcome{Event: fsm.EventFailed, Refused: c.refused, Failure: payment.NewFailure(c.code, issue)}
 		require.Equal(t, want, charged(t, client, charge("paypal")), issue)
 	}
 	o := charged(t, says(t, http.StatusBadRequest, `{"name":"INVALID_REQUEST"}`), charge("paypal"))

@@ -23,7 +23,7 @@ func TestMoreThanWasAuthorisedIsNotAskedFor(t *testing.T) {
 	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(2000), IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, o.Refused)
-	require.Equal(t, fsm.NewsAuthorized, o.News)
+	require.Equal(t, fsm.EventAuthorized, o.Event)
 	require.Equal(t, "GET /v2/checkout/orders/"+held.Container, (<-got).line)
 	require.Empty(t, got)
 }
@@ -62,7 +62,7 @@ func TestACaptureThatIsDeclinedIsRefused(t *testing.T) {
 	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, o.Refused)
-	require.Equal(t, fsm.NewsSoftFailed, o.News)
+	require.Equal(t, fsm.EventSoftFailed, o.Event)
 }
 
 // TestEveryIDOfThePaymentWillDo: a caller may have the id of the order or of a capture. The answer has the payment's id.
@@ -84,7 +84,7 @@ func TestEveryIDOfThePaymentWillDo(t *testing.T) {
 	}
 	taken, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, taken.News)
+	require.Equal(t, fsm.EventSucceeded, taken.Event)
 	require.Equal(t, held.ProviderPaymentID, taken.ProviderPaymentID)
 	capture := taken.References[0]
 	now, err := c.Lookup(t.Context(), capture)
@@ -145,9 +145,9 @@ func TestACaptureStandsForItself(t *testing.T) {
 	}))
 	o, err := c.Lookup(t.Context(), "1")
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(euro(1999)), Movements: captures("1")}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: "1", Money: new(euro(1999)), Movements: captures("1")}, o)
 	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "1"})
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, "its refunds stand nowhere")
 	now, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "1", Permit: permit()})
 	require.NoError(t, err)
@@ -187,7 +187,7 @@ func TestARefundOfWhatHoldsNoMoney(t *testing.T) {
 	waits := charged(t, c, charge("paypal"))
 	o, err := c.Refund(t.Context(), gateway.RefundCall{Container: waits.Container, Money: euro(1), IdempotencyKey: "r", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsFailed, o.News)
+	require.Equal(t, fsm.EventFailed, o.Event)
 	under := charged(t, c, charge("paypal:review"))
 	o, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: under.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Permit: permit()})
 	require.NoError(t, err)
@@ -197,17 +197,17 @@ func TestARefundOfWhatHoldsNoMoney(t *testing.T) {
 // An order without an authorization is neither captured nor voided.
 func TestACommandOfWhatIsNotHeldIsNotSent(t *testing.T) {
 	t.Parallel()
-	for token, want := range map[string]fsm.News{"paypal": fsm.NewsActionRequired, "card:1": fsm.NewsSucceeded, "card:poor": fsm.NewsFailed} {
+	for token, want := range map[string]fsm.Event{"paypal": fsm.EventActionRequired, "card:1": fsm.EventSucceeded, "card:poor": fsm.EventFailed} {
 		c, got := serve(t, newFake(t))
 		made := charged(t, c, charge(token))
 		<-got
 		o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: made.ProviderPaymentID, Container: made.Container, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
 		require.NoError(t, err)
 		require.True(t, o.Refused, token)
-		require.Equal(t, want, o.News, token)
+		require.Equal(t, want, o.Event, token)
 		o, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: made.ProviderPaymentID, Container: made.Container, IdempotencyKey: "c", Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, want == fsm.NewsSucceeded, o.News == fsm.NewsSucceeded, token)
+		require.Equal(t, want == fsm.EventSucceeded, o.Event == fsm.EventSucceeded, token)
 		for range 2 {
 			require.Equal(t, "GET /v2/checkout/orders/"+made.Container, (<-got).line)
 		}
@@ -222,7 +222,7 @@ func TestAnOrderThatNobodyApprovedIsGivenUp(t *testing.T) {
 		c := says(t, http.StatusOK, `{"id":"O1","status":"`+status+`"}`)
 		o, err := c.Cancel(t.Context(), gateway.Cancel{Container: "O1", IdempotencyKey: "c", Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Container: "O1", References: []string{"O1"}, Failure: payment.NewFailure("canceled", "")}, o, status)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Container: "O1", References: []string{"O1"}, Failure: payment.NewFailure("canceled", "")}, o, status)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestACancelOfACaptureUnderReviewIsRefused(t *testing.T) {
 	o, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: under.ProviderPaymentID, IdempotencyKey: "c", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, o.Refused)
-	require.Equal(t, fsm.NewsProcessing, o.News)
+	require.Equal(t, fsm.EventProcessing, o.Event)
 }
 
 // Rejected credentials are no evidence about an earlier call, which may have succeeded.
@@ -271,12 +271,12 @@ func TestACaptureIsRefundedWithoutItsOrder(t *testing.T) {
 		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Container: paid.Container, Money: euro(500), IdempotencyKey: "r-1", Permit: permit(),
 	})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, back.News)
+	require.Equal(t, fsm.EventSucceeded, back.Event)
 
 	held := charged(t, c, manual(charge("card:8kk8451t")))
 	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: held.ProviderPaymentID, Money: euro(500), IdempotencyKey: "r-2", Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrNotTold, "an authorization does not tell what was captured of it")
+	require.ErrorIs(t, err, gateway.ErrInconclusive, "an authorization does not tell what was captured of it")
 	require.ErrorIs(t, err, gateway.ErrNotSent)
 }

@@ -17,7 +17,7 @@ import (
 func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.Outcome, error) {
 	in := cmp.Or(ch.Container, ch.ProviderPaymentID)
 	if in == "" {
-		return gateway.Outcome{}, gateway.ErrUnfit
+		return gateway.Outcome{}, gateway.ErrUnsupportedRequest
 	}
 	verb := "/capture"
 	if ch.Capture == payment.CaptureManual {
@@ -37,8 +37,8 @@ func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.O
 		return gateway.Outcome{}, refused
 	}
 	now, err := c.Lookup(ctx, in)
-	if now.News == fsm.NewsActionRequired && !refused.early(now.Approved) {
-		now.News, now.Approved, now.NextAction, now.Failure = fsm.NewsSoftFailed, false, nil, refused.failure()
+	if now.Event == fsm.EventActionRequired && !refused.early(now.Approved) {
+		now.Event, now.Approved, now.NextAction, now.Failure = fsm.EventSoftFailed, false, nil, refused.failure()
 	}
 	return now, err
 }

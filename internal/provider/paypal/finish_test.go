@@ -19,12 +19,12 @@ func approved(t *testing.T, f *fake, ch gateway.Charge) (*paypal.Client, gateway
 	t.Helper()
 	c, got := serve(t, f)
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Equal(t, "https://www.sandbox.paypal.com/checkoutnow?token="+o.Container, o.NextAction.URL)
 	f.approve(o.Container)
 	now, err := c.Lookup(t.Context(), o.Container)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Approved: true, Container: o.Container, Payee: shop, References: []string{ch.Attempt.String(), o.Container}}, now)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventActionRequired, Approved: true, Container: o.Container, Payee: shop, References: []string{ch.Attempt.String(), o.Container}}, now)
 	<-got
 	<-got
 	return c, completion(ch, o.Container), got
@@ -34,7 +34,7 @@ func TestAnApprovedOrderIsFinishedOnce(t *testing.T) {
 	t.Parallel()
 	c, ch, got := approved(t, newFake(t), charge("paypal"))
 	done := completed(t, c, ch)
-	require.Equal(t, fsm.NewsSucceeded, done.News)
+	require.Equal(t, fsm.EventSucceeded, done.Event)
 	require.Equal(t, euro(1999), *done.Money)
 	require.Equal(t, ch.Container, done.Container)
 	require.Equal(t, done.Movements[0].ID, done.ProviderPaymentID, "the capture is the payment")
@@ -51,7 +51,7 @@ func TestAnApprovedOrderIsAuthorisedForAManualCapture(t *testing.T) {
 	t.Parallel()
 	c, ch, got := approved(t, newFake(t), manual(charge("paypal")))
 	held := completed(t, c, ch)
-	require.Equal(t, fsm.NewsAuthorized, held.News)
+	require.Equal(t, fsm.EventAuthorized, held.Event)
 	require.Equal(t, euro(1999), *held.Money)
 	require.Equal(t, "POST /v2/checkout/orders/"+ch.Container+"/authorize", (<-got).line)
 }
@@ -68,11 +68,11 @@ func TestAFinishThatIsDeclinedIsSoft(t *testing.T) {
 		f.unwilling = issue
 		o := completed(t, c, ch)
 		require.Equal(t, gateway.Outcome{
-			News: fsm.NewsSoftFailed, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}, Failure: payment.NewFailure(code, issue),
+			Event: fsm.EventSoftFailed, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}, Failure: payment.NewFailure(code, issue),
 		}, o)
 		over, err := c.Cancel(t.Context(), gateway.Cancel{Container: ch.Container, Permit: permit(), Quiet: time.Hour})
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsFailed, over.News)
+		require.Equal(t, fsm.EventFailed, over.Event)
 	}
 }
 
@@ -85,9 +85,9 @@ func TestAnOrderThatMayBeBeingFinishedIsNotOver(t *testing.T) {
 		quiet time.Duration
 		want  gateway.Outcome
 	}{
-		{-30 * time.Second, gateway.Outcome{News: fsm.NewsActionRequired, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}}},
-		{4 * time.Minute, gateway.Outcome{News: fsm.NewsActionRequired, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}}},
-		{5 * time.Minute, gateway.Outcome{News: fsm.NewsFailed, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}, Failure: payment.NewFailure("canceled", "")}},
+		{-30 * time.Second, gateway.Outcome{Event: fsm.EventActionRequired, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}}},
+		{4 * time.Minute, gateway.Outcome{Event: fsm.EventActionRequired, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}}},
+		{5 * time.Minute, gateway.Outcome{Event: fsm.EventFailed, Container: ch.Container, Payee: shop, References: []string{ch.Attempt.String(), ch.Container}, Failure: payment.NewFailure("canceled", "")}},
 	} {
 		got, err := c.Cancel(t.Context(), gateway.Cancel{Container: ch.Container, Permit: permit(), Quiet: step.quiet})
 		require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestAnApprovalThatFollowsARefusalCounts(t *testing.T) {
 	ch := charge("paypal")
 	o, err := c.Complete(t.Context(), completion(ch, charged(t, c, ch).Container))
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.True(t, o.Approved)
 	require.Nil(t, o.Failure)
 }

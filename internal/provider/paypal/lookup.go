@@ -39,7 +39,7 @@ func (c *Client) Find(context.Context, payment.AttemptID) (gateway.Outcome, erro
 func (c *Client) find(ctx context.Context, id, container string, l *gateway.Permit) (order, error) {
 	in := cmp.Or(container, c.orders.of(id), id)
 	if in == "" {
-		return order{}, gateway.ErrNotTold
+		return order{}, gateway.ErrInconclusive
 	}
 	found, err := c.order(ctx, in, l)
 	_, has := found.named(id)

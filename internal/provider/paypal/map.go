@@ -32,7 +32,7 @@ func outcome(o order) (gateway.Outcome, error) {
 	if furthest.ProviderPaymentID != "" {
 		return furthest, nil
 	}
-	out := gateway.Outcome{Container: o.ID, Payee: o.payee(), News: fsm.NewsProcessing, References: o.references(made{mark: o.mark()})}
+	out := gateway.Outcome{Container: o.ID, Payee: o.payee(), Event: fsm.EventProcessing, References: o.references(made{mark: o.mark()})}
 	o.waiting(&out)
 	return out, nil
 }
@@ -51,17 +51,17 @@ func (o order) outcomeOf(p made) (gateway.Outcome, error) {
 	if p.id == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	out := gateway.Outcome{ProviderPaymentID: p.id, Container: o.ID, Payee: p.payee, News: fsm.NewsProcessing, References: o.references(p)}
+	out := gateway.Outcome{ProviderPaymentID: p.id, Container: o.ID, Payee: p.payee, Event: fsm.EventProcessing, References: o.references(p)}
 	var err error
 	if len(p.captures) > 0 {
 		err = p.captured(&out)
 	} else {
 		err = p.held.authorized(&out)
 	}
-	if out.News == fsm.NewsSucceeded || out.News == fsm.NewsAuthorized {
+	if out.Event == fsm.EventSucceeded || out.Event == fsm.EventAuthorized {
 		out.Saved = o.Source.saved()
 	}
-	if err == nil && out.News == fsm.NewsSucceeded {
+	if err == nil && out.Event == fsm.EventSucceeded {
 		out.Refunds, err = p.refunded()
 	}
 	return out, err
@@ -124,18 +124,18 @@ func (o order) payee() string {
 func (p made) captured(out *gateway.Outcome) error {
 	for _, m := range p.taken() {
 		if m.Status == "PENDING" {
-			out.News, out.Money, out.Movements = fsm.NewsProcessing, nil, nil
+			out.Event, out.Money, out.Movements = fsm.EventProcessing, nil, nil
 			return nil
 		}
 		sum, err := m.Amount.money()
 		if err != nil {
 			return err
 		}
-		out.News = fsm.NewsSucceeded
+		out.Event = fsm.EventSucceeded
 		if sum == nil {
 			continue
 		}
-		out.Movements = append(out.Movements, payment.Told{Kind: payment.MovementCapture, ID: m.ID, Money: *sum})
+		out.Movements = append(out.Movements, payment.MovementReport{Kind: payment.MovementCapture, ID: m.ID, Money: *sum})
 		if out.Money == nil {
 			out.Money = sum
 			continue
@@ -143,12 +143,12 @@ func (p made) captured(out *gateway.Outcome) error {
 		out.Money.Minor += sum.Minor
 	}
 	last := p.captures[len(p.captures)-1]
-	if out.News == fsm.NewsSucceeded || last.Status != "DECLINED" && last.Status != "FAILED" {
+	if out.Event == fsm.EventSucceeded || last.Status != "DECLINED" && last.Status != "FAILED" {
 		return nil
 	}
-	out.News, out.Failure = fsm.NewsFailed, last.failure()
+	out.Event, out.Failure = fsm.EventFailed, last.failure()
 	if p.id != last.ID {
-		out.News = fsm.NewsSoftFailed
+		out.Event = fsm.EventSoftFailed
 	}
 	return nil
 }
@@ -157,12 +157,12 @@ func (m movement) authorized(out *gateway.Outcome) error {
 	var err error
 	switch m.Status {
 	case "CREATED":
-		out.News = fsm.NewsAuthorized
+		out.Event = fsm.EventAuthorized
 		out.Money, err = m.Amount.money()
 	case "DENIED":
-		out.News, out.Failure = fsm.NewsFailed, m.failure()
+		out.Event, out.Failure = fsm.EventFailed, m.failure()
 	case "VOIDED":
-		out.News, out.Failure = fsm.NewsFailed, payment.NewFailure("canceled", m.StatusDetails.Reason)
+		out.Event, out.Failure = fsm.EventFailed, payment.NewFailure("canceled", m.StatusDetails.Reason)
 		if m.expired() {
 			out.Failure = payment.NewFailure("expired", m.StatusDetails.Reason)
 		}
@@ -182,11 +182,11 @@ func (m movement) expired() bool {
 func (o order) waiting(out *gateway.Outcome) {
 	switch o.Status {
 	case "APPROVED":
-		out.News, out.Approved = fsm.NewsActionRequired, true
+		out.Event, out.Approved = fsm.EventActionRequired, true
 	case "CREATED", "SAVED", "PAYER_ACTION_REQUIRED":
-		out.News, out.NextAction = fsm.NewsActionRequired, payment.Redirect(o.page())
+		out.Event, out.NextAction = fsm.EventActionRequired, payment.Redirect(o.page())
 	case "VOIDED":
-		out.News, out.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		out.Event, out.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	}
 }
 
@@ -213,12 +213,12 @@ func refundOutcome(r refund, of string) (gateway.RefundOutcome, error) {
 	if r.ID == "" || r.Status == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID, ProviderPaymentID: of, Reference: r.CustomID, News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, ProviderPaymentID: of, Reference: r.CustomID, Event: fsm.EventProcessing}
 	switch r.Status {
 	case "COMPLETED":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case "FAILED", "CANCELLED":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", r.StatusDetails.Reason)
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", r.StatusDetails.Reason)
 	}
 	var err error
 	o.Money, err = r.Amount.money()

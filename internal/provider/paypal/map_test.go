@@ -30,9 +30,9 @@ import (
 )
 
 // captures returns movements of 19.99 EUR each.
-func captures(ids ...string) (all []payment.Told) {
+func captures(ids ...string) (all []payment.MovementReport) {
 	for _, id := range ids {
-		all = append(all, payment.Told{Kind: payment.MovementCapture, ID: id, Money: euro(1999)})
+		all = append(all, payment.MovementReport{Kind: payment.MovementCapture, ID: id, Money: euro(1999)})
 	}
 	return all
 }
@@ -42,35 +42,35 @@ func TestHowAnOrderStands(t *testing.T) {
 	const sum = `"amount":{"currency_code":"EUR","value":"19.99"}`
 	eur := new(euro(1999))
 	for members, want := range map[string]gateway.Outcome{
-		`"status":"CREATED","links":[{"rel":"approve","href":"https://p/a"}]`: {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://p/a")},
-		`"status":"SAVED"`:      {News: fsm.NewsActionRequired},
-		`"status":"MARINATING"`: {News: fsm.NewsProcessing},
-		`"status":"COMPLETED"`:  {News: fsm.NewsProcessing},
-		`"status":"VOIDED"`:     {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		`"status":"APPROVED"`:   {News: fsm.NewsActionRequired, Approved: true},
+		`"status":"CREATED","links":[{"rel":"approve","href":"https://p/a"}]`: {Event: fsm.EventActionRequired, NextAction: payment.Redirect("https://p/a")},
+		`"status":"SAVED"`:      {Event: fsm.EventActionRequired},
+		`"status":"MARINATING"`: {Event: fsm.EventProcessing},
+		`"status":"COMPLETED"`:  {Event: fsm.EventProcessing},
+		`"status":"VOIDED"`:     {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		`"status":"APPROVED"`:   {Event: fsm.EventActionRequired, Approved: true},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"REFUNDED",` + sum + `}]}}]`: {
-			News: fsm.NewsSucceeded, Money: eur, ProviderPaymentID: "C1", Movements: captures("C1"),
+			Event: fsm.EventSucceeded, Money: eur, ProviderPaymentID: "C1", Movements: captures("C1"),
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"DECLINED"},{"id":"C2","status":"COMPLETED",` + sum + `}]}}]`: {
-			News: fsm.NewsSucceeded, Money: eur, ProviderPaymentID: "C2", Movements: captures("C2"),
+			Event: fsm.EventSucceeded, Money: eur, ProviderPaymentID: "C2", Movements: captures("C2"),
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"COMPLETED",` + sum + `},{"id":"C2","status":"DECLINED"}]}}]`: {
-			News: fsm.NewsSucceeded, Money: eur, ProviderPaymentID: "C1", Movements: captures("C1"),
+			Event: fsm.EventSucceeded, Money: eur, ProviderPaymentID: "C1", Movements: captures("C1"),
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"CAPTURED"}],"captures":[{"id":"C1","status":"COMPLETED",` + sum + `},{"id":"C2","status":"PARTIALLY_REFUNDED",` + sum + `}]}}]`: {
-			News: fsm.NewsSucceeded, Money: new(euro(3998)), ProviderPaymentID: "A1", References: []string{"C1", "C2"}, Movements: captures("C1", "C2"),
+			Event: fsm.EventSucceeded, Money: new(euro(3998)), ProviderPaymentID: "A1", References: []string{"C1", "C2"}, Movements: captures("C1", "C2"),
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"FERMENTING"}]}}]`: {
-			News: fsm.NewsProcessing, ProviderPaymentID: "C1",
+			Event: fsm.EventProcessing, ProviderPaymentID: "C1",
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"DENIED"},{"id":"A2","status":"CREATED",` + sum + `}]}}]`: {
-			News: fsm.NewsAuthorized, Money: eur, ProviderPaymentID: "A2",
+			Event: fsm.EventAuthorized, Money: eur, ProviderPaymentID: "A2",
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"VOIDED"}]}}]`: {
-			News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", ""), ProviderPaymentID: "A1",
+			Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", ""), ProviderPaymentID: "A1",
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"CAPTURED"}]}}]`: {
-			News: fsm.NewsProcessing, ProviderPaymentID: "A1",
+			Event: fsm.EventProcessing, ProviderPaymentID: "A1",
 		},
 	} {
 		got, err := says(t, http.StatusOK, `{"id":"O1",`+members+`}`).Lookup(t.Context(), "O1")
@@ -95,9 +95,9 @@ func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]gateway.RefundOutcome{
-		"COMPLETED": {News: fsm.NewsSucceeded}, "PENDING": {News: fsm.NewsProcessing}, "RIPENING": {News: fsm.NewsProcessing},
-		"FAILED":    {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "ECHECK")},
-		"CANCELLED": {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "ECHECK")},
+		"COMPLETED": {Event: fsm.EventSucceeded}, "PENDING": {Event: fsm.EventProcessing}, "RIPENING": {Event: fsm.EventProcessing},
+		"FAILED":    {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "ECHECK")},
+		"CANCELLED": {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "ECHECK")},
 	} {
 		c := says(t, http.StatusOK, `{"id":"R1","status":"`+status+`","amount":{"currency_code":"EUR","value":"5.00"},"status_details":{"reason":"ECHECK"}}`)
 		got, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "R1"})
@@ -142,7 +142,7 @@ func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 				require.Equal(t, webhooks.KindProcessing, told.Kind)
 				told.Kind = webhooks.KindActionRequired
 			}
-			require.EqualValues(t, told.Kind, found.News, "kinds and news have the same words")
+			require.EqualValues(t, told.Kind, found.Event, "kinds and news have the same words")
 			if found.Money != nil {
 				require.Equal(t, webhooks.Money{Minor: found.Money.Minor, Currency: string(found.Money.Currency)}, *told.Money)
 			}
@@ -164,8 +164,8 @@ func TestADeclinedCaptureOfWhatIsHeldIsSoft(t *testing.T) {
 	found, err := says(t, http.StatusOK, `{"id":"O1","status":"COMPLETED","purchase_units":[{"payments":{
 		"authorizations":[{"id":"A1","status":"CREATED"}],"captures":[`+capture+`]}}]}`).Lookup(t.Context(), "O1")
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSoftFailed, found.News)
-	require.EqualValues(t, told.Kind, found.News)
+	require.Equal(t, fsm.EventSoftFailed, found.Event)
+	require.EqualValues(t, told.Kind, found.Event)
 	require.Equal(t, payment.NewFailure(told.FailureCode, told.ProviderCode), found.Failure)
 	require.Equal(t, "A1", found.ProviderPaymentID)
 	require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
@@ -227,8 +227,8 @@ func webhook(t *testing.T, event, resource string) webhooks.Event {
 
 func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
 	t.Parallel()
-	news := map[webhooks.Kind]fsm.News{
-		webhooks.KindRefundPending: fsm.NewsProcessing, webhooks.KindRefundSucceeded: fsm.NewsSucceeded, webhooks.KindRefundFailed: fsm.NewsFailed,
+	news := map[webhooks.Kind]fsm.Event{
+		webhooks.KindRefundPending: fsm.EventProcessing, webhooks.KindRefundSucceeded: fsm.EventSucceeded, webhooks.KindRefundFailed: fsm.EventFailed,
 	}
 	for _, status := range []string{"COMPLETED", "PENDING", "FAILED", "CANCELLED"} {
 		const mine = "0196b1a2-0000-7000-8000-000000000001"
@@ -237,7 +237,7 @@ func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
 		told := webhook(t, "PAYMENT.CAPTURE.REFUNDED", resource)
 		found, err := says(t, http.StatusOK, resource).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "R1"})
 		require.NoError(t, err)
-		require.Equal(t, news[told.Kind], found.News, status)
+		require.Equal(t, news[told.Kind], found.Event, status)
 		require.Equal(t, told.RefundID, found.ProviderRefundID)
 		require.Equal(t, mine, told.RefundReference)
 	}

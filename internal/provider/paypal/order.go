@@ -231,7 +231,7 @@ func amountOf(m payment.Money) (amount, error) {
 	if whole[m.Currency] {
 		units, cents, _ := strings.Cut(value, ".")
 		if strings.Trim(cents, "0") != "" {
-			return amount{}, fmt.Errorf("%w: PayPal takes no fraction of %s", gateway.ErrUnfit, m.Currency)
+			return amount{}, fmt.Errorf("%w: PayPal takes no fraction of %s", gateway.ErrUnsupportedRequest, m.Currency)
 		}
 		value = units
 	}

@@ -54,7 +54,7 @@ func (c *Client) refundable(ctx context.Context, r gateway.RefundCall) (made, *m
 	case len(taken) > 0:
 		return of, &taken[len(taken)-1], nil
 	case found.Status == "" && len(of.captures) == 0:
-		return made{}, nil, gateway.ErrNotTold
+		return made{}, nil, gateway.ErrInconclusive
 	}
 	return of, nil, nil
 }
@@ -104,7 +104,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	case err != nil:
 		return gateway.RefundOutcome{}, err
 	case in.Status == "":
-		return gateway.RefundOutcome{}, gateway.ErrNotTold
+		return gateway.RefundOutcome{}, gateway.ErrInconclusive
 	}
 	for _, p := range in.made() {
 		for _, back := range p.refunds {

@@ -39,7 +39,7 @@ func suite() providertest.Suite {
 		Tokens:    providertest.Tokens{Success: "card:8kk8451t", Decline: "card:declined", Redirect: "paypal", None: "paypal:nobody"},
 		Step:      providertest.Step{Token: "paypal", Customer: approve},
 		Stored:    providertest.Stored{Token: "card:8kk8451t", Owner: vaultedFor, Forms: []string{"paypal:8kk8451u"}},
-		Declined:  fsm.NewsFailed,
+		Declined:  fsm.EventFailed,
 		Abandons:  true,
 		NoPayment: "5O190127TN364715T",
 		NoRefund:  "1JU08902781691411",

@@ -23,7 +23,7 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	kind, id, _ := strings.Cut(token, ":")
 	if id == "" || kind != "paypal" && kind != "card" {
-		return gateway.ErrUnfit
+		return gateway.ErrUnsupportedRequest
 	}
 	var found struct {
 		ID       string `json:"id"`

@@ -73,7 +73,7 @@ func TestATokenThatIsRefusedIsRenewedOnce(t *testing.T) {
 	f.ended["A21AA-1"] = true
 	f.mu.Unlock()
 	ch := charge("card:1")
-	require.Equal(t, fsm.NewsSucceeded, charged(t, c, ch).News)
+	require.Equal(t, fsm.EventSucceeded, charged(t, c, ch).Event)
 	require.Equal(t, 2, f.fetched())
 	_, err := c.Lookup(t.Context(), charged(t, c, ch).ProviderPaymentID)
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestATokenThatStaysRefused(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusUnauthorized, `{"error":"invalid_token","error_description":"Token signature verification failed"}`)
 	o := charged(t, c, charge("card:1"))
-	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "invalid_token")}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "invalid_token")}, o)
 	_, err := c.Lookup(t.Context(), "1")
 	require.ErrorContains(t, err, "invalid_token")
 }

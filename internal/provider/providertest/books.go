@@ -191,7 +191,7 @@ func requireNamed(t *testing.T, e gateway.Entry, reports []payment.Report) int {
 
 // nameOf returns the name of a movement: its own id, or its dispute's id. It returns "" for a movement that is named by
 // its payment alone, because that movement is part of the payment's total.
-func nameOf(m payment.Told, of string) string {
+func nameOf(m payment.MovementReport, of string) string {
 	if m.ID == "" && m.Dispute == of {
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 
 func success(r *rig) {
 	o := r.charged(charge(r.Tokens.Success))
-	require.Equal(r, fsm.NewsSucceeded, o.News)
+	require.Equal(r, fsm.EventSucceeded, o.Event)
 	require.Equal(r, euro(price), *o.Money)
 	require.Nil(r, o.Failure)
 	require.False(r, o.Refused)
@@ -29,17 +29,17 @@ func decline(r *rig) {
 	}
 	o, err := r.Charge(r.Context(), charge(r.Tokens.Decline))
 	require.NoError(r, err)
-	require.Equal(r, r.Declined, o.News)
+	require.Equal(r, r.Declined, o.Event)
 	require.Equal(r, "card_declined", o.Failure.Code)
 	require.Equal(r, payment.NewFailure("card_declined", "").Message, o.Failure.Message)
 	require.NotEmpty(r, o.Failure.ProviderCode)
-	if r.Declined != fsm.NewsSoftFailed {
+	if r.Declined != fsm.EventSoftFailed {
 		return
 	}
 	require.NotEmpty(r, o.ProviderPaymentID)
 	over, err := r.Cancel(r.Context(), cancelOf(o.ProviderPaymentID))
 	require.NoError(r, err)
-	require.Equal(r, fsm.NewsFailed, over.News)
+	require.Equal(r, fsm.EventFailed, over.Event)
 }
 
 // invalid tests a charge that the provider refuses without trying it.
@@ -49,7 +49,7 @@ func invalid(r *rig) {
 	}
 	o, err := r.Charge(r.Context(), charge(r.Tokens.None))
 	require.NoError(r, err)
-	require.Equal(r, fsm.NewsFailed, o.News)
+	require.Equal(r, fsm.EventFailed, o.Event)
 	require.True(r, o.Refused)
 	require.Equal(r, "provider_rejected", o.Failure.Code)
 	require.Equal(r, r.Codeless, o.Failure.ProviderCode == "")
@@ -61,7 +61,7 @@ func redirect(r *rig) {
 	}
 	o, err := r.Charge(r.Context(), charge(r.Tokens.Redirect))
 	require.NoError(r, err)
-	require.Equal(r, fsm.NewsActionRequired, o.News)
+	require.Equal(r, fsm.EventActionRequired, o.Event)
 	to, err := url.Parse(o.NextAction.URL)
 	require.NoError(r, err)
 	require.NotEmpty(r, to.Host)
@@ -70,7 +70,7 @@ func redirect(r *rig) {
 	}
 	waits, err := r.Lookup(r.Context(), lookedUp(o))
 	require.NoError(r, err)
-	require.Equal(r, fsm.NewsActionRequired, waits.News, "nobody would give it up before its customer were long gone")
+	require.Equal(r, fsm.EventActionRequired, waits.Event, "nobody would give it up before its customer were long gone")
 }
 
 // names tests that the provider gets the attempt's id and the unchanged idempotency key. Its webhooks name the attempt
@@ -104,7 +104,7 @@ func lookup(r *rig) {
 	require.NoError(r, err)
 	if r.Order != nil {
 		require.Equal(r, made.ProviderPaymentID, r.ordered(lookedUp(found)))
-		require.Equal(r, fsm.NewsActionRequired, found.News, "an order that is not shown is no failure")
+		require.Equal(r, fsm.EventActionRequired, found.Event, "an order that is not shown is no failure")
 		return
 	}
 	require.Equal(r, byPayment(made, found), found)
@@ -183,7 +183,7 @@ func otherAmount(r *rig) {
 	o, err := r.Lookup(r.Context(), id)
 	require.NoError(r, err)
 	require.Equal(r, euro(2001), *o.Money)
-	require.Equal(r, fsm.NewsSucceeded, o.News)
+	require.Equal(r, fsm.EventSucceeded, o.Event)
 	if r.NoCurrency {
 		return
 	}

@@ -14,7 +14,7 @@ func manualCapture(r *rig) {
 		return
 	}
 	o := r.held()
-	require.Equal(r, fsm.NewsAuthorized, o.News)
+	require.Equal(r, fsm.EventAuthorized, o.Event)
 	require.Equal(r, euro(price), *o.Money)
 	c := captureOf(o.ProviderPaymentID, price)
 	for range 2 {
@@ -22,10 +22,10 @@ func manualCapture(r *rig) {
 		require.NoError(r, err)
 		require.False(r, taken.Refused)
 		if r.can.Blind {
-			require.Equal(r, fsm.NewsProcessing, taken.News)
+			require.Equal(r, fsm.EventProcessing, taken.Event)
 			continue
 		}
-		require.Equal(r, fsm.NewsSucceeded, taken.News)
+		require.Equal(r, fsm.EventSucceeded, taken.Event)
 		require.Equal(r, euro(price), *taken.Money)
 	}
 	r.bore(c.IdempotencyKey)
@@ -38,11 +38,11 @@ func partialCapture(r *rig) {
 	o := r.held()
 	taken, err := r.Capture(r.Context(), captureOf(o.ProviderPaymentID, 500))
 	if !r.can.PartialCapture {
-		require.ErrorIs(r, err, gateway.ErrUnfit)
+		require.ErrorIs(r, err, gateway.ErrUnsupportedRequest)
 		return
 	}
 	require.NoError(r, err)
-	require.Equal(r, fsm.NewsSucceeded, taken.News)
+	require.Equal(r, fsm.EventSucceeded, taken.Event)
 	require.Equal(r, euro(500), *taken.Money)
 	now, err := r.Lookup(r.Context(), o.ProviderPaymentID)
 	require.NoError(r, err)
@@ -59,7 +59,7 @@ func captureRefused(r *rig) {
 	refused, err := r.Capture(r.Context(), more)
 	require.NoError(r, err)
 	require.True(r, refused.Refused)
-	require.Equal(r, fsm.NewsAuthorized, refused.News)
+	require.Equal(r, fsm.EventAuthorized, refused.Event)
 	if !r.can.Cancel {
 		return
 	}
@@ -68,7 +68,7 @@ func captureRefused(r *rig) {
 	refused, err = r.Capture(r.Context(), captureOf(o.ProviderPaymentID, price))
 	require.NoError(r, err)
 	require.True(r, refused.Refused)
-	require.Equal(r, fsm.NewsFailed, refused.News)
+	require.Equal(r, fsm.EventFailed, refused.Event)
 }
 
 func cancel(r *rig) {
@@ -97,10 +97,10 @@ func cancel(r *rig) {
 			require.NoError(r, err)
 			require.False(r, over.Refused)
 			if r.can.Blind {
-				require.Equal(r, fsm.NewsProcessing, over.News)
+				require.Equal(r, fsm.EventProcessing, over.Event)
 				continue
 			}
-			require.Equal(r, fsm.NewsFailed, over.News)
+			require.Equal(r, fsm.EventFailed, over.Event)
 			require.Equal(r, "canceled", over.Failure.Code)
 		}
 		r.bore(c.IdempotencyKey)
@@ -109,7 +109,7 @@ func cancel(r *rig) {
 		}
 		now, err := r.Lookup(r.Context(), lookedUp(o))
 		require.NoError(r, err)
-		require.Equal(r, fsm.NewsFailed, now.News)
+		require.Equal(r, fsm.EventFailed, now.Event)
 	}
 }
 
@@ -119,7 +119,7 @@ func (r *rig) waitsOn(o gateway.Outcome) {
 	refused, err := r.Cancel(r.Context(), cancelOpen(o))
 	require.NoError(r, err)
 	require.True(r, refused.Refused)
-	require.Contains(r, []fsm.News{fsm.NewsActionRequired, fsm.NewsProcessing}, refused.News)
+	require.Contains(r, []fsm.Event{fsm.EventActionRequired, fsm.EventProcessing}, refused.Event)
 }
 
 // abandons asserts that Cancel fails a payment without a call to the provider.
@@ -127,7 +127,7 @@ func (r *rig) abandons(o gateway.Outcome) {
 	before := len(r.commanded())
 	over, err := r.Cancel(r.Context(), cancelOpen(o))
 	require.NoError(r, err)
-	require.Equal(r, fsm.NewsFailed, over.News)
+	require.Equal(r, fsm.EventFailed, over.Event)
 	require.Equal(r, "canceled", over.Failure.Code)
 	require.False(r, over.Refused)
 	require.Len(r, r.commanded(), before)
@@ -141,7 +141,7 @@ func cancelRefused(r *rig) {
 	refused, err := r.Cancel(r.Context(), cancelOf(paid.ProviderPaymentID))
 	require.NoError(r, err)
 	require.True(r, refused.Refused)
-	require.Equal(r, fsm.NewsSucceeded, refused.News)
+	require.Equal(r, fsm.EventSucceeded, refused.Event)
 	require.Equal(r, euro(price), *refused.Money)
 }
 
@@ -156,7 +156,7 @@ func refundCall(r *rig) {
 		c := refundOf(paid.ProviderPaymentID, minor)
 		o, err := r.Refund(r.Context(), c)
 		require.NoError(r, err)
-		require.Contains(r, []fsm.News{fsm.NewsSucceeded, fsm.NewsProcessing}, o.News)
+		require.Contains(r, []fsm.Event{fsm.EventSucceeded, fsm.EventProcessing}, o.Event)
 		require.NotEmpty(r, o.ProviderRefundID)
 		require.Equal(r, euro(minor), *o.Money)
 		back, made = append(back, c), append(made, o)
@@ -201,7 +201,7 @@ func refundRefused(r *rig) {
 	paid := r.charged(charge(r.Tokens.Success))
 	o, err := r.Refund(r.Context(), refundOf(paid.ProviderPaymentID, price+1))
 	require.NoError(r, err)
-	require.Equal(r, fsm.NewsFailed, o.News)
+	require.Equal(r, fsm.EventFailed, o.Event)
 	require.True(r, o.Refused, "an earlier call may have paid back")
 	require.Equal(r, "provider_rejected", o.Failure.Code)
 	require.NotEmpty(r, o.Failure.Message)
@@ -221,6 +221,6 @@ func (r *rig) untold(nameless gateway.RefundRef) {
 	r.Helper()
 	before := len(r.requests())
 	_, err := r.LookupRefund(r.Context(), nameless)
-	require.ErrorIs(r, err, gateway.ErrNotTold)
+	require.ErrorIs(r, err, gateway.ErrInconclusive)
 	require.Len(r, r.requests(), before)
 }

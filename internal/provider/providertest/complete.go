@@ -30,7 +30,7 @@ func (r *rig) waiting() gateway.Completion {
 	c := charge(r.Step.Token)
 	o, err := r.Charge(r.Context(), c)
 	require.NoError(r, err)
-	require.Equal(r, fsm.NewsActionRequired, o.News)
+	require.Equal(r, fsm.EventActionRequired, o.Event)
 	require.NotNil(r, o.NextAction)
 	require.True(r, o.NextAction.Keepable())
 	details := r.Step.Details
@@ -51,7 +51,7 @@ func (r *rig) completed(c gateway.Completion) gateway.Outcome {
 	o, err := r.Complete(r.Context(), c)
 	require.NoError(r, err)
 	require.False(r, o.Refused)
-	require.Equal(r, fsm.NewsSucceeded, o.News)
+	require.Equal(r, fsm.EventSucceeded, o.Event)
 	require.Equal(r, euro(price), *o.Money)
 	return o
 }
@@ -74,7 +74,7 @@ func complete(r *rig) {
 	}
 	o, err := r.Complete(r.Context(), r.again())
 	require.NoError(r, err)
-	require.Equal(r, fsm.NewsActionRequired, o.News)
+	require.Equal(r, fsm.EventActionRequired, o.Event)
 	require.NotNil(r, o.NextAction)
 }
 

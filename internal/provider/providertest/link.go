@@ -39,7 +39,7 @@ func (r *rig) unvisited() {
 	before := len(r.commanded())
 	waits, err := r.Lookup(r.Context(), r.NoPayment)
 	require.NoError(r, err)
-	require.Equal(r, fsm.NewsActionRequired, waits.News)
+	require.Equal(r, fsm.EventActionRequired, waits.Event)
 	for _, c := range r.commands(r.NoPayment, permit()) {
 		_ = c.do(r.Context()) // only the requests matter
 	}

@@ -31,7 +31,7 @@ func overtakenCharge(r *rig) {
 	switch {
 	case err != nil:
 		r.unknown(err, "the key is of another request")
-	case again.News == fsm.NewsFailed || again.News == fsm.NewsSoftFailed:
+	case again.Event == fsm.EventFailed || again.Event == fsm.EventSoftFailed:
 		require.True(r, again.Refused || again.ProviderPaymentID == "", "a refusal that names a payment fails that payment")
 		require.NotEqual(r, made.ProviderPaymentID, again.ProviderPaymentID)
 	}
@@ -46,7 +46,7 @@ func (r *rig) stays(made gateway.Outcome) {
 	}
 	now, err := r.Lookup(r.Context(), made.ProviderPaymentID)
 	require.NoError(r, err)
-	require.Equal(r, made.News, now.News)
+	require.Equal(r, made.Event, now.Event)
 }
 
 func overtakenCapture(r *rig) {
@@ -60,7 +60,7 @@ func overtakenCapture(r *rig) {
 	c.IdempotencyKey = key(uuid.New(), "capture-0")
 	again, err := r.Capture(r.Context(), c)
 	require.NoError(r, err)
-	require.Equal(r, first.News, again.News, "it tells how the payment stands")
+	require.Equal(r, first.Event, again.Event, "it tells how the payment stands")
 }
 
 func overtakenCancel(r *rig) {
@@ -73,7 +73,7 @@ func overtakenCancel(r *rig) {
 	c.IdempotencyKey = key(uuid.New(), "cancel-0")
 	again, err := r.Cancel(r.Context(), c)
 	require.NoError(r, err)
-	require.Equal(r, first.News, again.News, "it tells how the payment stands")
+	require.Equal(r, first.Event, again.Event, "it tells how the payment stands")
 }
 
 func overtakenRefund(r *rig) {
@@ -83,12 +83,12 @@ func overtakenRefund(r *rig) {
 	c := refundOf(r.charged(charge(r.Tokens.Success)).ProviderPaymentID, price)
 	first, err := r.Refund(r.Context(), c)
 	require.NoError(r, err)
-	require.NotEqual(r, fsm.NewsFailed, first.News)
+	require.NotEqual(r, fsm.EventFailed, first.Event)
 	c.IdempotencyKey = key(uuid.New(), "refund")
 	again, err := r.Refund(r.Context(), c)
 	switch {
 	case err != nil: // the outcome is unknown, or nothing was sent
-	case again.News == fsm.NewsFailed:
+	case again.Event == fsm.EventFailed:
 		require.True(r, again.Refused, "an earlier call has paid back")
 		require.Empty(r, again.ProviderRefundID)
 	case !r.can.Blind:

@@ -86,7 +86,7 @@ func (r *rig) charged(c gateway.Charge) gateway.Outcome {
 	o, err := r.Charge(r.Context(), c)
 	require.NoError(r, err)
 	require.NotEmpty(r, lookedUp(o))
-	if r.Customer != nil && c.Token != r.Tokens.Redirect && o.News == fsm.NewsActionRequired {
+	if r.Customer != nil && c.Token != r.Tokens.Redirect && o.Event == fsm.EventActionRequired {
 		r.Customer(r.T, r.fake, lookedUp(o), c.Token)
 		o, err = r.Lookup(r.Context(), r.ordered(lookedUp(o)))
 		require.NoError(r, err)
@@ -105,7 +105,7 @@ func (r *rig) ordered(id string) string {
 // settled returns the payment's outcome after its money was taken.
 func (r *rig) settled(c gateway.Charge, o gateway.Outcome) gateway.Outcome {
 	r.Helper()
-	if !r.Settles || c.Capture == payment.CaptureManual || o.News != fsm.NewsAuthorized {
+	if !r.Settles || c.Capture == payment.CaptureManual || o.Event != fsm.EventAuthorized {
 		return o
 	}
 	o, err := r.Lookup(r.Context(), lookedUp(o))

@@ -34,7 +34,7 @@ func refundShown(r *rig) {
 	theirs := r.inDashboard(refundOf(id, 500))
 	now, err := r.Lookup(r.Context(), id)
 	require.NoError(r, err)
-	require.Equal(r, before.News, now.News)
+	require.Equal(r, before.Event, now.Event)
 	if !r.can.ShowsRefunds {
 		require.Empty(r, now.Refunds)
 		return
@@ -55,7 +55,7 @@ func refundShown(r *rig) {
 	other := refundNamed(r, now, theirs.ProviderRefundID)
 	require.NotEqual(r, ours.Refund.String(), other.Reference)
 	require.Equal(r, euro(500), *other.Money)
-	require.Contains(r, []fsm.News{fsm.NewsSucceeded, fsm.NewsProcessing}, other.News)
+	require.Contains(r, []fsm.Event{fsm.EventSucceeded, fsm.EventProcessing}, other.Event)
 }
 
 func refundNamed(r *rig, o gateway.Outcome, id string) gateway.RefundOutcome {
@@ -92,7 +92,7 @@ func holdShown(r *rig) {
 	before := len(r.requests())
 	now, err := r.Lookup(r.Context(), o.ProviderPaymentID)
 	require.NoError(r, err)
-	require.Equal(r, fsm.NewsAuthorized, now.News)
+	require.Equal(r, fsm.EventAuthorized, now.Event)
 	require.Empty(r, now.Refunds)
 	require.Len(r, r.requests(), before+1)
 }

@@ -19,15 +19,15 @@ func staleFetch(r *rig) {
 	}
 	before, err := r.Lookup(r.Context(), lookedUp(o))
 	require.NoError(r, err)
-	require.NotEqual(r, fsm.NewsSucceeded, before.News)
-	require.NotEqual(r, fsm.NewsFailed, before.News, "what is not decided is not over")
+	require.NotEqual(r, fsm.EventSucceeded, before.Event)
+	require.NotEqual(r, fsm.EventFailed, before.Event, "what is not decided is not over")
 
 	change()
 	asked := len(r.requests())
 	after, err := r.Lookup(r.Context(), r.ordered(lookedUp(o)))
 	require.NoError(r, err)
 	require.Greater(r, len(r.requests()), asked, "the provider is asked each time")
-	require.NotEqual(r, before.News, after.News)
+	require.NotEqual(r, before.Event, after.Event)
 }
 
 // changing returns an undecided payment and a function that decides it. The function is nil if the provider decides with

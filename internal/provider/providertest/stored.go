@@ -73,13 +73,13 @@ func instrumentOfAnother(r *rig) {
 		require.NoError(r, err)
 		o, err := r.Provider.Charge(r.Context(), c)
 		require.NoError(r, err)
-		require.Equal(r, fsm.NewsFailed, o.News)
+		require.Equal(r, fsm.EventFailed, o.Event)
 	}
 	c = charge(token)
 	c.Stored, c.Customer.Reference = true, r.Stored.Owner
 	o, err := r.Provider.Charge(r.Context(), c)
 	require.NoError(r, err)
-	require.Contains(r, []fsm.News{fsm.NewsSucceeded, fsm.NewsAuthorized, fsm.NewsProcessing}, o.News)
+	require.Contains(r, []fsm.Event{fsm.EventSucceeded, fsm.EventAuthorized, fsm.EventProcessing}, o.Event)
 }
 
 // storedWithoutSaying tests that the token's form and the Stored mark must agree. If they differ, the adapter sends
@@ -95,7 +95,7 @@ func storedWithoutSaying(r *rig) {
 		require.NotEqual(r, gateway.TokenSingleUse, kind, token)
 		if kind == gateway.TokenStored {
 			_, err := r.Provider.Charge(r.Context(), charge(token))
-			require.ErrorIs(r, err, gateway.ErrUnfit, token)
+			require.ErrorIs(r, err, gateway.ErrUnsupportedRequest, token)
 		}
 	}
 	for _, token := range []string{r.Tokens.Success, r.Tokens.Redirect} {
@@ -103,7 +103,7 @@ func storedWithoutSaying(r *rig) {
 			c := charge(token)
 			c.Stored = true
 			_, err := r.Provider.Charge(r.Context(), c)
-			require.ErrorIs(r, err, gateway.ErrUnfit, token)
+			require.ErrorIs(r, err, gateway.ErrUnsupportedRequest, token)
 		}
 	}
 	require.Empty(r, r.requests())

@@ -27,7 +27,7 @@ type Suite struct {
 	Stored Stored
 	// Declined is the event of a declined payment. It is soft_failed if the same payment could still succeed at the
 	// provider.
-	Declined fsm.News
+	Declined fsm.Event
 	// Settles is set if the answer to an automatic charge reports only the authorization. A later lookup reports the
 	// payment.
 	Settles bool

@@ -100,11 +100,11 @@ func (p listedPayment) entries() ([]gateway.Entry, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("payment %s: %w", p.ID, err)
-	case o.News != fsm.NewsSucceeded:
+	case o.Event != fsm.EventSucceeded:
 		return nil, nil
 	}
 	e := gateway.Entry{
-		ID: p.ID, Payment: p.ID, Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: time.Unix(p.CreatedAt, 0).UTC()},
+		ID: p.ID, Payment: p.ID, Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: *o.Money, At: time.Unix(p.CreatedAt, 0).UTC()},
 	}
 	name(&e, p.Notes, p.OrderID)
 	return []gateway.Entry{p.withFee(e)}, nil
@@ -152,11 +152,11 @@ func (r listedRefund) entries() ([]gateway.Entry, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("refund %s: %w", r.ID, err)
-	case o.News != fsm.NewsSucceeded:
+	case o.Event != fsm.EventSucceeded:
 		return nil, nil
 	}
 	e := gateway.Entry{
-		ID: r.ID, Payment: r.PaymentID, Movement: payment.Told{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: time.Unix(r.CreatedAt, 0).UTC()},
+		ID: r.ID, Payment: r.PaymentID, Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: time.Unix(r.CreatedAt, 0).UTC()},
 	}
 	name(&e, r.Notes, "")
 	return []gateway.Entry{e}, nil

@@ -98,7 +98,7 @@ func paidBack(id, of, status string, second int) object {
 func entry(id, of string, kind payment.MovementKind, movement string, amount int64, second int) gateway.Entry {
 	return gateway.Entry{
 		ID: id, Payment: of, References: []string{"att-" + of, "order_" + of}, Order: payment.OrderID("A-" + of),
-		Movement: payment.Told{Kind: kind, ID: movement, Money: rupees(amount), At: began.Add(time.Duration(second) * time.Second)},
+		Movement: payment.MovementReport{Kind: kind, ID: movement, Money: rupees(amount), At: began.Add(time.Duration(second) * time.Second)},
 	}
 }
 
@@ -199,7 +199,7 @@ func TestASettlementHasItsEntries(t *testing.T) {
 	require.NoError(t, err)
 	settled := func(id, of string, kind payment.MovementKind, movement string, net int64) gateway.Entry {
 		return gateway.Entry{
-			ID: id, Payment: of, Movement: payment.Told{Kind: kind, ID: movement, Money: rupees(100000), At: began},
+			ID: id, Payment: of, Movement: payment.MovementReport{Kind: kind, ID: movement, Money: rupees(100000), At: began},
 			Fee: new(rupees(0)), Net: new(rupees(net)), Payout: "setl_1",
 		}
 	}

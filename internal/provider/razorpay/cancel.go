@@ -28,7 +28,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return gateway.Outcome{}, err
 	}
 	stands, err := found.outcome()
-	if err != nil || stands.News != fsm.NewsSoftFailed {
+	if err != nil || stands.Event != fsm.EventSoftFailed {
 		stands.Refused = true
 		return stands, err
 	}
@@ -37,11 +37,11 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return gateway.Outcome{}, err
 	}
 	over, err := c.end(ctx, in, cl)
-	if err != nil || over.ProviderPaymentID == "" && over.News != fsm.NewsFailed {
+	if err != nil || over.ProviderPaymentID == "" && over.Event != fsm.EventFailed {
 		return over, err
 	}
 	// The link or order is closed, or another payment paid it. The failed payment takes no money any more.
-	stands.News, stands.PageOpen, stands.Failure = fsm.NewsFailed, false, payment.NewFailure("canceled", "")
+	stands.Event, stands.PageOpen, stands.Failure = fsm.EventFailed, false, payment.NewFailure("canceled", "")
 	if over.ProviderPaymentID == found.ID {
 		return over, nil
 	}
@@ -64,7 +64,7 @@ func (c *Client) madeIn(ctx context.Context, p paid, cl gateway.Cancel) (string,
 func (c *Client) end(ctx context.Context, id string, cl gateway.Cancel) (gateway.Outcome, error) {
 	switch {
 	case id == "":
-		return gateway.Outcome{}, gateway.ErrUnfit
+		return gateway.Outcome{}, gateway.ErrUnsupportedRequest
 	case isOrder(id):
 		return c.abandon(ctx, id, cl)
 	}
@@ -79,7 +79,7 @@ func (c *Client) end(ctx context.Context, id string, cl gateway.Cancel) (gateway
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	now, err := c.Lookup(ctx, id)
-	now.Refused = now.News != fsm.NewsFailed
+	now.Refused = now.Event != fsm.EventFailed
 	return now, err
 }
 
@@ -94,10 +94,10 @@ func (c *Client) abandon(ctx context.Context, id string, cl gateway.Cancel) (gat
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
-	case now.News == fsm.NewsSucceeded, now.News == fsm.NewsAuthorized:
+	case now.Event == fsm.EventSucceeded, now.Event == fsm.EventAuthorized:
 		now.Refused = true
 	case cl.Quiet >= scriptLife:
-		return gateway.Outcome{News: fsm.NewsFailed, Container: id, References: []string{id}, Failure: payment.NewFailure("canceled", "")}, nil
+		return gateway.Outcome{Event: fsm.EventFailed, Container: id, References: []string{id}, Failure: payment.NewFailure("canceled", "")}, nil
 	}
 	return now, nil
 }

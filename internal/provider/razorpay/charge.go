@@ -85,7 +85,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 			return before, err
 		}
 	}
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
 }
 
 // page and checkout are the tokens of a link's page and of Razorpay's script.
@@ -96,7 +96,7 @@ var errToken = errors.New("the token is none of redirect, checkout, card, netban
 // atOnce returns the amount of an automatic capture. It returns an error for a manual capture.
 func atOnce(ch gateway.Charge) (int64, error) {
 	if ch.Capture == payment.CaptureManual {
-		return 0, fmt.Errorf("%w: %w: a payment is captured at once", gateway.ErrUnfit, gateway.ErrUnsupported)
+		return 0, fmt.Errorf("%w: %w: a payment is captured at once", gateway.ErrUnsupportedRequest, gateway.ErrUnsupported)
 	}
 	return amount(ch.Money)
 }
@@ -132,7 +132,7 @@ func requestOf(ch gateway.Charge) (linkRequest, error) {
 	}
 	limit := methods()
 	if _, known := limit[ch.Token]; !known {
-		return linkRequest{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errToken)
+		return linkRequest{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, errToken)
 	}
 	limit[ch.Token] = true
 	r.Options = &options{}

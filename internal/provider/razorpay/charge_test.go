@@ -17,7 +17,7 @@ func TestAChargeIsOnePaymentLink(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	ch := charge("redirect")
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Equal(t, "https://rzp.io/i/"+o.Container, o.NextAction.URL)
 
 	sent := <-got
@@ -63,20 +63,20 @@ func TestWhatRazorpayCannotTakeIsNotSent(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	for _, token := range []string{"", "tok_visa", "emi"} {
 		_, err := c.Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, gateway.ErrUnfit, token)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, token)
 	}
 	odd := payment.Money{Minor: 99991, Currency: "KWD"}
 	ch := charge("redirect")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pay_1", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 
 	ch = charge("redirect")
 	ch.Capture = payment.CaptureManual
 	_, err = c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit, "a first try fails by that at once")
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, "a first try fails by that at once")
 	require.ErrorIs(t, err, gateway.ErrUnsupported)
 	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "pay_1", Money: rupees(1), Permit: permit()})
 	require.ErrorIs(t, err, gateway.ErrUnsupported)
@@ -92,7 +92,7 @@ func TestASecondLinkOfAnAttemptIsTheFirst(t *testing.T) {
 	first := charged(t, c, ch)
 	require.Equal(t, first, charged(t, c, ch))
 	f.pay(first.Container)
-	require.Equal(t, fsm.NewsSucceeded, charged(t, c, ch).News)
+	require.Equal(t, fsm.EventSucceeded, charged(t, c, ch).Event)
 	require.Len(t, f.links, 1)
 	<-got
 	<-got
@@ -120,7 +120,7 @@ func TestARefusal(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	ch := charge("redirect")
 	ch.Money = rupees(99)
-	want := gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "input_validation_failed")}
+	want := gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "input_validation_failed")}
 	require.Equal(t, want, charged(t, c, ch))
 	<-got
 	require.Contains(t, (<-got).line, "GET", "no link was made before either")

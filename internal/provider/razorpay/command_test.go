@@ -22,7 +22,7 @@ func onPage(t *testing.T, f *fake, c *razorpay.Client, ch gateway.Charge) gatewa
 	f.pay(id)
 	o, err := c.Lookup(t.Context(), id)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	return o
 }
 
@@ -38,13 +38,13 @@ func TestThePaymentsOwnIDWillDo(t *testing.T) {
 	require.Equal(t, []string{paid.Container, "order_" + paid.Container}, paid.References, "by which webhooks name it")
 	o, err := c.Lookup(t.Context(), own)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Equal(t, rupees(199900), *o.Money)
 
 	over, err := c.Cancel(t.Context(), gateway.Cancel{Attempt: ch.Attempt, ProviderPaymentID: own, Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, over.Refused)
-	require.Equal(t, fsm.NewsSucceeded, over.News)
+	require.Equal(t, fsm.EventSucceeded, over.Event)
 
 	back := gateway.RefundCall{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: own, Money: rupees(500), IdempotencyKey: uuid.NewString(), Permit: permit()}
 	made, err := c.Refund(t.Context(), back)
@@ -116,7 +116,7 @@ func TestARefundIsFoundOnALaterPage(t *testing.T) {
 	}
 	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: first, ProviderPaymentID: paid.ProviderPaymentID})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, found.News)
+	require.Equal(t, fsm.EventSucceeded, found.Event)
 	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID})
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }

@@ -27,9 +27,9 @@ type returned struct {
 
 var errReturned = errors.New("not what Razorpay's script returned for this payment")
 
-func unfit() error { return fmt.Errorf("%w: %w", gateway.ErrUnfit, errReturned) }
+func unfit() error { return fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, errReturned) }
 
-// read returns gateway.ErrUnfit if Razorpay's signature is missing or wrong.
+// read returns gateway.ErrUnsupportedRequest if Razorpay's signature is missing or wrong.
 func (r *returned) read(details json.RawMessage, secret string) error {
 	if json.Unmarshal(details, r) != nil || !isOrder(r.OrderID) || !isPayment(r.PaymentID) || secret == "" {
 		return unfit()
@@ -65,7 +65,7 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 	return found.of(r.OrderID)
 }
 
-// belongs returns gateway.ErrUnfit if the order is not the completion's order. The completion may name a payment of the
+// belongs returns gateway.ErrUnsupportedRequest if the order is not the completion's order. The completion may name a payment of the
 // order in the place of the order.
 func (c *Client) belongs(ctx context.Context, r returned, cp gateway.Completion) error {
 	id := cmp.Or(cp.Container, cp.ProviderPaymentID)
@@ -118,7 +118,7 @@ func (c *Client) capture(ctx context.Context, p paid, cp gateway.Completion) (ga
 		return gateway.Outcome{}, missing(err)
 	}
 	o, err := now.of(p.OrderID)
-	o.Refused = o.News == fsm.NewsAuthorized
+	o.Refused = o.Event == fsm.EventAuthorized
 	if o.Refused {
 		o.Failure = payment.NewFailure("provider_rejected", refused.code())
 	}

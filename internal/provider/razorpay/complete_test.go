@@ -50,7 +50,7 @@ func TestAnOrderIsCompleted(t *testing.T) {
 		o, err := c.Complete(t.Context(), cp)
 		require.NoError(t, err)
 		money := rupees(199900)
-		want := gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: paid, Container: cp.Container, References: []string{cp.Container}, Money: &money}
+		want := gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: paid, Container: cp.Container, References: []string{cp.Container}, Money: &money}
 		require.Equal(t, want, o)
 		for _, call := range calls {
 			sent := <-got
@@ -80,7 +80,7 @@ func TestACompletionOfAnOrderThatAWebhookNamed(t *testing.T) {
 	cp.ProviderPaymentID, cp.Container = paid, ""
 	o, err := c.Complete(t.Context(), cp)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 }
 
 // The adapter sends nothing for a result that Razorpay did not sign, or signed for another order.
@@ -101,7 +101,7 @@ func TestWhatIsNotThisOrdersIsNotSent(t *testing.T) {
 	} {
 		cp.Details = json.RawMessage(details)
 		_, err := c.Complete(t.Context(), cp)
-		require.ErrorIs(t, err, gateway.ErrUnfit, name)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, name)
 	}
 	require.Empty(t, got)
 
@@ -109,13 +109,13 @@ func TestWhatIsNotThisOrdersIsNotSent(t *testing.T) {
 	<-got
 	cp.Details, cp.Container = json.RawMessage(signed), link
 	_, err := c.Complete(t.Context(), cp)
-	require.ErrorIs(t, err, gateway.ErrUnfit, "a link has no second step")
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, "a link has no second step")
 	require.Empty(t, got)
 
 	keyless := razorpay.New("http://127.0.0.1:1", keyID, "", http.DefaultClient)
 	cp.Details, cp.Container = returned(id, paid, ""), id
 	_, err = keyless.Complete(t.Context(), cp)
-	require.ErrorIs(t, err, gateway.ErrUnfit, "anybody can sign without a secret")
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, "anybody can sign without a secret")
 	for _, o := range f.links {
 		require.NotEqual(t, "captured", o.paid)
 	}
@@ -130,7 +130,7 @@ func TestAPaymentOfAnotherOrderIsNotCaptured(t *testing.T) {
 	cp, _ := agreed(t, f, c, "authorized")
 	cp.Details = returned(cp.Container, other, secret)
 	_, err := c.Complete(t.Context(), cp)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 }
 
 func TestACompletionAsksItsPermit(t *testing.T) {
@@ -192,7 +192,7 @@ func TestACompletionWithoutAnAnswer(t *testing.T) {
 				}
 				o, err := c.Complete(t.Context(), cp)
 				require.NoError(t, err)
-				require.Equal(t, fsm.NewsSucceeded, o.News)
+				require.Equal(t, fsm.EventSucceeded, o.Event)
 			})
 		}
 	}
@@ -219,11 +219,11 @@ func TestARefusedCapture(t *testing.T) {
 		require.NoError(t, err)
 		money := rupees(199900)
 		if meanwhile == "captured" {
-			require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: paid, Container: cp.Container, References: []string{cp.Container}, Money: &money}, o)
+			require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: paid, Container: cp.Container, References: []string{cp.Container}, Money: &money}, o)
 			continue
 		}
 		require.Equal(t, gateway.Outcome{
-			News: fsm.NewsAuthorized, Refused: true, ProviderPaymentID: paid, Container: cp.Container, References: []string{cp.Container}, Money: &money,
+			Event: fsm.EventAuthorized, Refused: true, ProviderPaymentID: paid, Container: cp.Container, References: []string{cp.Container}, Money: &money,
 			Failure: payment.NewFailure("provider_rejected", "capture_failed"),
 		}, o)
 	}

@@ -45,7 +45,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 
 // withRefunds adds the refunds of a captured payment.
 func (c *Client) withRefunds(ctx context.Context, o gateway.Outcome, of string) (gateway.Outcome, error) {
-	if o.News != fsm.NewsSucceeded {
+	if o.Event != fsm.EventSucceeded {
 		return o, nil
 	}
 	err := c.eachRefund(ctx, of, func(r refund) (bool, error) {

@@ -39,21 +39,21 @@ func (l link) outcome() (gateway.Outcome, error) {
 	if l.ID == "" || l.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{Container: l.ID, References: []string{l.ID}, News: fsm.NewsProcessing}
+	o := gateway.Outcome{Container: l.ID, References: []string{l.ID}, Event: fsm.EventProcessing}
 	if l.OrderID != "" {
 		o.References = append(o.References, l.OrderID)
 	}
 	var err error
 	switch l.Status {
 	case statusCreated:
-		o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(l.ShortURL)
+		o.Event, o.NextAction = fsm.EventActionRequired, payment.Redirect(l.ShortURL)
 	case statusPaid:
-		o.News, o.ProviderPaymentID = fsm.NewsSucceeded, l.payment()
+		o.Event, o.ProviderPaymentID = fsm.EventSucceeded, l.payment()
 		o.Money, err = money(l.AmountPaid, l.Currency)
 	case "cancelled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	case "expired":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("expired", "")
 	}
 	return o, err
 }
@@ -94,27 +94,27 @@ func (p paid) outcome() (gateway.Outcome, error) {
 	if p.Entity != "payment" || p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, Event: fsm.EventProcessing}
 	if p.OrderID != "" {
 		o.Container, o.References = p.OrderID, []string{p.OrderID}
 	}
 	var err error
 	switch p.Status {
 	case "authorized":
-		o.News = fsm.NewsAuthorized
+		o.Event = fsm.EventAuthorized
 		o.Money, err = money(p.Amount, p.Currency)
 	case "refunded":
 		if p.Captured != nil && !*p.Captured {
 			// The payment was refunded before a capture, so the link can still be paid.
-			o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("", "")
+			o.Event, o.Failure = fsm.EventSoftFailed, payment.NewFailure("", "")
 			break
 		}
 		fallthrough
 	case "captured":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 		o.Money, err = money(p.Amount, p.Currency)
 	case statusFailed:
-		o.News, o.PageOpen = fsm.NewsSoftFailed, true
+		o.Event, o.PageOpen = fsm.EventSoftFailed, true
 		o.Failure = p.failure()
 	}
 	return o, err
@@ -136,12 +136,12 @@ func (r refund) outcome() (gateway.RefundOutcome, error) {
 	if r.Entity != "refund" || r.ID == "" || r.Status == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: r.Receipt, News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: r.Receipt, Event: fsm.EventProcessing}
 	switch r.Status {
 	case "processed":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case "failed":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", "")
 	}
 	var err error
 	o.Money, err = money(r.Amount, r.Currency)
@@ -155,7 +155,7 @@ var thousandths = map[payment.Currency]bool{"BHD": true, "KWD": true, "OMR": tru
 // amount returns the amount in the currency's subunits, or an error if Razorpay does not accept the amount.
 func amount(m payment.Money) (int64, error) {
 	if m.Minor < 0 || thousandths[m.Currency] && m.Minor%10 != 0 {
-		return 0, fmt.Errorf("%w: Razorpay takes no thousandths of %s", gateway.ErrUnfit, m.Currency)
+		return 0, fmt.Errorf("%w: Razorpay takes no thousandths of %s", gateway.ErrUnsupportedRequest, m.Currency)
 	}
 	return m.Minor, nil
 }

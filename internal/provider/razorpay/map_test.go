@@ -17,14 +17,14 @@ import (
 func TestHowALinkStands(t *testing.T) {
 	t.Parallel()
 	for members, want := range map[string]gateway.Outcome{
-		`"status":"created","short_url":"https://rzp.io/i/x","payments":null`: {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://rzp.io/i/x")},
-		`"status":"partially_paid","amount_paid":5`:                           {News: fsm.NewsProcessing},
-		`"status":"marinating"`:                                               {News: fsm.NewsProcessing},
+		`"status":"created","short_url":"https://rzp.io/i/x","payments":null`: {Event: fsm.EventActionRequired, NextAction: payment.Redirect("https://rzp.io/i/x")},
+		`"status":"partially_paid","amount_paid":5`:                           {Event: fsm.EventProcessing},
+		`"status":"marinating"`:                                               {Event: fsm.EventProcessing},
 		`"status":"paid","amount_paid":150000,"payments":[{"payment_id":"pay_1"}],"order_id":"order_1"`: {
-			News: fsm.NewsSucceeded, Money: new(rupees(150000)), ProviderPaymentID: "pay_1", References: []string{"order_1"},
+			Event: fsm.EventSucceeded, Money: new(rupees(150000)), ProviderPaymentID: "pay_1", References: []string{"order_1"},
 		},
-		`"status":"cancelled"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
-		`"status":"expired"`:   {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "")},
+		`"status":"cancelled"`: {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
+		`"status":"expired"`:   {Event: fsm.EventFailed, Failure: payment.NewFailure("expired", "")},
 	} {
 		got, err := says(t, http.StatusOK, `{"id":"plink_1","amount":199900,"currency":"INR",`+members+`}`).Lookup(t.Context(), "plink_1")
 		require.NoError(t, err, members)
@@ -40,9 +40,9 @@ func TestADeclinedTryLeavesTheLinkOpen(t *testing.T) {
 	c, _ := serve(t, f)
 	made := charged(t, c, charge("redirect"))
 	id, orders := made.Container, []string{made.Container, "order_" + made.Container}
-	open := gateway.Outcome{News: fsm.NewsActionRequired, Container: id, NextAction: made.NextAction, References: orders}
+	open := gateway.Outcome{Event: fsm.EventActionRequired, Container: id, NextAction: made.NextAction, References: orders}
 	declined := gateway.Outcome{
-		News: fsm.NewsSoftFailed, PageOpen: true, Container: id, References: orders,
+		Event: fsm.EventSoftFailed, PageOpen: true, Container: id, References: orders,
 		Failure: payment.NewFailure("insufficient_funds", "insufficient_funds"),
 	}
 	for _, step := range []struct {
@@ -57,7 +57,7 @@ func TestADeclinedTryLeavesTheLinkOpen(t *testing.T) {
 	}
 	over, err := c.Cancel(t.Context(), gateway.Cancel{Container: id, Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsFailed, over.News)
+	require.Equal(t, fsm.EventFailed, over.Event)
 	require.False(t, over.PageOpen)
 }
 
@@ -82,7 +82,7 @@ func TestLinksAgreeWithTheWebhooks(t *testing.T) {
 		told := webhook(t, "payment_link."+status, "payment_link", entity)
 		found, err := says(t, http.StatusOK, entity).Lookup(t.Context(), "plink_1")
 		require.NoError(t, err)
-		require.EqualValues(t, told.Kind, found.News, "kinds and news have the same words")
+		require.EqualValues(t, told.Kind, found.Event, "kinds and news have the same words")
 		require.Subset(t, told.References, []string{"att_1", "order_1", found.Container})
 		require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
 		require.Equal(t, told.Container, found.Container)
@@ -115,7 +115,7 @@ func TestPaymentsAgreeWithTheWebhooks(t *testing.T) {
 			told := webhook(t, firstWord(event), "payment", entity)
 			found, err := says(t, http.StatusOK, entity).Lookup(t.Context(), "pay_1")
 			require.NoError(t, err)
-			require.EqualValues(t, told.Kind, found.News)
+			require.EqualValues(t, told.Kind, found.Event)
 			require.Equal(t, []any{told.PageOpen, told.Container}, []any{found.PageOpen, found.Container})
 			require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
 			require.Equal(t, []string{"order_1"}, found.References)
@@ -129,15 +129,15 @@ func TestPaymentsAgreeWithTheWebhooks(t *testing.T) {
 
 func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
 	t.Parallel()
-	news := map[webhooks.Kind]fsm.News{
-		webhooks.KindRefundPending: fsm.NewsProcessing, webhooks.KindRefundSucceeded: fsm.NewsSucceeded, webhooks.KindRefundFailed: fsm.NewsFailed,
+	news := map[webhooks.Kind]fsm.Event{
+		webhooks.KindRefundPending: fsm.EventProcessing, webhooks.KindRefundSucceeded: fsm.EventSucceeded, webhooks.KindRefundFailed: fsm.EventFailed,
 	}
 	for event, status := range map[string]string{"refund.created": "pending", "refund.processed": "processed", "refund.failed": "failed"} {
 		entity := `{"id":"rfnd_1","entity":"refund","payment_id":"pay_1","receipt":"r1","amount":500,"currency":"INR","notes":[],"status":"` + status + `"}`
 		told := webhook(t, event, "refund", entity)
 		found, err := says(t, http.StatusOK, entity).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "rfnd_1"})
 		require.NoError(t, err)
-		require.Equal(t, news[told.Kind], found.News, status)
+		require.Equal(t, news[told.Kind], found.Event, status)
 		require.Equal(t, told.RefundID, found.ProviderRefundID)
 		require.Equal(t, "r1", told.RefundReference)
 		require.Equal(t, payment.Money{Minor: told.Money.Minor, Currency: payment.Currency(told.Money.Currency)}, *found.Money)
@@ -177,7 +177,7 @@ func TestAPaymentOfAnotherStatusIsUnderWay(t *testing.T) {
 		found, err := says(t, http.StatusOK, `{"id":"pay_1","entity":"payment","amount":199900,"currency":"INR","status":"`+status+`"}`).
 			Lookup(t.Context(), "pay_1")
 		require.NoError(t, err)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "pay_1"}, found, status)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: "pay_1"}, found, status)
 	}
 }
 
@@ -185,10 +185,10 @@ func TestAPaymentOfAnotherStatusIsUnderWay(t *testing.T) {
 // was not paid.
 func TestAPaymentThatWasGivenBackUntakenIsNone(t *testing.T) {
 	t.Parallel()
-	for captured, want := range map[string]fsm.News{"true": fsm.NewsSucceeded, "false": fsm.NewsSoftFailed, "null": fsm.NewsSucceeded} {
+	for captured, want := range map[string]fsm.Event{"true": fsm.EventSucceeded, "false": fsm.EventSoftFailed, "null": fsm.EventSucceeded} {
 		entity := `{"id":"pay_1","entity":"payment","amount":199900,"currency":"INR","status":"refunded","captured":` + captured + `}`
 		found, err := says(t, http.StatusOK, entity).Lookup(t.Context(), "pay_1")
 		require.NoError(t, err)
-		require.Equal(t, want, found.News, captured)
+		require.Equal(t, want, found.Event, captured)
 	}
 }

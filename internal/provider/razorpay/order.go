@@ -93,7 +93,7 @@ func (c *Client) order(ctx context.Context, ch gateway.Charge) (gateway.Outcome,
 			return o, err
 		}
 	}
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
 }
 
 // earlier returns the outcome of the attempt's existing order.
@@ -103,7 +103,7 @@ func (c *Client) earlier(ctx context.Context, ch gateway.Charge, units int64) (g
 		return gateway.Outcome{}, err
 	}
 	now, err := c.lookupOrder(ctx, made.ID, nil)
-	if err != nil || now.News != fsm.NewsActionRequired {
+	if err != nil || now.Event != fsm.EventActionRequired {
 		return now, missing(err)
 	}
 	return c.waits(ch, made, units)
@@ -125,7 +125,7 @@ func (c *Client) waits(ch gateway.Charge, made order, units int64) (gateway.Outc
 	}
 	raw, _ := json.Marshal(data) //nolint:errchkjson // texts and a number always marshal
 	return gateway.Outcome{
-		News: fsm.NewsActionRequired, Container: made.ID, References: []string{made.ID}, NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: raw},
+		Event: fsm.EventActionRequired, Container: made.ID, References: []string{made.ID}, NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: raw},
 	}, nil
 }
 
@@ -160,7 +160,7 @@ func (c *Client) lookupOrder(ctx context.Context, id string, l *gateway.Permit) 
 	if found.Entity != "order" || found.ID == "" || found.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	open := gateway.Outcome{News: fsm.NewsActionRequired, Container: found.ID, References: []string{found.ID}}
+	open := gateway.Outcome{Event: fsm.EventActionRequired, Container: found.ID, References: []string{found.ID}}
 	if found.Status == statusCreated && found.Attempts == 0 {
 		return open, nil
 	}

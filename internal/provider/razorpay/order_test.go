@@ -32,7 +32,7 @@ func TestTheScriptPaysAnOrder(t *testing.T) {
 	ch.MethodType, ch.Customer = "upi", gateway.Customer{Name: "Jane Doe", Email: "jane@shop.example", Phone: "+919999999999"}
 	ch.ProviderData = map[string]json.RawMessage{"description": json.RawMessage(`"A ticket"`), "amount": json.RawMessage(`1`)}
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Regexp(t, "^order_", o.Container)
 	require.Empty(t, o.ProviderPaymentID)
 	sent := <-got
@@ -48,7 +48,7 @@ func TestTheScriptPaysAnOrder(t *testing.T) {
 
 	found, err := c.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Container: o.Container, References: []string{o.Container}}, found)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventActionRequired, Container: o.Container, References: []string{o.Container}}, found)
 	plain := charged(t, c, charge("checkout"))
 	require.NotContains(t, string(plain.NextAction.Data), "prefill")
 }
@@ -59,7 +59,7 @@ func TestAnOrderIsNotMadeForAManualCapture(t *testing.T) {
 	ch := charge("checkout")
 	ch.Capture = payment.CaptureManual
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.Empty(t, got)
 }
 
@@ -70,35 +70,35 @@ func TestHowAnOrderStands(t *testing.T) {
 		order, payments string
 		want            gateway.Outcome
 	}{
-		"nobody tried": {`"status":"created","attempts":0`, `null`, gateway.Outcome{News: fsm.NewsActionRequired}},
+		"nobody tried": {`"status":"created","attempts":0`, `null`, gateway.Outcome{Event: fsm.EventActionRequired}},
 		"one failed": {
 			`"status":"attempted","attempts":1`, `[{"id":"pay_1","entity":"payment","status":"failed","error_reason":"insufficient_funds"}]`,
 			gateway.Outcome{
-				News: fsm.NewsSoftFailed, PageOpen: true, ProviderPaymentID: "pay_1",
+				Event: fsm.EventSoftFailed, PageOpen: true, ProviderPaymentID: "pay_1",
 				Failure: payment.NewFailure("insufficient_funds", "insufficient_funds"),
 			},
 		},
 		"one is under way": {
 			`"status":"attempted","attempts":2`, `[{"id":"pay_2","entity":"payment","status":"created","created_at":2},{"id":"pay_1","entity":"payment","status":"failed","created_at":1}]`,
-			gateway.Outcome{News: fsm.NewsActionRequired},
+			gateway.Outcome{Event: fsm.EventActionRequired},
 		},
 		"authorised": {
 			`"status":"attempted","attempts":2`,
 			`[{"id":"pay_2","entity":"payment","status":"failed","created_at":2},{"id":"pay_1","entity":"payment","status":"authorized","amount":199900,"currency":"INR","created_at":1}]`,
-			gateway.Outcome{News: fsm.NewsAuthorized, Money: &money, ProviderPaymentID: "pay_1"},
+			gateway.Outcome{Event: fsm.EventAuthorized, Money: &money, ProviderPaymentID: "pay_1"},
 		},
 		"captured": {
 			`"status":"paid","attempts":2`,
 			`[{"id":"pay_1","entity":"payment","status":"authorized","amount":1,"currency":"INR"},{"id":"pay_2","entity":"payment","status":"captured","amount":199900,"currency":"INR"}]`,
-			gateway.Outcome{News: fsm.NewsSucceeded, Money: &money, ProviderPaymentID: "pay_2"},
+			gateway.Outcome{Event: fsm.EventSucceeded, Money: &money, ProviderPaymentID: "pay_2"},
 		},
 		"paid back": {
 			`"status":"paid","attempts":1`, `[{"id":"pay_1","entity":"payment","status":"refunded","captured":true,"amount":199900,"currency":"INR"}]`,
-			gateway.Outcome{News: fsm.NewsSucceeded, Money: &money, ProviderPaymentID: "pay_1"},
+			gateway.Outcome{Event: fsm.EventSucceeded, Money: &money, ProviderPaymentID: "pay_1"},
 		},
 		"given back, never captured": {
 			`"status":"attempted","attempts":1`, `[{"id":"pay_1","entity":"payment","status":"refunded","captured":false,"amount":199900,"currency":"INR"}]`,
-			gateway.Outcome{News: fsm.NewsActionRequired},
+			gateway.Outcome{Event: fsm.EventActionRequired},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,20 +135,20 @@ func TestAnOrderIsAbandoned(t *testing.T) {
 	cl := gateway.Cancel{Attempt: ch.Attempt, Container: id, IdempotencyKey: "k-cancel", Permit: permit(), Quiet: 15*time.Minute - 1}
 	o, err := c.Cancel(t.Context(), cl)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Container: id, References: []string{id}}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventActionRequired, Container: id, References: []string{id}}, o)
 	cl.Quiet++
 	o, err = c.Cancel(t.Context(), cl)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Container: id, References: []string{id}, Failure: payment.NewFailure("canceled", "")}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Container: id, References: []string{id}, Failure: payment.NewFailure("canceled", "")}, o)
 
-	for status, news := range map[string]fsm.News{"authorized": fsm.NewsAuthorized, "captured": fsm.NewsSucceeded} {
+	for status, news := range map[string]fsm.Event{"authorized": fsm.EventAuthorized, "captured": fsm.EventSucceeded} {
 		own := f.agree(id, status)
 		for _, name := range []string{"", own} {
 			cl.ProviderPaymentID = name
 			o, err = c.Cancel(t.Context(), cl)
 			require.NoError(t, err)
 			require.True(t, o.Refused)
-			require.Equal(t, news, o.News)
+			require.Equal(t, news, o.Event)
 			require.Equal(t, own, o.ProviderPaymentID)
 		}
 		f.links[0].status = "attempted"
@@ -175,7 +175,7 @@ func TestARefundOfAnOrder(t *testing.T) {
 	f.agree(id, "captured")
 	made, err := c.Refund(t.Context(), back)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, made.News)
+	require.Equal(t, fsm.EventSucceeded, made.Event)
 	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: back.Refund, ProviderPaymentID: id})
 	require.NoError(t, err)
 	require.Equal(t, made, found)

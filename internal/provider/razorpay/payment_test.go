@@ -75,7 +75,7 @@ func TestCancel(t *testing.T) {
 				cl.Container, cl.Attempt = link, payment.AttemptID(uuid.New())
 			}
 			o := cancel(t, c, cl)
-			require.Equal(t, fsm.NewsFailed, o.News)
+			require.Equal(t, fsm.EventFailed, o.Event)
 			require.Equal(t, "pay_Try0", o.ProviderPaymentID)
 			require.False(t, o.Refused)
 			require.Equal(t, "cancelled", f.links[0].status)
@@ -89,11 +89,11 @@ func TestCancel(t *testing.T) {
 		f.try(order, "failed")
 		paid := f.agree(order, "captured")
 		o := cancel(t, c, gateway.Cancel{ProviderPaymentID: "pay_Try0", Container: order})
-		require.Equal(t, fsm.NewsFailed, o.News)
+		require.Equal(t, fsm.EventFailed, o.Event)
 		require.Equal(t, "pay_Try0", o.ProviderPaymentID)
 		now, err := c.Lookup(t.Context(), paid)
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, now.News)
+		require.Equal(t, fsm.EventSucceeded, now.Event)
 	})
 	t.Run("nothing", func(t *testing.T) {
 		t.Parallel()

@@ -97,7 +97,7 @@ var errCurrency = errors.New("not the shop's currency")
 // sum formats money in the shop's currency for signatures and receipts.
 func (c *Client) sum(m payment.Money) (string, error) {
 	if m.Currency != c.shop.Currency {
-		return "", fmt.Errorf("%w: %s: %w", gateway.ErrUnfit, m.Currency, errCurrency)
+		return "", fmt.Errorf("%w: %s: %w", gateway.ErrUnsupportedRequest, m.Currency, errCurrency)
 	}
 	return call.Decimal(m)
 }

@@ -40,7 +40,7 @@ func TestWhatIsAcceptedMayShowLater(t *testing.T) {
 	c, f := opened(t)
 	id := held(t, c, f)
 	f.lags = true
-	want := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
+	want := gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: id}
 	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: id, Money: rub(1999), Whole: true, Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, want, o)
@@ -59,14 +59,14 @@ func TestALinkIsOverWhenItsCustomerHadTheTime(t *testing.T) {
 	require.NoError(t, err)
 	left := visited(t, c, f, charge("redirect")).ProviderPaymentID
 	f.operations[left].state = 10
-	for id, waits := range map[string]fsm.News{unopened.ProviderPaymentID: fsm.NewsActionRequired, left: fsm.NewsSoftFailed} {
+	for id, waits := range map[string]fsm.Event{unopened.ProviderPaymentID: fsm.EventActionRequired, left: fsm.EventSoftFailed} {
 		o, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: id, Quiet: 14 * time.Minute, Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, waits, o.News)
+		require.Equal(t, waits, o.Event)
 		require.False(t, o.Refused)
 		o, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: id, Quiet: 15 * time.Minute, Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsFailed, o.News)
+		require.Equal(t, fsm.EventFailed, o.Event)
 		require.Equal(t, "canceled", o.Failure.Code)
 		require.False(t, o.PageOpen)
 	}
@@ -77,10 +77,10 @@ func TestALinkIsOverWhenItsCustomerHadTheTime(t *testing.T) {
 func TestOnlyAHoldIsCaptured(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[int]gateway.Outcome{
-		5:   {News: fsm.NewsActionRequired, Refused: true},
-		50:  {News: fsm.NewsProcessing, Refused: true},
-		60:  {News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("canceled", "60")},
-		100: {News: fsm.NewsSucceeded, Money: &payment.Money{Minor: 1999, Currency: "RUB"}},
+		5:   {Event: fsm.EventActionRequired, Refused: true},
+		50:  {Event: fsm.EventProcessing, Refused: true},
+		60:  {Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("canceled", "60")},
+		100: {Event: fsm.EventSucceeded, Money: &payment.Money{Minor: 1999, Currency: "RUB"}},
 	} {
 		c, f := opened(t)
 		id := held(t, c, f)
@@ -117,7 +117,7 @@ func TestRefundsNeedTheirPassword(t *testing.T) {
 	of := shop()
 	of.Password3 = ""
 	_, err := client(t, "http://127.0.0.1:1", of, http.DefaultClient).Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: rub(1), Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.ErrorIs(t, err, gateway.ErrUnsupported)
 }
 
@@ -125,10 +125,10 @@ func TestRefundStates(t *testing.T) {
 	t.Parallel()
 	money := &payment.Money{Minor: 100, Currency: "RUB"}
 	for label, want := range map[string]gateway.RefundOutcome{
-		"finished":   {News: fsm.NewsSucceeded, Money: money},
-		"processing": {News: fsm.NewsProcessing, Money: money},
-		"of the day": {News: fsm.NewsProcessing, Money: money},
-		"canceled":   {News: fsm.NewsFailed, Money: money, Failure: payment.NewFailure("canceled", "")},
+		"finished":   {Event: fsm.EventSucceeded, Money: money},
+		"processing": {Event: fsm.EventProcessing, Money: money},
+		"of the day": {Event: fsm.EventProcessing, Money: money},
+		"canceled":   {Event: fsm.EventFailed, Money: money, Failure: payment.NewFailure("canceled", "")},
 	} {
 		want.ProviderRefundID = "r-1"
 		c := says(t, `{"requestId":"r-1","amount":1.000000,"label":"`+label+`"}`)

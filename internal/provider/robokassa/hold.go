@@ -26,8 +26,8 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 		return gateway.Outcome{}, err
 	}
 	now, err := c.standing(ctx, id, &cp.Permit)
-	if err != nil || now.News != fsm.NewsAuthorized {
-		now.Refused = err == nil && now.News != fsm.NewsSucceeded
+	if err != nil || now.Event != fsm.EventAuthorized {
+		now.Refused = err == nil && now.Event != fsm.EventSucceeded
 		return now, err
 	}
 	form := url.Values{"OutSum": {sum}}
@@ -37,7 +37,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 		signed = append(signed, on)
 	}
 	now, accepted, err := c.command(ctx, "Confirm", id, form, append(signed, c.shop.Password1), cp.Permit)
-	if accepted && now.News == fsm.NewsSucceeded {
+	if accepted && now.Event == fsm.EventSucceeded {
 		// Robokassa does not document whether the state has the captured amount or the order's amount.
 		now.Money = &cp.Money
 	}
@@ -58,13 +58,13 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return gateway.Outcome{}, err
 	}
 	switch {
-	case now.News == fsm.NewsAuthorized:
+	case now.Event == fsm.EventAuthorized:
 		now, _, err = c.command(ctx, "Cancel", id, url.Values{}, []string{c.shop.Login, "", id, c.shop.Password1}, cl.Permit)
 		return now, err
-	case now.News != fsm.NewsActionRequired && now.News != fsm.NewsSoftFailed:
-		now.Refused = now.News != fsm.NewsFailed
+	case now.Event != fsm.EventActionRequired && now.Event != fsm.EventSoftFailed:
+		now.Refused = now.Event != fsm.EventFailed
 	case cl.Quiet >= pageLife:
-		now.News, now.PageOpen, now.Failure = fsm.NewsFailed, false, payment.NewFailure("canceled", "")
+		now.Event, now.PageOpen, now.Failure = fsm.EventFailed, false, payment.NewFailure("canceled", "")
 	}
 	return now, nil
 }
@@ -85,10 +85,10 @@ func (c *Client) command(ctx context.Context, verb, id string, form url.Values, 
 	now, err = c.standing(ctx, id, nil)
 	switch {
 	case !accepted:
-		now.Refused = now.News == fsm.NewsAuthorized
+		now.Refused = now.Event == fsm.EventAuthorized
 		return now, false, err
-	case err != nil, now.News == fsm.NewsAuthorized: // the command was accepted nevertheless
-		now = gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
+	case err != nil, now.Event == fsm.EventAuthorized: // the command was accepted nevertheless
+		now = gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: id}
 	}
 	return now, true, nil
 }

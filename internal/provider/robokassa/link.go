@@ -39,7 +39,7 @@ func (c *Client) Charge(_ context.Context, ch gateway.Charge) (gateway.Outcome, 
 		return gateway.Outcome{}, err
 	}
 	if ch.Stored {
-		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, gateway.ErrUnsupported)
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, gateway.ErrUnsupported)
 	}
 	form, err := c.link(ch)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Client) Charge(_ context.Context, ch gateway.Charge) (gateway.Outcome, 
 	if err := ch.Permit.Check(); err != nil {
 		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrNotSent, err)
 	}
-	return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: form.Get("InvId"), NextAction: c.opens(form)}, nil
+	return gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: form.Get("InvId"), NextAction: c.opens(form)}, nil
 }
 
 // invoice returns the InvId of an attempt, calculated from its id: a number from 1 to 9223372036854775807

@@ -44,7 +44,7 @@ func TestTheSameAttemptHasTheSameLink(t *testing.T) {
 	first, _ := linked(t, shop(), ch)
 	again, _ := linked(t, shop(), ch)
 	require.Equal(t, first, again)
-	require.Equal(t, fsm.NewsActionRequired, first.News)
+	require.Equal(t, fsm.EventActionRequired, first.Event)
 	require.Regexp(t, `^[1-9][0-9]{0,18}$`, first.ProviderPaymentID)
 	ch.Attempt = at()
 	other, _ := linked(t, shop(), ch)
@@ -128,7 +128,7 @@ func TestNoLinkWithoutAPermit(t *testing.T) {
 		ch := charge("redirect")
 		change(&ch)
 		_, err := c.Charge(t.Context(), ch)
-		require.ErrorIs(t, err, gateway.ErrUnfit)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	}
 }
 

@@ -76,7 +76,7 @@ func (c *Client) standing(ctx context.Context, id string, l *gateway.Permit) (ga
 	found, err := c.state(ctx, id, l)
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment) && number.MatchString(id):
-		return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id}, nil
+		return gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: id}, nil
 	case err != nil:
 		return gateway.Outcome{}, err
 	}
@@ -92,7 +92,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	}
 	o, err := c.outcome(invoice(id), found)
 	if err == nil && !slices.Contains(o.References, id.String()) {
-		return gateway.Outcome{}, fmt.Errorf("%w: the operation bears another mark", gateway.ErrNotTold)
+		return gateway.Outcome{}, fmt.Errorf("%w: the operation bears another mark", gateway.ErrInconclusive)
 	}
 	return o, err
 }

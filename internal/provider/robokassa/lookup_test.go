@@ -43,14 +43,14 @@ func TestStates(t *testing.T) {
 	t.Parallel()
 	money := &payment.Money{Minor: 10000, Currency: "RUB"}
 	for state, want := range map[int]gateway.Outcome{
-		5:   {News: fsm.NewsActionRequired},
-		10:  {News: fsm.NewsSoftFailed, PageOpen: true, Failure: payment.NewFailure("not_paid", "10")},
-		20:  {News: fsm.NewsAuthorized, Money: money},
-		50:  {News: fsm.NewsProcessing},
-		60:  {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "60")},
-		80:  {News: fsm.NewsProcessing},
-		100: {News: fsm.NewsSucceeded, Money: money},
-		999: {News: fsm.NewsProcessing},
+		5:   {Event: fsm.EventActionRequired},
+		10:  {Event: fsm.EventSoftFailed, PageOpen: true, Failure: payment.NewFailure("not_paid", "10")},
+		20:  {Event: fsm.EventAuthorized, Money: money},
+		50:  {Event: fsm.EventProcessing},
+		60:  {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "60")},
+		80:  {Event: fsm.EventProcessing},
+		100: {Event: fsm.EventSucceeded, Money: money},
+		999: {Event: fsm.EventProcessing},
 	} {
 		want.ProviderPaymentID, want.References = "58", []string{"att_1"}
 		c := says(t, xmlOf(0, fmt.Sprintf(`<State><Code>%d</Code></State><Info><IncSum>103.000000</IncSum><OutCurrLabel>BANKR</OutCurrLabel><OutSum>100.000000</OutSum></Info>
@@ -89,7 +89,7 @@ func TestAnotherPaymentUnderTheNumber(t *testing.T) {
 	require.Equal(t, id, found.ProviderPaymentID)
 	f.operations[id].shop["Shp_payment_attempt_id"] = "another"
 	_, err = c.Find(t.Context(), ch.Attempt)
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 }
 
 // TestErrorsHaveNoSignature: the address of a lookup contains a signature, which is made from a password.

@@ -19,7 +19,7 @@ const (
 // Money that was received and is not credited yet (50) or is held up (80) is processing, and so is an unrecognized
 // state.
 func (c *Client) outcome(invoice string, p operationState) (gateway.Outcome, error) {
-	o := gateway.Outcome{ProviderPaymentID: invoice, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: invoice, Event: fsm.EventProcessing}
 	for _, field := range p.Fields {
 		if strings.EqualFold(field.Name, mark) && field.Value != "" {
 			o.References = append(o.References, field.Value)
@@ -28,16 +28,16 @@ func (c *Client) outcome(invoice string, p operationState) (gateway.Outcome, err
 	var err error
 	switch *p.State {
 	case stateInitiated:
-		o.News = fsm.NewsActionRequired
+		o.Event = fsm.EventActionRequired
 	case stateCancelled:
-		o.News, o.PageOpen, o.Failure = fsm.NewsSoftFailed, true, payment.NewFailure("not_paid", "10")
+		o.Event, o.PageOpen, o.Failure = fsm.EventSoftFailed, true, payment.NewFailure("not_paid", "10")
 	case stateHeld:
-		o.News = fsm.NewsAuthorized
+		o.Event = fsm.EventAuthorized
 		o.Money, err = c.money(p.Sum)
 	case stateReturned:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "60")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "60")
 	case statePaid:
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 		o.Money, err = c.money(p.Sum)
 	}
 	return o, err

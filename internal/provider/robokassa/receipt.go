@@ -62,7 +62,7 @@ func (c *Client) receiptOf(r *gateway.Receipt) (string, error) {
 	}
 	raw, err := json.Marshal(on)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return "", fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	return url.QueryEscape(string(raw)), nil
 }

@@ -70,7 +70,7 @@ func TestReceiptsOfParts(t *testing.T) {
 	f.pay(id)
 	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: id, Money: rub(1000), Receipt: whole.Part(1000), Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: id, Money: &payment.Money{Minor: 1000, Currency: "RUB"}, References: o.References}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: id, Money: &payment.Money{Minor: 1000, Currency: "RUB"}, References: o.References}, o)
 
 	back := gateway.RefundCall{ProviderPaymentID: id, Money: rub(400), Left: rub(1000), Receipt: whole.Part(400), Permit: permit()}
 	_, err = c.Refund(t.Context(), back)

@@ -45,14 +45,14 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	case err != nil:
 		return gateway.RefundOutcome{}, err
 	case c.shop.Password3 == "":
-		return gateway.RefundOutcome{}, fmt.Errorf("%w: the account has no password3: %w", gateway.ErrUnfit, gateway.ErrUnsupported)
+		return gateway.RefundOutcome{}, fmt.Errorf("%w: the account has no password3: %w", gateway.ErrUnsupportedRequest, gateway.ErrUnsupported)
 	}
 	paid, err := c.state(ctx, r.ProviderPaymentID, &r.Permit)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, call.NotSent(err)
 	case paid.OpKey == "" || *paid.State != statePaid:
-		return gateway.RefundOutcome{}, fmt.Errorf("%w: %w: no paid operation", gateway.ErrNotSent, gateway.ErrNotTold)
+		return gateway.RefundOutcome{}, fmt.Errorf("%w: %w: no paid operation", gateway.ErrNotSent, gateway.ErrInconclusive)
 	}
 	token, err := c.token(refundRequest{OpKey: paid.OpKey, Sum: json.Number(sum), Items: items})
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	case !*said.Success:
 		return gateway.RefusedRefund(reason(said.Message)), nil
 	}
-	return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: said.RequestID, Money: &r.Money}, nil
+	return gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: said.RequestID, Money: &r.Money}, nil
 }
 
 // token returns a JSON Web Token with the payload, signed with Password3 and HS256, as a JSON string. Robokassa's own
@@ -82,7 +82,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 func (c *Client) token(payload refundRequest) ([]byte, error) {
 	raw, err := json.Marshal(payload)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return nil, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	encode := base64.RawURLEncoding.EncodeToString
 	signed := encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + encode(raw)
@@ -107,7 +107,7 @@ const unknownRefund = "Id is invalid or request id does not exist"
 // by Robokassa's id. Refunds have no mark of ours, and no call lists them.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID == "" {
-		return gateway.RefundOutcome{}, fmt.Errorf("%w: refunds are looked up by Robokassa's id", gateway.ErrNotTold)
+		return gateway.RefundOutcome{}, fmt.Errorf("%w: refunds are looked up by Robokassa's id", gateway.ErrInconclusive)
 	}
 	a, err := c.send(ctx, call.Request{
 		Method: http.MethodGet, URL: c.refunds + "/RefundService/Refund/GetState?" + url.Values{"id": {r.ProviderRefundID}}.Encode(),
@@ -129,12 +129,12 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 
 // refundOutcome maps a refund by its label. An unrecognized label is processing.
 func (c *Client) refundOutcome(r refundAnswer) (gateway.RefundOutcome, error) {
-	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: r.RequestID}
+	o := gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: r.RequestID}
 	switch r.Label {
 	case "finished":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case "canceled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	}
 	var err error
 	o.Money, err = c.money(r.Amount.String())

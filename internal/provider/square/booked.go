@@ -70,7 +70,7 @@ func (p bookedPayment) entries() ([]gateway.Entry, error) {
 	if captured := p.Card.Timeline.CapturedAt; !captured.IsZero() {
 		at = captured
 	}
-	e := gateway.Entry{ID: p.ID, Payment: p.ID, Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: at.UTC()}}
+	e := gateway.Entry{ID: p.ID, Payment: p.ID, Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: *o.Money, At: at.UTC()}}
 	for _, name := range []string{p.ReferenceID, p.OrderID} {
 		if name != "" {
 			e.References = append(e.References, name)
@@ -102,7 +102,7 @@ func (r bookedRefund) entries() ([]gateway.Entry, error) {
 		return nil, fmt.Errorf("refund %s: %w", r.ID, err)
 	}
 	e := gateway.Entry{
-		ID: r.ID, Payment: r.PaymentID, Movement: payment.Told{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: r.CreatedAt.UTC()},
+		ID: r.ID, Payment: r.PaymentID, Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: r.CreatedAt.UTC()},
 	}
 	if r.OrderID != "" {
 		e.References = []string{r.OrderID}
@@ -140,7 +140,7 @@ func (d dispute) entries() ([]gateway.Entry, error) {
 		return nil, fmt.Errorf("dispute %s: %w", id, err)
 	}
 	took := gateway.Entry{
-		ID: id, Payment: d.Payment.ID, Movement: payment.Told{Kind: payment.MovementChargeback, Dispute: id, Money: *sum, At: d.CreatedAt.UTC()},
+		ID: id, Payment: d.Payment.ID, Movement: payment.MovementReport{Kind: payment.MovementChargeback, Dispute: id, Money: *sum, At: d.CreatedAt.UTC()},
 	}
 	if kind != webhooks.KindChargebackReversed {
 		return []gateway.Entry{took}, nil

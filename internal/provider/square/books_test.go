@@ -142,7 +142,7 @@ func contested(id, of, state string, second int) object {
 
 func entry(id, of string, kind payment.MovementKind, movement string, minor int64, second int) gateway.Entry {
 	return gateway.Entry{
-		ID: id, Payment: of, Movement: payment.Told{Kind: kind, ID: movement, Money: euro(minor), At: began.Add(time.Duration(second) * time.Second)},
+		ID: id, Payment: of, Movement: payment.MovementReport{Kind: kind, ID: movement, Money: euro(minor), At: began.Add(time.Duration(second) * time.Second)},
 	}
 }
 

@@ -22,7 +22,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	if cl.ProviderPaymentID == "" {
 		return c.cancelByKey(ctx, cl)
 	}
-	return c.move(ctx, cl.ProviderPaymentID, "cancel", cl.Permit, func(o gateway.Outcome) bool { return o.News == fsm.NewsFailed })
+	return c.move(ctx, cl.ProviderPaymentID, "cancel", cl.Permit, func(o gateway.Outcome) bool { return o.Event == fsm.EventFailed })
 }
 
 // lostCharge is our limit for the time that an earlier charge may still be under way. Such a charge would create the
@@ -48,7 +48,7 @@ func (c *Client) cancelByKey(ctx context.Context, cl gateway.Cancel) (gateway.Ou
 	case refused != nil:
 		return gateway.Outcome{}, fmt.Errorf("%w: %w", errByKey, refused.err())
 	case cl.Quiet < lostCharge:
-		return gateway.Outcome{News: fsm.NewsProcessing}, nil
+		return gateway.Outcome{Event: fsm.EventProcessing}, nil
 	}
-	return gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")}, nil
+	return gateway.Outcome{Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")}, nil
 }

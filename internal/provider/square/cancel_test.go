@@ -24,7 +24,7 @@ func byKey(ch gateway.Charge, quiet time.Duration) gateway.Cancel {
 	return gateway.Cancel{Attempt: ch.Attempt, IdempotencyKey: "k-cancel", Permit: permit(), Quiet: quiet}
 }
 
-var over = gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")}
+var over = gateway.Outcome{Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")}
 
 // A payment whose answer was lost has no id, so it is cancelled by the key of its charge.
 func TestAPaymentWithoutAnIDIsCancelledByItsKey(t *testing.T) {
@@ -54,7 +54,7 @@ func TestACancelByKeyOfNothing(t *testing.T) {
 	require.Equal(t, over, o)
 	o, err = c.Cancel(t.Context(), byKey(ch, 2*time.Minute-1))
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing}, o)
 }
 
 // A refusal, such as for a completed payment, does not end the payment. Neither does an unreadable answer.

@@ -21,7 +21,7 @@ type updateRequest struct {
 // (https://developer.squareup.com/docs/payments-api/update-payments).
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	met := func(o gateway.Outcome) bool {
-		return o.News == fsm.NewsSucceeded && o.Money != nil && *o.Money == cp.Money
+		return o.Event == fsm.EventSucceeded && o.Money != nil && *o.Money == cp.Money
 	}
 	fits, err := c.fits(ctx, cp)
 	if err != nil {

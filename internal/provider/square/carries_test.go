@@ -62,7 +62,7 @@ func TestWhoChargesACardOnFile(t *testing.T) {
 		c, _, seen := described(t)
 		ch := charge(cardOnFile)
 		ch.Customer.Reference, ch.Unattended = cardHolder, unattended
-		require.Equal(t, fsm.NewsSucceeded, charged(t, c, ch).News)
+		require.Equal(t, fsm.EventSucceeded, charged(t, c, ch).Event)
 		var sent map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal([]byte((<-seen).body), &sent))
 		require.JSONEq(t, want, string(sent["customer_details"]))

@@ -71,7 +71,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		return gateway.Outcome{}, err
 	}
 	if ch.Token == "CASH" || ch.Token == "EXTERNAL" {
-		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errNoMoney)
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, errNoMoney)
 	}
 	got, refused, err := c.command(ctx, http.MethodPost, "/v2/payments", ch.Permit, c.requestOf(ch))
 	switch {
@@ -105,7 +105,7 @@ var spent = map[string]bool{ //nolint:gochecknoglobals // a table
 // outcome returns the outcome of a refused charge: the card was declined, or the request was refused. A failed payment
 // has an id.
 func (r *refusal) outcome() gateway.Outcome {
-	o := gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.Code)}
+	o := gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.Code)}
 	if r.Category == "PAYMENT_METHOD_ERROR" && !spent[r.Code] {
 		o.Refused, o.Failure = false, payment.NewFailure(hooks.FailureCode(r.Code))
 	}

@@ -23,7 +23,7 @@ func TestAChargeIsOnePayment(t *testing.T) {
 	o := charged(t, c, ch)
 	taken := euro(1999)
 	require.Len(t, o.References, 1, "the order that Square makes for it")
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Container: o.References[0], References: o.References, Money: &taken}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: o.ProviderPaymentID, Container: o.References[0], References: o.References, Money: &taken}, o)
 
 	sent := <-seen
 	require.Equal(t, "POST /v2/payments", sent.line)
@@ -105,7 +105,7 @@ func TestASourceWithoutMoneyIsNotSent(t *testing.T) {
 	c, seen := serve(t, newFake())
 	for _, token := range []string{"CASH", "EXTERNAL"} {
 		_, err := c.Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, gateway.ErrUnfit)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	}
 	require.Empty(t, seen)
 }
@@ -114,7 +114,7 @@ func TestADeclineIsFinalAndSaysWhyWhenAskedLaterToo(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake())
 	o := charged(t, c, charge(cardPoor))
-	require.Equal(t, fsm.NewsFailed, o.News)
+	require.Equal(t, fsm.EventFailed, o.Event)
 	require.False(t, o.Refused)
 	require.Equal(t, payment.NewFailure("insufficient_funds", "INSUFFICIENT_FUNDS"), o.Failure)
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
@@ -126,7 +126,7 @@ func TestADeclineHasEitherStatus(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{400, 402} {
 		o := charged(t, says(t, status, `{"errors":[{"category":"PAYMENT_METHOD_ERROR","code":"GENERIC_DECLINE"}]}`), charge(cardOK))
-		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "GENERIC_DECLINE")}, o)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Failure: payment.NewFailure("card_declined", "GENERIC_DECLINE")}, o)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestASpentTokenIsNoDecline(t *testing.T) {
 	for _, code := range []string{"CARD_TOKEN_USED", "CARD_TOKEN_EXPIRED", "SOURCE_USED", "SOURCE_EXPIRED"} {
 		for _, category := range []string{"INVALID_REQUEST_ERROR", "PAYMENT_METHOD_ERROR"} {
 			o := charged(t, says(t, 400, `{"errors":[{"category":"`+category+`","code":"`+code+`"}]}`), charge(cardOK))
-			require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
+			require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestARefusedChargeSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := charged(t, says(t, c.status, `{"errors":[{"category":"`+c.category+`","code":"`+c.code+`"}]}`), charge(cardOK))
-			require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code)}, o)
+			require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code)}, o)
 		})
 	}
 }

@@ -21,7 +21,7 @@ func TestAWholeCaptureChangesNothing(t *testing.T) {
 	<-seen
 	got, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 1999, true))
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, got.News)
+	require.Equal(t, fsm.EventSucceeded, got.Event)
 	require.Equal(t, "GET /v2/payments/"+o.ProviderPaymentID, (<-seen).line)
 	sent := <-seen
 	require.Equal(t, "POST /v2/payments/"+o.ProviderPaymentID+"/complete", sent.line)
@@ -84,10 +84,10 @@ func TestAPartThatWasLoweredAndNotCompletedIsCompleted(t *testing.T) {
 	unknown(t, err)
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsAuthorized, now.News)
+	require.Equal(t, fsm.EventAuthorized, now.Event)
 	got, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 700, false))
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, got.News)
+	require.Equal(t, fsm.EventSucceeded, got.Event)
 	require.Equal(t, euro(700), *got.Money)
 }
 
@@ -120,7 +120,7 @@ func TestAllIsTakenAfterAPartThatWasGivenUp(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, !raises, got.Refused)
 			require.Equal(t, euro(1999), *got.Money, "taken, or still held")
-			require.Equal(t, map[bool]fsm.News{true: fsm.NewsSucceeded, false: fsm.NewsAuthorized}[raises], got.News)
+			require.Equal(t, map[bool]fsm.Event{true: fsm.EventSucceeded, false: fsm.EventAuthorized}[raises], got.Event)
 
 			if !raises {
 				all.Money, all.Whole, all.IdempotencyKey = euro(500), false, "0123-capture-2"
@@ -215,7 +215,7 @@ func TestARefundIsFoundByTheIDInItsReason(t *testing.T) {
 			Refund: id, ProviderPaymentID: o.ProviderPaymentID, Money: euro(300), Reason: given, IdempotencyKey: "0123-refund", Permit: permit(),
 		})
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsProcessing, made.News)
+		require.Equal(t, fsm.EventProcessing, made.Event)
 		var sent struct {
 			Reason string `json:"reason"`
 			Key    string `json:"idempotency_key"`

@@ -35,10 +35,10 @@ func TestAPaymentIsFoundByItsReference(t *testing.T) {
 		o, err := c.Find(t.Context(), id)
 		require.NoError(t, err)
 		if i == 2 {
-			require.Equal(t, fsm.NewsFailed, o.News)
+			require.Equal(t, fsm.EventFailed, o.Event)
 			continue
 		}
-		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Equal(t, fsm.EventSucceeded, o.Event)
 		require.NotEmpty(t, o.ProviderPaymentID)
 	}
 	_, err := c.Find(t.Context(), payment.AttemptID(uuid.Must(uuid.NewV7())))

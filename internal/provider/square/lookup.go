@@ -36,7 +36,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 // moved returns the outcome of a payment, with its refunds if it was captured.
 func (c *Client) moved(ctx context.Context, p *paid) (gateway.Outcome, error) {
 	o, err := c.outcome(p)
-	if err != nil || o.News != fsm.NewsSucceeded {
+	if err != nil || o.Event != fsm.EventSucceeded {
 		return o, err
 	}
 	for _, id := range p.RefundIDs {

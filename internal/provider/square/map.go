@@ -55,19 +55,19 @@ func outcome(p *paid) (gateway.Outcome, error) {
 	if p == nil || p.ID == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.OrderID, References: p.references(), News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.OrderID, References: p.references(), Event: fsm.EventProcessing}
 	var err error
 	switch p.Status {
 	case "APPROVED":
-		o.News = fsm.NewsAuthorized
+		o.Event = fsm.EventAuthorized
 		o.Money, err = cmp.Or(p.Approved, p.Amount).read()
 	case "COMPLETED":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 		o.Money, err = cmp.Or(p.Total, p.Amount).read()
 	case "CANCELED":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	case "FAILED":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", "")
 		if len(p.Card.Errors) > 0 {
 			o.Failure = payment.NewFailure(hooks.FailureCode(p.Card.Errors[0].Code))
 		}
@@ -96,12 +96,12 @@ func refundOutcome(r *refund) (gateway.RefundOutcome, error) {
 	if r == nil || r.ID == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: call.Reference(r.Reason), News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: call.Reference(r.Reason), Event: fsm.EventProcessing}
 	switch r.Status {
 	case "COMPLETED":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case "REJECTED", "FAILED":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", r.Status)
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", r.Status)
 	}
 	var err error
 	o.Money, err = digits.Money(r.Amount.Amount, r.Amount.Currency)

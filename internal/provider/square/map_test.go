@@ -52,7 +52,7 @@ func TestAPaymentIsReadAsItsWebhookIs(t *testing.T) {
 		o, err := asked(t, p)
 		require.NoError(t, err, name)
 		e := told(t, "payment", p)
-		require.Equal(t, string(e.Kind), string(o.News), name)
+		require.Equal(t, string(e.Kind), string(o.Event), name)
 		require.Equal(t, e.ProviderPaymentID, o.ProviderPaymentID)
 		require.Subset(t, e.References, o.References)
 		if o.Money != nil {
@@ -76,20 +76,20 @@ func TestAPaymentIsReadAsItsWebhookIs(t *testing.T) {
 
 func TestARefundIsReadAsItsWebhookIs(t *testing.T) {
 	t.Parallel()
-	for status, news := range map[string]fsm.News{
-		"PENDING": fsm.NewsProcessing, "COMPLETED": fsm.NewsSucceeded, "REJECTED": fsm.NewsFailed, "FAILED": fsm.NewsFailed,
+	for status, news := range map[string]fsm.Event{
+		"PENDING": fsm.EventProcessing, "COMPLETED": fsm.EventSucceeded, "REJECTED": fsm.EventFailed, "FAILED": fsm.EventFailed,
 	} {
 		r := object{"id": "r1", "status": status, "payment_id": "p1", "amount_money": eur(500)}
 		raw, err := json.Marshal(object{"refund": r})
 		require.NoError(t, err)
 		o, err := says(t, 200, string(raw)).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "r1"})
 		require.NoError(t, err)
-		require.Equal(t, news, o.News, status)
+		require.Equal(t, news, o.Event, status)
 		e := told(t, "refund", r)
-		kinds := map[fsm.News]webhooks.Kind{
-			fsm.NewsProcessing: webhooks.KindRefundPending, fsm.NewsSucceeded: webhooks.KindRefundSucceeded, fsm.NewsFailed: webhooks.KindRefundFailed,
+		kinds := map[fsm.Event]webhooks.Kind{
+			fsm.EventProcessing: webhooks.KindRefundPending, fsm.EventSucceeded: webhooks.KindRefundSucceeded, fsm.EventFailed: webhooks.KindRefundFailed,
 		}
-		require.Equal(t, kinds[o.News], e.Kind, status)
+		require.Equal(t, kinds[o.Event], e.Kind, status)
 		require.Equal(t, e.RefundID, o.ProviderRefundID)
 		require.Equal(t, e.Money.Minor, o.Money.Minor)
 		if o.Failure != nil {
@@ -102,7 +102,7 @@ func TestAStatusOfTomorrowIsUnderWay(t *testing.T) {
 	t.Parallel()
 	o, err := asked(t, object{"id": "p1", "status": "MARINATING"})
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "p1"}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: "p1"}, o)
 	_, err = asked(t, object{"id": "p1", "status": "COMPLETED", "total_money": object{"amount": -1, "currency": "EUR"}})
 	unknown(t, err)
 	o, err = asked(t, object{"id": "p1", "status": "COMPLETED"})

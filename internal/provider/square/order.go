@@ -36,7 +36,7 @@ func (c *Client) lookupOrder(ctx context.Context, id string) (gateway.Outcome, e
 	case refused.missing():
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case refused != nil:
-		return gateway.Outcome{}, fmt.Errorf("%w: it is no payment, and may be an order: %w", gateway.ErrNotTold, refused.err())
+		return gateway.Outcome{}, fmt.Errorf("%w: it is no payment, and may be an order: %w", gateway.ErrInconclusive, refused.err())
 	case got.Order == nil || got.Order.ID != id:
 		return gateway.Outcome{}, errNameless
 	}
@@ -61,12 +61,12 @@ func (c *Client) inOrder(ctx context.Context, o order) (found gateway.Outcome, e
 	if found.ProviderPaymentID != "" {
 		return found, nil
 	}
-	found = gateway.Outcome{Container: o.ID, References: []string{o.ID}, News: fsm.NewsProcessing}
+	found = gateway.Outcome{Container: o.ID, References: []string{o.ID}, Event: fsm.EventProcessing}
 	switch o.State {
 	case "OPEN", "DRAFT":
-		found.News = fsm.NewsActionRequired
+		found.Event = fsm.EventActionRequired
 	case "CANCELED":
-		found.News, found.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		found.Event, found.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	}
 	return found, nil
 }

@@ -40,7 +40,7 @@ func TestLookup(t *testing.T) {
 		c, _ := serve(t, newFake())
 		o, err := c.Lookup(t.Context(), openOrder)
 		require.NoError(t, err)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Container: openOrder, References: []string{openOrder}}, o)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventActionRequired, Container: openOrder, References: []string{openOrder}}, o)
 	})
 	t.Run("order that was paid by the second card", func(t *testing.T) {
 		t.Parallel()
@@ -54,7 +54,7 @@ func TestLookup(t *testing.T) {
 		o, err := c.Lookup(t.Context(), declined.Container)
 		require.NoError(t, err)
 		require.Equal(t, paid.ProviderPaymentID, o.ProviderPaymentID)
-		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Equal(t, fsm.EventSucceeded, o.Event)
 	})
 	t.Run("order that the key may not read", func(t *testing.T) {
 		t.Parallel()
@@ -67,10 +67,10 @@ func TestLookup(t *testing.T) {
 			f.ServeHTTP(w, r)
 		}))
 		_, err := c.Lookup(t.Context(), "o-1")
-		require.ErrorIs(t, err, gateway.ErrNotTold, "it may be an order")
+		require.ErrorIs(t, err, gateway.ErrInconclusive, "it may be an order")
 	})
 	for state, want := range map[string]gateway.Outcome{
-		"CANCELED": {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")}, "COMPLETED": {News: fsm.NewsProcessing},
+		"CANCELED": {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")}, "COMPLETED": {Event: fsm.EventProcessing},
 	} {
 		t.Run("order "+state, func(t *testing.T) {
 			t.Parallel()

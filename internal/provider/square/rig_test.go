@@ -40,7 +40,7 @@ func suite() providertest.Suite {
 		},
 		Tokens:    providertest.Tokens{Success: cardOK, Decline: cardDeclined, None: cardNone},
 		Stored:    providertest.Stored{Token: cardOnFile, Owner: cardHolder},
-		Declined:  fsm.NewsFailed,
+		Declined:  fsm.EventFailed,
 		NoPayment: "p99999999999999999999",
 		NoRefund:  "r99999999999999999999",
 		Key: func(r providertest.Request) string {

@@ -123,7 +123,7 @@ func TestAnObjectOfAnotherReferenceIsNotOurs(t *testing.T) {
 // A late second step does not fail the payment. A lookup shows the payment's state.
 func TestASecondStepOfAChargeThatIsOver(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[string]fsm.News{"succeeded": fsm.NewsSucceeded, "authorized": fsm.NewsAuthorized, "failed": fsm.NewsFailed, "pending": fsm.NewsFailed} {
+	for status, want := range map[string]fsm.Event{"succeeded": fsm.EventSucceeded, "authorized": fsm.EventAuthorized, "failed": fsm.EventFailed, "pending": fsm.EventFailed} {
 		r := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPost {
 				w.WriteHeader(http.StatusConflict)
@@ -134,7 +134,7 @@ func TestASecondStepOfAChargeThatIsOver(t *testing.T) {
 		}))
 		o, err := r.Complete(t.Context(), gateway.Completion{ProviderPaymentID: "ch_1", Details: []byte(`{"a":1}`), IdempotencyKey: "k", Permit: permit()})
 		require.NoError(t, err, status)
-		require.Equal(t, want, o.News, status)
+		require.Equal(t, want, o.Event, status)
 		require.Equal(t, status == "pending", o.Refused, status)
 	}
 }
@@ -165,7 +165,7 @@ func TestAnUnknownStatusIsUnderWay(t *testing.T) {
 	t.Parallel()
 	o, err := says(t, http.StatusOK, `{"id":"ch_1","status":"marinating","amount":1,"currency":"EUR"}`).Lookup(t.Context(), "ch_1")
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "ch_1"}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: "ch_1"}, o)
 }
 
 func TestTheProvidersOwnCodesAreKept(t *testing.T) {

@@ -58,19 +58,19 @@ func (e entry) booked() ([]gateway.Entry, error) {
 
 // movement names the movement as lookups and webhooks do, so that the same money counts once. A charge has one capture,
 // which they report as a total. A refund has its own id. A dispute's movement has the id of its entry.
-func (e entry) movement() (payment.Told, error) {
+func (e entry) movement() (payment.MovementReport, error) {
 	kind, err := movementKind(e.Kind)
 	if err != nil {
-		return payment.Told{}, err
+		return payment.MovementReport{}, err
 	}
 	moved, err := money(e.Amount, e.Currency)
 	if err == nil && (e.EntryID == "" || e.ChargeID == "" || kind == payment.MovementRefund && e.RefundID == "") {
 		err = errNameless
 	}
 	if err != nil {
-		return payment.Told{}, err
+		return payment.MovementReport{}, err
 	}
-	told := payment.Told{Kind: kind, ID: e.EntryID, Money: *moved, At: e.At}
+	told := payment.MovementReport{Kind: kind, ID: e.EntryID, Money: *moved, At: e.At}
 	switch e.Kind {
 	case "charge":
 		told.ID = ""

@@ -217,7 +217,7 @@ func (h *history) entries(t *testing.T) (all []gateway.Entry) {
 	require.NoError(t, json.NewDecoder(bytes.NewReader(w.Body.Bytes())).Decode(&ledger))
 	for _, m := range ledger {
 		fee, net := int64(0), m.Amount
-		told := payment.Told{ID: m.EntryID, Money: euro(m.Amount), At: m.At}
+		told := payment.MovementReport{ID: m.EntryID, Money: euro(m.Amount), At: m.At}
 		switch m.Kind {
 		case "charge":
 			fee = 28 + 25 // 1.4 % of 19.99 to 20.10

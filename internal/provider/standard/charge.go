@@ -44,7 +44,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
 	details := bytes.TrimSpace(cp.Details)
 	if !bytes.HasPrefix(details, []byte("{")) || !json.Valid(details) {
-		return gateway.Outcome{}, fmt.Errorf("%w: what the page returned is no JSON object", gateway.ErrUnfit)
+		return gateway.Outcome{}, fmt.Errorf("%w: what the page returned is no JSON object", gateway.ErrUnsupportedRequest)
 	}
 	o, refused, err := c.send(ctx, "/v1/charges/"+url.PathEscape(cp.ProviderPaymentID)+"/complete", cp.IdempotencyKey, cp.Permit, CompleteRequest{details})
 	if refused != nil && refused.ChargeStatus != "" && refused.ChargeStatus != Pending {
@@ -64,7 +64,7 @@ func (c *Client) send(ctx context.Context, path, key string, l gateway.Permit, b
 		o, err := outcome(made)
 		return o, nil, err
 	}
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, refused, nil
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, refused, nil
 }
 
 // Lookup implements gateway.Provider. For a container's id, the contract returns the most advanced charge in the

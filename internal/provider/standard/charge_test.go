@@ -22,11 +22,11 @@ func TestChargeSaysHowThePaymentStands(t *testing.T) {
 	money := euro(1999)
 	surplus := euro(2000)
 	for token, want := range map[string]gateway.Outcome{
-		"tok_success":       {News: fsm.NewsSucceeded, Money: &money},
-		"tok_wrong_amount":  {News: fsm.NewsSucceeded, Money: &surplus},
-		"tok_async_success": {News: fsm.NewsProcessing},
-		"tok_never":         {News: fsm.NewsProcessing},
-		"tok_decline": {News: fsm.NewsFailed, Failure: &payment.Failure{
+		"tok_success":       {Event: fsm.EventSucceeded, Money: &money},
+		"tok_wrong_amount":  {Event: fsm.EventSucceeded, Money: &surplus},
+		"tok_async_success": {Event: fsm.EventProcessing},
+		"tok_never":         {Event: fsm.EventProcessing},
+		"tok_decline": {Event: fsm.EventFailed, Failure: &payment.Failure{
 			Code: "card_declined", Message: "The card was declined.", ProviderCode: "card_declined",
 		}},
 		"tok_500_charged": {},
@@ -34,7 +34,7 @@ func TestChargeSaysHowThePaymentStands(t *testing.T) {
 		t.Run(token, func(t *testing.T) {
 			t.Parallel()
 			got, err := r.Charge(t.Context(), charge(token))
-			if want.News == "" {
+			if want.Event == "" {
 				require.Error(t, err)
 				require.NotErrorIs(t, err, gateway.ErrNotSent)
 				return
@@ -51,7 +51,7 @@ func TestChargeLeadsToTheHostedPage(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	o := r.charged(t, charge("tok_redirect"))
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Equal(t, r.url+"/pay/"+o.ProviderPaymentID, o.NextAction.URL)
 }
 
@@ -69,7 +69,7 @@ func TestChargeTwiceWithOneKeyIsOneCharge(t *testing.T) {
 func TestChargeThatIsRefusedHasFailed(t *testing.T) {
 	t.Parallel()
 	o := start(t).charged(t, charge("tok_nonsense"))
-	require.Equal(t, fsm.NewsFailed, o.News)
+	require.Equal(t, fsm.EventFailed, o.Event)
 	require.Equal(t, "provider_rejected", o.Failure.Code)
 	require.Equal(t, "invalid_token", o.Failure.ProviderCode)
 	require.NotEmpty(t, o.Failure.Message)
@@ -97,7 +97,7 @@ func TestLookupAndFind(t *testing.T) {
 	require.Equal(t, first.ProviderPaymentID, found.ProviderPaymentID)
 	require.Eventually(t, func() bool {
 		o, err := r.Lookup(t.Context(), first.ProviderPaymentID)
-		return err == nil && o.News == fsm.NewsSucceeded && *o.Money == euro(1999)
+		return err == nil && o.Event == fsm.EventSucceeded && *o.Money == euro(1999)
 	}, 10*time.Second, 5*time.Millisecond)
 
 	_, err = r.Lookup(t.Context(), "ch_nobody")

@@ -23,13 +23,13 @@ func TestCapture(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	o := r.charged(t, manual("tok_success"))
-	require.Equal(t, fsm.NewsAuthorized, o.News)
+	require.Equal(t, fsm.EventAuthorized, o.Event)
 	require.Equal(t, euro(1999), *o.Money)
 	require.Empty(t, r.ledger(t))
 	for range 2 {
 		got, err := r.Capture(t.Context(), capture(o.ProviderPaymentID, 500))
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, got.News)
+		require.Equal(t, fsm.EventSucceeded, got.Event)
 		require.Equal(t, euro(500), *got.Money)
 		require.False(t, got.Refused)
 	}
@@ -39,18 +39,18 @@ func TestCapture(t *testing.T) {
 func TestACaptureThatIsRefusedTellsHowThePaymentStands(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	for token, want := range map[string]fsm.News{"tok_decline": fsm.NewsFailed, "tok_never": fsm.NewsProcessing} {
+	for token, want := range map[string]fsm.Event{"tok_decline": fsm.EventFailed, "tok_never": fsm.EventProcessing} {
 		o := r.charged(t, manual(token))
 		got, err := r.Capture(t.Context(), capture(o.ProviderPaymentID, 1999))
 		require.NoError(t, err)
 		require.True(t, got.Refused)
-		require.Equal(t, want, got.News)
+		require.Equal(t, want, got.Event)
 	}
 	o := r.charged(t, manual("tok_success"))
 	got, err := r.Capture(t.Context(), capture(o.ProviderPaymentID, 2000))
 	require.NoError(t, err)
 	require.True(t, got.Refused)
-	require.Equal(t, fsm.NewsAuthorized, got.News)
+	require.Equal(t, fsm.EventAuthorized, got.Event)
 	_, err = r.Capture(t.Context(), capture("ch_nobody", 1))
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
@@ -62,7 +62,7 @@ func TestCancel(t *testing.T) {
 	for range 2 {
 		got, err := r.Cancel(t.Context(), cancel(o.ProviderPaymentID))
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsFailed, got.News)
+		require.Equal(t, fsm.EventFailed, got.Event)
 		require.Equal(t, "canceled", got.Failure.Code)
 		require.False(t, got.Refused)
 	}
@@ -70,7 +70,7 @@ func TestCancel(t *testing.T) {
 	got, err := r.Cancel(t.Context(), cancel(paid.ProviderPaymentID))
 	require.NoError(t, err)
 	require.True(t, got.Refused)
-	require.Equal(t, fsm.NewsSucceeded, got.News)
+	require.Equal(t, fsm.EventSucceeded, got.Event)
 	_, err = r.Cancel(t.Context(), cancel("ch_nobody"))
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
@@ -84,7 +84,7 @@ func TestRefund(t *testing.T) {
 	}
 	first, err := r.Refund(t.Context(), back)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, first.News)
+	require.Equal(t, fsm.EventSucceeded, first.Event)
 	require.Equal(t, euro(1200), *first.Money)
 	again, err := r.Refund(t.Context(), back)
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestRefund(t *testing.T) {
 	back.Refund, back.IdempotencyKey = payment.RefundID(uuid.New()), "r2-refund"
 	refused, err := r.Refund(t.Context(), back)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsFailed, refused.News)
+	require.Equal(t, fsm.EventFailed, refused.Event)
 	require.Equal(t, "refund_exceeds_charge", refused.Failure.ProviderCode)
 	require.Len(t, r.ledger(t), 2)
 }
@@ -146,5 +146,5 @@ func TestEveryCommandAsksItsLicence(t *testing.T) {
 	require.Equal(t, before, r.ledger(t))
 	now, err := r.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsAuthorized, now.News)
+	require.Equal(t, fsm.EventAuthorized, now.Event)
 }

@@ -74,7 +74,7 @@ func suite() providertest.Suite {
 			},
 		},
 		Step:      providertest.Step{Token: "tok_3ds_form", Customer: approve},
-		Declined:  fsm.NewsFailed,
+		Declined:  fsm.EventFailed,
 		NoPayment: "ch_00000000000000000000000000000000",
 		NoRefund:  "re_00000000000000000000000000000000",
 	}

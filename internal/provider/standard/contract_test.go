@@ -50,7 +50,7 @@ func TestNotSupported(t *testing.T) {
 	r := says(t, http.StatusUnprocessableEntity, `{"error":{"code":"not_supported"}}`)
 	o, err := r.Charge(t.Context(), manual("tok_success"))
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "not_supported")}, o)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "not_supported")}, o)
 	back, err := r.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "ch_1", Money: euro(1), IdempotencyKey: "r", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, gateway.RefusedRefund("not_supported"), back)
@@ -83,12 +83,12 @@ func TestAmountsOfACharge(t *testing.T) {
 
 func TestARefundThatFailed(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[string]fsm.News{"succeeded": fsm.NewsSucceeded, "failed": fsm.NewsFailed, "pending": fsm.NewsProcessing, "simmering": fsm.NewsProcessing} {
+	for status, want := range map[string]fsm.Event{"succeeded": fsm.EventSucceeded, "failed": fsm.EventFailed, "pending": fsm.EventProcessing, "simmering": fsm.EventProcessing} {
 		o, err := says(t, http.StatusOK, `{"id":"re_1","status":"`+status+`","amount":5,"currency":"EUR","failure_code":"account_closed"}`).
 			LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "re_1"})
 		require.NoError(t, err)
-		require.Equal(t, want, o.News, status)
-		if want == fsm.NewsFailed {
+		require.Equal(t, want, o.Event, status)
+		if want == fsm.EventFailed {
 			require.Equal(t, payment.NewFailure("provider_rejected", "account_closed"), o.Failure)
 		} else {
 			require.Nil(t, o.Failure)
@@ -108,12 +108,12 @@ func TestCompleteSendsTheDetails(t *testing.T) {
 	c := gateway.Completion{ProviderPaymentID: "ch_1", Details: json.RawMessage(`{"MD":"1","nested":{"a":[1]}}`), IdempotencyKey: "c", Permit: permit()}
 	o, err := r.Complete(t.Context(), c)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.JSONEq(t, `{"details":{"MD":"1","nested":{"a":[1]}}}`, <-bodies)
 	for _, details := range []string{``, `null`, `[]`, `"x"`, `{`, `{}x`} {
 		c.Details = json.RawMessage(details)
 		_, err := r.Complete(t.Context(), c)
-		require.ErrorIs(t, err, gateway.ErrUnfit, details)
+		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, details)
 	}
 	require.Empty(t, bodies)
 }
@@ -183,11 +183,11 @@ func TestNextActions(t *testing.T) {
 		o, err := says(t, http.StatusOK, `{"id":"ch_1","status":"pending","amount":1,"currency":"EUR","next_action":`+action+`}`).Lookup(t.Context(), "ch_1")
 		require.NoError(t, err, action)
 		if want {
-			require.Equal(t, fsm.NewsActionRequired, o.News, action)
+			require.Equal(t, fsm.EventActionRequired, o.Event, action)
 			require.NotNil(t, o.NextAction, action)
 			continue
 		}
-		require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "ch_1"}, o, action)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: "ch_1"}, o, action)
 	}
 }
 
@@ -200,9 +200,9 @@ func TestADisputeOfAnUnknownStatus(t *testing.T) {
 	for status, disputes := range map[string]int{"lost": 1, "escalated": 0} {
 		o, err := says(t, http.StatusOK, `{"id":"ch_1","status":"succeeded","amount":1999,"currency":"EUR","disputes":[`+dispute(status)+`]}`).Lookup(t.Context(), "ch_1")
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Equal(t, fsm.EventSucceeded, o.Event)
 		require.Len(t, o.Disputes, disputes, status)
-		require.Equal(t, []payment.Told{{Kind: payment.MovementChargeback, Dispute: "dp_1", ID: "le_1", Money: euro(1999)}}, o.Movements)
+		require.Equal(t, []payment.MovementReport{{Kind: payment.MovementChargeback, Dispute: "dp_1", ID: "le_1", Money: euro(1999)}}, o.Movements)
 	}
 }
 

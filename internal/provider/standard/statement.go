@@ -23,7 +23,7 @@ func outcome(c Charge) (gateway.Outcome, error) {
 		return gateway.Outcome{}, errNameless
 	}
 	o := gateway.Outcome{
-		ProviderPaymentID: c.ID, Container: c.ContainerID, Payee: c.Payee, Live: live(c.Test), News: fsm.NewsProcessing, Saved: c.Saved,
+		ProviderPaymentID: c.ID, Container: c.ContainerID, Payee: c.Payee, Live: live(c.Test), Event: fsm.EventProcessing, Saved: c.Saved,
 	}
 	if c.ContainerID != "" {
 		o.References = []string{c.ContainerID}
@@ -32,22 +32,22 @@ func outcome(c Charge) (gateway.Outcome, error) {
 	switch c.Status {
 	case Pending:
 		if o.NextAction = action(c.NextAction); o.NextAction != nil {
-			o.News = fsm.NewsActionRequired
+			o.Event = fsm.EventActionRequired
 		}
 	case Authorized:
-		o.News = fsm.NewsAuthorized
+		o.Event = fsm.EventAuthorized
 		o.Money, err = money(c.Amount, c.Currency)
 	case Succeeded:
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 		captured := c.Amount
 		if c.AmountCaptured != nil {
 			captured = *c.AmountCaptured
 		}
 		o.Money, err = money(captured, c.Currency)
 	case Failed:
-		o.News, o.Failure = fsm.NewsFailed, failure(c.FailureCode)
+		o.Event, o.Failure = fsm.EventFailed, failure(c.FailureCode)
 	case Canceled:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	}
 	if err != nil {
 		return gateway.Outcome{}, err
@@ -116,7 +116,7 @@ func withLater(o gateway.Outcome, c Charge) (gateway.Outcome, error) {
 		}
 		// If the status is outside the contract, only the movements count.
 		if slices.Contains(fsm.DisputeStates(), fsm.DisputeState(d.Status)) {
-			o.Disputes = append(o.Disputes, payment.DisputeTold{
+			o.Disputes = append(o.Disputes, payment.DisputeReport{
 				ProviderID: d.ID, Status: fsm.DisputeState(d.Status), Reason: d.Reason, Money: disputed, DueBy: d.DueBy, At: d.Updated,
 			})
 		}
@@ -133,19 +133,19 @@ func withLater(o gateway.Outcome, c Charge) (gateway.Outcome, error) {
 
 // movement returns a dispute's movement. A movement without an id would count as the total of its kind, and a negative
 // amount would add to that total.
-func (m DisputeMovement) movement(of Dispute) (payment.Told, error) {
+func (m DisputeMovement) movement(of Dispute) (payment.MovementReport, error) {
 	kind, err := movementKind(m.Kind)
 	switch {
 	case err != nil:
-		return payment.Told{}, err
+		return payment.MovementReport{}, err
 	case m.EntryID == "", kind != payment.MovementChargeback && kind != payment.MovementChargebackReversal:
-		return payment.Told{}, errNameless
+		return payment.MovementReport{}, errNameless
 	}
 	moved, err := money(m.Amount, of.Currency)
 	if err != nil {
-		return payment.Told{}, err
+		return payment.MovementReport{}, err
 	}
-	return payment.Told{Kind: kind, Dispute: of.ID, ID: m.EntryID, Money: *moved, At: m.At}, nil
+	return payment.MovementReport{Kind: kind, Dispute: of.ID, ID: m.EntryID, Money: *moved, At: m.At}, nil
 }
 
 func movementKind(kind string) (payment.MovementKind, error) {
@@ -178,12 +178,12 @@ func refundOutcome(r Refund) (gateway.RefundOutcome, error) {
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: r.ID, Money: refunded}
+	o := gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: r.ID, Money: refunded}
 	switch r.Status {
 	case Succeeded:
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case Failed:
-		o.News = fsm.NewsFailed
+		o.Event = fsm.EventFailed
 		o.Failure = failure(r.FailureCode)
 	}
 	return o, nil

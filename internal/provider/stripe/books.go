@@ -157,7 +157,7 @@ func disputed(e *gateway.Entry, of *stripe.Dispute, b stripe.BalanceTransaction)
 func moved(e *gateway.Entry, kind payment.MovementKind, id string, units int64, currency stripe.Currency) error {
 	sum, err := money(units, currency)
 	if err == nil {
-		e.Movement = payment.Told{Kind: kind, ID: id, Money: *sum}
+		e.Movement = payment.MovementReport{Kind: kind, ID: id, Money: *sum}
 	}
 	return err
 }

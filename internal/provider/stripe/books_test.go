@@ -56,7 +56,7 @@ func entry(id, intent string, kind payment.MovementKind, movement string, amount
 	return gateway.Entry{
 		Live: live,
 		ID:   id, Payment: intent, References: []string{"att-" + intent, ref}, Order: payment.OrderID("order-" + intent),
-		Movement: payment.Told{Kind: kind, ID: movement, Money: *euros(amount), At: began.Add(time.Duration(second) * time.Second)},
+		Movement: payment.MovementReport{Kind: kind, ID: movement, Money: *euros(amount), At: began.Add(time.Duration(second) * time.Second)},
 		Fee:      euros(fee), Net: euros(net),
 	}
 }

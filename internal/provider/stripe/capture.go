@@ -27,7 +27,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return c.expire(ctx, cl)
 	}
 	o, err := c.command(ctx, cl.ProviderPaymentID, "cancel", onceKey(cl), cl.Permit, &stripe.PaymentIntentCancelParams{})
-	o.Refused = o.Refused && o.News != fsm.NewsFailed // an earlier call cancelled it
+	o.Refused = o.Refused && o.Event != fsm.EventFailed // an earlier call cancelled it
 	if err == nil && ofSession(cl, o) {
 		return c.expirePayment(ctx, cl)
 	}

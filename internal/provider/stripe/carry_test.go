@@ -52,7 +52,7 @@ func TestAStoredMethodIsChargedByTheMerchant(t *testing.T) {
 	})
 	require.Equal(t, "true", form.Get("off_session"))
 	require.Equal(t, storedFor, form.Get("customer"))
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Nil(t, o.Saved)
 }
 
@@ -62,7 +62,7 @@ func TestAChallengeIsStripeJS(t *testing.T) {
 	f := newFake(t)
 	c, _ := serve(t, f)
 	o := charged(t, c, charge("pm_card_challenge"))
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	require.Equal(t, payment.ActionSDK, o.NextAction.Type)
 	require.JSONEq(t, `{"client_secret":"`+o.ProviderPaymentID+`_secret_x","payment_intent":"`+o.ProviderPaymentID+`"}`, string(o.NextAction.Data))
 
@@ -73,7 +73,7 @@ func TestAChallengeIsStripeJS(t *testing.T) {
 	act(t, f, o.ProviderPaymentID)
 	now, err = c.Complete(t.Context(), step)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, now.News)
+	require.Equal(t, fsm.EventSucceeded, now.Event)
 }
 
 func TestARedirectStaysOne(t *testing.T) {

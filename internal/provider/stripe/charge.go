@@ -43,7 +43,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		o, err := outcome(&made)
 		return c.withSaved(ctx, o, err)
 	case refused.PaymentIntent == nil:
-		return gateway.Outcome{News: fsm.NewsFailed, Refused: refused.Type != stripe.ErrorTypeCard, Failure: failureOf(refused)}, nil
+		return gateway.Outcome{Event: fsm.EventFailed, Refused: refused.Type != stripe.ErrorTypeCard, Failure: failureOf(refused)}, nil
 	}
 	waits := refused.PaymentIntent
 	if waits.LastPaymentError == nil {

@@ -19,7 +19,7 @@ func TestAChargeIsOnePaymentIntentMadeAndConfirmed(t *testing.T) {
 	c, seen := serve(t, newFake(t))
 	ch := charge("pm_card_visa")
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Len(t, o.References, 1)
 	require.Regexp(t, "^ch_", o.References[0])
 
@@ -71,7 +71,7 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 			ch := charge("pm_card_visa")
 			c.change(&ch)
 			o := charged(t, client, ch)
-			require.Contains(t, []fsm.News{fsm.NewsSucceeded, fsm.NewsAuthorized}, o.News)
+			require.Contains(t, []fsm.Event{fsm.EventSucceeded, fsm.EventAuthorized}, o.Event)
 			require.Equal(t, ch.Money, *o.Money)
 			got, err := url.ParseQuery((<-seen).body)
 			require.NoError(t, err)
@@ -93,11 +93,11 @@ func TestAnAmountThatStripeHasNoDigitsForIsNotSent(t *testing.T) {
 	ch := charge("pm_card_visa")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "pi_1", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pi_1", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.Empty(t, seen)
 }
 
@@ -106,7 +106,7 @@ func TestADeclineIsSoftAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	o := charged(t, c, charge("pm_card_visa_chargeDeclinedInsufficientFunds"))
-	require.Equal(t, fsm.NewsSoftFailed, o.News)
+	require.Equal(t, fsm.EventSoftFailed, o.Event)
 	require.Equal(t, payment.NewFailure("insufficient_funds", "insufficient_funds"), o.Failure)
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestARefusalWithoutAnIntent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := charged(t, says(t, c.status, `{"error":`+c.body+`}`), charge("pm_x"))
-			require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: c.refused, Failure: c.failure}, o)
+			require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: c.refused, Failure: c.failure}, o)
 		})
 	}
 }
@@ -144,7 +144,7 @@ func TestARefusalWithAnIntentIsSoft(t *testing.T) {
 	c := says(t, http.StatusBadRequest, `{"error":{"type":"invalid_request_error","code":"payment_method_unactivated",
 		"payment_intent":{"object":"payment_intent","id":"pi_1","status":"requires_confirmation"}}}`)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsSoftFailed, ProviderPaymentID: "pi_1", Live: new(false), Failure: payment.NewFailure("provider_rejected", "payment_method_unactivated"),
+		Event: fsm.EventSoftFailed, ProviderPaymentID: "pi_1", Live: new(false), Failure: payment.NewFailure("provider_rejected", "payment_method_unactivated"),
 	}, charged(t, c, charge("pm_x")))
 }
 
@@ -184,7 +184,7 @@ func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 		refund, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pi_1", Permit: permit()})
 		require.NoError(t, err)
 		require.True(t, refund.Refused)
-		require.Equal(t, fsm.NewsFailed, refund.News)
+		require.Equal(t, fsm.EventFailed, refund.Event)
 		require.Equal(t, "api_key_expired", refund.Failure.ProviderCode)
 		_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "pi_1", Permit: permit()})
 		require.Error(t, err)

@@ -46,7 +46,7 @@ func TestACancellationThatMetAnErrorOfStripesGetsThroughTheNextTime(t *testing.T
 		o, err = cancel()
 	}
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsFailed, o.News)
+	require.Equal(t, fsm.EventFailed, o.Event)
 	for range 2 {
 		require.Len(t, (<-got).header.Get("Idempotency-Key"), 45)
 	}

@@ -14,7 +14,7 @@ import (
 // attempt's own payment up, and confirms it if it waits for that. It does not use the details.
 func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
 	if cp.ProviderPaymentID == "" {
-		return gateway.Outcome{}, gateway.ErrUnfit
+		return gateway.Outcome{}, gateway.ErrUnsupportedRequest
 	}
 	found, err := c.waiting(ctx, cp)
 	if err != nil {

@@ -19,20 +19,20 @@ func TestHowAPaymentIntentStands(t *testing.T) {
 	t.Parallel()
 	eur := func(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: "EUR"} }
 	for members, want := range map[string]gateway.Outcome{
-		`"status":"processing"`: {News: fsm.NewsProcessing},
-		`"status":"marinating"`: {News: fsm.NewsProcessing},
-		`"status":"succeeded","amount_received":500,"latest_charge":"ch_1"`:                                           {News: fsm.NewsSucceeded, Money: eur(500), References: []string{"ch_1"}},
-		`"status":"requires_capture","amount_capturable":1500,"latest_charge":{"id":"ch_1","object":"charge"}`:        {News: fsm.NewsAuthorized, Money: eur(1500), References: []string{"ch_1"}},
-		`"status":"requires_action","next_action":{"type":"redirect_to_url","redirect_to_url":{"url":"https://b/x"}}`: {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://b/x")},
-		`"status":"requires_action","next_action":{"type":"use_stripe_sdk","use_stripe_sdk":{"type":"x"}}`:            {News: fsm.NewsActionRequired},
-		`"status":"requires_action"`: {News: fsm.NewsActionRequired},
+		`"status":"processing"`: {Event: fsm.EventProcessing},
+		`"status":"marinating"`: {Event: fsm.EventProcessing},
+		`"status":"succeeded","amount_received":500,"latest_charge":"ch_1"`:                                           {Event: fsm.EventSucceeded, Money: eur(500), References: []string{"ch_1"}},
+		`"status":"requires_capture","amount_capturable":1500,"latest_charge":{"id":"ch_1","object":"charge"}`:        {Event: fsm.EventAuthorized, Money: eur(1500), References: []string{"ch_1"}},
+		`"status":"requires_action","next_action":{"type":"redirect_to_url","redirect_to_url":{"url":"https://b/x"}}`: {Event: fsm.EventActionRequired, NextAction: payment.Redirect("https://b/x")},
+		`"status":"requires_action","next_action":{"type":"use_stripe_sdk","use_stripe_sdk":{"type":"x"}}`:            {Event: fsm.EventActionRequired},
+		`"status":"requires_action"`: {Event: fsm.EventActionRequired},
 		`"status":"requires_payment_method","last_payment_error":{"type":"card_error","code":"payment_intent_authentication_failure"}`: {
-			News: fsm.NewsSoftFailed, Failure: payment.NewFailure("authentication_failed", "payment_intent_authentication_failure"),
+			Event: fsm.EventSoftFailed, Failure: payment.NewFailure("authentication_failed", "payment_intent_authentication_failure"),
 		},
-		`"status":"requires_payment_method"`:                    {News: fsm.NewsActionRequired}, // the customer's form is open
-		`"status":"requires_confirmation"`:                      {News: fsm.NewsSoftFailed, Failure: payment.NewFailure("provider_rejected", "")},
-		`"status":"canceled","cancellation_reason":"automatic"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "automatic")},
-		`"status":"canceled","cancellation_reason":null`:        {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
+		`"status":"requires_payment_method"`:                    {Event: fsm.EventActionRequired}, // the customer's form is open
+		`"status":"requires_confirmation"`:                      {Event: fsm.EventSoftFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"canceled","cancellation_reason":"automatic"`: {Event: fsm.EventFailed, Failure: payment.NewFailure("expired", "automatic")},
+		`"status":"canceled","cancellation_reason":null`:        {Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "")},
 	} {
 		c := says(t, http.StatusOK, `{"object":"payment_intent","id":"pi_1","amount":1999,"currency":"eur",`+members+`}`)
 		got, err := c.Lookup(t.Context(), "pi_1")
@@ -111,13 +111,13 @@ func TestFindBelievesOnlyItsOwnReference(t *testing.T) {
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
 	for members, want := range map[string]gateway.RefundOutcome{
-		`"status":"succeeded"`:       {News: fsm.NewsSucceeded},
-		`"status":"pending"`:         {News: fsm.NewsProcessing},
-		`"status":"requires_action"`: {News: fsm.NewsProcessing},
-		`"status":null`:              {News: fsm.NewsProcessing},
-		`"status":"canceled"`:        {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"succeeded"`:       {Event: fsm.EventSucceeded},
+		`"status":"pending"`:         {Event: fsm.EventProcessing},
+		`"status":"requires_action"`: {Event: fsm.EventProcessing},
+		`"status":null`:              {Event: fsm.EventProcessing},
+		`"status":"canceled"`:        {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "")},
 		`"status":"failed","failure_reason":"expired_or_canceled_card"`: {
-			News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "expired_or_canceled_card"),
+			Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "expired_or_canceled_card"),
 		},
 	} {
 		c := says(t, http.StatusOK, `{"object":"refund","id":"re_1","amount":500,"currency":"eur",`+members+`}`)
@@ -135,7 +135,7 @@ func TestRefundsOfAPaymentThatNobodyKnowsAreNotMissing(t *testing.T) {
 	_, err := says(t, http.StatusOK, `{"object":"list","data":[],"has_more":false}`).LookupRefund(t.Context(), ours)
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	_, err = says(t, http.StatusNotFound, `{"error":{"type":"invalid_request_error","code":"resource_missing"}}`).LookupRefund(t.Context(), ours)
-	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.ErrorIs(t, err, gateway.ErrInconclusive)
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 

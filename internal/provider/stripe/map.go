@@ -19,28 +19,28 @@ func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	if pi.Object != "payment_intent" || pi.ID == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: pi.ID, News: fsm.NewsProcessing, Live: &pi.Livemode}
+	o := gateway.Outcome{ProviderPaymentID: pi.ID, Event: fsm.EventProcessing, Live: &pi.Livemode}
 	if pi.LatestCharge != nil && pi.LatestCharge.ID != "" {
 		o.References = []string{pi.LatestCharge.ID}
 	}
 	var err error
 	switch pi.Status {
 	case stripe.PaymentIntentStatusRequiresAction:
-		o.News, o.NextAction = fsm.NewsActionRequired, action(pi)
+		o.Event, o.NextAction = fsm.EventActionRequired, action(pi)
 	case stripe.PaymentIntentStatusRequiresCapture:
-		o.News, o.Saved = fsm.NewsAuthorized, saved(pi)
+		o.Event, o.Saved = fsm.EventAuthorized, saved(pi)
 		o.Money, err = money(pi.AmountCapturable, pi.Currency)
 	case stripe.PaymentIntentStatusSucceeded:
-		o.News, o.Saved = fsm.NewsSucceeded, saved(pi)
+		o.Event, o.Saved = fsm.EventSucceeded, saved(pi)
 		o.Money, err = money(pi.AmountReceived, pi.Currency)
 	case stripe.PaymentIntentStatusRequiresPaymentMethod, stripe.PaymentIntentStatusRequiresConfirmation:
-		o.News, o.Failure = fsm.NewsSoftFailed, failureOf(pi.LastPaymentError)
+		o.Event, o.Failure = fsm.EventSoftFailed, failureOf(pi.LastPaymentError)
 		if untried(pi) {
-			o.News, o.Failure = fsm.NewsActionRequired, nil
+			o.Event, o.Failure = fsm.EventActionRequired, nil
 		}
 	case stripe.PaymentIntentStatusCanceled:
 		reason := string(pi.CancellationReason)
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.CancellationCode(reason), reason)
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure(hooks.CancellationCode(reason), reason)
 	case stripe.PaymentIntentStatusProcessing:
 	}
 	return o, err
@@ -56,12 +56,12 @@ func refundOutcome(r *stripe.Refund) (gateway.RefundOutcome, error) {
 	if r.Object != "refund" || r.ID == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: r.Metadata["refund_id"], News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: r.Metadata["refund_id"], Event: fsm.EventProcessing}
 	switch r.Status {
 	case stripe.RefundStatusSucceeded:
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case stripe.RefundStatusFailed, stripe.RefundStatusCanceled:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", string(r.FailureReason))
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", string(r.FailureReason))
 	case stripe.RefundStatusPending, stripe.RefundStatusRequiresAction:
 	}
 	var err error
@@ -79,7 +79,7 @@ func amount(m payment.Money) (int64, error) {
 		err = errThirdDecimal
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return 0, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	return units, nil
 }

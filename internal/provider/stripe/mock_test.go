@@ -86,7 +86,7 @@ func TestRequestsFitStripesDescription(t *testing.T) {
 			change(&ch)
 			o := charged(t, c, ch)
 			require.NotEmpty(t, o.ProviderPaymentID)
-			require.NotEqual(t, fsm.NewsFailed, o.News)
+			require.NotEqual(t, fsm.EventFailed, o.Event)
 		}
 	})
 	t.Run("commands", func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestRequestsFitStripesDescription(t *testing.T) {
 			ProviderPaymentID: "pi_1", Money: payment.Money{Minor: 5, Currency: "EUR"}, IdempotencyKey: "2-refund", Permit: permit(),
 		})
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, r.News)
+		require.Equal(t, fsm.EventSucceeded, r.Event)
 		require.EqualValues(t, 5, r.Money.Minor)
 	})
 	t.Run("questions", func(t *testing.T) {
@@ -127,6 +127,6 @@ func TestRequestsFitStripesDescription(t *testing.T) {
 	t.Run("refusal", func(t *testing.T) {
 		t.Parallel()
 		o := charged(t, c, charge("tok_visa"))
-		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")}, o)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")}, o)
 	})
 }

@@ -34,7 +34,7 @@ func (c *Client) intent(ctx context.Context, id string) (*stripe.PaymentIntent, 
 // succeeded payment.
 func (c *Client) withMoved(ctx context.Context, o *gateway.Outcome, of *stripe.PaymentIntent) error {
 	charge := of.LatestCharge
-	if o.News != fsm.NewsSucceeded || charge == nil {
+	if o.Event != fsm.EventSucceeded || charge == nil {
 		return nil
 	}
 	if err := c.withRefunds(ctx, o, of); err != nil || !charge.Disputed {
@@ -105,10 +105,10 @@ func addDispute(o *gateway.Outcome, d *stripe.Dispute) error {
 	}
 	moved := entriesOfDispute(d, *sum)
 	if len(moved) == 0 && d.Status == stripe.DisputeStatusLost {
-		moved = []payment.Told{{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *sum}}
+		moved = []payment.MovementReport{{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *sum}}
 	}
 	o.Movements = append(o.Movements, moved...)
-	told := payment.DisputeTold{
+	told := payment.DisputeReport{
 		ProviderID: d.ID, Status: fsm.DisputeState(hooks.DisputeStatus(string(d.Status))), Reason: string(d.Reason), Money: sum,
 	}
 	if d.EvidenceDetails != nil {
@@ -121,7 +121,7 @@ func addDispute(o *gateway.Outcome, d *stripe.Dispute) error {
 }
 
 // entriesOfDispute returns the money movements in a dispute's balance transactions.
-func entriesOfDispute(d *stripe.Dispute, sum payment.Money) []payment.Told {
+func entriesOfDispute(d *stripe.Dispute, sum payment.Money) []payment.MovementReport {
 	of := webhooks.Dispute{ID: d.ID}
 	for _, b := range d.BalanceTransactions {
 		if b == nil {

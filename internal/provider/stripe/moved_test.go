@@ -50,8 +50,8 @@ func TestLookupShowsRefunds(t *testing.T) {
 	}
 	o := lookedUp(t, c)
 	require.Equal(t, []gateway.RefundOutcome{
-		{ProviderRefundID: "re_2", News: fsm.NewsFailed, Money: euros(300), Failure: payment.NewFailure("provider_rejected", "")},
-		{ProviderRefundID: "re_1", News: fsm.NewsSucceeded, Money: euros(500), Reference: "r-1"},
+		{ProviderRefundID: "re_2", Event: fsm.EventFailed, Money: euros(300), Failure: payment.NewFailure("provider_rejected", "")},
+		{ProviderRefundID: "re_1", Event: fsm.EventSucceeded, Money: euros(500), Reference: "r-1"},
 	}, o.Refunds)
 	require.Equal(t, []string{"ch_1"}, o.References)
 	require.Equal(t, "GET /v1/payment_intents/pi_1?expand%5B0%5D=latest_charge.refunds", (<-seen).line)
@@ -69,28 +69,28 @@ func TestLookupShowsAllRefunds(t *testing.T) {
 	require.Len(t, o.Refunds, 5)
 	for i, r := range o.Refunds {
 		require.Equal(t, fmt.Sprint("re_", i), r.ProviderRefundID)
-		require.Equal(t, fsm.NewsProcessing, r.News)
+		require.Equal(t, fsm.EventProcessing, r.Event)
 	}
 }
 
 func TestLookupShowsDisputes(t *testing.T) {
 	t.Parallel()
-	took := payment.Told{Kind: payment.MovementChargeback, Dispute: "dp_1", ID: "txn_1", Money: *euros(1999), At: began.Add(6 * time.Second)}
-	back := payment.Told{Kind: payment.MovementChargebackReversal, Dispute: "dp_1", ID: "txn_2", Money: *euros(1999), At: began.Add(7 * time.Second)}
+	took := payment.MovementReport{Kind: payment.MovementChargeback, Dispute: "dp_1", ID: "txn_1", Money: *euros(1999), At: began.Add(6 * time.Second)}
+	back := payment.MovementReport{Kind: payment.MovementChargebackReversal, Dispute: "dp_1", ID: "txn_2", Money: *euros(1999), At: began.Add(7 * time.Second)}
 	undated := took
 	undated.ID, undated.At = "", time.Time{}
 	for name, test := range map[string]struct {
 		dispute object
 		state   fsm.DisputeState
-		moved   []payment.Told
+		moved   []payment.MovementReport
 	}{
 		"inquiry":                     {disputed("warning_needs_response"), fsm.DisputeWarning, nil},
-		"taken":                       {disputed("needs_response", withdrawn()), fsm.DisputeOpen, []payment.Told{took}},
-		"under review":                {disputed("under_review", withdrawn()), fsm.DisputeUnderReview, []payment.Told{took}},
-		"won":                         {disputed("won", reinstated(), withdrawn()), fsm.DisputeWon, []payment.Told{took, back}},
-		"lost":                        {disputed("lost", withdrawn()), fsm.DisputeLost, []payment.Told{took}},
-		"lost, as its webhook has it": {disputed("lost"), fsm.DisputeLost, []payment.Told{undated}},
-		"of the future":               {disputed("some_day", withdrawn()), "", []payment.Told{took}},
+		"taken":                       {disputed("needs_response", withdrawn()), fsm.DisputeOpen, []payment.MovementReport{took}},
+		"under review":                {disputed("under_review", withdrawn()), fsm.DisputeUnderReview, []payment.MovementReport{took}},
+		"won":                         {disputed("won", reinstated(), withdrawn()), fsm.DisputeWon, []payment.MovementReport{took, back}},
+		"lost":                        {disputed("lost", withdrawn()), fsm.DisputeLost, []payment.MovementReport{took}},
+		"lost, as its webhook has it": {disputed("lost"), fsm.DisputeLost, []payment.MovementReport{undated}},
+		"of the future":               {disputed("some_day", withdrawn()), "", []payment.MovementReport{took}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,9 +98,9 @@ func TestLookupShowsDisputes(t *testing.T) {
 			f.intents["pi_1"].disputes = []object{test.dispute}
 			o := lookedUp(t, c)
 			require.Equal(t, test.moved, o.Movements)
-			var told []payment.DisputeTold
+			var told []payment.DisputeReport
 			if test.state != "" {
-				told = []payment.DisputeTold{{
+				told = []payment.DisputeReport{{
 					ProviderID: "dp_1", Status: test.state, Reason: "fraudulent", Money: euros(1999), DueBy: began.Add(24 * time.Hour),
 				}}
 			}
@@ -133,7 +133,7 @@ func TestLookupByARestrictedKey(t *testing.T) {
 	c, f, _ := holding(t, "succeeded")
 	f.restricted = true
 	o := lookedUp(t, c)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Equal(t, []string{"ch_1"}, o.References)
 
 	c, f, _ = holding(t, "succeeded")

@@ -47,7 +47,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 }
 
 // errNoPayment is returned if this key can't find the payment. That is no evidence about the payment's refunds.
-var errNoPayment = fmt.Errorf("%w: there is no such payment", gateway.ErrNotTold)
+var errNoPayment = fmt.Errorf("%w: there is no such payment", gateway.ErrInconclusive)
 
 // findRefund searches all refunds of the payment.
 func (c *Client) findRefund(ctx context.Context, r gateway.RefundRef) (found gateway.RefundOutcome, err error) {

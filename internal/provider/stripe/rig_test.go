@@ -56,7 +56,7 @@ func suite() providertest.Suite {
 			return key
 		},
 		Stored:    providertest.Stored{Token: storedCard, Owner: storedFor, Forms: []string{storedFor, "card_1", "ba_1", "src_1"}},
-		Declined:  fsm.NewsSoftFailed,
+		Declined:  fsm.EventSoftFailed,
 		NoPayment: "pi_3nobody",
 		NoRefund:  "re_3nobody",
 	}

@@ -40,19 +40,19 @@ func (c *Client) inSession(ctx context.Context, s *stripe.CheckoutSession) (gate
 	}
 	o.Container, o.References = s.ID, append(o.References, s.ID)
 	if s.Status == stripe.CheckoutSessionStatusOpen {
-		o.PageOpen = o.News == fsm.NewsSoftFailed
+		o.PageOpen = o.Event == fsm.EventSoftFailed
 	}
 	return o, nil
 }
 
 // sessionOutcome maps a session without a payment by its status.
 func sessionOutcome(s *stripe.CheckoutSession) gateway.Outcome {
-	o := gateway.Outcome{Container: s.ID, References: []string{s.ID}, News: fsm.NewsProcessing, Live: &s.Livemode}
+	o := gateway.Outcome{Container: s.ID, References: []string{s.ID}, Event: fsm.EventProcessing, Live: &s.Livemode}
 	switch s.Status {
 	case stripe.CheckoutSessionStatusOpen:
-		o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(s.URL)
+		o.Event, o.NextAction = fsm.EventActionRequired, payment.Redirect(s.URL)
 	case stripe.CheckoutSessionStatusExpired:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("expired", "")
 	case stripe.CheckoutSessionStatusComplete:
 	}
 	return o
@@ -75,7 +75,7 @@ func (c *Client) expire(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	now, err := c.lookupSession(ctx, cl.Container)
-	now.Refused = err == nil && now.News != fsm.NewsFailed // an earlier call expired it
+	now.Refused = err == nil && now.Event != fsm.EventFailed // an earlier call expired it
 	return now, err
 }
 
@@ -86,14 +86,14 @@ func (c *Client) expirePayment(ctx context.Context, cl gateway.Cancel) (gateway.
 		return ended, err
 	}
 	o, err := c.standing(ctx, cl.ProviderPaymentID)
-	o.Refused = ended.Refused && o.News != fsm.NewsFailed
+	o.Refused = ended.Refused && o.Event != fsm.EventFailed
 	return o, err
 }
 
 // canceledSession returns the outcome of a session that this account has expired.
 func canceledSession(s *stripe.CheckoutSession) gateway.Outcome {
 	o := sessionOutcome(s)
-	if o.News == fsm.NewsFailed {
+	if o.Event == fsm.EventFailed {
 		o.Failure = payment.NewFailure("canceled", "")
 	}
 	return o
@@ -102,6 +102,6 @@ func canceledSession(s *stripe.CheckoutSession) gateway.Outcome {
 // ofSession reports whether only the session can end the payment: Stripe "can't directly cancel the PaymentIntent for a
 // Checkout Session" (https://docs.stripe.com/api/payment_intents/cancel).
 func ofSession(cl gateway.Cancel, o gateway.Outcome) bool {
-	open := o.News == fsm.NewsActionRequired || o.News == fsm.NewsSoftFailed
+	open := o.Event == fsm.EventActionRequired || o.Event == fsm.EventSoftFailed
 	return o.Refused && open && strings.HasPrefix(cl.Container, sessionPrefix)
 }

@@ -32,7 +32,7 @@ func TestOnePaymentHasOneID(t *testing.T) {
 	byPage, err := c.Lookup(t.Context(), page)
 	inPage := providertest.ByOutcome(t, byPage, err)
 	require.Equal(t, page, inPage.Container)
-	require.Equal(t, fsm.NewsSucceeded, byPage.News)
+	require.Equal(t, fsm.EventSucceeded, byPage.Event)
 	events := hooked(t,
 		event("evt_1", "payment_intent.succeeded", at(0), f.intents[made.ProviderPaymentID].render()),
 		event("evt_2", "charge.succeeded", at(0), captured("ch_1", made.ProviderPaymentID, 1999)),
@@ -51,9 +51,9 @@ func TestLookup(t *testing.T) {
 		status string
 		want   gateway.Outcome
 	}{
-		"page that is open":    {"open", gateway.Outcome{News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://checkout.stripe.com/c/pay/cs_test_3fake1")}},
-		"page that has ended":  {"expired", gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "")}},
-		"page without payment": {"complete", gateway.Outcome{News: fsm.NewsProcessing}},
+		"page that is open":    {"open", gateway.Outcome{Event: fsm.EventActionRequired, NextAction: payment.Redirect("https://checkout.stripe.com/c/pay/cs_test_3fake1")}},
+		"page that has ended":  {"expired", gateway.Outcome{Event: fsm.EventFailed, Failure: payment.NewFailure("expired", "")}},
+		"page without payment": {"complete", gateway.Outcome{Event: fsm.EventProcessing}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +72,7 @@ func TestLookup(t *testing.T) {
 		got, err := c.Lookup(t.Context(), f.page("open", declined.ProviderPaymentID))
 		require.NoError(t, err)
 		require.Equal(t, declined.ProviderPaymentID, got.ProviderPaymentID)
-		require.Equal(t, fsm.NewsSoftFailed, got.News)
+		require.Equal(t, fsm.EventSoftFailed, got.Event)
 		require.True(t, got.PageOpen)
 	})
 	t.Run("no page", func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestCancel(t *testing.T) {
 		page := f.page("open", "")
 		for range 2 {
 			o := cancel(t, c, "", page)
-			require.Equal(t, fsm.NewsFailed, o.News)
+			require.Equal(t, fsm.EventFailed, o.Event)
 			require.False(t, o.Refused)
 			require.Equal(t, page, o.Container)
 			require.Empty(t, o.ProviderPaymentID)
@@ -127,7 +127,7 @@ func TestCancel(t *testing.T) {
 		begun := charged(t, c, charge("pm_card_visa_chargeDeclined")).ProviderPaymentID
 		page := f.page("open", begun)
 		o := cancel(t, c, begun, page)
-		require.Equal(t, fsm.NewsFailed, o.News)
+		require.Equal(t, fsm.EventFailed, o.Event)
 		require.False(t, o.Refused)
 		require.Equal(t, begun, o.ProviderPaymentID)
 		require.Equal(t, "expired", f.sessions[page].status)
@@ -138,7 +138,7 @@ func TestCancel(t *testing.T) {
 		paid := charged(t, c, charge("pm_card_visa")).ProviderPaymentID
 		o := cancel(t, c, "", f.page("complete", paid))
 		require.True(t, o.Refused)
-		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Equal(t, fsm.EventSucceeded, o.Event)
 		require.Equal(t, paid, o.ProviderPaymentID)
 	})
 	t.Run("payment whose page holds another", func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestCancel(t *testing.T) {
 		other := charged(t, c, ch).ProviderPaymentID
 		o := cancel(t, c, first, f.page("complete", other))
 		require.Equal(t, first, o.ProviderPaymentID)
-		require.Equal(t, fsm.NewsFailed, o.News)
+		require.Equal(t, fsm.EventFailed, o.Event)
 		require.Equal(t, "succeeded", f.intents[other].status)
 	})
 }

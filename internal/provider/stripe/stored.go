@@ -29,7 +29,7 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 // of a Stripe customer (cus_…). The token must not be a customer's id, because that names no payment method.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	if strings.HasPrefix(token, "cus_") {
-		return gateway.ErrUnfit
+		return gateway.ErrUnsupportedRequest
 	}
 	var found stripe.PaymentMethod
 	if err := c.get(ctx, "/v1/payment_methods/"+url.PathEscape(token), &stripe.PaymentMethodRetrieveParams{}, &found); err != nil {

@@ -30,7 +30,7 @@ func read(r table.Row) (*gateway.Entry, error) {
 	case sum == nil:
 		return nil, errNoSum
 	}
-	return &gateway.Entry{ID: r.Text("id"), Movement: payment.Told{Money: *sum}}, nil
+	return &gateway.Entry{ID: r.Text("id"), Movement: payment.MovementReport{Money: *sum}}, nil
 }
 
 func passed(file io.Reader) (all []string, err error) {

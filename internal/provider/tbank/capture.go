@@ -20,7 +20,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	case err != nil:
 		return gateway.Outcome{}, err
 	case !a.Success:
-		return c.stands(ctx, cp.ProviderPaymentID, a, fsm.NewsSucceeded)
+		return c.stands(ctx, cp.ProviderPaymentID, a, fsm.EventSucceeded)
 	}
 	a.Amount = &cp.Money.Minor
 	return c.outcome(a)
@@ -40,9 +40,9 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case now.Status == "":
 		return gateway.Outcome{}, now.said()
-	case stands == fsm.NewsFailed, stands == fsm.NewsSucceeded, underWay[now.Status] == fsm.NewsSucceeded:
+	case stands == fsm.EventFailed, stands == fsm.EventSucceeded, underWay[now.Status] == fsm.EventSucceeded:
 		o, err := c.outcome(now)
-		o.Refused = stands != fsm.NewsFailed
+		o.Refused = stands != fsm.EventFailed
 		return o, err
 	}
 	return c.giveUp(ctx, cl)
@@ -54,20 +54,20 @@ func (c *Client) giveUp(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	case err != nil:
 		return gateway.Outcome{}, err
 	case !a.Success:
-		return c.stands(ctx, cl.ProviderPaymentID, a, fsm.NewsFailed)
+		return c.stands(ctx, cl.ProviderPaymentID, a, fsm.EventFailed)
 	}
 	o, err := c.outcome(a)
-	if o.News == fsm.NewsSucceeded && a.Status != "CONFIRMED" {
-		o.News, o.Money, o.Refunds, o.Failure = fsm.NewsFailed, nil, nil, payment.NewFailure("canceled", a.Status)
+	if o.Event == fsm.EventSucceeded && a.Status != "CONFIRMED" {
+		o.Event, o.Money, o.Refunds, o.Failure = fsm.EventFailed, nil, nil, payment.NewFailure("canceled", a.Status)
 		money := *c.money(a.OriginalAmount)
-		o.Movements = []payment.Told{{Kind: payment.MovementCapture, Money: money}, {Kind: payment.MovementCaptureReversal, Money: money}}
+		o.Movements = []payment.MovementReport{{Kind: payment.MovementCapture, Money: money}, {Kind: payment.MovementCaptureReversal, Money: money}}
 	}
 	return o, err
 }
 
 // stands looks up a payment after a refused command. Refused is not set if the payment has the wanted state or is about
 // to have it, because an earlier call then succeeded.
-func (c *Client) stands(ctx context.Context, id string, a answer, wanted fsm.News) (gateway.Outcome, error) {
+func (c *Client) stands(ctx context.Context, id string, a answer, wanted fsm.Event) (gateway.Outcome, error) {
 	switch {
 	case a.missing():
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
@@ -79,11 +79,11 @@ func (c *Client) stands(ctx context.Context, id string, a answer, wanted fsm.New
 		return gateway.Outcome{}, err
 	}
 	o, err := c.outcome(now)
-	o.Refused = o.News != wanted && underWay[now.Status] != wanted
+	o.Refused = o.Event != wanted && underWay[now.Status] != wanted
 	return o, err
 }
 
 // underWay maps the status of a command in progress to the command's result.
-var underWay = map[string]fsm.News{ //nolint:gochecknoglobals // a table
-	"CONFIRMING": fsm.NewsSucceeded, "CONFIRM_CHECKING": fsm.NewsSucceeded, "REVERSING": fsm.NewsFailed,
+var underWay = map[string]fsm.Event{ //nolint:gochecknoglobals // a table
+	"CONFIRMING": fsm.EventSucceeded, "CONFIRM_CHECKING": fsm.EventSucceeded, "REVERSING": fsm.EventFailed,
 }

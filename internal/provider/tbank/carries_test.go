@@ -66,7 +66,7 @@ func TestAReceiptIsSentWithThePayment(t *testing.T) {
 	t.Parallel()
 	c, _, got := described(t)
 	o := charged(t, c, ticket("redirect"))
-	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, fsm.EventActionRequired, o.Event)
 	in := scalars([]byte((<-got).body))
 	require.JSONEq(t, `{"FfdVersion": "1.2", "Taxation": "osn", "Email": "jane@shop.example", "Phone": "+79000000000", "Items": [
 		{"Name": "Ticket", "Price": 750, "Quantity": 2, "Amount": 1500, "Tax": "vat20", "PaymentMethod": "prepayment", "PaymentObject": "service", "MeasurementUnit": "шт"},
@@ -76,7 +76,7 @@ func TestAReceiptIsSentWithThePayment(t *testing.T) {
 	require.Equal(t, "ru", in["Language"])
 	require.Equal(t, token(in), in["Token"], "objects are not signed")
 
-	require.Equal(t, fsm.NewsSucceeded, charged(t, c, older(ticket(good))).News)
+	require.Equal(t, fsm.EventSucceeded, charged(t, c, older(ticket(good))).Event)
 	require.Contains(t, scalars([]byte((<-got).body))[objectName+"Receipt"], `"FfdVersion":"1.05"`)
 }
 
@@ -102,7 +102,7 @@ func TestAReceiptOfAPart(t *testing.T) {
 			ProviderPaymentID: held.ProviderPaymentID, Money: rub(minor), Left: rub(left), Receipt: whole.Part(minor), IdempotencyKey: key, Permit: permit(),
 		})
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, r.News)
+		require.Equal(t, fsm.EventSucceeded, r.Event)
 		var last seen
 		for len(got) > 0 {
 			last = <-got
@@ -155,7 +155,7 @@ func TestWhoInitiatesAPayment(t *testing.T) {
 			ch := charge(good)
 			ch.Customer.Reference = "customer-1"
 			test.change(&ch)
-			require.Contains(t, []fsm.News{fsm.NewsSucceeded, fsm.NewsActionRequired}, charged(t, c, ch).News)
+			require.Contains(t, []fsm.Event{fsm.EventSucceeded, fsm.EventActionRequired}, charged(t, c, ch).Event)
 			in := scalars([]byte((<-got).body))
 			require.JSONEq(t, `{"OperationInitiatorType":"`+test.want+`"}`, in[objectName+"DATA"])
 			require.Equal(t, test.want == "1", in["Recurrent"] == "Y" && in["CustomerKey"] == "customer-1")

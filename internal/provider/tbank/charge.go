@@ -99,8 +99,8 @@ func language(tag string) string {
 // waits returns the outcome of a payment on the bank's page.
 func (c *Client) waits(begun answer) (gateway.Outcome, error) {
 	o, err := c.outcome(begun)
-	if o.News == fsm.NewsActionRequired || o.News == fsm.NewsProcessing {
-		o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(begun.PaymentURL)
+	if o.Event == fsm.EventActionRequired || o.Event == fsm.EventProcessing {
+		o.Event, o.NextAction = fsm.EventActionRequired, payment.Redirect(begun.PaymentURL)
 	}
 	return o, err
 }
@@ -115,13 +115,13 @@ func (c *Client) rebill(ctx context.Context, id string, ch gateway.Charge) (gate
 	switch {
 	case errors.Is(err, gateway.ErrNotSent):
 		// The payment was begun and not charged, so it must be cancelled.
-		return gateway.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: id, Failure: payment.NewFailure("not_started", "")}, nil
+		return gateway.Outcome{Event: fsm.EventSoftFailed, ProviderPaymentID: id, Failure: payment.NewFailure("not_started", "")}, nil
 	case err != nil:
 		return gateway.Outcome{}, err
-	case a.Success, standing(a.Status) == fsm.NewsFailed, standing(a.Status) == fsm.NewsSoftFailed:
+	case a.Success, standing(a.Status) == fsm.EventFailed, standing(a.Status) == fsm.EventSoftFailed:
 		o, err := c.outcome(a)
-		if o.News == fsm.NewsSoftFailed {
-			o.News, o.PageOpen = fsm.NewsFailed, false
+		if o.Event == fsm.EventSoftFailed {
+			o.Event, o.PageOpen = fsm.EventFailed, false
 		}
 		return o, err
 	case a.definitive():
@@ -132,7 +132,7 @@ func (c *Client) rebill(ctx context.Context, id string, ch gateway.Charge) (gate
 
 func refused(id string, a answer) gateway.Outcome {
 	return gateway.Outcome{
-		News: fsm.NewsFailed, Refused: true, ProviderPaymentID: id, Failure: payment.NewFailure("provider_rejected", string(a.ErrorCode)),
+		Event: fsm.EventFailed, Refused: true, ProviderPaymentID: id, Failure: payment.NewFailure("provider_rejected", string(a.ErrorCode)),
 	}
 }
 
@@ -141,7 +141,7 @@ var errCurrency = errors.New("not the terminal's currency")
 // sells returns an error unless the money has the terminal's currency, because a request names no currency.
 func (c *Client) sells(m payment.Money) error {
 	if m.Currency != c.currency {
-		return fmt.Errorf("%w: %s: %w", gateway.ErrUnfit, m.Currency, errCurrency)
+		return fmt.Errorf("%w: %s: %w", gateway.ErrUnsupportedRequest, m.Currency, errCurrency)
 	}
 	return nil
 }

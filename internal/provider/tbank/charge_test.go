@@ -21,7 +21,7 @@ func TestASavedCardIsChargedInTwoCalls(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	ch := charge(good)
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Equal(t, rub(1999), *o.Money)
 
 	begun, made := <-got, <-got
@@ -46,7 +46,7 @@ func TestTheBanksPageIsOneCall(t *testing.T) {
 	ch.Capture, ch.ReturnURL = payment.CaptureManual, ""
 	o := charged(t, c, ch)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Payee: terminal, Live: new(false),
+		Event: fsm.EventActionRequired, ProviderPaymentID: o.ProviderPaymentID, Payee: terminal, Live: new(false),
 		NextAction: payment.Redirect("https://securepay.tinkoff.ru/new/" + o.ProviderPaymentID),
 	}, o)
 	in := scalars([]byte((<-got).body))
@@ -66,7 +66,7 @@ func TestAPageWaitsForItsCustomer(t *testing.T) {
 		f.payments[o.ProviderPaymentID].status = status
 		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)
-		require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Payee: terminal, Live: new(false)}, now, status)
+		require.Equal(t, gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: o.ProviderPaymentID, Payee: terminal, Live: new(false)}, now, status)
 	}
 }
 
@@ -78,20 +78,20 @@ func TestMoneyThatTheTerminalDoesNotTakeIsNotSent(t *testing.T) {
 	ch := charge(good)
 	ch.Money = euro
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: euro, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: euro, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.Empty(t, got)
 }
 
 func TestADeclineSaysWhy(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]gateway.Outcome{
-		poor:     {News: fsm.NewsFailed, Failure: payment.NewFailure("insufficient_funds", "1051")},
-		declined: {News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "1005")},
-		unproven: {News: fsm.NewsFailed, Failure: payment.NewFailure("authentication_failed", "101")},
+		poor:     {Event: fsm.EventFailed, Failure: payment.NewFailure("insufficient_funds", "1051")},
+		declined: {Event: fsm.EventFailed, Failure: payment.NewFailure("card_declined", "1005")},
+		unproven: {Event: fsm.EventFailed, Failure: payment.NewFailure("authentication_failed", "101")},
 	} {
 		c, _ := serve(t, newFake(t))
 		o := charged(t, c, charge(token))
@@ -101,7 +101,7 @@ func TestADeclineSaysWhy(t *testing.T) {
 		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)
 		if token == unproven { // a lookup can't know that there is no page for another try
-			want.News, want.PageOpen = fsm.NewsSoftFailed, true
+			want.Event, want.PageOpen = fsm.EventSoftFailed, true
 		}
 		require.Equal(t, want, now)
 	}
@@ -113,7 +113,7 @@ func TestAPaymentThatIsNotBegunIsRefused(t *testing.T) {
 	for _, code := range []string{"204", "309", "251", "3", "9999"} {
 		for _, token := range []string{good, "redirect"} {
 			o := charged(t, says(t, `{"Success":false,"ErrorCode":"`+code+`","Message":"x","PaymentId":"0"}`), charge(token))
-			require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
+			require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestWhichErrorsOfAChargeAreDefinitive(t *testing.T) {
 		}
 		require.NoError(t, err, code)
 		require.Equal(t, gateway.Outcome{
-			News: fsm.NewsFailed, Refused: true, ProviderPaymentID: "1", Failure: payment.NewFailure("provider_rejected", code),
+			Event: fsm.EventFailed, Refused: true, ProviderPaymentID: "1", Failure: payment.NewFailure("provider_rejected", code),
 		}, o)
 	}
 }
@@ -187,11 +187,11 @@ func TestALicenceThatEndsBetweenTheCallsLeavesASoftFailure(t *testing.T) {
 	o := charged(t, c, ch)
 	require.Len(t, got, 1)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsSoftFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("not_started", ""),
+		Event: fsm.EventSoftFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("not_started", ""),
 	}, o)
 	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsFailed, over.News)
+	require.Equal(t, fsm.EventFailed, over.Event)
 }
 
 func TestErrorsKeepTheBanksTexts(t *testing.T) {

@@ -168,11 +168,11 @@ func (c *Client) answered(ctx context.Context, method string, r request, as call
 	r.TerminalKey = c.terminal
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	signed := webhooks.Delivery{Body: raw}
 	if err := c.signer.Sign(&signed); err != nil {
-		return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	as.Method, as.URL, as.Body = http.MethodPost, c.base+"/v2/"+method, signed.Body
 	as.Header = http.Header{"Content-Type": {"application/json"}}

@@ -56,7 +56,7 @@ func TestACancellationBearsItsName(t *testing.T) {
 func TestWhatIsBeingConfirmedIsNotCancelled(t *testing.T) {
 	t.Parallel()
 	c := says(t, `{"Success":true,"ErrorCode":"0","Status":"CONFIRMING","PaymentId":"1","Amount":1999}`)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, Refused: true, ProviderPaymentID: "1"}, cancel(t, c, "1"))
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, Refused: true, ProviderPaymentID: "1"}, cancel(t, c, "1"))
 }
 
 // If the customer pays between the lookup and the command, the money is refunded, and the movements show it.
@@ -73,12 +73,12 @@ func TestAPaymentThatIsPaidWhileItIsCancelledIsReversed(t *testing.T) {
 	waits := charged(t, c, charge("redirect"))
 	money := rub(1999)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "REFUNDED"), ProviderPaymentID: waits.ProviderPaymentID, Payee: terminal, Live: new(false),
-		Movements: []payment.Told{{Kind: payment.MovementCapture, Money: money}, {Kind: payment.MovementCaptureReversal, Money: money}},
+		Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "REFUNDED"), ProviderPaymentID: waits.ProviderPaymentID, Payee: terminal, Live: new(false),
+		Movements: []payment.MovementReport{{Kind: payment.MovementCapture, Money: money}, {Kind: payment.MovementCaptureReversal, Money: money}},
 	}, cancel(t, c, waits.ProviderPaymentID))
 	now, err := c.Lookup(t.Context(), waits.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, now.News)
+	require.Equal(t, fsm.EventSucceeded, now.Event)
 	require.Nil(t, now.Money, "how much is left the amount does not say")
 }
 
@@ -89,7 +89,7 @@ func TestAPaymentThatIsPaidAndNotCancelledIsPaid(t *testing.T) {
 		status := map[bool]string{true: "NEW", false: "CONFIRMED"}[r.URL.Path == "/v2/GetState"]
 		_, _ = io.WriteString(w, `{"Success":true,"ErrorCode":"0","Status":"`+status+`","PaymentId":"1","Amount":1999}`)
 	}))
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(rub(1999))}, cancel(t, c, "1"))
+	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: "1", Money: new(rub(1999))}, cancel(t, c, "1"))
 }
 
 // A payment that its customer is making can't be stopped.
@@ -105,7 +105,7 @@ func TestARefusedCancellationTellsHowThePaymentStands(t *testing.T) {
 	c, _ := serve(t, f)
 	waits := charged(t, c, charge("redirect"))
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, Refused: true, ProviderPaymentID: waits.ProviderPaymentID, Payee: terminal, Live: new(false),
+		Event: fsm.EventActionRequired, Refused: true, ProviderPaymentID: waits.ProviderPaymentID, Payee: terminal, Live: new(false),
 	}, cancel(t, c, waits.ProviderPaymentID))
 }
 
@@ -120,7 +120,7 @@ func TestACaptureThatWasMadeAlreadyIsNotRefused(t *testing.T) {
 	for range 2 {
 		o, err := c.Capture(t.Context(), cp)
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Equal(t, fsm.EventSucceeded, o.Event)
 		require.Equal(t, rub(500), *o.Money)
 		require.False(t, o.Refused)
 	}
@@ -143,7 +143,7 @@ func TestACommandThatIsUnderWayIsNotRefused(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, refused[0], o.Refused, status)
 		require.Equal(t, refused[1], cancel(t, c, "1").Refused, status)
-		require.NotEqual(t, fsm.NewsFailed, o.News)
+		require.NotEqual(t, fsm.EventFailed, o.Event)
 	}
 }
 
@@ -166,19 +166,19 @@ func TestAPartlyReleasedHoldHoldsTheRest(t *testing.T) {
 	c := says(t, `{"Success":true,"ErrorCode":"0","Status":"PARTIAL_REVERSED","PaymentId":"1","Amount":700}`)
 	o, err := c.Lookup(t.Context(), "1")
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsAuthorized, o.News)
+	require.Equal(t, fsm.EventAuthorized, o.Event)
 	require.Equal(t, rub(700), *o.Money)
 }
 
 func TestHowARefundIsAnswered(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]gateway.RefundOutcome{
-		`"Status":"REFUNDED","OriginalAmount":1999,"NewAmount":0`:            {News: fsm.NewsSucceeded, Money: new(rub(1999))},
-		`"Status":"PARTIAL_REFUNDED","OriginalAmount":1999,"NewAmount":1299`: {News: fsm.NewsSucceeded, Money: new(rub(700))},
-		`"Status":"ASYNC_REFUNDING","OriginalAmount":1999,"NewAmount":1999`:  {News: fsm.NewsProcessing},
-		`"Status":"REFUNDING"`: {News: fsm.NewsProcessing},
-		`"Status":"REVERSED","OriginalAmount":1999,"NewAmount":0`:            {News: fsm.NewsSucceeded, Money: new(rub(1999))},
-		`"Status":"PARTIAL_REVERSED","OriginalAmount":1999,"NewAmount":1299`: {News: fsm.NewsSucceeded, Money: new(rub(700))},
+		`"Status":"REFUNDED","OriginalAmount":1999,"NewAmount":0`:            {Event: fsm.EventSucceeded, Money: new(rub(1999))},
+		`"Status":"PARTIAL_REFUNDED","OriginalAmount":1999,"NewAmount":1299`: {Event: fsm.EventSucceeded, Money: new(rub(700))},
+		`"Status":"ASYNC_REFUNDING","OriginalAmount":1999,"NewAmount":1999`:  {Event: fsm.EventProcessing},
+		`"Status":"REFUNDING"`: {Event: fsm.EventProcessing},
+		`"Status":"REVERSED","OriginalAmount":1999,"NewAmount":0`:            {Event: fsm.EventSucceeded, Money: new(rub(1999))},
+		`"Status":"PARTIAL_REVERSED","OriginalAmount":1999,"NewAmount":1299`: {Event: fsm.EventSucceeded, Money: new(rub(700))},
 	} {
 		c := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":1,`+body+`}`)
 		o, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: rub(700), Left: rub(1999), IdempotencyKey: "k-refund", Permit: permit()})
@@ -197,7 +197,7 @@ func TestARefundBearsItsName(t *testing.T) {
 	for range 2 {
 		o, err := c.Refund(t.Context(), r)
 		require.NoError(t, err)
-		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.Equal(t, fsm.EventSucceeded, o.Event)
 	}
 	for range 2 {
 		<-got
@@ -233,22 +233,22 @@ func TestWhatThePaymentTellsOfARefund(t *testing.T) {
 	const old = 10*time.Minute + 1
 	rejected := payment.NewFailure("provider_rejected", "")
 	for is, want := range map[asked]any{
-		{"REFUNDED", 1999, "", 0}:                  gateway.RefundOutcome{News: fsm.NewsSucceeded},
-		{"REFUNDED", 1999, "k", 0}:                 gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k"},
-		{"REFUNDING", 1999, "", 0}:                 gateway.RefundOutcome{News: fsm.NewsProcessing},
-		{"ASYNC_REFUNDING", 1999, "k", old}:        gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "k"},
-		{"PARTIAL_REFUNDED", 1999, "k", 0}:         gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
-		{"PARTIAL_REFUNDED", 1299, "k", 0}:         gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
-		{"PARTIAL_REFUNDED", 700, "k", 0}:          gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
-		{"PARTIAL_REFUNDED", 1000, "k", 0}:         gateway.ErrNotTold,
-		{"PARTIAL_REFUNDED", 1999, "", old}:        gateway.ErrNotTold,
-		{"CONFIRMED", 1999, "k", old}:              gateway.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "k", Failure: rejected},
-		{"CONFIRMED", 1999, "k", 10 * time.Minute}: gateway.ErrNotTold,
+		{"REFUNDED", 1999, "", 0}:                  gateway.RefundOutcome{Event: fsm.EventSucceeded},
+		{"REFUNDED", 1999, "k", 0}:                 gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "k"},
+		{"REFUNDING", 1999, "", 0}:                 gateway.RefundOutcome{Event: fsm.EventProcessing},
+		{"ASYNC_REFUNDING", 1999, "k", old}:        gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: "k"},
+		{"PARTIAL_REFUNDED", 1999, "k", 0}:         gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "k", Unnamed: true},
+		{"PARTIAL_REFUNDED", 1299, "k", 0}:         gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "k", Unnamed: true},
+		{"PARTIAL_REFUNDED", 700, "k", 0}:          gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "k", Unnamed: true},
+		{"PARTIAL_REFUNDED", 1000, "k", 0}:         gateway.ErrInconclusive,
+		{"PARTIAL_REFUNDED", 1999, "", old}:        gateway.ErrInconclusive,
+		{"CONFIRMED", 1999, "k", old}:              gateway.RefundOutcome{Event: fsm.EventFailed, ProviderRefundID: "k", Failure: rejected},
+		{"CONFIRMED", 1999, "k", 10 * time.Minute}: gateway.ErrInconclusive,
 		{"CONFIRMED", 1999, "", old}:               gateway.ErrNoSuchPayment,
-		{"CONFIRMED", 1999, "", 10 * time.Minute}:  gateway.ErrNotTold,
-		{"AUTHORIZED", 1999, "k", old}:             gateway.ErrNotTold,
-		{"NEW", 1999, "k", old}:                    gateway.ErrNotTold,
-		{"X", 1999, "k", old}:                      gateway.ErrNotTold,
+		{"CONFIRMED", 1999, "", 10 * time.Minute}:  gateway.ErrInconclusive,
+		{"AUTHORIZED", 1999, "k", old}:             gateway.ErrInconclusive,
+		{"NEW", 1999, "k", old}:                    gateway.ErrInconclusive,
+		{"X", 1999, "k", old}:                      gateway.ErrInconclusive,
 	} {
 		c := says(t, fmt.Sprintf(`{"Success":true,"ErrorCode":"0","PaymentId":"1","Amount":%d,"Status":%q}`, is.amount, is.status))
 		o, err := c.LookupRefund(t.Context(), gateway.RefundRef{
@@ -273,5 +273,5 @@ func TestARefundBesideAnUnknownOneHasNoName(t *testing.T) {
 	c := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":1,"Status":"ASYNC_REFUNDING","OriginalAmount":1699,"NewAmount":999}`)
 	o, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: rub(700), Left: rub(1999), IdempotencyKey: "k-refund", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsProcessing, Money: new(rub(700))}, o)
+	require.Equal(t, gateway.RefundOutcome{Event: fsm.EventProcessing, Money: new(rub(700))}, o)
 }

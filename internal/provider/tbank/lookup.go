@@ -67,10 +67,10 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	o, err := c.outcome(now)
 	switch {
 	case err != nil:
-	case o.News == fsm.NewsSoftFailed:
-		o.News = fsm.NewsFailed
+	case o.Event == fsm.EventSoftFailed:
+		o.Event = fsm.EventFailed
 	case now.Status == "NEW":
-		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("not_started", "")
+		o.Event, o.Failure = fsm.EventSoftFailed, payment.NewFailure("not_started", "")
 	}
 	return o, err
 }
@@ -80,8 +80,8 @@ var errListed = errors.New("the bank lists a payment and does not know it")
 
 // rank returns how near a payment is to captured money. A payment in 3-D Secure is nearer than a payment on the page.
 func rank(status string) int {
-	near := 2 * slices.Index([]fsm.News{
-		fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded,
+	near := 2 * slices.Index([]fsm.Event{
+		fsm.EventFailed, fsm.EventSoftFailed, fsm.EventActionRequired, fsm.EventProcessing, fsm.EventAuthorized, fsm.EventSucceeded,
 	}, standing(status))
 	if status == "3DS_CHECKING" {
 		near++

@@ -21,16 +21,16 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{password}})
 	require.NoError(t, err)
-	news := map[webhooks.Kind]fsm.News{
-		webhooks.KindProcessing: fsm.NewsProcessing, webhooks.KindActionRequired: fsm.NewsActionRequired,
-		webhooks.KindAuthorized: fsm.NewsAuthorized, webhooks.KindSucceeded: fsm.NewsSucceeded,
-		webhooks.KindSoftFailed: fsm.NewsSoftFailed, webhooks.KindFailed: fsm.NewsFailed,
-		webhooks.KindIgnored: fsm.NewsProcessing, // an unknown status
+	news := map[webhooks.Kind]fsm.Event{
+		webhooks.KindProcessing: fsm.EventProcessing, webhooks.KindActionRequired: fsm.EventActionRequired,
+		webhooks.KindAuthorized: fsm.EventAuthorized, webhooks.KindSucceeded: fsm.EventSucceeded,
+		webhooks.KindSoftFailed: fsm.EventSoftFailed, webhooks.KindFailed: fsm.EventFailed,
+		webhooks.KindIgnored: fsm.EventProcessing, // an unknown status
 	}
-	asked := map[string]fsm.News{
-		"NEW": fsm.NewsActionRequired, "FORM_SHOWED": fsm.NewsActionRequired,
-		"PARTIAL_REVERSED": fsm.NewsAuthorized, "REFUNDING": fsm.NewsSucceeded, "ASYNC_REFUNDING": fsm.NewsSucceeded,
-		"PARTIAL_REFUNDED": fsm.NewsSucceeded, "REFUNDED": fsm.NewsSucceeded,
+	asked := map[string]fsm.Event{
+		"NEW": fsm.EventActionRequired, "FORM_SHOWED": fsm.EventActionRequired,
+		"PARTIAL_REVERSED": fsm.EventAuthorized, "REFUNDING": fsm.EventSucceeded, "ASYNC_REFUNDING": fsm.EventSucceeded,
+		"PARTIAL_REFUNDED": fsm.EventSucceeded, "REFUNDED": fsm.EventSucceeded,
 	}
 	for _, status := range []string{
 		"NEW", "FORM_SHOWED", "AUTHORIZING", "3DS_CHECKING", "3DS_CHECKED", "AUTHORIZED", "CONFIRMING", "CONFIRMED", "AUTH_FAIL", "REJECTED",
@@ -57,13 +57,13 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 					continue
 				}
 			}
-			require.Equal(t, want, o.News, "%s %s", status, code)
+			require.Equal(t, want, o.Event, "%s %s", status, code)
 			require.Equal(t, e.PageOpen, o.PageOpen, "%s %s", status, code)
 			require.Equal(t, status == "AUTH_FAIL", o.PageOpen, "%s %s", status, code)
 			require.Equal(t, "12345678901234567890", o.ProviderPaymentID)
 			var refunds []gateway.RefundOutcome
 			if status == "REFUNDED" { // a partial refund shows neither its amount nor an id
-				refunds = []gateway.RefundOutcome{{News: fsm.NewsSucceeded, Whole: true}}
+				refunds = []gateway.RefundOutcome{{Event: fsm.EventSucceeded, Whole: true}}
 			}
 			require.Equal(t, refunds, o.Refunds, status)
 			if e.Kind == webhooks.KindFailed || e.Kind == webhooks.KindSoftFailed {
@@ -125,7 +125,7 @@ func TestFindTakesThePageThatIsOpen(t *testing.T) {
 	}
 	found, err := c.Find(t.Context(), attempt)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: "2", Payee: terminal, Live: new(false)}, found)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventActionRequired, ProviderPaymentID: "2", Payee: terminal, Live: new(false)}, found)
 }
 
 // The answer to Init was lost, so the customer can't open the page. The payment must be cancelled.
@@ -137,9 +137,9 @@ func TestFindGivesUpWhatNobodyCanPay(t *testing.T) {
 	found, err := c.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsSoftFailed, ProviderPaymentID: begun.ProviderPaymentID, Payee: terminal, Live: new(false), Failure: payment.NewFailure("not_started", ""),
+		Event: fsm.EventSoftFailed, ProviderPaymentID: begun.ProviderPaymentID, Payee: terminal, Live: new(false), Failure: payment.NewFailure("not_started", ""),
 	}, found)
-	require.Equal(t, fsm.NewsFailed, cancel(t, c, found.ProviderPaymentID).News)
+	require.Equal(t, fsm.EventFailed, cancel(t, c, found.ProviderPaymentID).Event)
 }
 
 // A saved card failed 3-D Secure, and the answer to the charge was lost. The payment has no page for another try, and
@@ -151,7 +151,7 @@ func TestFindFailsASavedCardThatNobodyCanTryAgain(t *testing.T) {
 	made := charged(t, c, ch)
 	found, err := c.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsFailed, found.News)
+	require.Equal(t, fsm.EventFailed, found.Event)
 	require.True(t, found.PageOpen, "of a payment that the shop has begun, the page's address is known")
 	found.PageOpen = false
 	require.Equal(t, made, found)
@@ -161,9 +161,9 @@ func TestFindFailsASavedCardThatNobodyCanTryAgain(t *testing.T) {
 // A card that is being charged is under way, so it is waited for.
 func TestFindTakesThePaymentThatTheBankWorksAt(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[string]fsm.News{
-		"AUTHORIZING": fsm.NewsProcessing, "CONFIRMING": fsm.NewsProcessing, "3DS_CHECKED": fsm.NewsProcessing, "AUTHORIZED": fsm.NewsAuthorized,
-		"3DS_CHECKING": fsm.NewsActionRequired, "FORM_SHOWED": fsm.NewsActionRequired,
+	for status, want := range map[string]fsm.Event{
+		"AUTHORIZING": fsm.EventProcessing, "CONFIRMING": fsm.EventProcessing, "3DS_CHECKED": fsm.EventProcessing, "AUTHORIZED": fsm.EventAuthorized,
+		"3DS_CHECKING": fsm.EventActionRequired, "FORM_SHOWED": fsm.EventActionRequired,
 	} {
 		f := serving(nil)
 		c, _ := serve(t, f)
@@ -173,7 +173,7 @@ func TestFindTakesThePaymentThatTheBankWorksAt(t *testing.T) {
 		}
 		found, err := c.Find(t.Context(), attempt)
 		require.NoError(t, err)
-		require.Equal(t, want, found.News, status)
+		require.Equal(t, want, found.Event, status)
 		require.Equal(t, status == "FORM_SHOWED", found.ProviderPaymentID == "1", status)
 	}
 }
@@ -209,7 +209,7 @@ func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{"Success":false,"ErrorCode":"255"}`, `{"Success":false,"ErrorCode":"335"}`} {
 		_, err := says(t, body).LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "1"})
-		require.ErrorIs(t, err, gateway.ErrNotTold, body)
+		require.ErrorIs(t, err, gateway.ErrInconclusive, body)
 		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, body)
 	}
 }

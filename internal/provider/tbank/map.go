@@ -15,7 +15,7 @@ func (c *Client) outcome(a answer) (gateway.Outcome, error) {
 	if a.PaymentID == "" || a.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: string(a.PaymentID), Payee: a.TerminalKey, News: standing(a.Status)}
+	o := gateway.Outcome{ProviderPaymentID: string(a.PaymentID), Payee: a.TerminalKey, Event: standing(a.Status)}
 	if strings.HasSuffix(a.TerminalKey, "DEMO") { // other terminals may belong to the test host too
 		o.Live = new(false)
 	}
@@ -25,11 +25,11 @@ func (c *Client) outcome(a answer) (gateway.Outcome, error) {
 	}
 	if a.Status == "REFUNDED" {
 		// The state shows a full refund. For a partial refund the bank documents no amount, and no refund has an id.
-		o.Refunds = []gateway.RefundOutcome{{News: fsm.NewsSucceeded, Whole: true}}
+		o.Refunds = []gateway.RefundOutcome{{Event: fsm.EventSucceeded, Whole: true}}
 	}
-	if o.News == fsm.NewsFailed || o.News == fsm.NewsSoftFailed {
+	if o.Event == fsm.EventFailed || o.Event == fsm.EventSoftFailed {
 		o.Failure = payment.NewFailure(hooks.FailureCode(a.Status, string(a.ErrorCode)))
-		o.PageOpen = o.News == fsm.NewsSoftFailed // one failed try on the bank's page; REJECTED is final
+		o.PageOpen = o.Event == fsm.EventSoftFailed // one failed try on the bank's page; REJECTED is final
 	}
 	return o, nil
 }
@@ -45,18 +45,18 @@ func (c *Client) money(minor *int64) *payment.Money {
 // standing maps a status as package webhooks does, except for a payment that waits on the bank's page. That payment has
 // another time limit than processing at the bank. Refunded money was captured before; the amount does not show how much
 // is left. An unrecognized status is processing.
-func standing(status string) fsm.News {
+func standing(status string) fsm.Event {
 	switch status {
 	case "NEW", "FORM_SHOWED", "3DS_CHECKING":
-		return fsm.NewsActionRequired
+		return fsm.EventActionRequired
 	case "AUTHORIZED", "PARTIAL_REVERSED":
-		return fsm.NewsAuthorized
+		return fsm.EventAuthorized
 	case "CONFIRMED", "REFUNDING", "ASYNC_REFUNDING", "PARTIAL_REFUNDED", "REFUNDED":
-		return fsm.NewsSucceeded
+		return fsm.EventSucceeded
 	case "AUTH_FAIL":
-		return fsm.NewsSoftFailed
+		return fsm.EventSoftFailed
 	case "REJECTED", "REVERSED", "CANCELED", "DEADLINE_EXPIRED", "ATTEMPTS_EXPIRED":
-		return fsm.NewsFailed
+		return fsm.EventFailed
 	}
-	return fsm.NewsProcessing
+	return fsm.EventProcessing
 }

@@ -33,7 +33,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		return gateway.RefundOutcome{}, errNameless
 	case a.Success:
 		o := c.paidBack(a, r.IdempotencyKey)
-		if o.News == fsm.NewsProcessing && a.OriginalAmount != nil && *a.OriginalAmount != r.Left.Minor {
+		if o.Event == fsm.EventProcessing && a.OriginalAmount != nil && *a.OriginalAmount != r.Left.Minor {
 			// The payment has another refund, which its state shows as well.
 			o.ProviderRefundID = ""
 		}
@@ -45,7 +45,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 }
 
 func (c *Client) paidBack(a answer, key string) gateway.RefundOutcome {
-	o := gateway.RefundOutcome{News: refundNews(a.Status), ProviderRefundID: cmp.Or(a.ExternalRequestID, key)}
+	o := gateway.RefundOutcome{Event: refundNews(a.Status), ProviderRefundID: cmp.Or(a.ExternalRequestID, key)}
 	if a.OriginalAmount != nil && a.NewAmount != nil && *a.OriginalAmount > *a.NewAmount {
 		back := *a.OriginalAmount - *a.NewAmount
 		o.Money = c.money(&back)
@@ -54,15 +54,15 @@ func (c *Client) paidBack(a answer, key string) gateway.RefundOutcome {
 }
 
 // refundNews maps the status of a payment with a requested refund. A released hold counts as refunded.
-func refundNews(status string) fsm.News {
+func refundNews(status string) fsm.Event {
 	switch status {
 	case "REFUNDED", "PARTIAL_REFUNDED", "REVERSED", "PARTIAL_REVERSED":
-		return fsm.NewsSucceeded
+		return fsm.EventSucceeded
 	}
-	return fsm.NewsProcessing
+	return fsm.EventProcessing
 }
 
-var errNoLookup = fmt.Errorf("%w: T-Bank can't be asked for a refund, and the payment leaves it open", gateway.ErrNotTold)
+var errNoLookup = fmt.Errorf("%w: T-Bank can't be asked for a refund, and the payment leaves it open", gateway.ErrInconclusive)
 
 // refundShows is our limit for the time until a payment shows its refund. The bank documents no time, and executes some
 // refunds later.
@@ -82,15 +82,15 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	o := gateway.RefundOutcome{ProviderRefundID: r.ProviderRefundID}
 	switch taken := r.ProviderRefundID != ""; {
 	case a.Status == "REFUNDED":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case a.Status == "REFUNDING", a.Status == "ASYNC_REFUNDING":
-		o.News = fsm.NewsProcessing
+		o.Event = fsm.EventProcessing
 	case a.Status == "PARTIAL_REFUNDED" && taken && mayBe(a.Amount, r):
-		o.News, o.Unnamed = fsm.NewsSucceeded, true
+		o.Event, o.Unnamed = fsm.EventSucceeded, true
 	case a.Status != "CONFIRMED", r.Age <= refundShows:
 		return gateway.RefundOutcome{}, errNoLookup
 	case taken:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", "")
 	default:
 		return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 	}

@@ -37,7 +37,7 @@ func suite() providertest.Suite {
 		Fake:       newFake,
 		Tokens:     providertest.Tokens{Success: good, Decline: declined, Redirect: "redirect", None: unknown},
 		Stored:     providertest.Stored{Token: good, Owner: savedFor},
-		Declined:   fsm.NewsFailed,
+		Declined:   fsm.EventFailed,
 		NoCurrency: true,
 		NoPayment:  "9999999",
 	}

@@ -69,8 +69,8 @@ func line(r table.Row) (*gateway.Entry, error) {
 
 // movement returns the money movement of an operation, named as in lookups and webhooks. A capture is a total of its
 // payment. A refund has the id that we assigned.
-func movement(r table.Row) (*payment.Told, error) {
-	told := payment.Told{Kind: payment.MovementCapture}
+func movement(r table.Row) (*payment.MovementReport, error) {
+	told := payment.MovementReport{Kind: payment.MovementCapture}
 	switch r.Text(columnStatus) {
 	case "CONFIRMED":
 	case "REFUNDED", "PARTIAL_REFUNDED":

@@ -35,13 +35,13 @@ func TestStatement(t *testing.T) {
 	require.Equal(t, []gateway.Entry{
 		{
 			ID: "700001", Payment: "700001", References: []string{"att_1"}, Payout: "77", Fee: money(70), Net: money(1929),
-			Movement: payment.Told{Kind: payment.MovementCapture, Money: rub(1999), At: at},
+			Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: rub(1999), At: at},
 		},
 		{
 			ID: "k-refund", Payment: "700001", References: []string{"att_1"}, Payout: "78", Fee: money(10), Net: money(-510),
-			Movement: payment.Told{Kind: payment.MovementRefund, ID: "k-refund", Money: rub(500), At: at.Add(time.Hour)},
+			Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: "k-refund", Money: rub(500), At: at.Add(time.Hour)},
 		},
-		{ID: "k-2", Payment: "700003", Movement: payment.Told{Kind: payment.MovementRefund, ID: "k-2", Money: rub(100)}},
+		{ID: "k-2", Payment: "700003", Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: "k-2", Money: rub(100)}},
 	}, got)
 }
 
@@ -59,8 +59,8 @@ func TestStatementAndCallsAgree(t *testing.T) {
 	require.NoError(t, err)
 	report := gateway.FromOutcome(paid, payment.Cause{Kind: payment.CauseCheck})
 	require.Equal(t, []any{report.Payment, report.Movements[0]}, []any{got[0].Payment, got[0].Movement})
-	refunded := refund.Movements(payment.RefundTold{ProviderID: made.ProviderRefundID, Says: made.News, Money: made.Money}, &payment.Attempt{}, nil)
-	require.Equal(t, []payment.Told{got[1].Movement}, refunded)
+	refunded := refund.Movements(payment.RefundReport{ProviderID: made.ProviderRefundID, Event: made.Event, Money: made.Money}, &payment.Attempt{}, nil)
+	require.Equal(t, []payment.MovementReport{got[1].Movement}, refunded)
 }
 
 func TestStatementLinesThatCantBeRead(t *testing.T) {

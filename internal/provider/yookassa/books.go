@@ -57,18 +57,18 @@ type listedPayment struct {
 
 func (p listedPayment) entries(in gateway.Span) ([]gateway.Entry, error) {
 	o, err := outcome(p.object)
-	if err == nil && o.News == fsm.NewsSucceeded && p.CapturedAt.IsZero() {
+	if err == nil && o.Event == fsm.EventSucceeded && p.CapturedAt.IsZero() {
 		err = errDateless
 	}
 	if err != nil {
 		return nil, fmt.Errorf("payment %s: %w", p.ID, err)
 	}
-	if o.News != fsm.NewsSucceeded || !in.Has(p.CapturedAt) {
+	if o.Event != fsm.EventSucceeded || !in.Has(p.CapturedAt) {
 		return nil, nil
 	}
 	e := gateway.Entry{
 		ID: p.ID, Payment: p.ID, References: o.References, Order: payment.OrderID(p.Metadata["order_id"]), Payee: o.Payee, Live: o.Live,
-		Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: p.CapturedAt.UTC()},
+		Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: *o.Money, At: p.CapturedAt.UTC()},
 	}
 	if e.Fee, e.Net, err = income(*o.Money, p.Income); err != nil {
 		return nil, fmt.Errorf("income of payment %s: %w", p.ID, err)
@@ -101,12 +101,12 @@ func (r listedRefund) entries(in gateway.Span) ([]gateway.Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("refund %s: %w", r.ID, err)
 	}
-	if o.News != fsm.NewsSucceeded || r.PaymentID == "" || !in.Has(r.CreatedAt) {
+	if o.Event != fsm.EventSucceeded || r.PaymentID == "" || !in.Has(r.CreatedAt) {
 		return nil, nil
 	}
 	e := gateway.Entry{
 		ID: r.ID, Payment: r.PaymentID,
-		Movement: payment.Told{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: r.CreatedAt.UTC()},
+		Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: r.CreatedAt.UTC()},
 	}
 	if ours := r.Metadata["payment_attempt_id"]; ours != "" {
 		e.References = []string{ours}

@@ -63,7 +63,7 @@ func booked(t *testing.T) providertest.Booked {
 		}
 		e := gateway.Entry{
 			ID: made.id, Payment: made.id, References: []string{made.metadata["payment_attempt_id"]}, Order: "A-1", Payee: shop, Live: new(false),
-			Movement: payment.Told{Kind: payment.MovementCapture, Money: rub(1999), At: at},
+			Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: rub(1999), At: at},
 		}
 		if i != 3 {
 			fee, net := rub(70), rub(1929)
@@ -81,7 +81,7 @@ func booked(t *testing.T) providertest.Booked {
 		if status == "succeeded" {
 			want = append(want, gateway.Entry{
 				ID: made.id, Payment: made.payment, References: []string{"att_0"},
-				Movement: payment.Told{Kind: payment.MovementRefund, ID: made.id, Money: rub(100), At: at},
+				Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: made.id, Money: rub(100), At: at},
 			})
 		}
 	}

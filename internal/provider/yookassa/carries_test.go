@@ -60,7 +60,7 @@ func TestAReceiptIsSentWithThePayment(t *testing.T) {
 	t.Parallel()
 	c, _, got := described(t)
 	c.TaxSystem = 2
-	require.Equal(t, fsm.NewsSucceeded, charged(t, c, ticket("one-time")).News)
+	require.Equal(t, fsm.EventSucceeded, charged(t, c, ticket("one-time")).Event)
 	sent := (<-got).body
 	require.JSONEq(t, `{"tax_system_code": 2, "customer": {"email": "jane@shop.example", "phone": "79000000000", "full_name": "Jane Doe"}, "items": [
 		{"description": "Ticket", "quantity": 2, "amount": {"value": "7.50", "currency": "RUB"}, "vat_code": 1,
@@ -95,7 +95,7 @@ func TestAReceiptOfAPart(t *testing.T) {
 		ProviderPaymentID: held.ProviderPaymentID, Money: rub(100), Receipt: whole.Part(100), IdempotencyKey: "k-refund", Permit: permit(),
 	})
 	require.NoError(t, err)
-	require.Equal(t, fsm.NewsSucceeded, r.News)
+	require.Equal(t, fsm.EventSucceeded, r.Event)
 	require.Contains(t, member(t, (<-got).body, "receipt"), `"amount":{"value":"0.75","currency":"RUB"}`)
 }
 
@@ -123,7 +123,7 @@ func TestHowTheCustomerConfirms(t *testing.T) {
 			ch := charge(token)
 			ch.MethodType, ch.Customer.Phone = c.method, "+79000000000"
 			o := charged(t, client, ch)
-			require.Equal(t, fsm.NewsActionRequired, o.News)
+			require.Equal(t, fsm.EventActionRequired, o.Event)
 			sent := (<-got).body
 			require.JSONEq(t, c.confirmation, member(t, sent, "confirmation"))
 			require.JSONEq(t, c.sent, member(t, sent, "payment_method_data"))
@@ -136,7 +136,7 @@ func TestHowTheCustomerConfirms(t *testing.T) {
 			f.confirm(o.ProviderPaymentID)
 			now, err := client.Lookup(t.Context(), o.ProviderPaymentID)
 			require.NoError(t, err)
-			require.Equal(t, fsm.NewsSucceeded, now.News)
+			require.Equal(t, fsm.EventSucceeded, now.Event)
 			require.Nil(t, now.NextAction)
 		})
 	}
@@ -158,7 +158,7 @@ func TestASavedMethodIsChargedByTheMerchant(t *testing.T) {
 
 	again := charge(savedMethod)
 	again.Unattended, again.Save, again.ReturnURL = true, true, ""
-	require.Equal(t, fsm.NewsSucceeded, charged(t, c, again).News)
+	require.Equal(t, fsm.EventSucceeded, charged(t, c, again).Event)
 	sent := (<-got).body
 	require.JSONEq(t, `"`+savedMethod+`"`, member(t, sent, "payment_method_id"))
 	require.JSONEq(t, `null`, member(t, sent, "confirmation"))

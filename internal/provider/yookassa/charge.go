@@ -53,7 +53,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case refused == nil:
 		return outcome(made)
 	}
-	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
 }
 
 func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {

@@ -20,7 +20,7 @@ func TestAChargeIsOnePayment(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	ch := charge("+u7PDjMTkf08NtD66P6+eYWa2yjU3gsSIhOOO+OWsOg=")
 	o := charged(t, c, ch)
-	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
 	require.Equal(t, rub(1999), *o.Money)
 
 	sent := <-got
@@ -41,14 +41,14 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 		token  string
 		change func(*gateway.Charge)
 		want   string
-		news   fsm.News
+		news   fsm.Event
 	}{
-		"manual":                  {"one-time", func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, `{"capture":false}`, fsm.NewsAuthorized},
-		"nowhere to return to":    {"one-time", func(c *gateway.Charge) { c.ReturnURL = "" }, `{"confirmation":null}`, fsm.NewsSucceeded},
-		"saved method":            {savedMethod, nil, `{"payment_method_id":"` + savedMethod + `","payment_token":null,"confirmation":null}`, fsm.NewsSucceeded},
-		"a method, on their page": {"sbp", nil, `{"payment_method_data":{"type":"sbp"},"payment_token":null}`, fsm.NewsActionRequired},
-		"any, on their page":      {"redirect", nil, `{"payment_method_data":null,"payment_token":null,"payment_method_id":null}`, fsm.NewsActionRequired},
-		"another currency":        {"one-time", func(c *gateway.Charge) { c.Money = payment.Money{Minor: 5, Currency: "KZT"} }, `{"amount":{"value":"0.05","currency":"KZT"}}`, fsm.NewsSucceeded},
+		"manual":                  {"one-time", func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, `{"capture":false}`, fsm.EventAuthorized},
+		"nowhere to return to":    {"one-time", func(c *gateway.Charge) { c.ReturnURL = "" }, `{"confirmation":null}`, fsm.EventSucceeded},
+		"saved method":            {savedMethod, nil, `{"payment_method_id":"` + savedMethod + `","payment_token":null,"confirmation":null}`, fsm.EventSucceeded},
+		"a method, on their page": {"sbp", nil, `{"payment_method_data":{"type":"sbp"},"payment_token":null}`, fsm.EventActionRequired},
+		"any, on their page":      {"redirect", nil, `{"payment_method_data":null,"payment_token":null,"payment_method_id":null}`, fsm.EventActionRequired},
+		"another currency":        {"one-time", func(c *gateway.Charge) { c.Money = payment.Money{Minor: 5, Currency: "KZT"} }, `{"amount":{"value":"0.05","currency":"KZT"}}`, fsm.EventSucceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +57,7 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 			if c.change != nil {
 				c.change(&ch)
 			}
-			require.Equal(t, c.news, charged(t, client, ch).News)
+			require.Equal(t, c.news, charged(t, client, ch).Event)
 			var sent, want map[string]any
 			require.NoError(t, json.Unmarshal([]byte((<-got).body), &sent))
 			require.NoError(t, json.Unmarshal([]byte(c.want), &want))
@@ -89,7 +89,7 @@ func TestAPageWithoutAReturnAddressIsRefused(t *testing.T) {
 	ch := charge("redirect")
 	ch.ReturnURL = ""
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "invalid_request"),
+		Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "invalid_request"),
 	}, charged(t, c, ch))
 }
 
@@ -100,11 +100,11 @@ func TestAnAmountOfNoCurrencyIsNotSent(t *testing.T) {
 	ch := charge("one-time")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: odd, Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.Empty(t, got)
 }
 
@@ -113,7 +113,7 @@ func TestADeclineIsFinalAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	o := charged(t, c, charge("poor"))
-	require.Equal(t, fsm.NewsFailed, o.News)
+	require.Equal(t, fsm.EventFailed, o.Event)
 	require.False(t, o.Refused)
 	require.NotEmpty(t, o.ProviderPaymentID)
 	require.Equal(t, payment.NewFailure("insufficient_funds", "insufficient_funds"), o.Failure)
@@ -130,7 +130,7 @@ func TestARefusalIsDefinitive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := charged(t, says(t, c.status, `{"type":"error","id":"x","code":"`+c.code+`","description":"No.","parameter":"payment_token"}`), charge("x"))
-			require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code)}, o)
+			require.Equal(t, gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code)}, o)
 		})
 	}
 }

@@ -20,7 +20,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 		return c.lookupInvoice(ctx, id)
 	}
 	o, found, err := c.standing(ctx, id)
-	if err != nil || o.News != fsm.NewsSucceeded || found.Refunded == nil {
+	if err != nil || o.Event != fsm.EventSucceeded || found.Refunded == nil {
 		return o, err
 	}
 	err = c.eachRefund(ctx, found.ID, func(r refund) (bool, error) {
@@ -51,7 +51,7 @@ func (c *Client) lookupInvoice(ctx context.Context, id string) (gateway.Outcome,
 	case found.ID != id:
 		return gateway.Outcome{}, errNameless
 	case found.Payment.ID == "":
-		return gateway.Outcome{News: fsm.NewsActionRequired, Container: id, References: []string{id}}, nil
+		return gateway.Outcome{Event: fsm.EventActionRequired, Container: id, References: []string{id}}, nil
 	}
 	return c.Lookup(ctx, found.Payment.ID)
 }

@@ -23,26 +23,26 @@ func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	money := rub(1999)
 	for members, want := range map[string]gateway.Outcome{
-		`"status":"pending","confirmation":{"type":"redirect","confirmation_url":"https://b/x"}`: {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://b/x")},
+		`"status":"pending","confirmation":{"type":"redirect","confirmation_url":"https://b/x"}`: {Event: fsm.EventActionRequired, NextAction: payment.Redirect("https://b/x")},
 		`"status":"pending","confirmation":{"type":"qr","confirmation_data":"x"}`: {
-			News: fsm.NewsActionRequired, NextAction: &payment.NextAction{Type: payment.ActionDisplay, Data: []byte(`{"confirmation_data":"x","type":"qr"}`)},
+			Event: fsm.EventActionRequired, NextAction: &payment.NextAction{Type: payment.ActionDisplay, Data: []byte(`{"confirmation_data":"x","type":"qr"}`)},
 		},
 		`"status":"pending","confirmation":{"type":"embedded","confirmation_token":"ct-1"}`: {
-			News: fsm.NewsActionRequired, NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: []byte(`{"confirmation_token":"ct-1"}`)},
+			Event: fsm.EventActionRequired, NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: []byte(`{"confirmation_token":"ct-1"}`)},
 		},
 		`"status":"pending","confirmation":{"type":"external"}`: {
-			News: fsm.NewsActionRequired, NextAction: &payment.NextAction{Type: payment.ActionDisplay, Data: []byte(`{"type":"external"}`)},
+			Event: fsm.EventActionRequired, NextAction: &payment.NextAction{Type: payment.ActionDisplay, Data: []byte(`{"type":"external"}`)},
 		},
-		`"status":"pending","confirmation":{"type":"qr"}`:                           {News: fsm.NewsProcessing},
-		`"status":"pending"`:                                                        {News: fsm.NewsProcessing},
-		`"status":"marinating"`:                                                     {News: fsm.NewsProcessing},
-		`"status":"waiting_for_capture"`:                                            {News: fsm.NewsAuthorized, Money: &money},
-		`"status":"succeeded","metadata":{"order_id":null}`:                         {News: fsm.NewsSucceeded, Money: &money},
-		`"status":"succeeded","refunded_amount":{"value":"19.99","currency":"RUB"}`: {News: fsm.NewsSucceeded, Money: &money},
-		`"status":"succeeded","metadata":{"payment_attempt_id":"ours"}`:             {News: fsm.NewsSucceeded, Money: &money, References: []string{"ours"}},
-		`"status":"canceled"`:                                                       {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"pending","confirmation":{"type":"qr"}`:                           {Event: fsm.EventProcessing},
+		`"status":"pending"`:                                                        {Event: fsm.EventProcessing},
+		`"status":"marinating"`:                                                     {Event: fsm.EventProcessing},
+		`"status":"waiting_for_capture"`:                                            {Event: fsm.EventAuthorized, Money: &money},
+		`"status":"succeeded","metadata":{"order_id":null}`:                         {Event: fsm.EventSucceeded, Money: &money},
+		`"status":"succeeded","refunded_amount":{"value":"19.99","currency":"RUB"}`: {Event: fsm.EventSucceeded, Money: &money},
+		`"status":"succeeded","metadata":{"payment_attempt_id":"ours"}`:             {Event: fsm.EventSucceeded, Money: &money, References: []string{"ours"}},
+		`"status":"canceled"`:                                                       {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "")},
 		`"status":"canceled","cancellation_details":{"party":"yoo_money","reason":"expired_on_confirmation"}`: {
-			News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "expired_on_confirmation"),
+			Event: fsm.EventFailed, Failure: payment.NewFailure("expired", "expired_on_confirmation"),
 		},
 	} {
 		c := says(t, http.StatusOK, `{"id":"1","amount":{"value":"19.99","currency":"RUB"},`+members+`}`)
@@ -58,8 +58,8 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
 	v, err := hooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	require.NoError(t, err)
-	news := map[webhooks.Kind]fsm.News{
-		webhooks.KindAuthorized: fsm.NewsAuthorized, webhooks.KindSucceeded: fsm.NewsSucceeded, webhooks.KindFailed: fsm.NewsFailed,
+	news := map[webhooks.Kind]fsm.Event{
+		webhooks.KindAuthorized: fsm.EventAuthorized, webhooks.KindSucceeded: fsm.EventSucceeded, webhooks.KindFailed: fsm.EventFailed,
 	}
 	// These are the reasons of YooKassa's description, and one other.
 	reasons := []string{
@@ -79,7 +79,7 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 			require.NoError(t, err)
 			o, err := says(t, http.StatusOK, object).Lookup(t.Context(), "1")
 			require.NoError(t, err)
-			require.Equal(t, news[events[0].Kind], o.News)
+			require.Equal(t, news[events[0].Kind], o.Event)
 			require.Equal(t, events[0].ProviderPaymentID, o.ProviderPaymentID)
 			if o.Failure != nil {
 				require.Equal(t, payment.NewFailure(events[0].FailureCode, events[0].ProviderCode), o.Failure)
@@ -187,13 +187,13 @@ func TestASearchThatBreaksOffIsNoAnswer(t *testing.T) {
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
 	for members, want := range map[string]gateway.RefundOutcome{
-		`"status":"pending"`:                                   {News: fsm.NewsProcessing},
-		`"status":"marinating"`:                                {News: fsm.NewsProcessing},
-		`"status":"succeeded"`:                                 {News: fsm.NewsSucceeded},
-		`"status":"succeeded","metadata":{"refund_id":"ours"}`: {News: fsm.NewsSucceeded, Reference: "ours"},
-		`"status":"canceled"`:                                  {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"pending"`:                                   {Event: fsm.EventProcessing},
+		`"status":"marinating"`:                                {Event: fsm.EventProcessing},
+		`"status":"succeeded"`:                                 {Event: fsm.EventSucceeded},
+		`"status":"succeeded","metadata":{"refund_id":"ours"}`: {Event: fsm.EventSucceeded, Reference: "ours"},
+		`"status":"canceled"`:                                  {Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "")},
 		`"status":"canceled","cancellation_details":{"party":"refund_network","reason":"rejected_by_payee"}`: {
-			News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "rejected_by_payee"),
+			Event: fsm.EventFailed, Failure: payment.NewFailure("provider_rejected", "rejected_by_payee"),
 		},
 	} {
 		c := says(t, http.StatusOK, `{"id":"r1","payment_id":"1","amount":{"value":"5.00","currency":"RUB"},`+members+`}`)
@@ -246,11 +246,11 @@ func TestOnePayment(t *testing.T) {
 		"/v3/invoices/in-0": `{"id":"in-0","status":"pending"}`,
 	}
 	c, _ = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, answers[r.URL.Path]) }))
-	reported := gateway.Outcome{News: fsm.NewsActionRequired, Container: invoice, References: []string{invoice}}
+	reported := gateway.Outcome{Event: fsm.EventActionRequired, Container: invoice, References: []string{invoice}}
 	providertest.NamedAlike(t, providertest.Paid{Provider: c, Charged: reported, Webhook: event(object)})
 	_, err = c.Cancel(t.Context(), gateway.Cancel{Container: invoice, Permit: permit()})
 	require.ErrorIs(t, err, gateway.ErrUnsupported)
 	unpaid, err := c.Lookup(t.Context(), "in-0")
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Container: "in-0", References: []string{"in-0"}}, unpaid)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventActionRequired, Container: "in-0", References: []string{"in-0"}}, unpaid)
 }

@@ -51,7 +51,7 @@ func outcome(p object) (gateway.Outcome, error) {
 	if p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.Invoice.ID, Payee: p.Recipient.AccountID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, Container: p.Invoice.ID, Payee: p.Recipient.AccountID, Event: fsm.EventProcessing}
 	if p.Test != nil {
 		o.Live = new(!*p.Test)
 	}
@@ -64,16 +64,16 @@ func outcome(p object) (gateway.Outcome, error) {
 	switch p.Status {
 	case "pending":
 		if next := p.Confirmation.action(); next != nil {
-			o.News, o.NextAction = fsm.NewsActionRequired, next
+			o.Event, o.NextAction = fsm.EventActionRequired, next
 		}
 	case "waiting_for_capture":
-		o.News, o.Saved = fsm.NewsAuthorized, p.Method.saved()
+		o.Event, o.Saved = fsm.EventAuthorized, p.Method.saved()
 		o.Money, err = p.Amount.money()
 	case "succeeded":
-		o.News, o.Saved = fsm.NewsSucceeded, p.Method.saved()
+		o.Event, o.Saved = fsm.EventSucceeded, p.Method.saved()
 		o.Money, err = p.Amount.money()
 	case "canceled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(p.CancellationDetails.Reason))
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure(hooks.FailureCode(p.CancellationDetails.Reason))
 	}
 	return o, err
 }
@@ -92,12 +92,12 @@ func refundOutcome(r refund) (gateway.RefundOutcome, error) {
 	if r.ID == "" || r.Status == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: r.Metadata["refund_id"], News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: r.Metadata["refund_id"], Event: fsm.EventProcessing}
 	switch r.Status {
 	case "succeeded":
-		o.News = fsm.NewsSucceeded
+		o.Event = fsm.EventSucceeded
 	case "canceled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", r.CancellationDetails.Reason)
+		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("provider_rejected", r.CancellationDetails.Reason)
 	}
 	var err error
 	o.Money, err = r.Amount.money()

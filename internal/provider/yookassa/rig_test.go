@@ -30,7 +30,7 @@ func suite() providertest.Suite {
 		Fake:            newFake,
 		Tokens:          providertest.Tokens{Success: "good+u7PDj/OWsOg=", Decline: "declined", Redirect: "redirect", None: "nobody"},
 		Stored:          providertest.Stored{Token: savedMethod, Owner: savedFor},
-		Declined:        fsm.NewsFailed,
+		Declined:        fsm.EventFailed,
 		CancelsOnlyHeld: true,
 		NoPayment:       "215d8da0-000f-50be-b000-0003308c89be",
 		NoRefund:        "216749da-000f-50be-b000-096747fad91e",

@@ -29,8 +29,8 @@ import (
 	"github.com/paylatch/paylatch/internal/worklist"
 )
 
-// rooms are the use cases on one store, with recorded activity.
-type rooms struct {
+// useCases are the use cases on one store, with recorded activity.
+type useCases struct {
 	activity.Commands
 	activity.Inbox
 	*runner.Runner
@@ -40,7 +40,7 @@ type rooms struct {
 }
 
 // reconciler compares the accounts with their providers' books.
-func (r rooms) reconciler(store *postgres.Store) *reconcile.Reconciler {
+func (r useCases) reconciler(store *postgres.Store) *reconcile.Reconciler {
 	return reconcile.New(reconcile.Options{
 		Store: store, Payments: r.Runner, Rules: r.Rules, Now: now,
 		HoldOf: func(ctx context.Context, account string) (*reconcile.Hold, error) { return holdOf(ctx, store, account) },
@@ -61,13 +61,13 @@ func holdOf(ctx context.Context, store *postgres.Store, account string) (*reconc
 	return nil, err
 }
 
-// newRooms wires the use cases. Without notes nothing is recorded, and no command may be executed; without a sealer no
+// newUseCases wires the use cases. Without notes nothing is recorded, and no command may be executed; without a sealer no
 // charge is sent twice. The pays and refunds of accounts that guard holds wait. Each event that has
 // become foreign is counted, and so are the items of each shared transaction.
-func newRooms(
+func newUseCases(
 	cfg *config.Config, store *postgres.Store, used *accounts.Set, notes *activity.Notes, sealer *auth.Sealer,
 	guard *watermark.Guard, counted *metrics.Metrics,
-) rooms {
+) useCases {
 	o := engine.Options{
 		Store: store, Readers: used.Readers, Now: now,
 		Rules: changeset.Rules{
@@ -83,14 +83,14 @@ func newRooms(
 		o.Seal, o.Open = sealer.SealText, sealer.OpenText
 	}
 	e := engine.New(o)
-	return rooms{
+	return useCases{
 		Runner: e.Runner, close: e.Close,
 		Commands: activity.Commands{Notes: notes, Commands: e.Commands}, Inbox: activity.Inbox{Notes: notes, Inbox: e.Inbox},
 	}
 }
 
 // worklistOf wires what staff does about discrepancies.
-func worklistOf(store *postgres.Store, desk *support.Service, r rooms) *worklist.Service {
+func worklistOf(store *postgres.Store, desk *support.Service, r useCases) *worklist.Service {
 	return worklist.New(worklist.Options{Store: store.Worklist(), Audit: desk, Payments: r, Now: now})
 }
 
@@ -102,7 +102,7 @@ func settlerOf(store *postgres.Store, log zerolog.Logger) *worklist.Settler {
 }
 
 // jobsOf wires what works on the acts of staff on many events or discrepancies.
-func jobsOf(cfg *config.Config, store *postgres.Store, r rooms, log zerolog.Logger) *bulk.Runner {
+func jobsOf(cfg *config.Config, store *postgres.Store, r useCases, log zerolog.Logger) *bulk.Runner {
 	return bulk.NewRunner(bulk.RunnerOptions{Queue: store.Jobs().Queue(), Payments: r, Call: cfg.ProviderTimeout, Code: problem.Code, Log: func(j bulk.Job, id uuid.UUID, err error) {
 		log.Error().Err(err).Stringer("job", j.ID).Stringer("id", id).Msg("one of a job failed; the job goes on")
 	}})

@@ -38,7 +38,7 @@ func TestVerifyNews(t *testing.T) {
 	t.Parallel()
 	h := signed(t, "evt_1", news, time.Now())
 	for name, secrets := range map[string][]string{"one": {secret}, "rolled": {retired, secret}, "rolled, the other way": {secret, retired}} {
-		e, err := client.VerifyNews(secrets, h, []byte(news))
+		e, err := client.ParseEvent(secrets, h, []byte(news))
 		require.NoError(t, err, name)
 		require.Equal(t, client.Event{
 			ID: "evt_1", Type: "order.paid", CreatedAt: time.Date(2026, 3, 2, 10, 0, 1, 2000, time.UTC), Subject: "A-1", Version: 3, Data: []byte(`{"order_id":"A-1"}`),
@@ -75,13 +75,13 @@ func TestVerifyNewsRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := client.VerifyNews(c.secrets, c.header, []byte(c.body))
+			_, err := client.ParseEvent(c.secrets, c.header, []byte(c.body))
 			require.Error(t, err)
 			if c.want != nil {
 				require.ErrorIs(t, err, c.want)
 			}
 		})
 	}
-	_, err := client.VerifyNews([]string{secret}, signed(t, "evt_1", news, now.Add(-4*time.Minute)), []byte(news))
+	_, err := client.ParseEvent([]string{secret}, signed(t, "evt_1", news, now.Add(-4*time.Minute)), []byte(news))
 	require.NoError(t, err, "late, but not too late")
 }

@@ -24,14 +24,14 @@ var (
 	ErrNotGenuine = errors.New("client: the delivery is not genuine")
 )
 
-// VerifyNews returns the event of a delivery to an endpoint, which is signed by Standard
+// ParseEvent returns the event of a delivery to an endpoint, which is signed by Standard
 // Webhooks. The secrets are those of the endpoint's configuration (whsec_…), all that are valid
 // while one is replaced; one good signature is enough. body is the request's, byte for byte. The time of the
 // signature may be five minutes off, either way.
 //
 // The id in the header must be the event's. The same delivery may come again: act on it once, by Event.ID, and answer
 // with 2xx when what was done is on disk.
-func VerifyNews(secrets []string, header http.Header, body []byte) (Event, error) {
+func ParseEvent(secrets []string, header http.Header, body []byte) (Event, error) {
 	if err := verify(secrets, header, body); err != nil {
 		return Event{}, err
 	}
