@@ -96,9 +96,13 @@ func worstBodiesOfWebhooks(t *testing.T) {
 	r := measured(t)
 	const longest = 512 << 10
 	worst := faults.WorstBodies(longest, strictjson.MaxValues)
+	worst["form"] = strings.Repeat("a=&", longest/len("a=&"))
 	for _, kind := range slices.Sorted(maps.Keys(r.accounts)) {
-		for _, name := range []string{"objects", "members", "escapes"} {
+		for _, name := range []string{"objects", "members", "escapes", "form"} {
 			unsigned := webhooks.Delivery{Body: []byte(worst[name]), Header: http.Header{"Content-Type": {"application/json"}}}
+			if name == "form" {
+				unsigned.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			}
 			signed := webhooks.Delivery{Body: unsigned.Body, Header: unsigned.Header.Clone()}
 			deliveries := []webhooks.Delivery{unsigned}
 			if r.accounts[kind].sign(&signed) == nil {
