@@ -28,7 +28,7 @@ const (
 // app is the environment of a command.
 type app struct {
 	configFile string
-	// cell is the number that was given, less than zero for none; args are the command line.
+	// cell is the number of the flag, negative if the flag is missing; args are the command line.
 	cell int
 	args []string
 	// model is the command line as it may be.
@@ -61,7 +61,7 @@ func (a *app) cellIn(cfg *config.Config) (cell.Number, error) {
 	return cell.Only, usageError{fmt.Errorf("--cell: there is no cell %d in the configuration", a.cell)}
 }
 
-// inEach calls do with the configuration of each cell, or of the one that was named, also if it fails in one.
+// inEach calls do with the configuration of each cell, or only of the cell of the flag. It continues if do fails in a cell.
 func (a *app) inEach(do func(cfg *config.Config) error) error {
 	return a.inEachOf(func() (*config.Config, error) { return config.Read(a.configFile, a.environ, dev.Beside) }, do)
 }

@@ -13,7 +13,7 @@ type backfillCmd struct {
 	Until   string `placeholder:"AGO" help:"Until when, in the same form; by default until now."`
 }
 
-// Run takes in what the provider lists. Progress goes to the errors, the sum to the output.
+// Run imports the payments that the provider lists. Progress goes to stderr, the totals to stdout.
 func (c *backfillCmd) Run(ctx context.Context, a *app) error {
 	span, err := backfill.ParseSpan(c.Since, c.Until, now())
 	if err != nil {

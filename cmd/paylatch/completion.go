@@ -13,7 +13,7 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: ${enum}. For bash: source <(paylatch completion bash)."`
 }
 
-// Run prints a script that the shell reads. It asks nothing of the program later.
+// Run prints a completion script for a shell. The script does not call the program later.
 func (c *completionCmd) Run(a *app) error {
 	words := map[string][]string{}
 	collect(a.model.Node, "", words)
@@ -46,7 +46,7 @@ func (c *completionCmd) Run(a *app) error {
 	return err //nolint:wrapcheck // the error is complete
 }
 
-// collect lists what may follow each command, by its path.
+// collect lists the words that may follow each command, by the command's path.
 func collect(n *kong.Node, path string, words map[string][]string) {
 	words[path] = []string{}
 	for _, child := range n.Children {

@@ -20,7 +20,7 @@ import (
 
 type doctorCmd struct{}
 
-// Run prints each check as it ends, with what to do. A configuration that `serve` refuses is refused in its words.
+// Run prints each check as it ends, with its remedy. A configuration that `serve` refuses gets the same errors here.
 func (*doctorCmd) Run(ctx context.Context, a *app) error {
 	return a.inEachOf(a.examined, func(cfg *config.Config) error {
 		return withDatabase(cfg, func(dsn string) error {

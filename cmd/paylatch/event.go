@@ -73,7 +73,7 @@ type eventReplayCmd struct {
 	JSON   bool   `help:"Print what the API would answer."`
 }
 
-// Run applies an event again, or prints what that would do.
+// Run applies an event again, or prints the effect that this would have.
 func (c *eventReplayCmd) Run(ctx context.Context, a *app) error {
 	id, err := payment.ParseEventID(c.ID)
 	if err != nil {

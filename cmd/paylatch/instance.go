@@ -42,7 +42,7 @@ type instance struct {
 	cfg *config.Config
 	// of is the process, with the other cells.
 	of *process
-	// role is what the process does.
+	// role is the role of the process.
 	role  string
 	log   zerolog.Logger
 	store *postgres.Store
@@ -124,7 +124,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	return in, nil
 }
 
-// newMetrics makes the metrics. What they read is read when they are scraped.
+// newMetrics makes the metrics. Their sources are read at each scrape.
 func (in *instance) newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Options{
 		Keys: in.store.KeysEstimate, Waiting: in.waiting, Disputes: in.disputed, Overdue: in.store.Overdue, FinalBehind: in.store.FinalLookupsBehind, Parked: in.store.ParkedEvents,
@@ -147,7 +147,7 @@ func (in *instance) refused(r support.Refusal) {
 	in.access.Refused(r)
 }
 
-// routes wires what is served and what is done on a clock.
+// routes wires the handlers of the API and of operations, and the periodic work.
 func (in *instance) routes(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.useCases, Flush: in.notes.Flush, Endpoints: publisher.Types(in.cfg)})
 	in.today = overview.New(overview.Options{
@@ -184,7 +184,7 @@ func (in *instance) routes(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	}
 }
 
-// withStaff adds what staff does, in a cell, or in all where it is none.
+// withStaff adds the functions of staff, of one cell, or of all cells if cell is empty.
 func (in *instance) withStaff(o api.Options, d allcells.BackOffice, cell string) api.Options {
 	o.Support, o.Worklist, o.Overview, o.Jobs, o.RefundRequests, o.Endpoints = d.Support, d.Worklist, d.Overview, d.Jobs, d.Requests, d.Endpoints
 	found := finder.New(in.of.finder(in.store), d.Support, now)
@@ -240,8 +240,8 @@ func (in *instance) ready() []api.Check {
 	return checks
 }
 
-// run does what is to be done beside serve, until that returns. It then wakes the waiters, lets the workers' calls in progress end, and
-// last stops the committer, which acknowledges what it has accepted and notifies the other processes.
+// run runs the background work until serve returns. It then wakes the waiters, lets the workers' calls in progress end, and
+// stops the committer last. The committer acknowledges the work that it has accepted and notifies the other processes.
 func (in *instance) run(ctx context.Context, serve func() error) error {
 	defer in.store.Close()
 	workers, stopWorkers := context.WithCancel(ctx)

@@ -50,10 +50,10 @@ func (c *listenCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-// complete fills in what was left out, by the configuration.
+// complete fills in missing flags from the configuration.
 func (c *listenCmd) complete(a *app) error {
 	if c.Secret == "" {
-		key := make([]byte, 24) // what Standard Webhooks asks for at least
+		key := make([]byte, 24) // the minimum of Standard Webhooks
 		_, _ = rand.Read(key)
 		c.Secret = "whsec_" + base64.StdEncoding.EncodeToString(key)
 	}

@@ -16,7 +16,7 @@ const (
 	roleWorker = "worker"
 )
 
-// loops are what a process of a role does on a clock: all that is its own, and what any process can do for all.
+// loops returns the periodic work of a process with a role: its own work, and the shared work that any process can do.
 func (in *instance) loops(how serving, counted *metrics.Metrics) []worker.Loop {
 	marks := in.store.Marks()
 	own := []worker.Loop{

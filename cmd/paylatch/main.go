@@ -1,5 +1,4 @@
-// Command paylatch takes payments exactly once. `paylatch --help` lists what it
-// can do.
+// Command paylatch takes payments exactly once. `paylatch --help` lists its commands.
 package main
 
 import "os"

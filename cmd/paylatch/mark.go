@@ -37,7 +37,7 @@ type auditMark struct {
 	store *postgres.Store
 }
 
-// KnownHead implements worker.AuditMark. What is kept of another database is none of this one's.
+// KnownHead implements worker.AuditMark. It ignores a head that was kept of another database.
 func (m auditMark) KnownHead(ctx context.Context) (support.Head, error) {
 	kept, err := watermark.ReadAuditHead(m.dir)
 	if err != nil || kept.Head == "" {

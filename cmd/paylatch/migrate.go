@@ -45,7 +45,7 @@ func (*migrateUpCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-// grantAgain grants the roles that serve what serving needs now: a migration may have made tables.
+// grantAgain grants the serving roles the privileges that serving needs now, since a migration may have created tables.
 func grantAgain(ctx context.Context, dsn string, out io.Writer) error {
 	roles, err := migrations.Granted(ctx, dsn)
 	if err != nil {

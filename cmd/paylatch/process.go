@@ -25,13 +25,13 @@ import (
 	"github.com/paylatch/paylatch/migrations"
 )
 
-// process is what one process serves: an instance a cell, mostly one alone.
+// process holds the instances that one process serves: one instance for each cell, mostly a single one.
 type process struct {
 	cfg       *config.Config
 	log       zerolog.Logger
 	stores    map[cell.Number]*postgres.Store
 	instances map[cell.Number]*instance
-	// desks are what staff does in the cells; handler serves all of them, where there are several.
+	// desks are the back offices of the cells. If there are several cells, handler serves all of them.
 	desks   allcells.Cells
 	handler http.Handler
 	// connections are those of the API.
@@ -138,7 +138,7 @@ func (p *process) payments(own *instance) api.Payments {
 	return all
 }
 
-// handlers are what serves the API and operations, the latter nil where the API does.
+// handlers returns the handlers of the API and of operations. The second is nil if the API serves operations as well.
 func (p *process) handlers() (served, operations http.Handler) {
 	if len(p.cfg.Cells) == 0 {
 		return p.first().handler, p.first().operations

@@ -72,7 +72,7 @@ func (c *sandboxCmd) options(cfg *config.Config, log zerolog.Logger) sandbox.Opt
 	return o
 }
 
-// sandboxLog logs what failed: a webhook that was not delivered, mostly.
+// sandboxLog logs failures of the sandbox, mostly webhooks that were not delivered.
 func sandboxLog(log zerolog.Logger) func(error) {
 	return func(err error) { log.Warn().Err(err).Msg("something failed in the sandbox") }
 }

@@ -37,7 +37,7 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	return serve(ctx, cfg, string(cfg.DatabaseURL), how, log, func(*instance, net.Addr) error { return nil })
 }
 
-// hangups returns what receives each SIGHUP, and what ends that.
+// hangups returns a channel that receives each SIGHUP, and a function that stops this.
 func hangups() (<-chan os.Signal, func()) {
 	received := make(chan os.Signal, 1)
 	signal.Notify(received, syscall.SIGHUP)
@@ -117,7 +117,7 @@ func (in *instance) prepare(ctx context.Context) error {
 	return nil
 }
 
-// demand rejects a database of which something does not hold that must, and logs what may be so outside live.
+// demand rejects a database that violates a grave requirement. It logs the violations that are allowed outside live.
 func (in *instance) demand(ctx context.Context) error {
 	var refused config.ValidationErrors
 	for _, f := range doctor.Demand(ctx, in.store, in.cfg.Environment == config.Live) {

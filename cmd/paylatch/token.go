@@ -30,7 +30,8 @@ func (c *tokenCmd) Run(a *app) error {
 	return err //nolint:wrapcheck // the error is complete
 }
 
-// mint makes a token with the configuration's key, or with the one that `paylatch dev` created in the same place.
+// mint makes a token with the configuration's key. Without a configured key it uses the key that `paylatch dev` created in the
+// same place.
 func mint(cfg *config.Config, sub string, roles []payment.Role, ttl time.Duration) (string, error) {
 	if cfg.Auth.HS256Secret == "" && (cfg.Environment == "" || cfg.Environment == config.Dev) {
 		cfg.Auth.HS256Secret = dev.TokenSecret(cfg)

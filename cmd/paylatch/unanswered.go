@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/logging"
 )
 
-// loggedError is an error as the log has it; no error is none.
+// loggedError returns an error in the form of the log; nil stays nil.
 func loggedError(err error) any {
 	if err == nil {
 		return nil
@@ -18,7 +18,8 @@ func loggedError(err error) any {
 	return inOneLine(err)
 }
 
-// inOneLine is the text of an error. A database that does not answer is told once for each of its addresses, and not once for each try.
+// inOneLine returns the text of an error. For a database that does not answer, it names each address once and not once for each
+// try.
 func inOneLine(err error) string {
 	text := err.Error()
 	refused, is := errors.AsType[*pgconn.ConnectError](err)

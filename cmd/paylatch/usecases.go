@@ -50,7 +50,7 @@ func (r useCases) reconciler(store *postgres.Store) *reconcile.Reconciler {
 	})
 }
 
-// holdOf returns the hold of an account, nil for one that is not held.
+// holdOf returns the hold of an account, or nil if the account is not held.
 func holdOf(ctx context.Context, store *postgres.Store, account string) (*reconcile.Hold, error) {
 	holds, err := store.Marks().Holds(ctx)
 	for _, h := range holds {
@@ -89,19 +89,19 @@ func newUseCases(
 	}
 }
 
-// worklistOf wires what staff does about discrepancies.
+// worklistOf wires the commands of staff on discrepancies.
 func worklistOf(store *postgres.Store, desk *support.Service, r useCases) *worklist.Service {
 	return worklist.New(worklist.Options{Store: store.Worklist(), Audit: desk, Payments: r, Now: now})
 }
 
-// settlerOf wires what closes discrepancies about which nothing is left to decide.
+// settlerOf wires the settler, which closes discrepancies that need no decision any more.
 func settlerOf(store *postgres.Store, log zerolog.Logger) *worklist.Settler {
 	return worklist.NewSettler(store.Worklist(), store.InCommandTx, func(id payment.DiscrepancyID, err error) {
 		log.Error().Err(err).Stringer("discrepancy", id).Msg("a discrepancy could not be looked at; it stays open for now")
 	})
 }
 
-// jobsOf wires what works on the acts of staff on many events or discrepancies.
+// jobsOf wires the runner of staff's bulk jobs on events or discrepancies.
 func jobsOf(cfg *config.Config, store *postgres.Store, r useCases, log zerolog.Logger) *bulk.Runner {
 	return bulk.NewRunner(bulk.RunnerOptions{Queue: store.Jobs().Queue(), Payments: r, Call: cfg.ProviderTimeout, Code: problem.Code, Log: func(j bulk.Job, id uuid.UUID, err error) {
 		log.Error().Err(err).Stringer("job", j.ID).Stringer("id", id).Msg("one of a job failed; the job goes on")
@@ -117,7 +117,7 @@ func ordersBy(cfg *config.Config) []payment.Role {
 	return roles
 }
 
-// customersMay returns what the configuration lets customers decide.
+// customersMay returns the rights that the configuration gives to customers.
 func customersMay(cfg *config.Config) []authz.Right {
 	var rights []authz.Right
 	if slices.Contains(cfg.Orders.CreatedBy, string(payment.RoleCustomer)) {

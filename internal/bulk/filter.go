@@ -14,7 +14,7 @@ import (
 
 // Filter chooses events, or open discrepancies. An empty member is any.
 type Filter struct {
-	// Account is the one that sent the event, or whose attempt a discrepancy is of.
+	// Account is the account that sent the event, or the account of the discrepancy's attempt.
 	Account string
 	// Verdict and Type, the provider's name, are of events; Kind is of discrepancies.
 	Verdict, Type, Kind string
@@ -38,7 +38,7 @@ func Verdicts() []string {
 // maxText bounds a member of a filter, in bytes.
 const maxText = 512
 
-// Since and until are named after what they bound, in the API and in the audit log.
+// bounds returns the names of since and until in the API and in the audit log. The names say which time they bound.
 func (k Kind) bounds() (since, until string) {
 	if k == Replay {
 		return "received_from", "received_to"
@@ -46,7 +46,7 @@ func (k Kind) bounds() (since, until string) {
 	return "opened_from", "opened_to"
 }
 
-// Members returns what is set, by the names of the API.
+// Members returns the members that are set, by their names in the API.
 func (f Filter) Members(k Kind) map[string]string {
 	since, until := k.bounds()
 	members := map[string]string{"account": f.Account, "verdict": f.Verdict, "type": f.Type, "kind": f.Kind}
@@ -93,7 +93,7 @@ func parseTime(field, text string) (*time.Time, error) {
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
 		if t, err := time.Parse(layout, text); err == nil {
-			t = t.UTC().Truncate(time.Microsecond) // what the storage keeps
+			t = t.UTC().Truncate(time.Microsecond) // the precision of the storage
 			return &t, nil
 		}
 	}
@@ -125,7 +125,7 @@ func (o Order) valid() error {
 	return nil
 }
 
-// resolvable refuses what takes something of its own for each discrepancy.
+// resolvable refuses resolutions that need further data for each discrepancy.
 func resolvable(r review.Resolution) error {
 	switch r {
 	case review.ResolvedNotPaid, review.ResolvedRefundedElsewhere, review.ResolvedAccepted:

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Kind is what a job does.
+// Kind is the kind of work of a job.
 type Kind string
 
 // The kinds.
@@ -29,7 +29,7 @@ const (
 	Stopped State = "stopped"
 )
 
-// Order is what a job is to do.
+// Order describes a job before it begins.
 type Order struct {
 	Kind   Kind
 	Filter Filter
@@ -49,8 +49,8 @@ type Job struct {
 	By        support.Staff
 	CreatedAt time.Time
 	State     State
-	// Total is what the filter chose at the beginning. Done may stay below it: what the filter does not choose any more when its turn comes
-	// is left out.
+	// Total is the number of items that the filter chose at the beginning. Done may stay below it: an item is left out if the
+	// filter does not choose it any more at its turn.
 	Total, Done int64
 	// Results counts how each ended: a verdict, resolved, awaiting_second, already_resolved, or the code of the problem that refused it.
 	Results    map[string]int64
@@ -63,7 +63,7 @@ type Counts struct {
 	By    map[string]int64
 }
 
-// The ends of what a job resolves without a refusal.
+// The results of items that a resolving job did not refuse.
 const (
 	resolved        = "resolved"
 	awaitingSecond  = "awaiting_second"
@@ -81,7 +81,7 @@ func (e *RunningError) Error() string {
 // Unwrap makes it a payment.ErrJobRunning.
 func (*RunningError) Unwrap() error { return payment.ErrJobRunning }
 
-// ParseJobID parses the id of a job. It returns payment.ErrJobNotFound for a text that is none.
+// ParseJobID parses the id of a job. It returns payment.ErrJobNotFound for a text that is not an id.
 func ParseJobID(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || len(text) != len(uuid.Nil.String()) {
@@ -90,7 +90,7 @@ func ParseJobID(text string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// action returns what the audit log calls a job, and a dry run of it.
+// action returns the names in the audit log of a job, and of a dry run of it.
 func (k Kind) action() (act, try support.Action) {
 	if k == Replay {
 		return support.ReplayedMany, support.TriedMany
@@ -98,7 +98,7 @@ func (k Kind) action() (act, try support.Action) {
 	return support.ResolvedMany, support.TriedResolving
 }
 
-// roles returns who may begin a job: what a person decides of many payments takes an admin.
+// roles returns the roles that may begin a job. Bulk resolution, which decides about many payments, takes an admin.
 func (k Kind) roles() []payment.Role {
 	if k == Replay {
 		return []payment.Role{payment.RoleSupport, payment.RoleAdmin}

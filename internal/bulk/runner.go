@@ -27,16 +27,16 @@ type Held struct {
 	Behind uuid.UUID
 }
 
-// Portion is the next part of what a job does.
+// Portion is the next items of a job.
 type Portion struct {
 	IDs []uuid.UUID
-	// Behind is the last id that was looked at, one that the filter does not choose included.
+	// Behind is the last id that was read, even if the filter does not choose it.
 	Behind uuid.UUID
 	// End is set where there is nothing more.
 	End bool
 }
 
-// Ended is what came of one event or discrepancy.
+// Ended is the result of one event or discrepancy.
 type Ended struct {
 	ID        uuid.UUID
 	AttemptID *payment.AttemptID
@@ -47,11 +47,12 @@ type Ended struct {
 // Queue leases jobs. Its errors are those of package payment, and lease.ErrLost for a write after the lease has ended or the job was
 // stopped.
 type Queue interface {
-	// Take takes the oldest running job that no process works on, for a time. It returns lease.ErrHeld where there is none.
+	// Take leases the oldest running job that no process works on. It returns lease.ErrHeld if there is no such job.
 	Take(ctx context.Context, life time.Duration) (Held, error)
-	// Next reads what comes next.
+	// Next reads the next portion.
 	Next(ctx context.Context, h Held, limit int) (Portion, error)
-	// Count records what came of one, moves the job behind it and renews the lease; CountIn in a transaction of the same storage.
+	// Count records the result of an item, moves the job behind the item and renews the lease. CountIn does so in a transaction
+	// of the same storage.
 	Count(ctx context.Context, h Held, e Ended, life time.Duration) error
 	CountIn(ctx context.Context, tx changeset.Tx, h Held, e Ended, life time.Duration) error
 	// Release gives the lease back, with the job moved to Behind.
@@ -72,9 +73,9 @@ type RunnerOptions struct {
 	Payments Payments
 	// Code returns the code of an error as the API has it.
 	Code func(error) string
-	// Log gets what failed by a fault of the program; the job goes on with the next one.
+	// Log gets failures that are faults of the program; the job goes on with the next item.
 	Log func(job Job, id uuid.UUID, err error)
-	// Call is how long a call to a provider may take, of which an event that has to be looked up needs one or two.
+	// Call is the time limit of a call to a provider. An event that has to be looked up needs one or two calls.
 	Call time.Duration
 }
 
@@ -91,7 +92,7 @@ type Runner struct {
 const (
 	usualLife    = 30 * time.Second
 	usualPortion = 200
-	// tries is how often one is tried of which another transaction has the attempt, with a pause between.
+	// tries is how often an item is tried while another transaction has its attempt locked, with a pause between.
 	tries      = 5
 	triesPause = 100 * time.Millisecond
 )
@@ -101,8 +102,8 @@ func NewRunner(o RunnerOptions) *Runner {
 	return &Runner{RunnerOptions: o, life: max(usualLife, 3*o.Call), portion: usualPortion}
 }
 
-// Work does a portion of a job, if there is one that no other process works on, and reports whether there may be more. A storage that is gone
-// is its error, and the portion goes on later where it was.
+// Work does a portion of a job, if there is a job that no other process works on, and reports whether there may be more. It
+// returns an error if the storage is gone; the portion then continues later at the same place.
 func (r *Runner) Work(ctx context.Context) (more bool, err error) {
 	h, err := r.Queue.Take(ctx, r.life)
 	if errors.Is(err, lease.ErrHeld) {
@@ -147,7 +148,7 @@ func (r *Runner) work(ctx context.Context, h *Held) (end bool, err error) {
 	return p.End, nil
 }
 
-// one does one event or discrepancy and has it counted. Its errors are those that end the portion.
+// one does one event or discrepancy and counts it. Its errors end the portion.
 func (r *Runner) one(ctx context.Context, h Held, id uuid.UUID) error {
 	counted, err := false, error(nil)
 	for range tries {
@@ -178,7 +179,7 @@ func (r *Runner) one(ctx context.Context, h Held, id uuid.UUID) error {
 	return r.Queue.Count(ctx, h, e, r.life)
 }
 
-// do reports whether what was done is counted.
+// do does an item and reports whether the item's own transaction counted it.
 func (r *Runner) do(ctx context.Context, h Held, id uuid.UUID) (counted bool, err error) {
 	if h.Kind == Replay {
 		_, err = r.Payments.Replay(ctx, intake.Replay{ID: payment.EventID(id), With: func(ctx context.Context, tx intake.Tx, p intake.Replayed) error {

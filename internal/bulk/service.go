@@ -14,8 +14,8 @@ import (
 
 // Store keeps jobs. Its errors are those of package payment.
 type Store interface {
-	// Count counts what an order chooses of what has an id below before, in portions: it takes as long as there are events in the time of
-	// the filter.
+	// Count counts the items that an order chooses with an id below before, in portions. Its time grows with the number of
+	// events in the time range of the filter.
 	Count(ctx context.Context, o Order, before uuid.UUID) (Counts, error)
 	// Begin stores a job and the entry of its beginning in one transaction, and returns it as stored. While another one of its kind is running
 	// it stores nothing and returns that, and false.
@@ -28,7 +28,7 @@ type Store interface {
 	Stop(ctx context.Context, id uuid.UUID, entries func(Job) []support.AuditEntry) (Job, bool, error)
 }
 
-// Audit audits looks, and what is refused; *support.Service in the program.
+// Audit audits reads and refusals; *support.Service in the program.
 type Audit interface {
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
 	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
@@ -44,8 +44,8 @@ type Service struct {
 // New returns a service. Its jobs bear the number of a cell.
 func New(of cell.Number, store Store, audit Audit) *Service { return &Service{of, store, audit} }
 
-// Try returns how many of which an order would choose now, and changes nothing. It returns payment.ErrForbidden and a
-// payment.ValidationError.
+// Try returns how many items an order would choose now, with subtotals, and changes nothing. It returns payment.ErrForbidden and
+// a payment.ValidationError.
 func (s *Service) Try(ctx context.Context, who support.Staff, o Order) (Counts, error) {
 	var c Counts
 	_, try := o.Kind.action()
@@ -99,7 +99,7 @@ func (s *Service) may(ctx context.Context, who support.Staff, o Order, action su
 	return o.valid()
 }
 
-// repeatedBy reports whether a job is what a person orders again.
+// repeatedBy reports whether the same person orders the same job again.
 func (j Job) repeatedBy(who support.Staff, o Order) bool {
 	return j.By.Subject == who.Person() && j.Reason == o.Reason && j.Resolution == o.Resolution && j.Filter.equal(o.Filter)
 }
@@ -141,8 +141,9 @@ func (s *Service) Jobs(ctx context.Context, who support.Staff, p support.Page) (
 	return list, next, nil
 }
 
-// Stop ends a job: what it did stays done, and once Stop has returned it does nothing more. Who began it may stop it, and an admin. One
-// that is over stays as it is. It returns payment.ErrForbidden, payment.ErrJobNotFound and a payment.ValidationError without a reason.
+// Stop ends a job. Its finished items stay done, and it does nothing more once Stop has returned. The person who began the job
+// may stop it, and an admin. Stop does not change a job that is over. It returns payment.ErrForbidden, payment.ErrJobNotFound,
+// and a payment.ValidationError without a reason.
 func (s *Service) Stop(ctx context.Context, who support.Staff, id uuid.UUID, reason string) (Job, error) {
 	if err := who.MayAct(reason, payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return Job{}, err

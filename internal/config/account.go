@@ -73,14 +73,14 @@ type RateLimit struct {
 	Burst     int `koanf:"burst" doc:"how many it makes at once; absent: as many as in a second"`
 }
 
-// CanCharge reports whether the account has what calls to its provider need.
+// CanCharge reports whether the account has all keys that calls to its provider need.
 func (a Account) CanCharge() bool {
 	k := provider.Kinds()[a.Kind]
 	return len(k.Calls) > 0 && len(a.missing(k.Calls)) == 0
 }
 
-// refunds reports whether a refund can be sent by the account. Of an account with keys that its adapter does not take
-// that is said elsewhere.
+// refunds reports whether the account can send a refund. For an account with keys that its adapter does not take, another check
+// reports the error.
 func (a Account) refunds() bool {
 	if a.uncalled() || !a.CanCharge() {
 		return false
@@ -128,7 +128,7 @@ func (a Account) Webhooks() (webhooks.Config, error) {
 	return c, nil
 }
 
-// params are what the kind's verifier takes: no credential of the provider's API.
+// params returns the parameters of the kind's verifier, without any credential of the provider's API.
 func (a Account) params() map[string]string {
 	params := map[string]string{}
 	for _, key := range provider.Kinds()[a.Kind].About.Keys {
@@ -179,8 +179,8 @@ func (a Account) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// Credentials are what calls to the provider need, by their names in the configuration; webhook_secret is the first of
-// webhook_secrets. Some providers get the public_url with each call.
+// Credentials returns the credentials for calls to the provider, by their names in the configuration; webhook_secret is the
+// first of webhook_secrets. Some providers get the public_url with each call.
 func (a Account) Credentials() map[string]string {
 	c := map[string]string{}
 	for name, value := range a.Fields {

@@ -20,7 +20,7 @@ func (c *Config) Numbers() []cell.Number {
 	return all
 }
 
-// Choice are the cells that a person chooses among, by number; none where there is one.
+// Choice returns the numbers of the cells that a person can choose from, or nil if there is only one cell.
 func (c *Config) Choice() (numbers []string) {
 	if len(c.Cells) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (c *Config) CellOf(account string) cell.Number {
 	return cell.Only
 }
 
-// CellOfOrder returns the cell of an order: the one that its id bears where paylatch made it, else that of its prefix.
+// CellOfOrder returns the cell of an order: the cell in the id if paylatch created the id, else the cell of its prefix.
 func (c *Config) CellOfOrder(id string) cell.Number {
 	if ours, is := strings.CutPrefix(id, ourPrefix); is {
 		return c.CellOfID(ours)
@@ -71,7 +71,8 @@ func (c *Config) CellOfOrder(id string) cell.Number {
 	return cell.Only
 }
 
-// CellOfID returns the cell that an id of ours bears, 0 for what is none or bears one that is not configured.
+// CellOfID returns the cell in an id that paylatch created. It returns 0 if the text is not such an id or its cell is not
+// configured.
 func (c *Config) CellOfID(text string) cell.Number {
 	id, err := uuid.Parse(text)
 	if n := cell.Of(id); err == nil && slices.Contains(c.Numbers(), n) {
@@ -80,7 +81,8 @@ func (c *Config) CellOfID(text string) cell.Number {
 	return cell.Only
 }
 
-// CellOfArgs returns the cell of what a command line names: the account of --account, an order of --order, or an id of ours.
+// CellOfArgs returns the cell of the object in a command line: the account of --account, an order of --order, or an id of
+// paylatch.
 func (c *Config) CellOfArgs(args []string) cell.Number {
 	for i, arg := range args {
 		name, value, given := strings.Cut(arg, "=")

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// service checks what only the running service needs.
+// service checks settings that only the running service needs.
 func (r *report) service(c *Config) {
 	if c.DatabaseURL == "" {
 		r.add("database_url", "is missing: name a PostgreSQL, as postgres://user:password@host/database; only `paylatch dev` brings its own")
@@ -75,7 +75,7 @@ func (r *report) addresses(c *Config) {
 	}
 }
 
-// waiters checks what is for pages that wait for a payment's end.
+// waiters checks the settings for pages that wait for a payment's end.
 func (r *report) waiters(c *Config) {
 	for i, origin := range c.CORSOrigins {
 		if !isOrigin(origin) {
@@ -123,7 +123,7 @@ func (r *report) auth(c *Config) {
 	r.issuer("auth", c.Issuers()[0], c)
 }
 
-// issuer checks one that is at a key.
+// issuer checks the issuer at a key.
 func (r *report) issuer(key string, of Issuer, c *Config) {
 	if of.JWKSURL == "" {
 		r.add(key+".jwks_url", "is missing: the address of its keys")

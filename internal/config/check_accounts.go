@@ -58,7 +58,7 @@ func (r *report) defaultAccount(key string, c *Config, name string, number int, 
 // orderPrefix is the beginning of an order_id that a merchant chooses.
 var orderPrefix = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
-// ourPrefix begins the ids of orders that are made here; they bear their cell themselves.
+// ourPrefix begins the ids of orders that paylatch creates. Such an id contains its cell.
 const ourPrefix = "ord_"
 
 func (r *report) cells(c *Config) {

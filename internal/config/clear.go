@@ -9,16 +9,17 @@ import (
 	"strings"
 )
 
-// connection is one that this service makes and that may be in clear.
+// connection is a connection of this service that may be unencrypted.
 type connection struct {
-	// key is what configures it, and remedy what encrypts it.
+	// key is the configuration key of the connection, and remedy the setting that encrypts it.
 	key, remedy string
 	// at is host:port, or the host alone.
 	at string
 }
 
-// inClear is the one list of what may be in clear: each connection to elsewhere that the configuration leaves without TLS. Signed
-// or public things that others fetch are not among them, and neither is what must be https in any case.
+// inClear is the only list of connections that may be unencrypted: each connection to another host that the configuration leaves
+// without TLS. It does not contain addresses from which others fetch signed or public data, nor connections that always require
+// https.
 func (c *Config) inClear(environ map[string]string) []connection {
 	var all []connection
 	for _, d := range c.databases() {

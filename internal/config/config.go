@@ -1,11 +1,10 @@
 // Package config turns a YAML file and the environment into one struct.
 //
-// The struct is the only list of keys: their names, defaults and meanings are its tags, from which the reader, the
-// names of the environment variables and the reference for the manual all come. Every value is a text until its field's
-// type reads it, so that the file and the environment obey the same rules and an id keeps its leading zeros. An empty
-// value is an absent one.
+// The struct is the only list of keys. Its tags have their names, defaults and meanings; the reader, the names of the
+// environment variables and the reference of the manual use these tags. Every value is a text until its field's type reads it.
+// So the file and the environment obey the same rules, and an id keeps its leading zeros. An empty value counts as absent.
 //
-// All errors are found before any is reported, and none repeats a value: it may be a secret in the wrong place.
+// All errors are found before any is reported. No error repeats a value, since the value may be a secret in the wrong place.
 package config
 
 import (
@@ -47,7 +46,7 @@ type Config struct {
 	CORSOrigins      []string        `koanf:"cors_origins" doc:"origins (https://shop.example) whose pages may read and follow an attempt with its status token; absent: none"`
 	MaxWaiters       int             `koanf:"max_waiters" default:"20000" doc:"how many long polls and streams one process lets wait at once; less if it may not open as many files"`
 
-	// Cell is the one of which this is the configuration, see [Config.In].
+	// Cell is the cell of this configuration, see [Config.In].
 	Cell cell.Number
 }
 
@@ -58,7 +57,7 @@ const (
 	Dev  = "dev"
 )
 
-// Auth is the keys by which tokens are verified. Both ways may be configured at once.
+// Auth has the keys that verify tokens. Both ways may be configured at once.
 type Auth struct {
 	HS256       []HS256Key `koanf:"hs256" doc:"verify HS256 tokens; several while one is rotated"`
 	HS256Secret Secret     `koanf:"hs256_secret" doc:"short for one of auth.hs256 with all roles and no id; refused in live"`
@@ -68,7 +67,7 @@ type Auth struct {
 	Audience    string     `koanf:"audience" doc:"a name of this service alone, never a client's id; the aud of an HS256 token, and of those of jwks_url, must contain it. Absent: not checked"`
 }
 
-// Issuer issues tokens that are verified by keys which it publishes.
+// Issuer issues tokens and publishes the keys that verify them.
 type Issuer struct {
 	Issuer   string   `koanf:"issuer" doc:"the iss of its tokens"`
 	JWKSURL  string   `koanf:"jwks_url" doc:"where its keys are: https, or http on this machine outside live"`
@@ -113,7 +112,7 @@ type Orders struct {
 	CustomersMay []string `koanf:"customers_may" doc:"further rights of customers' tokens: capture_manual (ask for a hold), lines (send lines of their own, without receipts), cancel_hold (end a hold), confirm (capture all of a hold), confirm_part (capture any amount of it, which pays the order). Absent: none of it"`
 }
 
-// Idempotency limits what a key may claim.
+// Idempotency has the time limits and the quota of idempotency keys.
 type Idempotency struct {
 	Wait  time.Duration `koanf:"wait" default:"5s" doc:"how long a repeated request waits for the first one's response"`
 	Lease time.Duration `koanf:"lease" default:"30s" doc:"how long a runner owns its command"`

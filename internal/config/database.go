@@ -31,7 +31,7 @@ const (
 	TransactionPooler = "transaction"
 )
 
-// Direct is the address for what needs a session of its own, url if there is no other.
+// Direct returns the address for work that needs a database session of its own, or url if no other address is configured.
 func (d Database) Direct(url string) string {
 	if d.DirectURL != "" {
 		return string(d.DirectURL)

@@ -59,7 +59,7 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// overlay gives koanf the variables that are keys and reports those that are nothing at all.
+// overlay gives koanf the variables that are keys. It reports variables that look like misspelt keys.
 func overlay(values map[string]string, r *report) *env.Env {
 	known := variables()
 	names := slices.Sorted(maps.Keys(known))

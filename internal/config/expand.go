@@ -24,8 +24,8 @@ func unshield(text string) string {
 	return strings.NewReplacer("$"+opening, "${", closing, "}").Replace(text)
 }
 
-// expander replaces ${NAME} by the environment's value. $${ stands for a literal ${, and any other $ for itself. What
-// can't be replaced stays, so that the key has no second error.
+// expander replaces ${NAME} by the environment's value. $${ stands for a literal ${, and any other $ for itself. A reference
+// that can't be replaced stays in the text, so that the key has no second error.
 func expander(env map[string]string, r *report) func(key, text string) string {
 	return func(key, text string) string {
 		return reference.ReplaceAllStringFunc(text, func(ref string) string {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// minSecret is what RFC 7518, 3.2 demands of an HS256 key.
+// minSecret is the minimum length of an HS256 key by RFC 7518, 3.2.
 const minSecret = 32
 
 // EncryptionKey is one of a ring: the first encrypts, all decrypt.
@@ -16,7 +16,7 @@ type EncryptionKey struct {
 	Key Secret `koanf:"key" doc:"base64 of 32 bytes"`
 }
 
-// Bytes decodes the key; nil when it is none.
+// Bytes decodes the key. It returns nil if the text is not a key.
 func (k EncryptionKey) Bytes() []byte {
 	text := strings.TrimRight(string(k.Key), "=")
 	encoding := base64.RawStdEncoding
@@ -30,7 +30,7 @@ func (k EncryptionKey) Bytes() []byte {
 	return key
 }
 
-// HS256Key is one of a ring, all of which verify tokens.
+// HS256Key is a key of a ring. All keys of the ring verify tokens.
 type HS256Key struct {
 	ID     string   `koanf:"id" doc:"a token may name it in its header kid; 1–32 of letters, digits, ., _ and -"`
 	Secret Secret   `koanf:"secret" doc:"at least 32 bytes"`

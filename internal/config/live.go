@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider"
 )
 
-// live refuses what has no place beside real money.
+// live refuses settings that are too weak for real money.
 func (r *report) live(c *Config) {
 	if c.Auth.HS256Secret != "" {
 		r.add("auth.hs256_secret", "is refused in live, since its tokens may have any role: write auth.hs256 as [{id: a, secret: …, roles: [customer, service]}]")

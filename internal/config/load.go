@@ -14,8 +14,8 @@ import (
 // defaultFile is read when no file is named, if it exists.
 const defaultFile = "paylatch.yaml"
 
-// Load reads what the service needs: the file at path (or the one that PAYLATCH_CONFIG names, or ./paylatch.yaml if it
-// exists) and over it the environment, in the form of os.Environ. Its error is of the type ValidationErrors.
+// Load reads the configuration of the service: the file at path (or at PAYLATCH_CONFIG, or ./paylatch.yaml if it exists),
+// overridden by the environment, in the form of os.Environ. Its error is of the type ValidationErrors.
 func Load(path string, environ []string) (*Config, error) {
 	c, r := read(path, environ, func(c *Config) {
 		if c.Environment == "" {
@@ -28,9 +28,8 @@ func Load(path string, environ []string) (*Config, error) {
 	return c, r.err()
 }
 
-// Read is Load for a command that is not the service: what is there must be right, but neither a way to check tokens
-// nor an account must be there. The command completes what was configured before that is checked; nil completes
-// nothing.
+// Read is Load for a command that is not the service. Configured values must be valid, but keys that verify tokens and accounts
+// may be missing. The function complete changes the configuration before the check; it may be nil.
 func Read(path string, environ []string, complete func(*Config)) (*Config, error) {
 	c, r := read(path, environ, complete)
 	return c, r.err()
@@ -45,7 +44,7 @@ func read(path string, environ []string, complete func(*Config)) (*Config, *repo
 		r.unread = true
 		r.add("", "%v", err)
 	}
-	// Neither can fail: what the parser and the provider find goes to the report.
+	// Neither call can fail: errors of the parser and the provider go to the report.
 	_ = k.Load(rawbytes.Provider(r.content), &parser{report: r, expand: expander(values, r)})
 	_ = k.Load(overlay(values, r), nil)
 	c := &Config{}
@@ -58,7 +57,7 @@ func read(path string, environ []string, complete func(*Config)) (*Config, *repo
 	return c, r
 }
 
-// file returns the configuration's path, empty for none, and what it holds.
+// file returns the path and the content of the configuration file; the path is empty if there is no file.
 func file(path, fromEnvironment string) (named string, content []byte, err error) {
 	for _, named := range []string{path, fromEnvironment} {
 		if named == "" {
@@ -80,7 +79,7 @@ func file(path, fromEnvironment string) (named string, content []byte, err error
 	return defaultFile, content, nil
 }
 
-// settle fills in what follows from the rest.
+// settle fills in values that follow from other values.
 func (c *Config) settle() {
 	if len(c.Orders.CreatedBy) == 0 {
 		c.Orders.CreatedBy = []string{"service"}
@@ -94,7 +93,7 @@ func (c *Config) settle() {
 	}
 }
 
-// defaultOf returns the default account of a cell: the one that is named, or the only one.
+// defaultOf returns the default account of a cell: the configured account, or the only account of the cell.
 func (c *Config) defaultOf(n int, named string) string {
 	if able := c.chargeable(n); named == "" && len(able) == 1 {
 		return able[0]

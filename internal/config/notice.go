@@ -9,14 +9,14 @@ import (
 	"github.com/paylatch/paylatch/internal/notice"
 )
 
-// Notice is a team that hears of new cases by mail.
+// Notice is a team that gets mails about new cases.
 type Notice struct {
 	Name  string   `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is kept under this name"`
 	Kinds []string `koanf:"kinds" doc:"the kinds of discrepancies that are sent, refund_request for refunds that support requests, and endpoint_failing for endpoints with dead letters or an answer of 410; absent, or *: all"`
 	Mail  Mail     `koanf:"mail"`
 }
 
-// Mail is by which server mails go, from whom and to whom.
+// Mail is the mail server, the sender and the recipients.
 type Mail struct {
 	SMTP     string   `koanf:"smtp" doc:"host:port of the mail server, such as mail.internal:587"`
 	From     string   `koanf:"from" doc:"the sender's address"`

@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 )
 
-// PaymentPage returns the address of a payment in its provider's dashboard, by the provider's ids of the payment and of its first
-// capture; empty where there is none.
+// PaymentPage returns the address of a payment in its provider's dashboard, by the provider's ids of the payment and of its
+// first capture. It returns an empty text if there is no such page.
 func (c *Config) PaymentPage(account, payment, capture string) string {
 	for _, a := range c.Accounts {
 		if a.Name == account {

@@ -2,11 +2,11 @@ package config
 
 import "fmt"
 
-// mask is what is shown of a secret.
+// mask is shown in place of a secret.
 const mask = "***"
 
-// Secret is a text that is never shown: whatever prints, logs or encodes it gets three stars, or nothing when it is
-// empty. Converting it to a string shows it.
+// Secret is a text that is never shown: printing, logging and encoding it give three stars, or nothing if it is empty.
+// Converting it to a string shows it.
 type Secret string
 
 // String implements fmt.Stringer.
@@ -23,5 +23,5 @@ func (s Secret) GoString() string { return s.String() }
 // Format implements fmt.Formatter, because verbs such as %d pass String by.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
 
-// MarshalText implements encoding.TextMarshaler, and so what JSON, YAML and the logs show.
+// MarshalText implements encoding.TextMarshaler, which JSON, YAML and the logs use.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

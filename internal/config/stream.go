@@ -26,7 +26,7 @@ type Stream struct {
 	SASL    SASL     `koanf:"sasl"`
 }
 
-// SASL is how paylatch proves to a Kafka broker what it is.
+// SASL is the authentication at a Kafka broker.
 type SASL struct {
 	Mechanism string `koanf:"mechanism" doc:"kafka: plain, scram-sha-256 or scram-sha-512; absent: no SASL"`
 	Username  string `koanf:"username" doc:"kafka: the user of SASL"`

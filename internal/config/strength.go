@@ -19,7 +19,7 @@ import (
 // leastEntropy is how many bits a key must have, as far as its bytes tell. A random one of 32 bytes has about 150 by this measure.
 const leastEntropy = 64
 
-// entropy estimates the bits of a key: those of the distribution of bytes within what it repeats.
+// entropy estimates the bits of a key by the distribution of bytes within its period.
 func entropy(key []byte) float64 {
 	unit := key[:period(key)]
 	counts := map[byte]float64{}
@@ -33,7 +33,7 @@ func entropy(key []byte) float64 {
 	return bits
 }
 
-// period returns the length of what a key repeats, its own if it repeats nothing.
+// period returns the length of the part that a key repeats, or the key's length if it repeats nothing.
 func period(key []byte) int {
 	for n := 1; n < len(key); n++ {
 		repeats := true

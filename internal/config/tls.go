@@ -1,6 +1,6 @@
 package config
 
-// TLS is the files by which the API is served over TLS; without them it is plain HTTP, for a proxy.
+// TLS has the certificate files of the API. Without them the API is plain HTTP, for a proxy.
 type TLS struct {
 	CertFile     string `koanf:"cert_file" doc:"PEM of the API's certificate and its chain, read again when it changes; absent: plain HTTP, for a proxy"`
 	KeyFile      string `koanf:"key_file" doc:"PEM of the certificate's key"`

@@ -6,22 +6,21 @@ import (
 	"strings"
 )
 
-// ValidationErrors is the error of a configuration that can't be used: everything that is wrong with it, each with its
-// key and what to do about it.
+// ValidationErrors is the error of an invalid configuration. It has all errors, each with its key and its remedy.
 type ValidationErrors []string
 
 // Error lists them, one a line.
 func (m ValidationErrors) Error() string { return strings.Join(m, "\n") }
 
-// report collects validation errors, one for each key: what follows from the first one is not worth a line.
+// report collects validation errors, at most one for each key: further errors of a key mostly follow from the first.
 type report struct {
 	list ValidationErrors
 	keys []string
-	// file is the path of the configuration, empty for none, content what it holds, and environ the environment.
+	// file is the path of the configuration, empty if there is no file, content its bytes, and environ the environment.
 	file    string
 	content []byte
 	environ map[string]string
-	// unread is set if the file could not be read: what is lacking then is not worth a line.
+	// unread is set if the file could not be read. Missing keys are not reported then.
 	unread bool
 }
 

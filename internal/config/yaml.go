@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDepth and maxNodes bound what aliases can make of a small file.
+// maxDepth and maxNodes bound the size of the tree that aliases can make of a small file.
 const (
 	maxDepth = 20
 	maxNodes = 100_000
@@ -20,12 +20,12 @@ const (
 // written, so that 007 does not become 7: their fields' types read them.
 type parser struct {
 	report *report
-	// expand replaces what a text refers to; nil leaves it alone.
+	// expand replaces the references in a text; if it is nil, texts stay as they are.
 	expand func(key, text string) string
 	nodes  int
 }
 
-// Unmarshal reads one document that holds a mapping. What is wrong goes to the report.
+// Unmarshal reads one document that holds a mapping. Errors go to the report.
 func (p *parser) Unmarshal(b []byte) (map[string]any, error) {
 	tree, err := p.parse(b, "")
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *parser) parse(b []byte, key string) (any, error) {
 
 var quoted = regexp.MustCompile("'[^']*'|`[^`]*`|\"[^\"]*\"")
 
-// safe removes from the parser's text what it quotes of the file.
+// safe removes quotations of the file from the parser's error text.
 func safe(err error) error {
 	return errors.New(quoted.ReplaceAllString(err.Error(), "'…'"))
 }

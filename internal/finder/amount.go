@@ -11,11 +11,11 @@ import (
 
 // Amount is an amount as people write it, in one or several currencies.
 type Amount struct {
-	// Currencies are those that it may be of; empty for any.
+	// Currencies are the possible currencies of the amount; empty for any.
 	Currencies []string
-	// Ranges are what it is in minor units, for each number of digits that a currency may have.
+	// Ranges are the amount in minor units, a range for each number of digits that a currency may have.
 	Ranges []Range
-	// About is true of one that is within five percent.
+	// About widens the amount to five percent.
 	About bool
 	text  string
 }
@@ -67,7 +67,7 @@ func signs() map[string]string {
 }
 
 var (
-	// sign is one that is written without a space before or behind the number.
+	// sign matches a sign that may touch the number without a space.
 	sign   = regexp.MustCompile(`us\$|r\$|[€$£¥₽₴₸₹₩₪₺₫~≈±]`)
 	number = regexp.MustCompile(`^[0-9]{1,3}(?:[.,' ’][0-9]{3})+(?:[.,][0-9]{1,2})?$|^[0-9]{1,13}(?:[.,][0-9]{1,3})?$|^[0-9]{1,13}[.,]-{1,2}$`)
 	// codeFirst and codeLast are a number and a currency without a space between them.
@@ -76,7 +76,7 @@ var (
 	iso       = regexp.MustCompile(`^[a-z]{3}$`)
 )
 
-// fillers are words beside an amount that change nothing, and about the ones that widen it.
+// fillers are words beside an amount that change nothing. Words such as "about" widen the amount.
 func fillers() []string {
 	return strings.Fields("a of for on at in the by payment payments paid pay charge charged charges was were i my card customer order amount total from exactly and")
 }
@@ -131,7 +131,7 @@ func grouped(numbers []string) bool {
 	return true
 }
 
-// currenciesOf are the currencies of a word or sign, nil for none.
+// currenciesOf returns the currencies of a word or sign, or nil.
 func currenciesOf(word string) []string {
 	if list, ok := signs()[word]; ok {
 		return strings.Fields(list)
@@ -176,8 +176,8 @@ func amountOf(text string, codes []string, near bool) *Amount {
 	return a
 }
 
-// split tells the digits behind the point from those before it. A single point or comma before three digits stands between thousands unless
-// the currency has three digits.
+// split separates the digits behind the decimal point from the digits before it. A single point or comma before three digits is
+// a thousands separator unless the currency has three digits.
 func split(text string, three bool) (whole, fraction string) {
 	text = strings.TrimRight(strings.NewReplacer("'", "", "’", "", " ", "").Replace(text), "-")
 	at := strings.LastIndexAny(text, ".,")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Day is a day of a calendar, whose hours differ by the time zone of whoever names it.
+// Day is a calendar day. Its hours depend on the time zone of the person who names it.
 type Day struct {
 	// Date is its midnight in UTC.
 	Date time.Time
@@ -51,7 +51,7 @@ var (
 // shortMonth is the length of the shortest name of a month or a weekday.
 const shortMonth = 3
 
-// parseDay reads the day in a text in lower case, and returns the text without it. A day after tomorrow is none.
+// parseDay reads the day in a text in lower case, and returns the text without it. It does not accept a day after tomorrow.
 func parseDay(text string, now time.Time) (*Day, string) {
 	today := now.UTC().Truncate(allDay)
 	for _, form := range []struct {
@@ -78,7 +78,8 @@ func parseDay(text string, now time.Time) (*Day, string) {
 	return nil, text
 }
 
-// dateOf is a day that the calendar has, else the zero time. Without a year it is the last one that has begun somewhere.
+// dateOf returns a date, or the zero time if the calendar does not have it. Without a year it returns the last such date that
+// has begun somewhere on earth.
 func dateOf(year string, m time.Month, day string, today time.Time) time.Time {
 	d, _ := strconv.Atoi(day)
 	y, err := strconv.Atoi(year)

@@ -23,19 +23,20 @@ import (
 type Hit struct {
 	// Type is order, attempt, refund or event.
 	Type, ID string
-	// OrderID and AttemptID are those that it belongs to; zero for none.
+	// OrderID and AttemptID are the order and the attempt of the hit; zero if there is no such object.
 	OrderID   payment.OrderID
 	AttemptID *payment.AttemptID
-	// User is the order's; empty for none.
+	// User is the order's user; may be empty.
 	User payment.UserID
-	// Money is its amount; nil where it has none.
+	// Money is the object's amount; nil if it has no amount.
 	Money *payment.Money
 	// Status is the object's own; of an event, its verdict.
 	Status string
-	// Matched is the field that is or begins with the text, or what of the plan was found: amount, card_last_four, words or
-	// amount_and_words.
+	// Matched is the field that is or begins with the text, or the part of the plan that matched: amount, card_last_four, words
+	// or amount_and_words.
 	Matched string
-	// Key is that of the request that was found by it, beside what made the object itself; empty for none.
+	// Key is the key of a further request on the object, if that key matched; else empty. The key of the request that created
+	// the object is not here.
 	Key string
 	// Rank is Exact where a field is the text.
 	Rank Rank
@@ -62,11 +63,11 @@ type Place struct {
 
 func (h Hit) place() Place { return Place{h.Rank, h.At, h.ID} }
 
-// Lookup is a part of what a plan finds.
+// Lookup is one page of a plan's search.
 type Lookup struct {
 	Plan
 
-	// First and Last bound the ids of ours that begin with the text; no id is between them where none can.
+	// First and Last bound paylatch's ids that begin with the text. They are an empty range if no id can begin so.
 	First, Last uuid.UUID
 	// Behind is the place that the hits follow.
 	Behind Place
@@ -77,7 +78,8 @@ type Lookup struct {
 
 // Store finds. Its errors are those of package payment.
 type Store interface {
-	// Find returns, of what each part of a plan finds, the first hits behind a place, by rank and then newest first; each has its ids, the time and what matched.
+	// Find searches all parts of a plan and returns the first hits behind a place, by rank and then newest first. Each hit has
+	// its ids, the time and the matched field.
 	Find(ctx context.Context, l Lookup) ([]Hit, error)
 	// Details adds the money, the user and the status to hits.
 	Details(ctx context.Context, hits []Hit) ([]Hit, error)
@@ -106,13 +108,13 @@ type Found struct {
 	Hits []Hit
 	// Next is the cursor of the next page, empty at the end.
 	Next string
-	// Understood is what was looked for beside ids, in words; empty for nothing.
+	// Understood describes the search beside ids in words; empty if only ids were searched.
 	Understood string
 }
 
-// Search finds orders, attempts, refunds and events by what a customer or a provider could quote: what has an id that is the text first,
-// the rest newest first. If more than 1,000 ids of one sort share a beginning, only the 1,000 that sort last are searched. It returns
-// payment.ErrForbidden and a payment.ValidationError.
+// Search finds orders, attempts, refunds and events by a text that a customer or a provider could quote: hits with exactly this
+// id first, then the others, newest first. If more than 1,000 ids of one sort share a beginning, only the 1,000 that sort last
+// are searched. It returns payment.ErrForbidden and a payment.ValidationError.
 func (s *Service) Search(ctx context.Context, who support.Staff, q Query) (Found, error) {
 	if err := who.Require(payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return Found{}, err
@@ -157,7 +159,7 @@ func (s *Service) Search(ctx context.Context, who support.Staff, q Query) (Found
 	return found, nil
 }
 
-// merged are the hits in their order, each once, as what matches best.
+// merged returns the hits in their order, each once, with its best match.
 func merged(hits []Hit) []Hit {
 	type key struct{ kind, id string }
 	once := map[key]Hit{}

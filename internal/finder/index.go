@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/redact"
 )
 
-// Source is what the search's copy is made of.
+// Source is a source of the search's copy.
 type Source string
 
 // The sources.
@@ -26,14 +26,14 @@ type Mark struct {
 	ID string
 }
 
-// Order is what of an order is searched.
+// Order has the searchable fields of an order.
 type Order struct {
 	ID, User, Description string
 	Metadata              map[string]string
 	At                    time.Time
 }
 
-// Event is what of a webhook is searched: its bytes, and what the attempt's stored payment method is shown as.
+// Event has the searchable fields of a webhook: its bytes, and the display name of the attempt's stored payment method.
 type Event struct {
 	ID        uuid.UUID
 	AttemptID *uuid.UUID
@@ -42,13 +42,13 @@ type Event struct {
 	At        time.Time
 }
 
-// IndexStore keeps the copy. Each method takes a source for itself in a transaction; while another process has it, nothing is done and 0 returned. What is younger than
-// the lag is left for later.
+// IndexStore keeps the copy. Each method locks its source in a transaction. While another process has the lock, the method does
+// nothing and returns 0. Items that are younger than the lag are left for later.
 type IndexStore interface {
-	// IndexOrders passes the next orders to a function and stores what it makes of them; it may be called twice.
+	// IndexOrders passes the next orders to the function words and stores the returned words. It may call words twice.
 	IndexOrders(ctx context.Context, lag time.Duration, most int, words func(Order) []string) (int, error)
 	IndexAttempts(ctx context.Context, lag time.Duration, most int) (int, error)
-	// IndexEvents passes the next webhooks to a function that returns the last four digits of a card, empty for none.
+	// IndexEvents passes the next webhooks to a function that returns the last four digits of a card, or an empty text.
 	IndexEvents(ctx context.Context, lag time.Duration, most int, card func(Event) string) (int, error)
 }
 
@@ -59,7 +59,7 @@ const (
 	portion = 1000
 )
 
-// Index copies what orders, attempts and cards are searched by. It is safe for concurrent use.
+// Index copies the search terms of orders, attempts and cards. It is safe for concurrent use.
 type Index struct {
 	store IndexStore
 	lag   time.Duration
@@ -90,7 +90,7 @@ func (x *Index) Copy(ctx context.Context) (more bool, err error) {
 // endOfStored is how adapters show a stored card, as "visa •••• 4242".
 var endOfStored = regexp.MustCompile(`[*•]{2,} ?([0-9]{4})$`)
 
-// cardOf is the end of the card's number in a webhook or in the name of a stored payment method, empty for none.
+// cardOf returns the last digits of the card's number in a webhook or in the name of a stored payment method, or an empty text.
 func cardOf(e Event) string {
 	if four := redact.CardEnd(e.Body); four != "" {
 		return four

@@ -9,9 +9,9 @@ import (
 var (
 	// amountWord is a number with, perhaps, a sign or a code before or behind it.
 	amountWord = regexp.MustCompile(`^(about|~|≈|±)?(us\$|r\$|[€$£¥₽₴₸₹₩₪₺₫]|[a-z]{3})?([0-9][0-9.,'’]*-{0,2})(us\$|r\$|[€$£¥₽₴₸₹₩₪₺₫]|\p{L}{2,6})?$`)
-	// decimal has cents; what is without a currency is an amount beside words only with them.
+	// decimal has cents. A number without a currency counts as an amount beside other words only if it has cents.
 	decimal = regexp.MustCompile(`[.,][0-9]{1,2}$|[.,]-{1,2}$`)
-	// undone is what looks like a day or a version, and was read as neither.
+	// undone matches a word that looks like a day or a version, but was read as neither.
 	undone = regexp.MustCompile(`^[^\p{L}]*[0-9][.,/\-][^\p{L}]*$`)
 )
 
@@ -22,7 +22,7 @@ type piece struct {
 	near   bool
 }
 
-// pieceOf reads a word that has a number with what stands at it, which is nothing or a currency.
+// pieceOf reads a word that is a number, alone or with a currency directly before or behind it.
 func pieceOf(word string) (piece, bool) {
 	m := amountWord.FindStringSubmatch(word)
 	if m == nil || !number.MatchString(m[3]) || m[2] != "" && m[4] != "" {
@@ -37,8 +37,9 @@ func pieceOf(word string) (piece, bool) {
 	return p, true
 }
 
-// parseMixed reads a text in lower case that has one amount among other words, and returns those without what changes nothing. An amount has
-// its currency at it or cents. Without one, with several, or without other words it returns nil.
+// parseMixed reads a text in lower case that has one amount among other words. It returns the amount and the other words without
+// fillers. The amount must have a currency or cents. It returns nil if the text has no amount, several amounts, or no other
+// words.
 func parseMixed(text string) (a *Amount, rest []string) {
 	words := strings.Fields(text)
 	for i := range words {
@@ -84,8 +85,8 @@ func currencyBeside(word string) []string {
 	return currenciesOf(word)
 }
 
-// Variants are what an order has among its words that has all of some texts: each as words or, one of them, as the order's id or its user's.
-// The words of a variant stand between spaces. A text without a word that is looked for is a name alone.
+// Variants returns the ways in which an order can match all texts: each text as words, or one of the texts as the order's id or
+// its user's. The words of a variant stand between spaces. A text without a searchable word can match only as a name.
 func Variants(texts []string) []string {
 	var variants []string
 	add := func(name string, but int) {

@@ -11,21 +11,22 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Plan is what a text may mean. All of its parts are looked for, but for the words of a text that is an amount. An amount with others beside
-// it is one part: payments that have both.
+// Plan holds the possible meanings of a text. All of its parts are searched, except the words of a text that is an amount. An
+// amount with other words is one part: it finds payments that match both.
 type Plan struct {
 	// Texts are the spellings of the text as an id; Name is the one in lower case.
 	Texts []string
 	Name  string
-	// Amount is nil where the text has none.
+	// Amount is nil if the text has no amount.
 	Amount *Amount
 	// Day is nil for any day.
 	Day *Day
-	// LastFour is the end of a card's number, empty for none.
+	// LastFour is the end of a card's number, or empty.
 	LastFour string
 	// Words are all to be in the description, the metadata or the id of an order.
 	Words []string
-	// Beside are what the order of a payment with the amount has as well, as words or, one of them, as its id or its user's.
+	// Beside are further texts that the order of a payment with the amount must match, as words or, for one of them, as the
+	// order's id or its user's.
 	Beside []string
 	// Otherwise are the words of such a text, for where nothing has both.
 	Otherwise []string
@@ -38,7 +39,7 @@ const (
 	mostWords = 8
 )
 
-// quotes surround what people copy; a # stands before it.
+// quotes are the characters that people copy around a text; a # stands before it.
 const quotes = "\"'`“”„‟«»‹›‘’‚ \t\r\n\u00a0"
 
 // digitsOfCard are four digits with a sign or a word that they are a card's.
@@ -47,8 +48,8 @@ var (
 	fourDigits   = regexp.MustCompile(`^[0-9]{4}$`)
 )
 
-// Parse reads a text, which is never wrong: what is no amount, no day and no card's digits is an id or words. A day without a year is the
-// last one up to now.
+// Parse reads a text and never fails. A text that is not an amount, a day or a card's digits is an id or words. A day without a
+// year is the last such day up to now.
 func Parse(text string, now time.Time) Plan {
 	cleaned := strings.TrimLeft(strings.Trim(text, quotes), "#№"+quotes)
 	if cleaned == "" {
@@ -91,7 +92,7 @@ func (p Plan) otherwise() Plan {
 	return p
 }
 
-// spellings are a text as it stands, without what surrounds it, and in the cases that ids have.
+// spellings returns a text as it stands, without the surrounding quotes, and in the cases that ids have.
 func spellings(text, cleaned string) []string {
 	first, size := utf8.DecodeRuneInString(cleaned)
 	all := []string{text, cleaned, strings.ToLower(cleaned), strings.ToUpper(cleaned), string(unicode.ToUpper(first)) + strings.ToLower(cleaned[size:])}
@@ -108,7 +109,7 @@ func contains(list []string, text string) bool {
 	return slices.Contains(list, text)
 }
 
-// Understood says in words what a plan looks for.
+// Understood describes the plan in words.
 func (p Plan) Understood() string {
 	var parts []string
 	if p.Amount != nil {

@@ -15,11 +15,11 @@ type Part struct {
 	Store Store
 }
 
-// Union is a store of what several have, none of which has an item of another. What does not respond is left out, and a search
-// returns what the others have with a *parts.OmittedError.
+// Union is one store made of several parts. No part has an item of another part. A part that does not respond is left out; the
+// search then returns the hits of the other parts with a *parts.OmittedError.
 type Union []Part
 
-// beside is what was looked for, and where not.
+// beside returns the text of a search with the parts that were left out.
 func beside(understood string, left *parts.OmittedError) string {
 	return cmp.Or(understood, "ids") + "; " + left.Without()
 }
@@ -47,7 +47,7 @@ func (u Union) Details(ctx context.Context, hits []Hit) ([]Hit, error) {
 	return merged(detailed), err
 }
 
-// each collects what comes of all parts at once.
+// each reads all parts at once and collects their hits.
 func (u Union) each(read func(part int) ([]Hit, error)) (all []Hit, err error) {
 	names := make([]string, len(u))
 	for i, part := range u {

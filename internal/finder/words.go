@@ -28,7 +28,7 @@ func Words(text string) []string {
 	return words
 }
 
-// Names are what stands beside the words of an order, by which it is found in any case: its id and its user's.
+// Names returns the exact names that are indexed beside the words of an order, in lower case: the order's id and its user's.
 func Names(order, user string) []string {
 	names := []string{}
 	if name := strings.ToLower(order); !strings.ContainsAny(name, " ") {
@@ -40,8 +40,8 @@ func Names(order, user string) []string {
 	return names
 }
 
-// OrderWords are what an order is found by: its names, and the words of its id, its description and the values of its metadata, by the
-// order of their names. Of very many the first ones are kept.
+// OrderWords returns the search terms of an order: its names, and the words of its id, its description and the values of its
+// metadata, sorted by the metadata's names. If there are too many, the first ones are kept.
 func OrderWords(o Order) []string {
 	words := Names(o.ID, o.User)
 	texts := []string{o.ID, o.Description}

@@ -39,8 +39,8 @@ func embedded() []file {
 	}
 }
 
-// unlisted describes what is wrong with the list of embedded files: one that is not as it was published, and minified files in the
-// program's directories that are not listed.
+// unlisted describes the errors of the list of embedded files: a file that differs from its published version, and a minified
+// file in the program's directories that is not listed.
 func unlisted(root string) (wrong []string, err error) {
 	known := map[string]string{}
 	for _, e := range embedded() {

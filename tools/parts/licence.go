@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// sign is words by which the text of a licence is recognised.
+// sign is the words that identify the text of a licence.
 type sign struct {
 	id  string
 	all []string
 }
 
-// signs lists the licences that a part may have, in the order in which they are looked for. All let the program be passed on with their texts.
+// signs lists the licences that a part may have, in the order of the search. All let the program be passed on with their texts.
 func signs() []sign {
 	const redistribution = "redistribution and use in source and binary forms"
 	return []sign{

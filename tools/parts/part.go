@@ -70,7 +70,7 @@ func parts(ctx context.Context, root string) ([]part, error) {
 	return append([]part{std}, list...), nil
 }
 
-// linked lists the modules of which packages are linked for any target.
+// linked lists the modules with packages that are linked for any target.
 func linked(ctx context.Context, root string) ([]module, error) {
 	found := map[string]module{}
 	for _, target := range targets() {

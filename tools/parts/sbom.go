@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// object is one of JSON, of which only some members matter here.
+// object is a JSON object. Only some of its members matter here.
 type object = map[string]any
 
 var errBill = errors.New("not a CycloneDX document with components")
