@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// bench is a run: rounds of stages, whose figures it gathers.
+// bench is a run: rounds of stages, with the figures of all of them.
 type bench struct {
 	*rig
 	figures figures
@@ -15,7 +15,7 @@ type bench struct {
 	best map[string]float64
 }
 
-// stage is what a stage works with.
+// stage is the databases and the server of a stage.
 type stage struct {
 	*bench
 	ours, theirs *database
@@ -115,9 +115,8 @@ func (s *stage) warmUp(ctx context.Context) error {
 	return err
 }
 
-// budget is how many pieces of work to prepare for a window: half as many again as
-// the best round has done, and for the first one a guess. What is loaded in vain is
-// in the way of what is measured; a stage that runs out of work ends early.
+// budget returns how many pieces of work to prepare for a window: half as many again as the best round has done, and a guess for
+// the first round. Superfluous rows slow the measured work; a stage that runs out of work ends early.
 func (b *bench) budget(series string, clients int, first float64) int {
 	expected, known := b.best[fmt.Sprint(series, clients)]
 	if !known {
@@ -126,7 +125,7 @@ func (b *bench) budget(series string, clients int, first float64) int {
 	return int(expected*(ahead+b.opts.window).Seconds()*1.5) + clients
 }
 
-// note keeps a stage's rate and says it.
+// note records a stage's rate and prints it.
 func (b *bench) note(series string, clients int, value float64) {
 	b.figures.add(series, clients, rate, value)
 	key := fmt.Sprint(series, clients)
@@ -134,7 +133,7 @@ func (b *bench) note(series string, clients int, value float64) {
 	b.say("  %-32s %4d clients %9s/s", series, clients, number(value))
 }
 
-// noteRate notes what counts of a tally.
+// noteRate records the measured rate of a tally.
 func (b *bench) noteRate(series string, clients int, t *tally) error {
 	done, err := t.rate()
 	if err != nil {

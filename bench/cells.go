@@ -22,7 +22,7 @@ const (
 	cellClients = 64
 )
 
-// cells compares one process on two PostgreSQL servers with the same process of which one cell has work, in turns.
+// cells compares one process on two PostgreSQL servers with the same process that has work in one cell only, in turns.
 func (b *bench) cells(ctx context.Context) (err error) {
 	other, err := b.another(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func (b *bench) another(ctx context.Context) (*rig, error) {
 // cellsRound returns the webhooks a second of one cell, and of two.
 func (b *bench) cellsRound(ctx context.Context, other *rig) (first, both float64, err error) {
 	beside := *b
-	beside.rig = other // whose connection is its own
+	beside.rig = other // it has a connection of its own
 	stages := []*stage{{bench: b}, {bench: &beside}}
 	if stages[0].ours, err = b.newDatabase(ctx, "ours"); err != nil {
 		return 0, 0, err

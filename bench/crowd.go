@@ -16,8 +16,7 @@ const (
 	besideClients = 4
 )
 
-// crowd measures what others feel while a crowd of duplicates waits for one pay
-// whose provider is slow.
+// crowd measures the delay of other requests while a crowd of duplicates waits for one pay at a slow provider.
 func (s *stage) crowd(ctx context.Context) error {
 	if err := s.beside(ctx, ourIdle); err != nil {
 		return err

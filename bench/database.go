@@ -7,8 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// database is a migrated database, paylatch's or pgbench's, with what was put
-// into it beforehand.
+// database is a migrated database, paylatch's or pgbench's, with its loaded rows.
 type database struct {
 	name, url string
 	conn      *pgx.Conn
@@ -16,8 +15,7 @@ type database struct {
 	ids       naming
 	// account is that of the attempts.
 	account string
-	// attempts and orders are how many were loaded, the first ones of which are
-	// used up.
+	// attempts and orders are the numbers of loaded rows. The first attemptsUsed and ordersUsed rows are used up.
 	attempts, attemptsUsed int
 	orders, ordersUsed     int
 }
@@ -54,12 +52,11 @@ func (r *rig) drop(ctx context.Context, list ...*database) error {
 	return nil
 }
 
-// settle puts the database to rest before a stage, so that none of them pays for
-// what was loaded for it, and all begin with the same share of full-page writes.
+// settle makes a checkpoint before a stage. So no stage pays for the rows that were loaded for it, and all stages begin with the
+// same share of full-page writes.
 func (d *database) settle(ctx context.Context) error { return d.exec(ctx, "CHECKPOINT") }
 
-// cleanUp does after a stage what autovacuum would come to do in a later one, which
-// may be the other side's.
+// cleanUp vacuums and analyses after a stage, so that autovacuum does not do so in a later stage, perhaps of the other side.
 func (d *database) cleanUp(ctx context.Context) error { return d.exec(ctx, "VACUUM (ANALYZE)") }
 
 func (d *database) exec(ctx context.Context, sql string) error {

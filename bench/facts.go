@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// facts says where and how the figures were made.
+// facts describes the machine, the versions and the options of the run.
 func (b *bench) facts(ctx context.Context, args []string) (string, error) {
 	var version string
 	if err := b.admin.QueryRow(ctx, "SHOW server_version").Scan(&version); err != nil {
@@ -38,7 +38,7 @@ func loadAverage() string {
 	return load
 }
 
-// processor is the model as Linux tells it.
+// processor returns the model's name from Linux.
 func processor() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// figures holds the values of each round by what they are of.
+// figures holds the values of each round, by figure.
 type figures map[figure][]float64
 
-// figure names a value: what was measured, under how many clients, and what of it.
+// figure names a value: the measured series, the number of clients, and the unit.
 type figure struct {
 	series  string
 	clients int
@@ -43,7 +43,7 @@ const (
 	ourWakes           = "paylatch, waiters told"
 )
 
-// What is told of a series.
+// The values of a series.
 const (
 	rate        = "/s"
 	p50         = "p50 ms"
@@ -64,7 +64,7 @@ func (f figures) add(series string, clients int, what string, value float64) {
 	f[k] = append(f[k], value)
 }
 
-// usage adds what n pieces of work cost.
+// usage adds the resources used for n pieces of work.
 func (f figures) usage(series string, clients int, u usage, n int64) {
 	per := 1 / float64(max(n, 1))
 	f.add(series, clients, serverCPU, float64(u.server.Microseconds())*per)
@@ -73,7 +73,7 @@ func (f figures) usage(series string, clients int, u usage, n int64) {
 	f.add(series, clients, allocations, u.mallocs*per)
 }
 
-// median returns NaN for what was not measured.
+// median returns NaN for a figure that was not measured.
 func (f figures) median(series string, clients int, what string) float64 {
 	return median(f[figure{series, clients, what}])
 }
@@ -112,7 +112,7 @@ func spread(values []float64) string {
 	return number(slices.Min(values)) + "–" + number(slices.Max(values))
 }
 
-// number writes three digits at the least, and a dash for what is not known.
+// number writes at least three digits, and a dash for an unknown value.
 func number(v float64) string {
 	switch {
 	case math.IsNaN(v):

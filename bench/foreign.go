@@ -18,13 +18,12 @@ const (
 	foreignPace = 1000
 	// foreignPayers is how many clients pay. Each pay gives its attempt a name, under which events may wait.
 	foreignPayers = 16
-	// unmatched is what the program says of an event that nothing here is named by.
+	// unmatched is the program's result for an event that names no object of its own.
 	unmatched = "unmatched"
 )
 
-// foreign measures our webhooks and pays by themselves, beside foreign events that are stored, and beside
-// another system at the same account, whose events come all the time: in turns, each on a database
-// of its own.
+// foreign measures paylatch's webhooks and pays alone, beside stored foreign events, and beside another system at the same
+// account that sends events all the time. The scenes take turns, each on a database of its own.
 func (b *bench) foreign(ctx context.Context) error {
 	scenes := []func(*stage, context.Context) error{(*stage).foreignNone, (*stage).foreignStored, (*stage).foreignArriving}
 	for round := range b.opts.rounds {
@@ -125,7 +124,7 @@ func (s *stage) ourPayments(ctx context.Context, series string) error {
 	return err
 }
 
-// loadForeign stores the events of ten minutes of another system, made of one that the program took in.
+// loadForeign stores the events of ten minutes of another system, as copies of an event that the program received.
 func (s *stage) loadForeign(ctx context.Context) error {
 	if err := s.warmUp(ctx); err != nil {
 		return err
@@ -171,8 +170,7 @@ func (s *stage) caughtUp(ctx context.Context) error {
 	}
 }
 
-// proveForeign is satisfied if each foreign event that was acknowledged is stored, was tried as it is due,
-// and asks nothing of anybody.
+// proveForeign succeeds if each acknowledged foreign event is stored, was tried as it was due, and opened no discrepancy.
 func (s *stage) proveForeign(ctx context.Context, t *tally) error {
 	var stored, discrepancies int
 	err := s.ours.conn.QueryRow(ctx, `SELECT (SELECT count(*) FROM provider_events WHERE verdict IN ('unmatched', 'foreign')),

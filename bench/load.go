@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// What is loaded is numbered from 0. An attempt's ids are made from its number
-// by the loader, by pgbench's scripts and here in the same way.
+// Loaded attempts are numbered from 0. The loader, pgbench's scripts and this program make an attempt's ids from its number in
+// the same way.
 
 func md5Of(text string) string {
 	sum := md5.Sum([]byte(text)) //nolint:gosec // spreads ids, guards nothing
@@ -77,8 +77,8 @@ func (d *database) takeOrders(ctx context.Context, n int) (int, error) {
 	return first, nil
 }
 
-// fillInbox adds settled events, numbered from first, in steps that keep the
-// transactions short, and tells after each how many there are.
+// fillInbox adds settled events, numbered from first, in steps that keep the transactions short. After each step it calls tell
+// with the number of events.
 func (d *database) fillInbox(ctx context.Context, first, n int, tell func(filled int)) error {
 	const step = 100_000
 	for done := 0; done < n; done += step {
@@ -90,14 +90,13 @@ func (d *database) fillInbox(ctx context.Context, first, n int, tell func(filled
 	return d.tidy(ctx, "provider_events")
 }
 
-// searchOn has the search's copy go on behind what was loaded: it would be copied during the stages otherwise, several times as many orders as
-// a stage has. What a stage adds is copied as ever.
+// searchOn moves the cursors of the search's copy behind the loaded rows. The copy would otherwise index them during the stages,
+// several times as many orders as a stage has. Rows that a stage adds are copied as usual.
 const searchOn = `UPDATE search_cursors SET at = now(),
 	id = CASE source WHEN 'events' THEN lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint), 12, '0') || repeat('0', 20) ELSE '' END;`
 
-// load runs a script that adds n rows from first on. Foreign keys are not
-// checked meanwhile, and nothing waits for the disk: it is no part of what is
-// measured.
+// load runs a script that adds n rows from first on. Meanwhile foreign keys are not checked and commits do not wait for the
+// disk, since loading is not measured.
 func (d *database) load(ctx context.Context, name string, first, n int) error {
 	text, err := os.ReadFile(d.script(name))
 	if err != nil {
@@ -108,7 +107,7 @@ func (d *database) load(ctx context.Context, name string, first, n int) error {
 	return d.exec(ctx, begin+string(text)+"COMMIT;"+searchOn)
 }
 
-// tidy does for tables that were loaded what autovacuum would come to do later.
+// tidy vacuums and analyses loaded tables, so that autovacuum does not do so during a stage.
 func (d *database) tidy(ctx context.Context, tables string) error {
 	return d.exec(ctx, "VACUUM (ANALYZE) "+tables)
 }

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// tally is what became of the shots of a stage.
+// tally is the results of the shots of a stage.
 type tally struct {
 	shots   []shot
-	answers []answer // of the shots, in their order; the zero answer for one that was not sent
+	answers []answer // of the shots, in their order; the zero answer for a shot that was not sent
 	elapsed time.Duration
 	// ahead is the time at the beginning that does not count for latency and rate.
 	ahead   time.Duration
@@ -60,10 +60,10 @@ func (t *tally) statuses() map[int]int {
 
 func (t *tally) sent() int { return len(t.answers) - t.count(0, "") }
 
-// errTooFew says that what was prepared did not last until it counts.
+// errTooFew is returned if the prepared requests ran out before the measured time began.
 var errTooFew = errors.New("no request is left after the time that does not count: raise the guess that the first round goes by")
 
-// rate is how much was done a second, of what counts.
+// rate returns the number of shots per second within the measured time.
 func (t *tally) rate() (float64, error) {
 	if t.elapsed <= t.ahead {
 		return 0, fmt.Errorf("%w: %d took %s, by status %v", errTooFew, t.sent(), t.elapsed, t.statuses())

@@ -1,10 +1,10 @@
 // Command bench measures paylatch beside pgbench: the same durable work, on the same tables, in the same server, in turns.
 //
-// It starts a private PostgreSQL with the settings that it comes with, migrates it, and runs the real program, `paylatch serve`,
-// as a process of its own, with its log in a file and its metrics on. Each round begins with empty databases: one for paylatch, one
-// for pgbench. A figure is the median of the rounds, a ratio the median of the ratios within a round, so that what else happens on
-// the machine weighs on both sides. After each stage the rows are counted: every acknowledged webhook must be on disk and applied,
-// every pay charged once. What can't be proved is not reported.
+// It starts a private PostgreSQL with default settings, migrates it, and runs the real program, `paylatch serve`, as a process
+// of its own, with its log in a file and its metrics on. Each round begins with empty databases: one for paylatch, one for
+// pgbench. A figure is the median of the rounds, a ratio the median of the ratios within a round, so that other load of the
+// machine affects both sides. After each stage the rows are counted: every acknowledged webhook must be on disk and applied, and
+// every pay charged once. A figure without this proof is not reported.
 //
 //	make bench ARGS='-rounds 5 -seconds 5'    everything; writes the tables of docs/explanation/performance.md
 //	make bench ARGS=-quick                    a smoke run, about a minute; writes nothing

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// usage is what has been used up since the processes started.
+// usage is the resources used since the processes started.
 type usage struct {
 	server, database time.Duration // processor time
 	wal              int64         // bytes
@@ -23,8 +23,8 @@ func (u usage) minus(v usage) usage {
 	return usage{u.server - v.server, u.database - v.database, u.wal - v.wal, u.mallocs - v.mallocs}
 }
 
-// usage reads the processor time of both sides, the database's log of changes,
-// and what the program says of its memory. The server is nil for pgbench.
+// usage reads the processor time of both sides, the database's WAL position, and the memory that the program reports. The server
+// is nil for pgbench.
 func (r *rig) usage(ctx context.Context, s *server) (usage, error) {
 	u := usage{database: treeTime(r.pg.Pid())}
 	if err := r.admin.QueryRow(ctx, "SELECT (pg_current_wal_lsn() - '0/0')::bigint").Scan(&u.wal); err != nil {
@@ -39,7 +39,7 @@ func (r *rig) usage(ctx context.Context, s *server) (usage, error) {
 	return u, err
 }
 
-// metric reads what the program counts under a name without labels.
+// metric reads a metric without labels of the program.
 func (s *server) metric(ctx context.Context, name string) (float64, error) {
 	resp, err := s.get(ctx, "/metrics")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// expectedPays is what the first round prepares for, a second.
+// expectedPays is the rate per second that the first round prepares for.
 func expectedPays(clients int) float64 {
 	if clients == 1 {
 		return 1000
@@ -15,7 +15,7 @@ func expectedPays(clients int) float64 {
 	return 4000
 }
 
-// expectedUnchanged is that for what changes nothing, from 64 clients.
+// expectedUnchanged is this rate for requests that change nothing, from 64 clients on.
 const expectedUnchanged = 30_000
 
 // payments measures pays, their repetition, and reads of a status.
@@ -114,7 +114,7 @@ func (s *stage) replays(ctx context.Context, base, paid int) error {
 		func(t *tally) int { return t.count(http.StatusCreated, reused) })
 }
 
-// reads asks for attempts that are pending.
+// reads reads attempts that are pending.
 func (s *stage) reads(ctx context.Context) error {
 	const many = 10_000
 	theirs, err := s.theirs.takeAttempts(ctx, many)

@@ -27,7 +27,7 @@ type pgbenchRun struct {
 	base, span int
 }
 
-// pgbenchResult is what pgbench says.
+// pgbenchResult is the parsed result of pgbench.
 type pgbenchResult struct {
 	// done are all its transactions, warm those after its first second; rate and
 	// latency are of these.
@@ -37,14 +37,13 @@ type pgbenchResult struct {
 	latency *hdrhistogram.Histogram
 }
 
-// pgbenchTime is how long pgbench runs for a window, the time ahead of it included.
-// It may end before it has told of its last second, so that there are two at least.
+// pgbenchTime is how long pgbench runs for a window, the time ahead of it included. pgbench may end before it has reported its
+// last second, so the window has at least two.
 func pgbenchTime(window time.Duration) time.Duration {
 	return ahead + max(window.Truncate(time.Second), 2*time.Second)
 }
 
-// pgbenchOutput is what pgbench prints. It calls warmed when the first second is
-// over.
+// pgbenchOutput collects the output of pgbench. It calls warmed when the first second is over.
 type pgbenchOutput struct {
 	text   []byte
 	warmed func() error
@@ -65,8 +64,8 @@ func (o *pgbenchOutput) Write(p []byte) (int, error) {
 // for each would slow it down.
 const pgbenchShare = "0.2"
 
-// pgbench runs a script for the window, with prepared statements: its best. It
-// calls warmed when what counts begins.
+// pgbench runs a script for the window, with prepared statements, its fastest mode. It calls warmed when the measured time
+// begins.
 func (r *rig) pgbench(ctx context.Context, d *database, p pgbenchRun, warmed func() error) (pgbenchResult, error) {
 	bin, err := r.tool("pgbench")
 	if err != nil {
@@ -101,11 +100,11 @@ func (r *rig) pgbench(ctx context.Context, d *database, p pgbenchRun, warmed fun
 
 var (
 	errPgbench = errors.New("pgbench says something unexpected")
-	// errRanOut says that a client has used all that was prepared for it.
+	// errRanOut is returned if a client has used up its prepared rows.
 	errRanOut = errors.New("pgbench needs more rows")
 )
 
-// readPgbench reads what pgbench has done, and how much a second after its first.
+// readPgbench reads the number of transactions of pgbench, and the rate per second after its first second.
 func readPgbench(said []byte) (pgbenchResult, error) {
 	done := regexp.MustCompile(`actually processed: (\d+)`).FindSubmatch(said)
 	failed := regexp.MustCompile(`failed transactions: (\d+)`).FindSubmatch(said)
@@ -131,9 +130,8 @@ func readPgbench(said []byte) (pgbenchResult, error) {
 	return r, err
 }
 
-// readPgbenchLogs reads what each thread logged of what ended after some time: of
-// each transaction the client, its number, the microseconds that it took, the
-// script, and when it ended, in seconds since 1970 and microseconds.
+// readPgbenchLogs reads the latencies of all threads' transactions that ended after some time. A line of a log has the client,
+// the transaction's number, its duration in microseconds, the script, and its end in seconds since 1970 and microseconds.
 // https://www.postgresql.org/docs/current/pgbench.html#PGBENCH-LOG-FORMAT
 func readPgbenchLogs(dir fs.FS, after time.Time) (*hdrhistogram.Histogram, error) {
 	h := newHistogram()

@@ -13,14 +13,13 @@ import (
 	"time"
 )
 
-// hookSource makes the program write a CPU and an allocation profile between two
-// signals. It is laid over the program's own for this build alone: the program itself
-// listens to nobody.
+// hookSource makes the program write a CPU and an allocation profile between two signals. It is added to the program for this
+// build alone; the released program has no such signals.
 //
 //go:embed profile/hook.go.txt
 var hookSource []byte
 
-// profile says where the time of one path goes, under 64 clients.
+// profile shows where the time of one path goes, under 64 clients.
 func (r *rig) profile(ctx context.Context) error {
 	dir, err := filepath.Abs(r.opts.profile)
 	if err != nil {
@@ -64,7 +63,7 @@ func (r *rig) buildHooked(ctx context.Context) error {
 	return r.build(ctx, "-overlay", overlay)
 }
 
-// profiled runs one stage between the two signals, and tells what was found.
+// profiled runs one stage between the two signals, and prints the results.
 func (s *stage) profiled(ctx context.Context, dir string) error {
 	if err := s.warmUp(ctx); err != nil {
 		return err
@@ -98,14 +97,14 @@ func (s *stage) profiled(ctx context.Context, dir string) error {
 	return s.tops(ctx, dir)
 }
 
-// profiledWork is what was done between the signals.
+// profiledWork is the work between the signals.
 type profiledWork struct {
 	n       int
 	used    usage
 	commits float64
 }
 
-// prepare loads what a path needs, so that it is no part of what is looked at.
+// prepare loads the rows that a path needs, so that loading is not part of the profile.
 func (s *stage) prepare(ctx context.Context) (func(context.Context) (profiledWork, error), error) {
 	if s.opts.path == partWebhooks {
 		budget := s.budget(ourHooks, 64, expected(64))
@@ -156,7 +155,7 @@ func (s *stage) position(ctx context.Context) (at string, err error) {
 	return at, nil
 }
 
-// statements lists what the program had done, the longest first.
+// statements lists the statements of the program, the longest first.
 func (s *stage) statements(ctx context.Context, n, commits float64) error {
 	rows, err := s.ours.conn.Query(ctx, `SELECT left(regexp_replace(query, '\s+', ' ', 'g'), 90), calls, rows, total_exec_time * 1000,
 		total_plan_time * 1000, wal_bytes::bigint

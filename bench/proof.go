@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// rows counts what durable work leaves behind.
+// rows counts the rows that durable work leaves behind.
 type rows struct {
 	events, succeeded, transitions, outbox, keys, references int64
 }
@@ -18,8 +18,8 @@ func (r rows) minus(o rows) rows {
 	}
 }
 
-// rows leaves the events of load_inbox.sql out, which are a week old: reading
-// gigabytes just before a stage would change what it measures.
+// rows leaves out the events of load_inbox.sql, which are a week old: reading gigabytes just before a stage would change its
+// measurement.
 func (d *database) rows(ctx context.Context) (rows, error) {
 	var r rows
 	err := d.conn.QueryRow(ctx, `SELECT
@@ -36,10 +36,10 @@ func (d *database) rows(ctx context.Context) (rows, error) {
 	return r, nil
 }
 
-// errProof is wrapped by what was acknowledged and is not so.
+// errProof is returned if acknowledged work is not in the database.
 var errProof = errors.New("the work was not done as it was acknowledged")
 
-// proveHooks is satisfied if n webhooks left what n webhooks must leave.
+// proveHooks succeeds if n webhooks left exactly the rows of n webhooks.
 func proveHooks(before, after rows, n int64) error {
 	if got, want := after.minus(before), (rows{events: n, succeeded: n, transitions: n, outbox: 2 * n}); got != want {
 		return fmt.Errorf("%w: of %d webhooks there are %+v", errProof, n, got)
@@ -47,7 +47,7 @@ func proveHooks(before, after rows, n int64) error {
 	return nil
 }
 
-// provePays is satisfied if n pays left what n pays must leave.
+// provePays succeeds if n pays left exactly the rows of n pays.
 func provePays(before, after rows, n int64) error {
 	if got, want := after.minus(before), (rows{succeeded: n, transitions: 2 * n, outbox: 2 * n, keys: n, references: 2 * n}); got != want {
 		return fmt.Errorf("%w: of %d pays there are %+v", errProof, n, got)

@@ -20,8 +20,8 @@ import (
 //go:embed sql
 var scripts embed.FS
 
-// rig is what the stages of a run share: a PostgreSQL server, the program, a
-// provider that answers at once, and a directory that goes with them.
+// rig is shared by the stages of a run: a PostgreSQL server, the program, a provider that answers at once, and a directory for
+// the files.
 type rig struct {
 	opts   options
 	out    io.Writer
@@ -31,7 +31,7 @@ type rig struct {
 	pg     *devpg.Server
 	admin  *pgx.Conn
 	stub   *stub
-	// endpoint is where the programs that are started deliver events; empty for nowhere.
+	// endpoint is the address to which the started programs deliver events; may be empty.
 	endpoint string
 	load     string
 }
@@ -71,9 +71,8 @@ func (r *rig) open(ctx context.Context) error {
 	return r.startDatabase(ctx)
 }
 
-// startDatabase leaves every setting as PostgreSQL comes, fsync included; a
-// profile counts statements, too. A slower disk is made by who writes the log to it:
-// it sleeps, and all who commit meanwhile wait, as they would for the disk.
+// startDatabase keeps PostgreSQL's default settings, fsync included; a profile also counts statements. To simulate a slower
+// disk, the process that writes the WAL sleeps, and all commits wait meanwhile, as they would for the disk.
 func (r *rig) startDatabase(ctx context.Context) (err error) {
 	if r.bin, err = devpg.FindBin(); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// What the program is configured with. The secrets are the run's own.
+// The configuration of the program. The secrets are the run's own.
 const (
 	tokenSecret   = "a secret of the benchmark, 32 bytes or more"
 	webhookSecret = "whsec_YSBzZWNyZXQgb2YgdGhlIGJlbmNobWFyaywgMzIgYnl0ZXM=" //nolint:gosec // the run's own

@@ -24,8 +24,8 @@ type shot struct {
 	of int
 }
 
-// hooks makes n webhooks about attempts numbered from first, each of which says
-// that it succeeded. A share of them are repeats of one that went shortly before.
+// hooks makes n webhooks that report success of the attempts numbered from first. A share of them repeats a webhook that was
+// sent shortly before.
 func hooks(host string, ids naming, first, n int, repeats float64) ([]shot, error) {
 	signer, err := newSigner()
 	if err != nil {
@@ -57,7 +57,7 @@ func hook(signer *standard.Verifier, host, id string, i int, at time.Time) ([]by
 	return hookAbout(signer, host, id, chargeID(i), attemptID(i), at)
 }
 
-// hookAbout makes a webhook that says that a charge succeeded.
+// hookAbout makes a webhook that reports a charge as succeeded.
 func hookAbout(signer *standard.Verifier, host, id, charge, reference string, at time.Time) ([]byte, error) {
 	body := fmt.Sprintf(`{"id":%q,"type":"charge.succeeded","created":%q,"data":{"charge_id":%q,"refund_id":null,"reference":%q,`+
 		`"amount":1999,"currency":"EUR","failure_code":null}}`, id, at.UTC().Format(time.RFC3339), charge, reference)

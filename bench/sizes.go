@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// relation is what a table takes: its own bytes, large values included, those of its indexes, and its rows.
+// relation is the size of a table: its own bytes, large values included, the bytes of its indexes, and its rows.
 type relation struct{ table, indexes, rows int64 }
 
 func (r relation) minus(o relation) relation {
 	return relation{r.table - o.table, r.indexes - o.indexes, r.rows - o.rows}
 }
 
-// sizing measures what pays and webhooks leave on the disk, and what they cost, beside nothing else.
+// sizing measures the disk space that pays and webhooks take, and their cost without other load.
 func (r *rig) sizing(ctx context.Context) error {
 	b := &bench{rig: r, figures: figures{}, best: map[string]float64{}}
 	s := &stage{bench: b}
@@ -37,7 +37,7 @@ func (s *stage) sized(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	work, err := s.prepare(ctx) // the orders are part of what a payment leaves
+	work, err := s.prepare(ctx) // the orders are part of a payment's size
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *stage) sizedWork(ctx context.Context, before map[string]relation, work 
 	if err != nil {
 		return err
 	}
-	// What is written a little later: notes of calls, counts of hours.
+	// Some rows are written a little later: notes of calls, counts of hours.
 	if err := wait(ctx, 2*time.Second); err != nil {
 		return err
 	}

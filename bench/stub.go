@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// stub is a provider with the sandbox's API that takes every charge at once, so
-// that what is measured is paylatch.
+// stub is a provider with the sandbox's API that accepts every charge at once, so that the benchmark measures paylatch and not
+// the provider.
 type stub struct {
 	url     string
 	server  *http.Server
@@ -24,8 +24,7 @@ type stub struct {
 
 type gate struct{ asked, release chan struct{} }
 
-// hold makes the next slow charge wait for the second channel, and tells by the
-// first that it does.
+// hold makes the next slow charge wait for the second channel. The first channel receives a value when the charge waits.
 func (s *stub) hold() (asked, release chan struct{}) {
 	g := &gate{make(chan struct{}, 1), make(chan struct{})}
 	s.gate.Store(g)

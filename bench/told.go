@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// told measures webhooks by themselves, and while their events are delivered to an endpoint and read from the
-// feed: in turns, each on a database of its own.
+// told measures webhooks alone, and while their events are delivered to an endpoint and read from the feed. The scenes take
+// turns, each on a database of its own.
 func (b *bench) told(ctx context.Context) error {
 	scenes := []func(context.Context) error{b.untold, b.toldBoth}
 	for round := range b.opts.rounds {
@@ -76,7 +76,7 @@ func (s *stage) hooksTold(ctx context.Context, series string) error {
 	return s.closedHooks(ctx, series, 64, 0)
 }
 
-// readFeed reads all events, and counts them, until ctx ends. It decodes none: a reader has a machine of its own.
+// readFeed reads and counts all events until ctx ends. It does not decode them, since a real reader runs on another machine.
 func (s *stage) readFeed(ctx context.Context, read *atomic.Int64) error {
 	c, err := newCaller(s.server.address)
 	if err != nil {

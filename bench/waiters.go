@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// wakeRate is how many attempts become final a second while all wait, each
-	// told by a webhook of its own.
+	// wakeRate is how many attempts become final per second while all clients wait. Each attempt becomes final by a webhook of
+	// its own.
 	wakeRate = 500
-	// wakeShare of those who wait are woken so: 1 in 5.
+	// wakeShare: 1 in 5 of the waiting clients is woken in this way.
 	wakeShare = 5
 	// crowdShare of as many wait for one attempt: 4 in 5.
 	crowdShare = 0.8
-	// joinAtOnce is how many come before the next are let in: each first reads its
-	// attempt, and what is measured is how they wait.
+	// joinAtOnce is how many clients join before the next ones may. Each client first reads its attempt; only the waiting is
+	// measured.
 	joinAtOnce = 250
 	// rest lets the program put its memory in order.
 	rest = 3 * time.Second
 )
 
-// waiters measures what it costs to wait for a change and how soon one is told.
+// waiters measures the cost of waiting for a change, and how soon the client learns of the change.
 func (s *stage) waiters(ctx context.Context) error {
 	if err := s.warmUp(ctx); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *stage) waiters(ctx context.Context) error {
 	return s.oneForAll(ctx)
 }
 
-// join adds n who wait, each for the attempt of a number, to those who are there.
+// join adds n waiting clients to the clients that wait already. The function of returns the attempt of a client.
 func (s *stage) join(ctx context.Context, there, n int, of func(int) int) (*watchers, error) {
 	call, err := newCaller(s.server.address)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *stage) join(ctx context.Context, there, n int, of func(int) int) (*watc
 	return w, nil
 }
 
-// waiting returns once the program says that so many wait.
+// waiting returns once the program reports n waiters.
 func (s *stage) waiting(ctx context.Context, n int) error {
 	limit, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
@@ -90,8 +90,7 @@ func (s *stage) waiting(ctx context.Context, n int) error {
 	}
 }
 
-// idle measures what those cost who only wait. A checkpoint keeps what was loaded
-// from being written to the disk meanwhile.
+// idle measures the cost of clients that only wait. A checkpoint before it writes the loaded rows, so that the disk is idle.
 func (s *stage) idle(ctx context.Context, n int) error {
 	if err := s.ours.settle(ctx); err != nil {
 		return err
@@ -118,8 +117,8 @@ func (s *stage) idle(ctx context.Context, n int) error {
 	return nil
 }
 
-// wakes finalises attempts at a pace, and compares when those who wait heard of it
-// with when the webhooks were acknowledged.
+// wakes finalises attempts at a steady rate. It compares the times at which the clients got the change with the times at which
+// the webhooks were acknowledged.
 func (s *stage) wakes(ctx context.Context, base int, waiting *watchers) error {
 	n := len(waiting.all)
 	shots, err := hooks(s.server.address, s.ours.ids, base, n, 0)
@@ -190,7 +189,7 @@ func (s *stage) oneForAll(ctx context.Context) error {
 	return nil
 }
 
-// waitersTable tells what the stage found.
+// waitersTable returns the table of the stage's figures.
 func (b *bench) waitersTable() *table {
 	f := b.figures
 	t := newTable(fmt.Sprintf("**Waiting for a change, %s long polls and streams**", thousands(int64(b.opts.waiters))), "what", "measured")

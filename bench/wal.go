@@ -13,8 +13,7 @@ import (
 	"strconv"
 )
 
-// walByTable tells which tables and indexes the log of changes since a position
-// is about, by pg_waldump.
+// walByTable prints the WAL since a position by table and index, as pg_waldump reads it.
 func (s *stage) walByTable(ctx context.Context, from string, n float64) error {
 	to, err := s.position(ctx)
 	if err != nil {

@@ -13,26 +13,25 @@ import (
 	"time"
 )
 
-// watcher waits for one change, as a client does: whatever else ends a wait, it
-// comes again.
+// watcher waits for one change, as a client does: if the wait ends without the change, it waits again.
 type watcher struct {
 	number, attempt int
 	caller          caller
-	// heard is when it was told. It hangs up when all were: that takes time from
-	// those who are still to be told.
+	// heard is when the watcher got the change. It closes its connection only after all watchers got theirs, since closing would
+	// delay the others.
 	heard time.Time
 	conn  net.Conn
 	err   error
 }
 
-// watchers are many, on their own goroutines until they were told or left.
+// watchers are many watchers, each on its own goroutine until it gets its change or leaves.
 type watchers struct {
 	all  []*watcher
 	done sync.WaitGroup
 	stop context.CancelFunc
 }
 
-// leave ends the waiting of those who were told nothing, and hangs up.
+// leave stops the watchers that got no change, and closes all connections.
 func (w *watchers) leave() {
 	w.stop()
 	w.done.Wait()
@@ -49,7 +48,7 @@ func (w *watchers) add(ctx context.Context, one *watcher) {
 	w.done.Go(func() { one.err = one.watch(ctx) })
 }
 
-// told returns when the last was told, once all were.
+// told waits until all watchers got their changes, and returns the time of the last one.
 func (w *watchers) told() (last time.Time, err error) {
 	w.done.Wait()
 	for _, one := range w.all {
@@ -66,8 +65,7 @@ func (w *watchers) told() (last time.Time, err error) {
 // loadedVersion is that of an attempt as it was loaded.
 const loadedVersion = "2"
 
-// watch returns once the attempt was told as succeeded. Those of odd numbers use
-// a stream.
+// watch returns once the watcher got the attempt as succeeded. Watchers with odd numbers use a stream.
 func (w *watcher) watch(ctx context.Context) error {
 	path, header, known := "/v1/payment-attempts/"+attemptID(w.attempt)+"?wait=60", "If-None-Match", `"`+loadedVersion+`"`
 	if w.number%2 == 1 {
@@ -85,7 +83,7 @@ func (w *watcher) watch(ctx context.Context) error {
 	}
 }
 
-// once waits on one connection, until it ends or the attempt was told.
+// once waits on one connection, until the connection ends or the watcher got the change.
 func (w *watcher) once(ctx context.Context, ask []byte) error {
 	conn, err := dialFrom(ctx, w.caller.host, w.number)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// expected is what the first round prepares for, a second.
+// expected is the rate per second that the first round prepares for.
 func expected(clients int) float64 {
 	switch {
 	case clients == 1:
@@ -22,8 +22,8 @@ func expected(clients int) float64 {
 // clientCounts are the numbers of clients of both sides.
 func clientCounts() []int { return []int{1, 16, 64} }
 
-// webhooks measures both sides under more and more clients, of which 256 are too
-// many for PostgreSQL as it comes. Repeats are compared with none just before.
+// webhooks measures both sides under more and more clients; 256 are too many for PostgreSQL's default settings. A run with
+// repeats is compared with a run without repeats just before it.
 func (s *stage) webhooks(ctx context.Context) error {
 	if s.opts.clients > 0 {
 		return s.compare(ctx, s.opts.clients)
@@ -64,7 +64,7 @@ func (s *stage) pgbenchHooks(ctx context.Context, series, script string, clients
 	}
 }
 
-// pgbenchProved runs a script that writes, and counts what it has written.
+// pgbenchProved runs a writing script, and counts the written rows.
 func (s *stage) pgbenchProved(ctx context.Context, series string, p pgbenchRun, prove func(before, after rows, n int64) error) (pgbenchResult, error) {
 	var result pgbenchResult
 	before, err := s.theirs.rows(ctx)
@@ -99,7 +99,7 @@ func (s *stage) pgbenchProved(ctx context.Context, series string, p pgbenchRun, 
 	return result, s.theirs.cleanUp(ctx)
 }
 
-// during puts the database to rest, and returns what the work used.
+// during makes a checkpoint, does the work and returns the resources that the work used.
 func (s *stage) during(ctx context.Context, d *database, server *server, work func() error) (usage, error) {
 	if err := d.settle(ctx); err != nil {
 		return usage{}, err
@@ -138,7 +138,7 @@ type hookRun struct {
 	pace    int
 }
 
-// hookResult is a tally whose work was found to be done.
+// hookResult is a tally with proven work.
 type hookResult struct {
 	*tally
 	used    usage
@@ -224,8 +224,8 @@ func (s *stage) openLoop(ctx context.Context) error {
 	return s.ours.cleanUp(ctx)
 }
 
-// inbox measures the rate while the table of events grows, in turns with that of a
-// database whose inbox is empty: what else happens on the machine weighs on both.
+// inbox measures the rate while the table of events grows, in turns with a database with an empty inbox, so that other load of
+// the machine affects both.
 func (s *stage) inbox(ctx context.Context) (err error) {
 	empty := &stage{bench: s.bench, ours: s.theirs}
 	if empty.server, err = s.serve(ctx, empty.ours); err != nil {
@@ -258,7 +258,7 @@ func (s *stage) inbox(ctx context.Context) (err error) {
 // sizes are those of the inbox.
 func (o options) sizes() []int { return []int{o.inbox / 10, o.inbox} }
 
-// weigh measures one of the two databases of which one has an inbox of a size.
+// weigh measures one of the two databases, one with an inbox of a size and one with an empty inbox.
 func (s *stage) weigh(ctx context.Context, series string, size int) error {
 	if err := s.warmUp(ctx); err != nil {
 		return err

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// answer is what counts of a response: its status and what the program says
-// that it did, by Webhook-Result or Idempotency-Result.
+// answer is the part of a response that the benchmark counts: its status, and its result by Webhook-Result or
+// Idempotency-Result.
 type answer struct {
 	status int
 	result string
 }
 
-// wire is one kept-alive HTTP/1.1 connection that sends requests as they are. It
-// does little, since it shares the processors with what is measured.
+// wire is one kept-alive HTTP/1.1 connection that sends prepared requests. It does little work, since it shares the processors
+// with the measured program.
 type wire struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -125,7 +125,7 @@ func (w *wire) line() ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), nil
 }
 
-// What the program may say that it did.
+// The results that the program reports.
 const (
 	applied   = "applied"
 	duplicate = "duplicate"
@@ -133,7 +133,7 @@ const (
 	reused    = "reused"
 )
 
-// known saves an allocation for what comes all the time.
+// known saves an allocation for frequent results.
 func known(result []byte) string {
 	switch string(result) {
 	case applied:
