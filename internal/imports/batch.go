@@ -10,11 +10,11 @@ import (
 
 var errMeanwhile = errors.New("the storage has changed meanwhile")
 
-// line is a line of a batch and what has become of it: it is open until one of the three is set.
+// line is a line of a batch with its result. It is open until made, there or refusal is set.
 type line struct {
 	number int
 	past   Past
-	// attempt stands for what a dry run would make.
+	// attempt is the id of the attempt that a dry run would make.
 	attempt     payment.AttemptID
 	made, there bool
 	refusal     *RefusalError
@@ -31,8 +31,8 @@ func (l *line) settle(there bool, wrong *RefusalError) bool {
 	return l.open()
 }
 
-// take makes what a batch's lines are of that is not there. What another transaction changes meanwhile
-// settles a line, so that each round has fewer.
+// take makes the missing payments of a batch's lines. If another transaction changes an order or a name meanwhile, the next
+// round judges the line again; each round has fewer lines.
 func (i *importer) take(ctx context.Context, batch []*line) error {
 	for {
 		wanted, err := i.judge(ctx, batch)
@@ -53,7 +53,7 @@ func (i *importer) take(ctx context.Context, batch []*line) error {
 	}
 }
 
-// judge settles what needs no transaction, and returns the lines that can be made.
+// judge settles lines that need no transaction, and returns the lines that can be made.
 func (i *importer) judge(ctx context.Context, batch []*line) (wanted []*line, err error) {
 	ids, names := asked(batch)
 	if len(ids) == 0 {
@@ -83,7 +83,7 @@ func (i *importer) judge(ctx context.Context, batch []*line) (wanted []*line, er
 	return wanted, nil
 }
 
-// asked are the orders and names of open lines.
+// asked returns the orders and names of open lines.
 func asked(batch []*line) (ids []payment.OrderID, names []payment.Reference) {
 	seen := map[payment.OrderID]bool{}
 	for _, l := range batch {

@@ -18,7 +18,7 @@ const MaxLine = 64 << 10
 // ErrTooMany is returned when so many lines were refused that the file is taken for a wrong one.
 var ErrTooMany = errors.New("too many lines were refused")
 
-// Options are what to import, and how.
+// Options are the options of an import.
 type Options struct {
 	Store   Store
 	Rules   changeset.Rules
@@ -35,7 +35,7 @@ type Options struct {
 	Progress func(Count)
 }
 
-// Count is what has become of the lines so far. Empty lines are none.
+// Count counts the lines so far by result. Empty lines are not counted.
 type Count struct{ Lines, Made, There, Refused int }
 
 type importer struct {
@@ -46,8 +46,8 @@ type importer struct {
 	trial Trial
 }
 
-// Run imports the payments of a file. One that is run again, or was cut off, makes what is missing.
-// It returns ErrTooMany, errors of the file, and those of the store.
+// Run imports the payments of a file. If the file is run again, or a run was cut off, it makes only the missing payments. It
+// returns ErrTooMany, errors of the file, and errors of the store.
 func Run(ctx context.Context, file io.Reader, o Options) (Count, error) {
 	if o.Batch == 0 {
 		o.Batch = 500
@@ -63,8 +63,8 @@ func Run(ctx context.Context, file io.Reader, o Options) (Count, error) {
 	return i.run(ctx, file)
 }
 
-// Make takes one payment in that was found otherwise than in a file. It returns a RefusalError for one that can't be
-// taken in; one that is there stays as it is.
+// Make imports one payment that was not found in a file. It returns a RefusalError if the payment can't be imported. A payment
+// that exists already stays as it is.
 func Make(ctx context.Context, o Options, p Past) error {
 	i, l := &importer{Options: o}, &line{past: p}
 	if err := i.take(ctx, []*line{l}); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// known is what is stored of a batch's orders and names, and what the batch has made of them so far.
+// known is the stored orders and names of a batch, with the names that the batch has taken so far.
 type known struct {
 	orders map[payment.OrderID]payment.Order
 	owner  func(payment.Reference) (payment.AttemptID, bool)
@@ -83,7 +83,7 @@ func again(p *Past, o payment.Order) (there bool, wrong *RefusalError) {
 	return false, nil
 }
 
-// unpaid refuses a success of an order that has one, or takes none any more.
+// unpaid refuses a success for an order that is paid already, or takes no payment any more.
 func unpaid(o payment.Order) *RefusalError {
 	err := o.TakesPay()
 	if err == nil {

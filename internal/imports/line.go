@@ -41,7 +41,7 @@ type Past struct {
 	FinalizedAt                    time.Time
 }
 
-// Names are all names by which the provider may call the payment.
+// Names returns all names of the payment at the provider.
 func (p *Past) Names() []payment.Reference {
 	names := make([]payment.Reference, 0, 1+len(p.References))
 	for _, name := range append([]string{p.Payment}, p.References...) {
@@ -60,7 +60,7 @@ func (p *Past) Hash() idempotency.Hash {
 type RefusalError struct {
 	// Line counts from 1.
 	Line int
-	// Member is what is wrong, empty for the line as a whole; Text what to do.
+	// Member is the wrong member, empty for the line as a whole; Text is the remedy.
 	Member, Text string
 	// Later is set where that may pass: an attempt of the order is not over.
 	Later bool
@@ -112,8 +112,8 @@ func Parse(line []byte, account string, now time.Time) (Past, *RefusalError) {
 	return p, nil
 }
 
-// twice finds a member that stands twice, in letters of whichever case: of two values one would be passed over. What is no object is
-// found when it is decoded.
+// twice finds a member that occurs twice, ignoring case, since one of the two values would be passed over. It accepts a line
+// that is not an object; decoding it finds that error.
 func twice(line []byte) *RefusalError {
 	d := json.NewDecoder(bytes.NewReader(line))
 	token, err := d.Token()
@@ -159,7 +159,7 @@ func decode(line []byte) (w wire, wrong *RefusalError) {
 
 var orderID = regexp.MustCompile(`^[A-Za-z0-9._:~-]{1,128}$`)
 
-// names checks whose payment it is and by which names the provider calls it.
+// names checks the payment's order, its user and its names at the provider.
 func names(w *wire, p *Past) *RefusalError {
 	if !orderID.MatchString(w.OrderID) {
 		return refuse("order_id", "must be 1 to 128 of A-Z a-z 0-9 - _ . : ~")

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// order is what the payment is for, as a service would have created it.
+// order returns the payment's order, as a service would have created it.
 func (p *Past) order() payment.Order {
 	return payment.Order{
 		ID: p.Order, UserID: p.User, CreatedBy: payment.RoleService, RequestID: payment.RequestID("import:" + string(p.Order)),
@@ -59,8 +59,8 @@ func (p *Past) report() payment.Report {
 	return r
 }
 
-// past applies what was recorded elsewhere of a payment, which ended at r.At: a new attempt is final since
-// then. Its movements are dated so, too, and recorded now.
+// past applies the recorded history of a payment that ended at r.At: a new attempt is final since then. Its movements have this
+// date too, and are recorded now.
 func past(a *payment.Attempt, r payment.Report, now time.Time) payment.Transition {
 	for i := range r.Movements {
 		r.Movements[i].At = r.At

@@ -11,15 +11,14 @@ import (
 type Tx interface {
 	changeset.Tx
 
-	// OrdersMake inserts those of some orders whose ids and requests are free, then locks all of them
-	// that are there, with their attempts, waiting for others' locks. Attempts are without operations
-	// and movements.
+	// OrdersMake inserts the orders whose ids and requests are free. It then locks all of the orders that exist, with their
+	// attempts, and waits for locks of others. The returned attempts are without operations and movements.
 	OrdersMake(ctx context.Context, orders []payment.Order) (map[payment.OrderID]payment.Order, error)
 	// AttemptsImport inserts final attempts with their transitions, movements and names.
 	AttemptsImport(ctx context.Context, attempts []changeset.AttemptWrite) error
 }
 
-// Store keeps what is imported. Its errors wrap payment.ErrUnavailable when the storage is gone.
+// Store keeps imported payments. Its errors wrap payment.ErrUnavailable when the storage is gone.
 type Store interface {
 	// InImportTx runs fn in one transaction, as changeset.InTx.
 	InImportTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error

@@ -35,7 +35,7 @@ func (p *Printer) Progress(n Count) {
 	_, _ = fmt.Fprintf(p.err, "%s, %.0f lines/s\n", p.sum(n), float64(n.Lines)/p.now().Sub(p.began).Seconds())
 }
 
-// Sum prints what has become of all lines.
+// Sum prints the final counts of lines.
 func (p *Printer) Sum(n Count) { _, _ = fmt.Fprintln(p.out, p.sum(n)) }
 
 func (p *Printer) sum(n Count) string {

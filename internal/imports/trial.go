@@ -7,7 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Trial keeps what a dry run would have made, outside of this process's memory where the role may make temporary tables.
+// Trial keeps the payments that a dry run would have made, outside of this process's memory if the role may create temporary
+// tables.
 type Trial interface {
 	// Keep adds payments.
 	Keep(ctx context.Context, would []Would) error

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// business counts how attempts end and what people must look at, as it is counted by hours.
+// business counts ended attempts, and discrepancies and other cases for people, as package overview counts them by hour.
 type business struct {
 	attempts *prometheus.CounterVec
 	opened   *prometheus.CounterVec
@@ -99,7 +99,7 @@ func (u unknowns) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// storage measures the commits, and what shares one.
+// storage measures the commits, and the batches that share a commit.
 type storage struct {
 	now     func() time.Time
 	commits prometheus.Histogram
@@ -129,7 +129,7 @@ func (m *Metrics) Commit(commit func() error) error {
 	return err
 }
 
-// Batches returns what observes the sizes of batches of a name, which is one of a few.
+// Batches returns a function that observes the sizes of batches of a name. There are few names.
 func (m *Metrics) Batches(what string) func(items int) {
 	o := m.batches.WithLabelValues(what)
 	return func(items int) { o.Observe(float64(items)) }

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Disputed is how many disputes of an account are open, and in how many seconds the first of those that wait for an answer must have
-// one: below 0 if that has passed, +Inf without a date.
+// Disputed is the number of an account's open disputes, and the seconds until the first due date of the disputes that wait for
+// an answer: negative if it has passed, +Inf if there is no date.
 type Disputed struct {
 	Open int64
 	Due  float64

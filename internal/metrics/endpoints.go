@@ -8,9 +8,10 @@ import (
 
 // Endpoint is how far the deliveries to an endpoint are.
 type Endpoint struct {
-	// Behind counts the events after its cursor, Retries those that wait for another try, Dead those that are given up.
+	// Behind counts the events after its cursor, Retries the events that wait for another try, Dead the events that were given
+	// up.
 	Behind, Retries, Dead int64
-	// Oldest is the age of the oldest undelivered event; 0 where there is none.
+	// Oldest is the age of the oldest undelivered event; 0 if there is no such event.
 	Oldest time.Duration
 	// Gone is set after it answered 410.
 	Gone bool

@@ -1,7 +1,6 @@
-// Package metrics counts what the service does, for Prometheus. Labels hold
-// names of the contract and of the configuration, never what a caller sent, so
-// their number is bounded. The names of the feed's readers come from their tokens;
-// whoever counts them bounds them.
+// Package metrics counts the work of the service, for Prometheus. Labels hold names of the contract and of the configuration,
+// never text from a caller, so their number is bounded. The names of the feed's readers come from their tokens; the caller that
+// counts the readers bounds their names.
 package metrics
 
 import (
@@ -24,8 +23,8 @@ type Options struct {
 	Waiting func(ctx context.Context) (map[string]Waiting, error)
 	// Disputes returns the open disputes by account; called as Keys.
 	Disputes func(ctx context.Context) (map[string]Disputed, error)
-	// Overdue returns how long the first due of "operations" and parked "events" has been due, less than zero where
-	// none is; called as Keys.
+	// Overdue returns how long the first due item of "operations" and of parked "events" has been due, less than zero if no item
+	// is due; called as Keys.
 	Overdue func(ctx context.Context) (map[string]time.Duration, error)
 	// Reconciled returns for how long accounts have had no finished daily reconciliation; called as Keys. May be nil.
 	Reconciled func(ctx context.Context) (map[string]time.Duration, error)
@@ -33,7 +32,7 @@ type Options struct {
 	FinalBehind func(ctx context.Context) (map[string]time.Duration, error)
 	// Parked counts the parked events; called as Keys.
 	Parked func(ctx context.Context) (int64, error)
-	// NotesLost counts what support will not see of the course of payments.
+	// NotesLost counts notes that were lost and so are missing in the timeline of support.
 	NotesLost func() int64
 	Now       func() time.Time
 	// Endpoints returns how far the endpoints are, by name; called as Keys. May be nil.
@@ -50,7 +49,7 @@ type Options struct {
 	Unknown func(ctx context.Context) (map[string]map[string]int64, error)
 	// Pool returns how the connections to the database are used; may be nil.
 	Pool func() Pool
-	// Cell is the value of the label cell of all metrics; empty for none.
+	// Cell is the value of the label cell of all metrics; may be empty.
 	Cell string
 	// Stream returns the counts of waiters; may be nil.
 	Stream func() stream.Stats
@@ -136,7 +135,7 @@ func (m *Metrics) labelled(cell string) prometheus.Registerer {
 	return prometheus.WrapRegistererWith(prometheus.Labels{"cell": cell}, m.registry)
 }
 
-// collected are the metrics with values that are read at a scrape.
+// collected returns the collectors whose values are read at a scrape.
 func (o Options) collected() (all []prometheus.Collector) {
 	if o.Waiting != nil {
 		all = append(all, newWaiting(&cached[map[string]Waiting]{read: o.Waiting, now: o.Now}))

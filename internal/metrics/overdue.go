@@ -21,7 +21,8 @@ func newOverdue(found *cached[map[string]time.Duration]) overdue {
 // Describe implements prometheus.Collector.
 func (o overdue) Describe(ch chan<- *prometheus.Desc) { ch <- o.desc }
 
-// Collect implements prometheus.Collector. What is not due yet becomes due while the value is cached.
+// Collect implements prometheus.Collector. It adds the age of the cached value, so that an item that becomes due meanwhile
+// counts as well.
 func (o overdue) Collect(ch chan<- prometheus.Metric) {
 	found, age, ok := o.cache.get()
 	if !ok {

@@ -11,11 +11,11 @@ import (
 // Request is a finished request. Its texts come from the program and its configuration, never from the caller, so they
 // can be labels.
 type Request struct {
-	// Method is "other" for one that no call has, Route empty for no call's path.
+	// Method is "other" for a method that no call has. Route is empty for a path that no call has.
 	Method, Route string
 	Status        int
 	Took          time.Duration
-	// Code is the problem's, empty for none.
+	// Code is the problem's code; may be empty.
 	Code     string
 	Account  string
 	Verdicts []fsm.Verdict
@@ -23,11 +23,11 @@ type Request struct {
 	// how long the use case took.
 	Operation string
 	Worked    time.Duration
-	// KeyResult is what the command's key led to, empty if to nothing.
+	// KeyResult is the result of the command's key; may be empty.
 	KeyResult KeyResult
 }
 
-// KeyResult is what a command's idempotency key led to.
+// KeyResult is the result of a command's idempotency key.
 type KeyResult string
 
 // The results of a key.

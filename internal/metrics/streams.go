@@ -10,7 +10,7 @@ import (
 type PublishedTo struct {
 	// Behind counts the events after its cursor.
 	Behind int64
-	// Oldest is the age of the oldest unpublished event; 0 where there is none.
+	// Oldest is the age of the oldest unpublished event; 0 if there is no such event.
 	Oldest time.Duration
 	// Failing is set from a failure of the broker to its next success.
 	Failing bool

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// upkeep is what the service finds out by itself.
+// upkeep has the metrics of the service's own checks.
 type upkeep struct {
 	verified    prometheus.Counter
 	differences prometheus.Gauge
@@ -114,7 +114,7 @@ func (m *Metrics) Stale(pending map[string]int) {
 // Foreign counts an account's event that has become foreign.
 func (m *Metrics) Foreign(account string) { m.foreign.WithLabelValues(account).Inc() }
 
-// Reconciled counts what became of an account's entries in a daily reconciliation, and its failure.
+// Reconciled counts the results of an account's entries in a daily reconciliation, and its failure.
 func (m *Metrics) Reconciled(account string, entries map[string]int, failed bool) {
 	for result, n := range entries {
 		m.entries.WithLabelValues(account, result).Add(float64(n))

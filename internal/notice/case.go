@@ -32,7 +32,7 @@ func Kinds() []string {
 	}
 }
 
-// Case is what a person must look at. Its texts are ids and codes.
+// Case is a case for a person. Its texts are ids and codes.
 type Case struct {
 	Kind, ID       string
 	Order, Attempt string
@@ -63,7 +63,7 @@ func (r Request) asCase() Case {
 // FailingEndpoint is an endpoint that does not get all events, since a time.
 type FailingEndpoint struct {
 	Name string
-	// Dead counts its dead letters; there are none where it is only gone.
+	// Dead counts the endpoint's dead letters; it is 0 if the endpoint is only gone.
 	Dead  int64
 	Since time.Time
 }
@@ -81,7 +81,8 @@ func (e FailingEndpoint) asCase() Case {
 	return c
 }
 
-// caseOf reads the event of a discrepancy. Of one that can't be read, which would stop the notice, only the id is sent.
+// caseOf reads the event of a discrepancy. If the event can't be read, only its id is sent, since an error would stop the
+// notice.
 func caseOf(e outbox.Event) Case {
 	var d struct {
 		DiscrepancyID    string    `json:"discrepancy_id"`
@@ -105,7 +106,7 @@ func caseOf(e outbox.Event) Case {
 	return c
 }
 
-// cases are what a notice of some kinds sends of its work, in the order in which they began.
+// cases returns the cases that a notice of some kinds sends, in the order in which they began.
 func (w Work) cases(kinds []string) []Case {
 	var all []Case
 	for _, e := range w.Events {

@@ -1,16 +1,16 @@
-// Package notice mails a team that there are new cases: discrepancies that were opened, refunds that staff requested, and endpoints that began
-// to fail.
+// Package notice mails a team that there are new cases: discrepancies that were opened, refunds that staff requested, and
+// endpoints that began to fail.
 //
 //	discrepancy.opened ─► a cursor in the feed ─┐
 //	                                            ├─► the kinds of the notice ─► one mail ─► recorded
 //	open refund requests that it has not sent ──┤
 //	endpoints with dead letters, or gone ───────┘
 //
-// A notice is a loop under a lease, of which one process at a time has the fence. A mail has all cases that are new, and the next one goes out
-// a minute later at the soonest. What it has sent is recorded once the mail server has taken the mail, so that a server that is away delays
-// and loses nothing; a process that dies between the two sends the cases again. The id of a mail is made of its cases: mail servers that drop
-// duplicates drop the second one. Events that retention.events has deleted before they were sent are counted and logged, as of other readers
-// of the feed; their cases are in the worklist all the same.
+// A notice is a loop under a lease; one process at a time has the fence. A mail has all new cases, and the next mail goes out a
+// minute later at the soonest. The sent cases are recorded once the mail server has taken the mail, so an unavailable server
+// delays mails and loses nothing. A process that dies between the two sends the cases again. The id of a mail is made of its
+// cases, so mail servers that drop duplicates drop the second mail. Events that retention.events has deleted before they were
+// sent are counted and logged, as for other readers of the feed; their cases are still in the worklist.
 //
 // A failing endpoint is sent once. It is sent again when it has dead letters and all of them are newer than that mail.
 //

@@ -19,7 +19,7 @@ type Message struct {
 	At            time.Time
 }
 
-// message is the mail of some cases. Links begin with console, the public address; without one there are none.
+// message returns the mail of some cases. Links begin with console, the public address; without it the mail has no links.
 func message(notice, console string, cases []Case, now time.Time) Message {
 	what := strconv.Itoa(len(cases)) + " new cases"
 	if len(cases) == 1 {

@@ -19,12 +19,12 @@ type Mailer interface {
 // Notice is a notice of the configuration.
 type Notice struct {
 	Name string
-	// Kinds are those that it sends, or Any.
+	// Kinds are the kinds of cases that the notice sends, or Any.
 	Kinds  []string
 	Mailer Mailer
 }
 
-// Work is what is new to a notice.
+// Work is the new cases for a notice.
 type Work struct {
 	// Position is the cursor as it is kept, Until the one behind Events.
 	Position, Until outbox.Position
@@ -39,7 +39,7 @@ type Work struct {
 	Lost int64
 }
 
-// Result is what became of some work.
+// Result is the result of some work.
 type Result struct {
 	Position outbox.Position
 	// Requests are sent, or not of the notice's kinds.
@@ -54,7 +54,7 @@ type Result struct {
 
 // Store keeps the notices.
 type Store interface {
-	// RegisterNotices adds notices that are new, at the head of the feed.
+	// RegisterNotices adds new notices, at the head of the feed.
 	RegisterNotices(ctx context.Context, names []string) error
 	// TakeNotice takes the lease for a time. It returns lease.ErrHeld.
 	TakeNotice(ctx context.Context, name string, life time.Duration) (lease.Lease, error)
@@ -72,21 +72,21 @@ const (
 	// mailEvery is the least time from one mail to the next, and lookEvery how often a notice is looked at.
 	mailEvery = time.Minute
 	lookEvery = 5 * time.Second
-	// recordTime bounds what is still recorded at a stop.
+	// recordTime bounds the time for recording the result at a stop.
 	recordTime = 5 * time.Second
 	// firstPause follows the first failure. They double, and are moved by a half at most.
 	firstPause, longestPause, spread = 5 * time.Second, 5 * time.Minute, 0.5
 )
 
-// Options are what all notices share. All but Console and Endpoints are required.
+// Options are shared by all notices. All but Console and Endpoints are required.
 type Options struct {
 	Store Store
 	// Console is the public address of the console, without a path; mails have no links without one.
 	Console string
-	// Endpoints are the names of those that are configured.
+	// Endpoints are the names of the configured endpoints.
 	Endpoints []string
 	Now       func() time.Time
-	// Log is called with what failed, here or at the mail server; it is tried again.
+	// Log is called with a failure, here or at the mail server; the work is tried again.
 	Log func(notice string, err error)
 	// Lost is called with how many events were deleted before they were read.
 	Lost func(notice string, events int64)
@@ -120,7 +120,7 @@ func (s *Sender) Run(ctx context.Context) {
 	h.Run(ctx)
 }
 
-// sendAll makes passes until ctx ends, and returns what the store fails with.
+// sendAll makes passes until ctx ends, and returns the error of the store.
 func (s *Sender) sendAll(ctx context.Context, l lease.Lease) error {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: s.first, RandomizationFactor: spread, Multiplier: 2, MaxInterval: longestPause}
 	pauses.Reset()
@@ -146,11 +146,11 @@ func (s *Sender) sendAll(ctx context.Context, l lease.Lease) error {
 type passed struct {
 	// more is set where more may be there to be read at once.
 	more bool
-	// failed is what the mail server fails with, or a panic.
+	// failed is the error of the mail server, or a panic.
 	failed error
 }
 
-// pass sends once what is new, unless the last mail was too short a time ago. It returns what the store fails with.
+// pass sends the new cases once, unless the last mail was too short a time ago. It returns the error of the store.
 func (s *Sender) pass(ctx context.Context, l lease.Lease) (passed, error) {
 	w, err := s.o.Store.NoticeWork(ctx, l, s.o.Endpoints, batchSize)
 	if err != nil {
@@ -173,13 +173,13 @@ func (s *Sender) pass(ctx context.Context, l lease.Lease) (passed, error) {
 	if r.Position == w.Position && len(r.Requests) == 0 && len(r.Endpoints) == 0 && !r.Sent && (r.Failure == "" || ctx.Err() != nil) {
 		return done, nil
 	}
-	// What the server has taken is recorded at a stop, too, or it would be sent again.
+	// A mail that the server has accepted is recorded even at a stop; otherwise it would be sent again.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
 	return done, s.o.Store.RecordNotice(ctx, l, r)
 }
 
-// passOver reports what was deleted before it was read, and moves the cursor behind it.
+// passOver reports events that were deleted before they were read, and moves the cursor behind them.
 func (s *Sender) passOver(ctx context.Context, l lease.Lease, w Work) (Work, error) {
 	s.o.Lost(s.Name, w.Lost)
 	w.Position, w.Lost = w.Until, 0
@@ -189,7 +189,7 @@ func (s *Sender) passOver(ctx context.Context, l lease.Lease, w Work) (Work, err
 	return w, s.o.Store.RecordNotice(ctx, l, Result{Position: w.Position})
 }
 
-// result is what is recorded after a mail of the work, or without one.
+// result returns the result to record after the work, with or without a mail.
 func (w Work) result(mailed bool, failed error) Result {
 	if failed != nil {
 		return Result{Position: w.Position, Failure: outbox.Printable(failed.Error())}

@@ -22,7 +22,7 @@ func NewService(list []Notice, o Options) *Service {
 	return v
 }
 
-// Run registers the notices and sends until ctx ends. One that is new begins with what happens from then on.
+// Run registers the notices and sends until ctx ends. A new notice begins with the events after its registration.
 func (v *Service) Run(ctx context.Context) {
 	if len(v.senders) == 0 || !lease.Until(ctx, lookEvery, v.register, func(err error) { v.o.Log("", err) }) {
 		return

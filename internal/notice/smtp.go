@@ -20,7 +20,8 @@ const (
 	NoTLS = "none"
 )
 
-// SMTP is a mail server, and from whom and to whom mails go by it. Each mail is a connection of its own: at most one a minute is sent.
+// SMTP is a mail server, with the sender and the recipients. Each mail uses a connection of its own, since at most one mail a
+// minute is sent.
 type SMTP struct {
 	Host     string
 	Port     int

@@ -13,11 +13,12 @@ const (
 	announceEvery = 20 * time.Millisecond
 	// announceTime bounds one such statement, the last one of a process included.
 	announceTime = 2 * time.Second
-	// unannounced bounds what is queued while the storage does not answer. Other processes find the rest by comparing.
+	// unannounced bounds the queue while the storage does not answer. Other processes find the other changes by comparing
+	// versions.
 	unannounced = 1 << 16
 )
 
-// announcer queues what is to be announced.
+// announcer queues the ids to announce.
 type announcer struct {
 	mu   sync.Mutex
 	ids  map[ID]struct{}
@@ -52,8 +53,8 @@ func (a *announcer) take() []ID {
 	return ids
 }
 
-// Announce sends what Changed reports to the other processes until ctx ends, and then what is left. It must outlive
-// all that commits.
+// Announce sends the ids from Changed to the other processes until ctx ends, and then the rest of the queue. It must outlive
+// everything that commits.
 func (h *Hub[T]) Announce(ctx context.Context) error {
 	for {
 		select {
@@ -70,7 +71,8 @@ func (h *Hub[T]) Announce(ctx context.Context) error {
 	}
 }
 
-// announce reports whether it succeeded. What failed is not sent again: the other processes compare each second.
+// announce reports whether it succeeded. Failed notices are not sent again, since the other processes compare versions each
+// second.
 func (h *Hub[T]) announce(ctx context.Context) bool {
 	notices := writeNotices(h.name, h.announcer.take())
 	if len(notices) == 0 {

@@ -8,7 +8,7 @@ import (
 // ID names a topic.
 type ID [16]byte
 
-// Bus is what the hub needs of the storage. Each method is called from one goroutine.
+// Bus is the hub's interface to the storage. Each method is called from one goroutine.
 type Bus interface {
 	// Listen passes every notice of any process to receive until ctx ends or the connection is lost, and returns why. It
 	// calls ready once no later notice can be missed.

@@ -12,10 +12,10 @@ const DefaultLimit = 20_000
 // Options configure a Hub. Bus, Read and Version are required.
 type Options[T any] struct {
 	Bus Bus
-	// Read reads topics as they are now; what does not exist is left out. Each value is shared by all its waiters and
-	// must not be changed.
+	// Read reads topics as they are now; missing topics are left out. Each value is shared by all its waiters and must not be
+	// changed.
 	Read func(ctx context.Context, ids []ID) (map[ID]T, error)
-	// Version is what rises with each change of a value. It begins with 1.
+	// Version returns the version of a value. It begins with 1 and rises with each change.
 	Version func(T) int
 	// Limit is how many subscriptions may be open; 0 means DefaultLimit.
 	Limit int
@@ -45,7 +45,7 @@ type Hub[T any] struct {
 	counts    counts
 }
 
-// topic is what the subscriptions to one id share.
+// topic holds the subscriptions to one id.
 type topic[T any] struct {
 	subscriptions []*Subscription[T]
 	// version is the lowest that a waiter may have seen last; 0 before the first Start.
@@ -80,7 +80,7 @@ func (h *Hub[T]) Run(ctx context.Context) error {
 	return nil
 }
 
-// Changed reports what a commit has changed. It never blocks.
+// Changed marks the ids that a commit has changed. It never blocks.
 func (h *Hub[T]) Changed(ids []ID) {
 	h.mark(ids)
 	h.announcer.add(ids)
@@ -133,21 +133,21 @@ type counts struct {
 	listening                                            atomic.Bool
 }
 
-// Stats is what a hub has done so far.
+// Stats counts a hub's work since its start.
 type Stats struct {
-	// Waiters are open subscriptions, Topics what they are to.
+	// Waiters are open subscriptions, Topics their topics.
 	Waiters, Topics int
 	// Wakes counts waiters that got a change, Refused subscriptions that had no slot.
 	Wakes, Refused uint64
 	// Received and Announced count notices of other processes and of this one.
 	Received, Announced uint64
-	// Compares counts statements that compared versions, Reads those that read what has changed.
+	// Compares counts statements that compared versions, Reads statements that read changed topics.
 	Compares, Reads uint64
 	// Listening is false while the connection for notices is lost.
 	Listening bool
 }
 
-// Stats returns what the hub has done so far.
+// Stats returns the counts of the hub.
 func (h *Hub[T]) Stats() Stats {
 	h.mu.Lock()
 	waiters, topics := h.waiters, len(h.topics)

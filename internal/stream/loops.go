@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// readAtOnce bounds one statement that reads what has changed.
+	// readAtOnce bounds the number of topics that one statement reads.
 	readAtOnce = 500
 	// compareEvery is how long a change goes unnoticed when its notice was lost.
 	compareEvery = time.Second
@@ -18,8 +18,8 @@ const (
 	lastPause  = 5 * time.Second
 )
 
-// listen receives what other processes announce. What was announced while the connection was lost is found by a
-// comparison as soon as it is back.
+// listen receives the notices of other processes. A comparison finds changes that were announced while the connection was lost,
+// as soon as it is back.
 func (h *Hub[T]) listen(ctx context.Context) {
 	for wait := firstPause; ctx.Err() == nil; wait = min(2*wait, lastPause) {
 		err := h.opts.Bus.Listen(ctx, func() {
@@ -45,8 +45,8 @@ func (h *Hub[T]) receive(notice string) {
 	h.mark(ids)
 }
 
-// read reads what has changed and wakes its waiters. Changes that come while a statement is under way share the next
-// one. What could not be read is found by compare.
+// read reads the changed topics and wakes their waiters. Changes that come while a statement is under way share the next
+// statement. If a read fails, compare finds the changes.
 func (h *Hub[T]) read(ctx context.Context) {
 	for {
 		select {

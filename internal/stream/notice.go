@@ -15,7 +15,7 @@ const (
 	idsANotice   = (noticeLength - nameText) / idText
 )
 
-// newName makes the name of a process, by which it recognizes its own notices.
+// newName makes the name of a process. The process recognizes its own notices by it.
 func newName() string {
 	var raw [nameLength]byte
 	_, _ = rand.Read(raw[:])
@@ -36,7 +36,7 @@ func writeNotices(name string, ids []ID) []string {
 	return notices
 }
 
-// readNotice returns the sender and the ids; none of a notice that is not ours.
+// readNotice returns the sender and the ids; no ids if the notice is not of this format.
 func readNotice(notice string) (name string, ids []ID) {
 	if len(notice) < nameText || (len(notice)-nameText)%idText != 0 {
 		return "", nil

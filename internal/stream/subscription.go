@@ -7,7 +7,7 @@ type Subscription[T any] struct {
 	hub    *Hub[T]
 	latest atomic.Pointer[state[T]]
 
-	// What follows is guarded by the hub.
+	// The hub's lock guards the following fields.
 	id     ID
 	groups []Group
 	// index is the place among the topic's subscriptions.
@@ -30,8 +30,8 @@ type Group struct {
 	Slots int
 }
 
-// Subscribe opens a subscription to a topic, which must be closed, and takes a slot of each group, or none. It returns ErrGroupFull,
-// ErrFull or ErrEnded.
+// Subscribe opens a subscription to a topic; the caller must close it. The subscription takes a slot of each group, or no slot
+// at all if it fails. It returns ErrGroupFull, ErrFull or ErrEnded.
 func (h *Hub[T]) Subscribe(id ID, groups ...Group) (*Subscription[T], error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,7 +57,7 @@ func (h *Hub[T]) Subscribe(id ID, groups ...Group) (*Subscription[T], error) {
 	return s, nil
 }
 
-// reserve takes a slot of each group, or none. It needs the hub's lock.
+// reserve takes a slot of each group, or no slot at all. The caller must hold the hub's lock.
 func (h *Hub[T]) reserve(groups []Group) error {
 	for i, g := range groups {
 		if g.Slots > 0 && h.groups[g.Name] >= g.Slots {
@@ -118,8 +118,8 @@ func (s *Subscription[T]) Close() {
 	h.open.Done()
 }
 
-// Start states which version the waiter has read since it subscribed, and what wakes it when Next or Ended has something
-// new. What came before wakes nothing: Next has it already. The call of wake must not block or call the hub.
+// Start sets the version that the waiter has read since it subscribed, and the function that is called when Next or Ended has
+// something new. Earlier changes do not call it: Next returns them already. The function wake must not block or call the hub.
 func (s *Subscription[T]) Start(version int, wake func()) {
 	h := s.hub
 	h.mu.Lock()

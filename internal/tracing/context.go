@@ -18,7 +18,7 @@ func (t TraceID) String() string { return hex.EncodeToString(t[:]) }
 // String is the id as logs and headers have it, in hexadecimal.
 func (s SpanID) String() string { return hex.EncodeToString(s[:]) }
 
-// Context names a span, of this process or of another one. Its zero value names none.
+// Context names a span, of this process or of another one. The zero value names no span.
 type Context struct {
 	Trace TraceID
 	Span  SpanID
@@ -50,8 +50,8 @@ func (c Context) Traceparent() string {
 	return version + "-" + c.Trace.String() + "-" + c.Span.String() + "-" + flags
 }
 
-// Parse reads a traceparent. It returns the zero value for what is none, as the recommendation demands: the request then has a
-// new trace. What follows the flags in a later version is passed over.
+// Parse reads a traceparent. It returns the zero value for an invalid one, as the recommendation demands: the request then has a
+// new trace. Parse ignores fields behind the flags in a later version.
 func Parse(traceparent string) Context {
 	if len(traceparent) < traceparentLength || strings.ToLower(traceparent) != traceparent {
 		return Context{}
@@ -80,7 +80,7 @@ func Parse(traceparent string) Context {
 	return c
 }
 
-// scope is what a context has of traces.
+// scope is the tracer and the span of a context.
 type scope struct {
 	tracer Tracer
 	span   Context
@@ -101,7 +101,7 @@ func scopeOf(ctx context.Context) *scope {
 // On reports whether spans go anywhere.
 func On(ctx context.Context) bool { return scopeOf(ctx) != nil }
 
-// Current returns the span in which a context is; none where traces are off, or outside of a span.
+// Current returns the span of a context, or the zero value if traces are off or the context has no span.
 func Current(ctx context.Context) Context {
 	if s := scopeOf(ctx); s != nil {
 		return s.span

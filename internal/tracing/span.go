@@ -17,7 +17,7 @@ const (
 	Consumer
 )
 
-// Of is what a span is about. A member that does not apply is empty.
+// Of has the attributes of a span. A member that does not apply is empty.
 type Of struct {
 	// Attempt is the id of the attempt, and the span is in its trace then.
 	Attempt [16]byte
@@ -45,7 +45,7 @@ type Start struct {
 
 // Tracer takes spans. None of its methods may block.
 type Tracer interface {
-	// Now is the clock of spans that are recorded afterwards.
+	// Now returns the time of the clock for spans that are recorded afterwards.
 	Now() time.Time
 	// Sampled reports whether the spans of an attempt's trace are exported. It is the same in all processes, at any time.
 	Sampled(trace TraceID) bool
@@ -56,11 +56,11 @@ type Tracer interface {
 type Live interface {
 	Context() Context
 	Link(c Context)
-	// End is called once. Of is what the span has turned out to be about.
+	// End is called once. Of has the final attributes of the span.
 	End(of Of, outcome string, failed bool)
 }
 
-// Span is a span that has begun. All methods may be called on nil, which is a span of traces that are off.
+// Span is a span that has begun. All methods may be called on nil, which is the span if traces are off.
 type Span struct {
 	live Live
 	of   Of
@@ -68,7 +68,7 @@ type Span struct {
 	tracer Tracer
 }
 
-// Context names the span; none for nil.
+// Context returns the span's name; the zero value for nil.
 func (s *Span) Context() Context {
 	if s == nil {
 		return Context{}
@@ -76,7 +76,7 @@ func (s *Span) Context() Context {
 	return s.live.Context()
 }
 
-// About sets what the span has turned out to be about. It stays in its trace: an attempt is linked.
+// About sets the span's attributes once they are known. The span stays in its trace and is linked to the attempt.
 func (s *Span) About(of Of) {
 	if s == nil {
 		return
@@ -87,7 +87,7 @@ func (s *Span) About(of Of) {
 	}
 }
 
-// End ends the span with what it came to: one of few words. It must be called once.
+// End ends the span with an outcome from a small set of words. It must be called once.
 func (s *Span) End(outcome string, failed bool) {
 	if s != nil {
 		s.live.End(s.of, outcome, failed)
@@ -137,7 +137,8 @@ func Request(ctx context.Context, name, traceparent string) (context.Context, *S
 	return c.begin(ctx, Start{Name: name, Role: Server, Parent: Parse(traceparent)})
 }
 
-// Batch begins the span of what several callers share, in a trace of its own. Of returns the span of each, which is linked.
+// Batch begins a span that several callers share, in a trace of its own. The function of returns the span of each caller, to
+// which the new span is linked.
 func Batch[T any](ctx context.Context, name string, items []T, of func(T) Context) (context.Context, *Span) {
 	c := scopeOf(ctx)
 	if c == nil {
@@ -160,13 +161,13 @@ func Mark(ctx context.Context) time.Time {
 	return time.Time{}
 }
 
-// Past is a span that has ended: what it is about, or whether it is worth a span, shows only then.
+// Past is a span that has ended already, for work whose subject, or whose worth for a span, shows only at the end.
 type Past struct {
 	Name  string
 	Role  Role
 	Of    Of
 	Since time.Time
-	// Shared is the span of the transaction that it shared; none for one of its own.
+	// Shared is the span of the shared transaction; zero if the transaction was not shared.
 	Shared  Context
 	Outcome string
 	Failed  bool

@@ -65,8 +65,8 @@ func notApplied(v fsm.Verdict) bool {
 	return slices.Contains([]fsm.Verdict{inbound.Unmatched, inbound.Deferred, inbound.Foreign, inbound.Unreadable, payment.Ignored}, v)
 }
 
-// operations checks that what is pending will be looked at, that what is closed is left
-// alone, and that numbers and fences count.
+// operations checks that pending operations will be looked at, that closed operations are left alone, and that numbers and
+// fences count up.
 func (e *examination) operations() {
 	a := &e.Attempt
 	watched := false
@@ -111,8 +111,7 @@ func (e *examination) operations() {
 // transaction began, and one of the two waited for the other's lock. Statements end sooner.
 const lockWait = time.Minute
 
-// permitted compares when an operation that takes money was first sent with what withheld
-// that money by then.
+// permitted checks that an operation that takes money was first sent before anything withheld that money.
 func (e *examination) permitted(o *payment.Operation) {
 	if !o.Kind.Takes() || o.FirstSentAt == nil {
 		return
@@ -157,7 +156,7 @@ func (e *examination) money() {
 	}
 }
 
-// lookedAt reports whether a discrepancy that asks what becomes of the attempt's money, or a refund of it, is open.
+// lookedAt reports whether a discrepancy about the attempt's money, or a refund of it, is open.
 func (e *examination) lookedAt() bool {
 	asks := []payment.DiscrepancyKind{
 		payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel, payment.AmountMismatch, payment.CurrencyMismatch,
@@ -187,7 +186,7 @@ func (e *examination) events() {
 	}
 }
 
-// event checks that what an applied event contained is still so.
+// event checks that the content of an applied event is still recorded.
 func (e *examination) event(s inbound.StoredEvent) {
 	if s.Unreadable != nil {
 		e.differs("event_is_readable", "what is stored of event %s can't be read: %v", s.Event.ID, s.Unreadable)
@@ -202,7 +201,7 @@ func (e *examination) event(s inbound.StoredEvent) {
 	kind := s.Event.Kind
 	of := e.Attempt.Payment(s.Event.ProviderPaymentID)
 	paid := e.Attempt.Succeeded() || of != nil && of.State == fsm.PaymentCaptured
-	ofContainer := s.Event.Container != "" && s.Event.ProviderPaymentID == "" // which ends what is open in it
+	ofContainer := s.Event.Container != "" && s.Event.ProviderPaymentID == "" // an event that ends the open payments of a container
 	failed := e.Attempt.Failed() || of != nil || ofContainer || e.logged(s.Event.ID)
 	if kind == webhooks.KindSucceeded && !paid || kind == webhooks.KindFailed && !failed {
 		e.differs("event_agrees", "event %s was %s and was applied; the attempt is %s", s.Event.ID, kind, e.Attempt.State)

@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// disputes checks that each dispute that a stored event names is there, stands as the last of its
-// events has it, and that a person was told of those that are open.
+// disputes checks that each dispute of the stored events exists, that its state is that of its last event, and that a
+// discrepancy was opened for each open dispute.
 func (e *examination) disputes() {
 	told := e.toldOfDisputes()
 	for _, d := range e.Disputes {
@@ -32,8 +32,8 @@ func (e *examination) disputes() {
 	}
 }
 
-// toldOfDisputes are the reports of the attempt's stored events by the provider's id of the dispute.
-// What a lookup has brought in the place of an event is not stored.
+// toldOfDisputes returns the dispute reports of the attempt's stored events by the provider's id of the dispute. A report from a
+// lookup is not stored.
 func (e *examination) toldOfDisputes() map[string][]payment.DisputeReport {
 	told := map[string][]payment.DisputeReport{}
 	for _, s := range e.Events {
@@ -69,7 +69,7 @@ func (e *examination) standsAsTold(d payment.Dispute, told []payment.DisputeRepo
 	}
 }
 
-// rounds checks that what disputes took and returned is recorded, by all that was reported of each.
+// rounds checks that the money that disputes took and returned is recorded, by all reports of each dispute.
 func (e *examination) rounds() {
 	of := map[string][]payment.DisputeMove{}
 	for _, m := range e.Moves {

@@ -56,8 +56,8 @@ func (e *examination) amountsByPayment() {
 	}
 }
 
-// standsByPayments compares how a pending attempt stands with what follows from its payments. One that is to be cancelled, or
-// that a person decides about, stays as it is.
+// standsByPayments compares the state of a pending attempt with the state that follows from its payments. It skips an attempt
+// that is to be cancelled or waits for a person's decision.
 func (e *examination) standsByPayments() {
 	a := &e.Attempt
 	if a.State.Final() || a.CancelWanted() || e.opened(payment.AmountMismatch, payment.CurrencyMismatch) {

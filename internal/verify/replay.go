@@ -47,8 +47,8 @@ func (e *examination) count(a *payment.Attempt, last int) {
 	a.LastMovement = last
 }
 
-// step checks that the report of one version leads to its state. One that is in conflict
-// with what the attempt is for moves none, and a discrepancy has it.
+// step checks that the report of one version leads to its state. A report that conflicts with the attempt's order changes no
+// state, and has a discrepancy.
 func (e *examination) step(t payment.Transition) {
 	step, err := fsm.Next(t.From, t.Event)
 	switch {

@@ -1,6 +1,5 @@
-// Package verify derives every attempt again: its state from the log of its reports, its
-// amounts from its movements, and what must be looked at from its operations. It reads what
-// is stored and changes nothing.
+// Package verify derives every attempt again: its state from the log of its reports, its amounts from its movements, and its
+// schedule from its operations. It reads stored rows and changes nothing.
 package verify
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// Archive reads what was written, a portion at a time.
+// Archive reads stored attempts, a portion at a time.
 type Archive interface {
 	// Evidence reads attempts in the order of their ids, each portion in one snapshot of its
 	// own; it locks nothing. With alone it returns payment.ErrBusy while another process reads
@@ -36,14 +35,13 @@ type Evidence struct {
 	Accepted bool
 
 	Log []payment.Transition
-	// Refunds and Disputes are the attempt's, Events those that were found to be about it: what they
-	// contain and their verdicts, nothing else of them.
+	// Refunds and Disputes are the attempt's. Events are the events about the attempt, with only their content and verdicts.
 	Refunds  []refund.Refund
 	Disputes []payment.Dispute
-	// Moves are what was reported that its disputes took and returned.
+	// Moves are the reports of money that the attempt's disputes took and returned.
 	Moves  []payment.DisputeMove
 	Events []inbound.StoredEvent
-	// Discrepancies are those that were opened, resolved ones too.
+	// Discrepancies are all discrepancies of the attempt, resolved ones included.
 	Discrepancies []Opened
 }
 
@@ -61,7 +59,7 @@ type Difference struct {
 	AttemptID payment.AttemptID `json:"payment_attempt_id"`
 	// Check names the rule that does not hold.
 	Check string `json:"check"`
-	// Text is what was expected and what was found.
+	// Text states the expected and the found value.
 	Text string `json:"text"`
 }
 
@@ -73,9 +71,8 @@ type Verified struct {
 	Differences []Difference
 }
 
-// Verify derives the attempts that follow after, limit of them at most, and reports whatever
-// does not agree. It may run on a live database. The end is reached when no attempts are
-// left. It returns payment.ErrBusy as [Archive] does.
+// Verify derives the attempts after an id, at most limit of them, and reports all differences. It may run on a live database.
+// The end is reached when no attempts are left. It returns payment.ErrBusy as [Archive] does.
 func Verify(ctx context.Context, from Archive, after payment.AttemptID, limit int, alone bool) (Verified, error) {
 	all, err := from.Evidence(ctx, after, limit, alone)
 	v := Verified{Attempts: len(all), Last: after}
@@ -96,7 +93,7 @@ func Verify(ctx context.Context, from Archive, after payment.AttemptID, limit in
 	return v, err
 }
 
-// examination gathers what is wrong with one attempt.
+// examination gathers the differences of one attempt.
 type examination struct {
 	Evidence
 

@@ -32,8 +32,8 @@ const (
 	quietTime = time.Minute
 )
 
-// Begin returns a context whose spans are exported, and what ends that; ctx as it is where neither the configuration nor the
-// standard variables of the environment name a collector. A collector that does not respond is no error.
+// Begin returns a context whose spans are exported, and a function that ends the export. It returns ctx as it is if neither the
+// configuration nor the standard variables of the environment name a collector. A collector that does not respond is no error.
 func Begin(ctx context.Context, c config.Tracing, version string, log zerolog.Logger) (context.Context, func(), error) {
 	if !wanted(c, log) {
 		return ctx, func() {}, nil
@@ -66,10 +66,10 @@ func Begin(ctx context.Context, c config.Tracing, version string, log zerolog.Lo
 	}, nil
 }
 
-// protocol is the only one that is exported by.
+// protocol is the only protocol of the export.
 const protocol = "http/protobuf"
 
-// wanted reports whether a collector is named, and no standard variable forbids what is exported here.
+// wanted reports whether a collector is named, and no standard variable disables this export.
 func wanted(c config.Tracing, log zerolog.Logger) bool {
 	const traces, all = "OTEL_EXPORTER_OTLP_TRACES_", "OTEL_EXPORTER_OTLP_"
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
@@ -88,7 +88,7 @@ func wanted(c config.Tracing, log zerolog.Logger) bool {
 	return true
 }
 
-// options are those of the configuration; for what it does not set the exporter reads the standard variables.
+// options returns the options of the configuration. For options that it does not set, the exporter reads the standard variables.
 func options(c config.Tracing) []otlptracehttp.Option {
 	list := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
 		Enabled: true, InitialInterval: retryFirst, MaxInterval: retryLongest, MaxElapsedTime: retryAtMost,

@@ -24,8 +24,8 @@ func (s share) has(id trace.TraceID) bool {
 	return float64(drawn) < float64(s)*(1<<randomBits)
 }
 
-// ShouldSample decides by the span above, by those that share it, or by the id. The first span of an attempt's trace is
-// decided by its id, whatever it is linked with.
+// ShouldSample decides by the parent span, by the linked spans, or by the id. For the first span of an attempt's trace the id
+// decides, whatever its links.
 func (s share) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 	parent := trace.SpanContextFromContext(p.ParentContext)
 	var sampled bool
@@ -47,7 +47,7 @@ func (s share) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 // Description implements the library's Sampler.
 func (s share) Description() string { return "share by the trace's id, or as the span above" }
 
-// ids implements the library's IDGenerator: random ids but for what is derived.
+// ids implements the library's IDGenerator: the ids are random, except derived ids.
 type ids struct{}
 
 // NewIDs implements the library's IDGenerator.

@@ -1,4 +1,4 @@
-// Package survey verifies all attempts of a database and its audit log, for a person or a program that reads what is found.
+// Package survey verifies all attempts of a database and its audit log, and prints the findings for a person or a program.
 package survey
 
 import (
@@ -19,7 +19,7 @@ var (
 	errBroken  = errors.New("the audit log is broken at entry")
 )
 
-// Survey is what is verified, and how it is printed. All but Head are required.
+// Survey has the sources to verify and the form of the output. All fields but Head are required.
 type Survey struct {
 	Archive verify.Archive
 	Log     support.ChainStore
@@ -29,7 +29,7 @@ type Survey struct {
 	Batch int
 	// JSON prints one object instead of a table.
 	JSON bool
-	// Out gets what is found, Progress how far it has come.
+	// Out gets the findings, Progress the progress messages.
 	Out, Progress io.Writer
 }
 
