@@ -5,14 +5,12 @@ import (
 	"strings"
 )
 
-// isAccess reports whether the token is an access token. ID tokens and others that an
-// OpenID provider issues for a client are signed with the same keys, and the client may
-// hand them on: they are no credential.
+// isAccess reports whether the token is an access token. An OpenID provider signs ID tokens and other tokens for a client with
+// the same keys, and the client may hand them on. Such tokens are no credentials.
 //
-// The kind of a token is declared by its header typ (RFC 9068: at+jwt), or by the claims
-// typ (Keycloak) and token_use (Cognito). Any other declared kind is refused. Without a
-// declaration, claims that only ID tokens have are refused, and those that access tokens
-// have beside a scope.
+// The header typ (RFC 9068: at+jwt), or the claims typ (Keycloak) and token_use (Cognito), declare the kind of a token. Any
+// other declared kind is refused. A token without a declaration is refused if it has claims that only ID tokens have, or claims
+// that access tokens have only beside a scope and it has no scope.
 func (c *claims) isAccess(header map[string]any) bool {
 	declared := false
 	for _, d := range []struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// minSecret is what RFC 7518, 3.2 demands of an HS256 key, in bytes.
+// minSecret is the minimum length of an HS256 key by RFC 7518, 3.2, in bytes.
 const minSecret = 32
 
 // maxToken is the longest token that is looked at, in bytes.
@@ -23,14 +23,13 @@ const maxToken = 8 << 10
 
 // Options configure an Authenticator.
 type Options struct {
-	// HS256 verify HS256 tokens. None: none are taken.
+	// HS256 are the keys that verify HS256 tokens. Without keys all HS256 tokens are refused.
 	HS256 []HS256Key
-	// Issuers issue RS256, ES256 and EdDSA tokens. None: none are taken.
+	// Issuers issue RS256, ES256 and EdDSA tokens. Without issuers all such tokens are refused.
 	Issuers []Issuer
 	// JWKSURL is short for an issuer of the name Issuer, with Audience and all roles.
 	JWKSURL string
-	// Issuer and Audience are what iss must be and aud must contain of HS256 tokens;
-	// empty: not checked.
+	// Issuer and Audience are the iss of HS256 tokens and a member of their aud; empty: not checked.
 	Issuer, Audience string
 	// Door is the authz.Actor's of staff with HS256 tokens.
 	Door string
@@ -49,14 +48,13 @@ type Options struct {
 	Log func(error)
 }
 
-// Issuer is who issues tokens whose keys are published. All are required: its keys sign
-// for other services, too.
+// Issuer issues tokens and publishes their keys. All fields are required, since its keys sign for other services, too.
 type Issuer struct {
-	// Name is the iss of its tokens, and Audience what their aud must contain.
+	// Name is the iss of its tokens, and Audience a member of their aud.
 	Name, Audience string
 	// JWKSURL is where the keys are.
 	JWKSURL string
-	// Roles are those that a token may have by these keys.
+	// Roles are the roles that tokens of these keys may have.
 	Roles []payment.Role
 	// SubjectClaim names staff; empty: sub. Door is the authz.Actor's of staff.
 	SubjectClaim, Door string
@@ -139,10 +137,9 @@ func (a *Authenticator) Run(ctx context.Context) error {
 	return nil
 }
 
-// Authenticate returns the bearer of the token. The token is what Bearer returns,
-// onBehalfOf the On-Behalf-Of header or empty. Its errors are ErrUnauthenticated,
-// ErrUnavailable, payment.ErrForbidden and, for an On-Behalf-Of that can't be a
-// user, a payment.ValidationError.
+// Authenticate returns the bearer of the token. The argument bearer is the token from Bearer, onBehalfOf the On-Behalf-Of header
+// or empty. It returns ErrUnauthenticated, ErrUnavailable, payment.ErrForbidden and, for an On-Behalf-Of that can't be a user, a
+// payment.ValidationError.
 func (a *Authenticator) Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error) {
 	switch {
 	case bearer == "":

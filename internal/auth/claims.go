@@ -33,7 +33,7 @@ func (c *claims) GetNotBefore() (*jwt.NumericDate, error) {
 	return nbf, err //nolint:wrapcheck // jwt wraps it
 }
 
-// newParser checks signatures; the claims are checked by what the token's key allows.
+// newParser checks signatures only. The claims are checked later, by the limits of the token's key.
 func newParser(o Options) *jwt.Parser {
 	var methods []string
 	if len(o.HS256) > 0 {
@@ -81,7 +81,7 @@ func publicMethods() []string { return []string{"RS256", "ES256", "EdDSA"} }
 
 var errCritical = errors.New("the token relies on an extension")
 
-// allowed is what a key allows its tokens.
+// allowed is the claims that a key allows its tokens.
 type allowed struct {
 	roles  []payment.Role
 	claims *jwt.Validator
@@ -89,7 +89,7 @@ type allowed struct {
 	subject, door string
 }
 
-// key chooses the key by the algorithm and the issuer, so that none serves for another.
+// key chooses the key by the algorithm and the issuer, so that no key serves for another algorithm or issuer.
 func (a *Authenticator) key(ctx context.Context, t *jwt.Token) (key any, may allowed, err error) {
 	if _, ok := t.Header["crit"]; ok { // RFC 7515, 4.1.11: not understood is refused
 		return nil, allowed{}, errCritical
@@ -141,7 +141,7 @@ func (a *Authenticator) claimed(ctx context.Context, token string) (authz.Actor,
 	return actor, err
 }
 
-// staffLife refuses a token of staff that lasts too long: who finds it would have the rights of staff for as long.
+// staffLife refuses a token of staff that lasts too long: a thief of it would have the rights of staff until it expires.
 func (a *Authenticator) staffLife(c *claims, actor authz.Actor) error {
 	if a.opts.StaffLife == 0 || !actor.Has(payment.RoleSupport, payment.RoleAdmin) {
 		return nil
@@ -191,7 +191,7 @@ func reason(err error) string {
 }
 
 func (c *claims) actor(allowed []payment.Role) (authz.Actor, error) {
-	sub, _ := c.GetSubject() // what is no text is no name either
+	sub, _ := c.GetSubject() // a sub that is no text is no name either
 	if _, err := authz.ParseUserID(sub); err != nil {
 		return authz.Actor{}, refuse("the token's sub " + err.Error())
 	}
@@ -206,7 +206,7 @@ func (c *claims) actor(allowed []payment.Role) (authz.Actor, error) {
 	return authz.Actor{Subject: sub, Roles: roles}, nil
 }
 
-// named gives staff the name and the door that the key says.
+// named sets the name and the door of staff, by the settings of the key.
 func (c *claims) named(actor authz.Actor, may allowed) (authz.Actor, error) {
 	if !actor.Has(payment.RoleSupport, payment.RoleAdmin) {
 		return actor, nil
@@ -226,7 +226,7 @@ func (c *claims) named(actor authz.Actor, may allowed) (authz.Actor, error) {
 	return actor, nil
 }
 
-// roles returns those that are ours, and whether the claim is a list of strings.
+// roles returns the roles of the claim that paylatch defines, and whether the claim is a list of strings.
 func (c *claims) roles() ([]payment.Role, bool) {
 	list, ok := c.MapClaims["roles"].([]any)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 )
 
-// The ways in which a bearer is refused, beside payment.ErrForbidden for one that
-// is authenticated and lacks the role. Their texts are safe to show to the caller.
+// The errors that refuse a bearer, beside payment.ErrForbidden for a bearer that is authenticated and lacks the role. Their
+// texts are safe to show to the caller.
 var (
 	// ErrUnauthenticated is returned when the token proves nothing; the wrapping
 	// text is the reason.

@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 )
 
-// NewFingerprint returns a function of texts that differs where they do. What it returns may be stored: without the first key of the
-// ring nothing of a text can be found out by it. With another first key all are different.
+// NewFingerprint returns a function that makes fingerprints of texts; different texts have different fingerprints. A fingerprint
+// may be stored: it reveals nothing of the text without the first key of the ring. Another first key changes all fingerprints.
 func NewFingerprint(ring []Key) (func(text []byte) []byte, error) {
 	keys, err := deriveEach(ring, "paylatch fingerprint of a configuration v1")
 	if err != nil {
@@ -23,9 +23,9 @@ func digest(key, text []byte) []byte {
 	return sum.Sum(nil)
 }
 
-// Marks returns a function that makes a digest of a customer's name under each key of the configuration, in the order of the ring. One
-// of them is stored in place of the name: who has the name and the key finds it again. Only the private database of `paylatch dev` may do
-// with the key of its own.
+// Marks returns a function that makes a digest of a customer's name under each key of the configuration, in the order of the
+// ring. One of the digests is stored in place of the name; a caller that has the name and the key finds it again. Only the
+// private database of `paylatch dev` may use the key of its own data directory.
 func Marks(c *config.Config) func(text string) ([][]byte, error) {
 	return func(text string) ([][]byte, error) {
 		if len(c.EncryptionKeys) == 0 && c.DatabaseURL != "" {

@@ -15,7 +15,7 @@ type HS256Key struct {
 	ID string
 	// Secret has at least 32 bytes.
 	Secret []byte
-	// Roles are those that a token may have by this key.
+	// Roles are the roles that a token of this key may have.
 	Roles []payment.Role
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/MicahParks/keyfunc/v3"
 )
 
-// minRSA is what RFC 7518, 3.3 demands of an RS256 key, in bits.
+// minRSA is the minimum size of an RS256 key by RFC 7518, 3.3, in bits.
 const minRSA = 2048
 
 var errNoKeys = errors.New("there is no usable key")

@@ -60,7 +60,7 @@ func stayEncrypted(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// key returns what verifies the token. One without a kid is tried with all keys.
+// key returns the key or the keys that verify the token. A token without a kid is tried with all keys.
 func (s *keySet) key(ctx context.Context, t *jwt.Token) (any, error) {
 	seen := s.current.Load()
 	key, err := seen.find(ctx, t)

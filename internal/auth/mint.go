@@ -42,7 +42,7 @@ func TokenKeys(cfg *config.Config) []HS256Key {
 	return keys
 }
 
-// Issuers returns the configured issuers of tokens whose keys are published.
+// Issuers returns the configured issuers that publish their keys.
 func Issuers(cfg *config.Config) []Issuer {
 	all := cfg.Issuers()
 	list := make([]Issuer, 0, len(all))

@@ -23,17 +23,15 @@ import (
 type OpenIDOptions struct {
 	// Issuer is the provider, as its discovery document names it.
 	Issuer string
-	// ClientID and ClientSecret are what we are at the provider; a public client has
-	// no secret.
+	// ClientID and ClientSecret are the credentials of paylatch at the provider; a public client has no secret.
 	ClientID, ClientSecret string
 	// RedirectURL is where the provider sends people back to.
 	RedirectURL string
 	Scopes      []string
-	// RolesClaim is the claim with the roles, SubjectClaim the one that names the
-	// person; empty: roles and sub. Where there is no claim of a name with dots it is
-	// a path.
+	// RolesClaim is the claim with the roles, SubjectClaim the claim with the person's name; empty: roles and sub. A name with
+	// dots is a path if no claim has that name.
 	RolesClaim, SubjectClaim string
-	// Client calls the provider; nil: one that waits for ten seconds at most.
+	// Client calls the provider; nil: a client with a timeout of ten seconds.
 	Client *http.Client
 	// PendingSignIn is the clock; nil: the system's.
 	PendingSignIn func() time.Time

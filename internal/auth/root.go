@@ -19,7 +19,7 @@ import (
 // derivedLength is the length of every derived key, in bytes.
 const derivedLength = 32
 
-// derive makes a key for one purpose, so that none serves two.
+// derive makes a key for one purpose, so that no key serves two purposes.
 func derive(secret []byte, purpose string) ([]byte, error) {
 	if len(secret) < minSecret {
 		return nil, fmt.Errorf("a key must be at least %d bytes long", minSecret)
@@ -31,8 +31,8 @@ func derive(secret []byte, purpose string) ([]byte, error) {
 	return key, nil
 }
 
-// Key is one of a ring from which the service derives its own keys: by the first
-// it makes them, by all it accepts what was made. The id names the one that it was.
+// Key is a key of the ring from which the service derives its own keys. The first key of the ring makes tokens and sealed texts,
+// and all keys accept them. A text contains the id of its key.
 type Key struct {
 	ID     string
 	Secret []byte
@@ -54,8 +54,8 @@ func deriveEach(ring []Key, purpose string) ([][]byte, error) {
 	return derived, nil
 }
 
-// Keys returns the ring that is configured or, if there is none, one key of a random
-// file in the data directory, which the first start makes.
+// Keys returns the configured ring. Without one, it returns one key from a random file in the data directory, which the first
+// start creates.
 func Keys(c *config.Config) ([]Key, error) {
 	ring := make([]Key, 0, len(c.EncryptionKeys))
 	for _, k := range c.EncryptionKeys {
@@ -77,7 +77,7 @@ func Keys(c *config.Config) ([]Key, error) {
 	return []Key{{"local", secret}}, nil
 }
 
-// SealerOf returns the sealer of the configured keys; nil where none are configured, and makes none.
+// SealerOf returns the sealer of the configured keys, or nil if no keys are configured. It never creates a key.
 func SealerOf(c *config.Config) (*Sealer, error) {
 	if len(c.EncryptionKeys) == 0 {
 		return nil, nil //nolint:nilnil // there is none

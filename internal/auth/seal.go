@@ -8,8 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/xaes"
 )
 
-// sealVersion is the first byte of what is sealed: the form and cipher used. The id
-// of the key follows, after its length in a byte, and then what the cipher made.
+// sealVersion is the first byte of a sealed text: the form and the cipher. The length of the key's id follows in a byte, then
+// the id and the ciphertext.
 const sealVersion = 3
 
 // maxID bounds an id, so that its length fits into one byte.
@@ -65,13 +65,12 @@ func (s *Sealer) Open(sealed, aad []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
-// Outdated reports whether something was sealed by another key than the one that encrypts now.
+// Outdated reports whether a text was sealed by another key than the key that encrypts now.
 func (s *Sealer) Outdated(sealed []byte) bool {
 	return len(sealed) < 2 || len(sealed) < 2+int(sealed[1]) || string(sealed[2:2+int(sealed[1])]) != s.current
 }
 
-// SealText seals what is kept of a request, for the attempt or the order that it is of; it is
-// runner.Options.Seal.
+// SealText seals the stored part of a request, bound to its attempt or its order; it is runner.Options.Seal.
 func (s *Sealer) SealText(text string, of []byte) ([]byte, error) {
 	return s.Seal([]byte(text), of), nil
 }

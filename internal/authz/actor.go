@@ -71,8 +71,8 @@ func (a Actor) ActsAs() payment.Role {
 	return payment.RoleCustomer
 }
 
-// MayAct returns ErrForbidden unless the actor may create and pay for a user, and
-// ErrUserMissing for a service that names none.
+// MayAct returns ErrForbidden unless the actor may create and pay for a user. It returns ErrUserMissing for a service that names
+// no user.
 func (a Actor) MayAct() error {
 	if err := a.Require(payment.RoleCustomer, payment.RoleService); err != nil {
 		return err
@@ -95,8 +95,8 @@ func (a Actor) MayCreate(by []payment.Role) error {
 	return a.MayAct()
 }
 
-// MayRefund returns ErrForbidden unless the actor may refund, and ErrUserMissing for a service that
-// names no user. An admin needs to name none.
+// MayRefund returns ErrForbidden unless the actor may refund. It returns ErrUserMissing for a service that names no user; an
+// admin need not name one.
 func (a Actor) MayRefund() error {
 	if err := a.Require(payment.RoleService, payment.RoleAdmin); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (a Actor) MayRefund() error {
 	return nil
 }
 
-// MayRefundOf returns ErrForbidden unless the actor, which MayRefund, may refund what owner paid.
+// MayRefundOf returns ErrForbidden unless the actor, which MayRefund, may refund payments of owner.
 func (a Actor) MayRefundOf(owner payment.UserID) error {
 	if a.User() == owner || a.Has(payment.RoleAdmin) && a.OnBehalfOf == "" {
 		return nil
@@ -115,12 +115,11 @@ func (a Actor) MayRefundOf(owner payment.UserID) error {
 	return payment.ErrForbidden
 }
 
-// MayResolve returns ErrForbidden unless the actor may decide what only a person
-// can.
+// MayResolve returns ErrForbidden unless the actor may make decisions that only a person can make.
 func (a Actor) MayResolve() error { return a.Require(payment.RoleSupport, payment.RoleAdmin) }
 
-// MayRead returns ErrForbidden unless the actor may look at what owner owns. A
-// service that names a user sees as much as that user.
+// MayRead returns ErrForbidden unless the actor may read the objects of owner. A service that names a user sees as much as that
+// user.
 func (a Actor) MayRead(owner payment.UserID) error {
 	switch {
 	case a.OnlyAttempt != nil, a.OnBehalfOf != "" && a.OnBehalfOf != owner:

@@ -9,7 +9,7 @@ import (
 // RoleError is the ErrForbidden that another role would help against.
 type RoleError struct {
 	Needed []payment.Role
-	// Or is what else would help, as something to do; empty for nothing.
+	// Or is another remedy; may be empty.
 	Or string
 	// Members are the members of the request that the role is needed for; nil for all of it.
 	Members []string
@@ -18,7 +18,7 @@ type RoleError struct {
 // Error implements error.
 func (e *RoleError) Error() string { return payment.ErrForbidden.Error() + ": it takes " + e.Roles() }
 
-// Roles is the roles of which one is needed, in words.
+// Roles returns the allowed roles as a phrase, such as "the role support or admin".
 func (e *RoleError) Roles() string {
 	names := make([]string, len(e.Needed))
 	for i, role := range e.Needed {

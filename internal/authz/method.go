@@ -5,9 +5,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// MayUse returns ErrForbidden unless the actor may pay so: only the merchant's backend can vouch for
-// the owner of a stored payment method, charge without the customer, say what a fiscal receipt shows,
-// and fill in the provider's own request.
+// MayUse returns ErrForbidden unless the actor may pay with these details. Only the merchant's backend can vouch for the owner
+// of a stored payment method, charge without the customer, set the contents of a fiscal receipt, and fill in the provider's own
+// request.
 func (a Actor) MayUse(d gateway.Details) error {
 	if d.Stored || d.Unattended || len(d.ProviderData) > 0 || gateway.HasReceipt(d.Lines) {
 		return a.Require(payment.RoleService)

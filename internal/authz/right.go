@@ -1,9 +1,9 @@
 package authz
 
-// Right is what the configuration may let customers decide beside what is always theirs.
+// Right is a right that the configuration may give to customers beside the rights that they always have.
 type Right string
 
-// The rights. Customers have none of them by default: orders.created_by of the configuration gives the first,
+// The rights. Customers have no such right by default: orders.created_by of the configuration gives the first,
 // orders.customers_may the others.
 const (
 	// CreateOrder is to set a price.

@@ -22,9 +22,8 @@ var (
 	errUserReserved = errors.New("must be another name: paylatch, provider and whatever begins with cli:, staff:, policy: or provider: are reserved")
 )
 
-// ParseUserID returns the user that a text names, or an error with what the text must be. The names
-// of paylatch itself, providers, policies and operators in the logs and the audit are no user's, and
-// neither are the pseudonyms of erased customers.
+// ParseUserID parses a user's id. Its error says how the text must be. It refuses the names of paylatch itself, providers,
+// policies and operators in the logs and the audit, and the pseudonyms of erased customers.
 func ParseUserID(s string) (payment.UserID, error) {
 	if strings.HasPrefix(s, ErasedPrefix) {
 		return "", errUserErased

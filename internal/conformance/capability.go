@@ -16,7 +16,7 @@ func capabilityChecks() []check {
 
 func (s *session) has(name string) { s.offers.has = append(s.offers.has, name) }
 
-// lacks notes what the provider does not offer, and what a look at it must not find.
+// lacks notes a feature that the provider does not offer, and a check that the refused request changed nothing.
 func (s *session) lacks(name string, look func(context.Context) error) {
 	s.offers.lacks = append(s.offers.lacks, name)
 	s.offers.undone = append(s.offers.undone, undone{name, look})

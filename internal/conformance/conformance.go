@@ -1,11 +1,13 @@
-// Package conformance checks from outside, over HTTP, whether a provider keeps the contract of docs/reference/standard-provider.md.
+// Package conformance checks from outside, over HTTP, whether a provider keeps the contract of
+// docs/reference/standard-provider.md.
 //
 //	Run ─► checks, one after the other ─► a Result each
-//	         └─ session: calls as the adapter makes them, and such as it never makes
+//	         └─ session: calls that the adapter makes, and calls that it never makes
 //	receiver ◄─ the provider's webhooks, if it is given a listener
 //
-// The checks begin charges, capture, cancel and refund: run them only at a provider that moves no real money for the tokens they are
-// given. What the provider refuses as not_supported is skipped, and so is what a failed check leaves nothing to go on with.
+// The checks begin charges, capture, cancel and refund: run them only at a provider that moves no real money for the given
+// tokens. A check is skipped if the provider refuses its request as not_supported, or if an earlier check that it needs has
+// failed.
 package conformance
 
 import (
@@ -29,17 +31,19 @@ type Options struct {
 	// Listener is where the provider's webhooks arrive, which Verifier verifies. Nil: no webhook is checked. Run closes it.
 	Listener net.Listener
 	Verifier webhooks.Verifier
-	// Timeout bounds a call, Wait what the contract allows to come later: the end of a charge that is under way, webhooks.
+	// Timeout bounds a call. Wait bounds the time for events that the contract allows to come later: the end of a charge that is
+	// under way, and webhooks.
 	Timeout, Wait time.Duration
 	// Client must follow no redirects.
 	Client *http.Client
 	Now    func() time.Time
 }
 
-// Tokens are payment methods by which the provider does as their names are. Decline and Redirect are empty where it has none.
+// Tokens are payment methods with which the provider acts as their names say. Decline and Redirect are empty if it has no such
+// method.
 type Tokens struct{ Success, Decline, Redirect string }
 
-// Outcome is what became of a check.
+// Outcome is the outcome of a check.
 type Outcome string
 
 // The outcomes.
@@ -53,11 +57,11 @@ const (
 type Result struct {
 	Check   string  `json:"check"`
 	Outcome Outcome `json:"result"`
-	// Expected, Got and Remedy are those of a failure; Got is what came.
+	// Expected, Got and Remedy describe a failure: the expected and the received response, and the remedy.
 	Expected string `json:"expected,omitempty"`
 	Got      string `json:"got,omitempty"`
 	Remedy   string `json:"to_do,omitempty"`
-	// Note is why a check was skipped, or what one has found.
+	// Note is the reason for a skipped check, or a finding of a passed one.
 	Note string `json:"note,omitempty"`
 }
 

@@ -68,7 +68,7 @@ func atOnce(ctx context.Context, s *session) error {
 	return s.once(ctx, in.Reference, made.ID)
 }
 
-// oneOf is the id of the charge, or none for a call that another one with its key keeps out.
+// oneOf returns the id of the charge, or an empty id if another call with the same key keeps this call out.
 func (s *session) oneOf(ctx context.Context, in standard.ChargeRequest, key string) (string, error) {
 	c, r, err := object[standard.Charge](ctx, s, post("/v1/charges", key, in))
 	if err != nil && r.Status == http.StatusConflict {

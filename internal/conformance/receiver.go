@@ -59,7 +59,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}))
 }
 
-// take keeps what a delivery has and returns the status of the answer.
+// take keeps the events of a delivery and returns the status of the response.
 func (r *receiver) take(ctx context.Context, d webhooks.Delivery) int {
 	events, err := r.verifier.Verify(ctx, d)
 	r.mu.Lock()
@@ -89,7 +89,7 @@ func (r *receiver) refusals() []error {
 	return r.refused
 }
 
-// wait returns the first event that fits, or an error of what came instead.
+// wait returns the first event that fits, or an error that names the events that came instead.
 func (r *receiver) wait(ctx context.Context, limit time.Duration, name string, fits func(webhooks.Event) bool) (event webhooks.Event, err error) {
 	err = r.until(ctx, limit, func() bool {
 		for _, e := range r.events {

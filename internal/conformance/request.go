@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// largeBody is above what the contract has providers take.
+// largeBody is larger than the bodies that the contract requires providers to accept.
 const largeBody = 1 << 20
 
 func requestChecks() []check {

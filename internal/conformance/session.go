@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// price is what a charge is of, in minor units.
+	// price is the amount of a charge, in minor units.
 	price = 1999
-	// maxAnswer bounds a response, maxShown what of one is printed.
+	// maxAnswer bounds a response, maxShown the printed part of it.
 	maxAnswer, maxShown = 1 << 20, 300
 	// lookAgain is how long a charge that is under way is left before it is looked up again.
 	lookAgain = 250 * time.Millisecond
@@ -32,19 +32,19 @@ type session struct {
 	Options
 
 	received *receiver
-	// paid, declined and refunded are those that webhooks are waited for.
+	// paid, declined and refunded are the objects whose webhooks are awaited.
 	paid, declined *standard.Charge
 	refunded       *standard.Refund
 	offers         offers
 }
 
-// offers are what the provider has turned out to offer, and what it must not have done of the rest.
+// offers are the features that the provider offers, the features that it lacks, and checks that refused requests had no effect.
 type offers struct {
 	has, lacks []string
 	undone     []undone
 }
 
-// undone is a look at what a refusal as not_supported must have left as it was.
+// undone checks that a request that was refused as not_supported changed nothing.
 type undone struct {
 	name string
 	look func(context.Context) error
@@ -57,7 +57,8 @@ func newSession(o Options) *session {
 
 func (s *session) reference() string { return uuid.NewString() }
 
-// call is a request. Body is sent as it is if it is a string, else as JSON. Key is the idempotency key; empty: none is sent.
+// call is a request. A Body that is a string is sent as it is, any other Body as JSON. Key is the idempotency key; no key is
+// sent if it is empty.
 type call struct {
 	method, path, key string
 	body              any
@@ -131,7 +132,7 @@ func (s *session) plain(text string) string {
 	return strings.ReplaceAll(text, s.APIKey, "(the API key)")
 }
 
-// object sends a request of which the response is an object: 200 or 201.
+// object sends a request and reads the object of the response, with status 200 or 201.
 func object[T any](ctx context.Context, s *session, c call) (one T, r reply, err error) {
 	if r, err = s.send(ctx, c); err != nil {
 		return one, r, err
@@ -172,7 +173,7 @@ func (s *session) begin(token string) standard.ChargeRequest {
 	}
 }
 
-// charge begins a charge. One that is under way is looked up until it is not, or until the time for that is over.
+// charge begins a charge. While the charge is under way it is looked up again, until the time for that is over.
 func (s *session) charge(ctx context.Context, in standard.ChargeRequest, key string) (standard.Charge, error) {
 	c, _, err := object[standard.Charge](ctx, s, post("/v1/charges", key, in))
 	for end := s.Now().Add(s.Wait); err == nil && c.Status == standard.Pending && c.NextAction == nil && s.Now().Before(end); {
@@ -248,7 +249,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// captured is what a charge has captured: all of it where that is left out.
+// captured returns the captured amount of a charge: the whole amount if the response leaves it out.
 func captured(c standard.Charge) int64 {
 	if c.AmountCaptured == nil {
 		return c.Amount

@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/storable"
 )
 
-// Kind is what a list is of.
+// Kind is the kind of the items in a list.
 type Kind string
 
 // The kinds.
@@ -36,7 +36,7 @@ type Filter struct {
 	UpdatedFrom, UpdatedTo time.Time
 }
 
-// AnyAmount reports whether the filter takes every amount, one that is not stated included.
+// AnyAmount reports whether the filter accepts every amount, and items without an amount.
 func (f Filter) AnyAmount() bool { return f.AmountMin == 0 && f.AmountMax == math.MaxInt64 }
 
 // Place is where an item stands in its list.
@@ -56,8 +56,8 @@ type Query struct {
 	Limit         int
 }
 
-// Narrowed reports whether items are selected by what no index finds in the list's order: the more of them do not match, the more are read.
-// A user has few items as a rule, but may have any number.
+// Narrowed reports whether the query has a filter that no index covers in the list's order: the fewer items match, the more are
+// read. A user has few items as a rule, but may have any number.
 func (f Filter) Narrowed() bool {
 	return f.User != "" || f.Status != "" || f.Stage != "" || f.Account != "" || f.Currency != "" || !f.AnyAmount() ||
 		!f.UpdatedFrom.IsZero() || !f.UpdatedTo.Equal(latest())
@@ -67,8 +67,8 @@ const (
 	// usualLimit and mostItems are how many items a page has.
 	usualLimit = 25
 	mostItems  = 100
-	// lookedAt is how many items one statement looks at where what it selects by has no index, and windows how many such statements a
-	// page takes: the contract has their product.
+	// lookedAt is how many items one statement looks at if no index covers the filter. windows is how many such statements a
+	// page takes. The contract has their product.
 	lookedAt = 20_000
 	windows  = 5
 	// exported is how many items an export reads at once, which bounds its memory.
@@ -90,8 +90,8 @@ func highest(k Kind) string {
 
 var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 
-// Parse reads the query of a list from its parameters, of which an empty one is absent. It returns a payment.ValidationError with all
-// that is wrong.
+// Parse reads the query of a list from its parameters. An empty parameter is absent. It returns a payment.ValidationError with
+// all errors.
 func Parse(kind Kind, params map[string]string) (Query, error) {
 	p := parser{params: params}
 	q := Query{Kind: kind, Limit: usualLimit, Filter: Filter{
@@ -130,7 +130,7 @@ func (q Query) Whole() Query {
 	return q
 }
 
-// Statuses are those that the items of a list may have.
+// Statuses returns the statuses that the items of a list may have.
 func Statuses(k Kind) []string {
 	switch k {
 	case Orders:
@@ -142,7 +142,7 @@ func Statuses(k Kind) []string {
 	return []string{"pending", "succeeded", "failed"}
 }
 
-// Stages are those that payment attempts may have.
+// Stages returns the stages that payment attempts may have.
 func Stages() []string {
 	return append(texts([]fsm.State{fsm.Requested, fsm.OutcomeUnknown, fsm.AwaitingCustomer, fsm.Authorized}), "final")
 }
@@ -155,7 +155,7 @@ func texts[T ~string](of []T) []string {
 	return all
 }
 
-// parser reads parameters and gathers what is wrong with them.
+// parser reads parameters and collects their errors.
 type parser struct {
 	params map[string]string
 	wrong  []payment.FieldError

@@ -16,8 +16,9 @@ type Store interface {
 	Attempts(ctx context.Context, q Query) ([]payment.View, error)
 	Refunds(ctx context.Context, q Query) ([]refund.Refund, error)
 	Disputes(ctx context.Context, q Query) ([]payment.Dispute, error)
-	// Reach returns the place of the last of a number of items of the query's kind and time of creation, whatever else it selects; the zero
-	// place if there are fewer. For a user it is also zero while the user has fewer orders, and of orders those of the user count.
+	// Reach returns the place after a number of items of the query's kind and time of creation, ignoring the other filters; the
+	// zero place if there are fewer items. For a user it counts only the user's orders. It is also zero while the user has fewer
+	// orders.
 	Reach(ctx context.Context, q Query, items int) (Place, error)
 	// DisputesDue are open ones, by when they must be answered; the place is that date, and the latest time without one.
 	DisputesDue(ctx context.Context, q Query) ([]payment.Dispute, error)
@@ -87,12 +88,12 @@ func placeOfDue(d payment.Dispute) Place {
 	return Place{d.DueBy, d.ID.String()}
 }
 
-// reader reads items that match a query. It returns the place up to which it looked, with fewer items than asked for; the zero place if it
-// looked at all.
+// reader reads items that match a query. If it stops early, with fewer items than the limit, it returns the place that it has
+// reached; otherwise the zero place.
 type reader[T any] func(ctx context.Context, q Query) (items []T, reached Place, err error)
 
-// bounded reads a query that an index does not answer in parts, each of which looks at so many items, and ends after some of them: what
-// one request costs does not grow with what there is.
+// bounded reads a query without a matching index in parts. Each part looks at a fixed number of items, and the read ends after
+// some parts, so that the cost of a request does not grow with the number of rows.
 func bounded[T any](s Store, read func(context.Context, Query) ([]T, error)) reader[T] {
 	return func(ctx context.Context, q Query) (items []T, reached Place, err error) {
 		if !q.Narrowed() {

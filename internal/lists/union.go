@@ -11,8 +11,9 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// Union is a store of what several have, none of which has an item of another. A cursor is a place in all of them. Where one does not
-// respond a list fails, since it would pass over what that has; a list of one account needs only the store of that.
+// Union is the lists of several stores. No store has an item of another store. A cursor is a place in all of them. A list fails
+// if one store does not respond, since it would pass over the items of that store. A list of one account needs only its own
+// store.
 type Union struct {
 	// Of returns the store of an account.
 	Of     func(account string) Store
@@ -53,7 +54,7 @@ func (u Union) Reach(ctx context.Context, q Query, items int) (reached Place, er
 	return reached, nil
 }
 
-// of are the stores that may have what a query selects.
+// of returns the stores that may have items of a query.
 func (u Union) of(q Query) []Store {
 	if q.Account != "" {
 		return []Store{u.Of(q.Account)}

@@ -8,7 +8,7 @@ import (
 // kept is how long hours are kept, which is longer than anything that is shown.
 const kept = 400 * 24 * time.Hour
 
-// Count counts a portion of what has happened, and reports whether more waits. Any number of processes may call it: they take turns.
+// Count counts a portion of the new events, and reports whether more wait. Any number of processes may call it: they take turns.
 func (s *Service) Count(ctx context.Context) (more bool, err error) {
 	added, more, err := s.Store.Count(ctx)
 	if err != nil {

@@ -30,11 +30,11 @@ type Hour struct {
 	From time.Time
 	// Failed leaves Cancelled out.
 	Succeeded, Failed, Cancelled int64
-	// Volume is what was captured by those that succeeded, by currency.
+	// Volume is the captured amounts of succeeded attempts, by currency.
 	Volume []payment.Money
 }
 
-// Share is how many of the attempts that ended succeeded. Those that were cancelled are in neither number.
+// Share is how many of the ended attempts succeeded. Cancelled attempts are in neither number.
 type Share struct{ Succeeded, Ended int64 }
 
 // Rate is from 0 to 1; false without attempts.
@@ -91,7 +91,7 @@ func Bands() []Band { return []Band{UnderMinute, UnderTenMinutes, UnderHour, Und
 // Unknown is the calls to providers with an unknown outcome.
 type Unknown struct {
 	Total int64
-	// Oldest is when the first of them was sent; zero for none.
+	// Oldest is when the first of them was sent; zero if there is no such operation.
 	Oldest   time.Time
 	Accounts []UnknownOf
 	// More is set where so much was open that not all of it was looked at.
@@ -119,7 +119,7 @@ type Cases struct {
 	Oldest time.Duration
 }
 
-// Refunds are those that ended in the last 24 hours, and those that are under way now.
+// Refunds counts the refunds that ended in the last 24 hours, and the refunds that are under way now.
 type Refunds struct {
 	Succeeded, Failed, Pending int64
 	// Sums are those of the refunds that succeeded, by currency.
@@ -148,8 +148,8 @@ type Standing struct {
 type Endpoint struct {
 	Name string
 	Gone bool
-	// Behind counts the events after its cursor, Retries those that are tried again, Dead those that were given up.
+	// Behind counts the events after its cursor, Retries the events that are tried again, Dead the events that were given up.
 	Behind, Retries, Dead int64
-	// Oldest is the age of the oldest undelivered event; 0 for none.
+	// Oldest is the age of the oldest undelivered event; 0 if there is no such event.
 	Oldest time.Duration
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Plus returns the numbers of two services together, neither of which has counted anything of the other: what is a count or a sum is added,
-// rates are those of the sums, and of what is an age or a state it is the oldest and the worst. It is as of the earlier one, and has the
-// hours of the later one.
+// Plus merges the numbers of two services that have no events in common. It adds counts and sums, and computes rates from the
+// sums. It takes the oldest age and the worst state. The result has the time of the earlier overview, and the hours of the later
+// one.
 func (o Overview) Plus(p Overview) Overview {
 	return Overview{
 		At: earlier(o.At, p.At), Uncounted: o.Uncounted + p.Uncounted,
@@ -38,7 +38,7 @@ func earlier(a, b time.Time) time.Time {
 
 func approvalName(a Approval) string { return a.Name }
 
-// together is two lists by name, with what both have added up.
+// together merges two lists by name, and adds up entries of the same name.
 func together[T any](a, b []T, name func(T) string, plus func(T, T) T) []T {
 	by := make(map[string]T, len(a)+len(b))
 	for _, one := range slices.Concat(a, b) {
@@ -54,7 +54,7 @@ func together[T any](a, b []T, name func(T) string, plus func(T, T) T) []T {
 	return all
 }
 
-// hours adds the hours up that are the same. Two services that were read about the end of an hour have 23 in common.
+// hours adds up equal hours. Two services that were read around the end of an hour have 23 hours in common.
 func hours(a, b []Hour) []Hour {
 	if len(a) == 0 || len(b) > 0 && a[0].From.Before(b[0].From) {
 		a, b = b, a

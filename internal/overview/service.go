@@ -37,8 +37,8 @@ type Options struct {
 	// half-open, 2 for open.
 	Held     func() []string
 	Breakers func() map[string]float64
-	// Added is called with what was counted of the current hour and the one before, each event once in all processes: what is caught up on
-	// after a pause is left out. May be nil.
+	// Added is called with the new counts of the current hour and the one before, each event once in all processes. Events of
+	// earlier hours, counted after a pause, are left out. May be nil.
 	Added func(subject, account, status, code string, n int64)
 	Now   func() time.Time
 }
@@ -116,8 +116,8 @@ func (s *Service) note(subject string) {
 	s.looked[subject] = s.Now()
 }
 
-// Read returns the numbers without an entry in the audit log: for the program itself. Callers that come together wait for one read. What
-// it returns is shared, and must not be changed.
+// Read returns the numbers without an entry in the audit log: for the program itself. Concurrent callers wait for one read. They
+// share its result, which must not be changed.
 func (s *Service) Read(ctx context.Context) (Overview, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +126,7 @@ func (s *Service) Read(ctx context.Context) (Overview, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
 	defer cancel()
-	o, err := s.read(authz.WithReader(ctx, authz.Reader{})) // callers share it: it is nobody's
+	o, err := s.read(authz.WithReader(ctx, authz.Reader{})) // callers share it, so it has no single reader
 	if err != nil {
 		return Overview{}, err
 	}

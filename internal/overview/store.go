@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Store keeps what is counted by hours. Its errors are those of package payment.
+// Store keeps the hourly counts. Its errors are those of package payment.
 type Store interface {
-	// Count counts a portion of the events that are not counted yet, in one transaction, and reports whether more wait. While another
-	// process does it does nothing.
+	// Count counts a portion of the events that are not counted yet, in one transaction, and reports whether more wait. While
+	// another process counts, it does nothing.
 	Count(ctx context.Context) (added []Added, more bool, err error)
 	// Purge deletes the hours of before a time.
 	Purge(ctx context.Context, before time.Time) error
@@ -17,13 +17,13 @@ type Store interface {
 	// Series reads the outcomes of the hours since a time, Rates those of the attempts that ended by account and currency.
 	Series(ctx context.Context, since time.Time) ([]Outcome, error)
 	Rates(ctx context.Context, day, week, before time.Time) ([]Rates, error)
-	// Cases counts what is open by kind.
+	// Cases counts open cases by kind.
 	Cases(ctx context.Context) ([]Cases, error)
-	// Open counts what is open with providers, among atMost operations.
+	// Open counts open operations at providers, among atMost operations.
 	Open(ctx context.Context, atMost int) ([]Operations, error)
 }
 
-// Added is what a portion has added to an hour.
+// Added is the number that a portion has added to an hour.
 type Added struct {
 	Hour time.Time
 	// Subject is attempt, refund or discrepancy; Status is succeeded, failed or opened, Code why, or the kind.
@@ -31,7 +31,7 @@ type Added struct {
 	Count                          int64
 }
 
-// Outcome is what ended in one way in an hour.
+// Outcome counts the objects that ended in one way in an hour.
 type Outcome struct {
 	Hour                      time.Time
 	Subject, Currency, Status string
@@ -45,8 +45,7 @@ type Rates struct {
 	Day, Week, Before Share
 }
 
-// Operations are open operations of an account: those with an unknown outcome have a band, all others the
-// band "known".
+// Operations are open operations of an account. Operations with an unknown outcome have a band, all others the band "known".
 type Operations struct {
 	Account string
 	Refund  bool

@@ -80,7 +80,7 @@ type Options struct {
 	Now                func() time.Time
 }
 
-// Deliveries are those that were rejected. They are safe for concurrent use, but for VerifyAgain.
+// Deliveries are the rejected deliveries. Their methods are safe for concurrent use, except VerifyAgain.
 type Deliveries struct {
 	Options
 

@@ -20,7 +20,7 @@ type Box interface {
 	Open(sealed, aad []byte) ([]byte, error)
 }
 
-// form is what is sealed of a delivery. It is encoded by gob, which keeps bytes that are no UTF-8 and takes rows of a
+// form is the sealed content of a delivery. It is encoded by gob, which keeps bytes that are no UTF-8 and accepts rows of a
 // version with other fields.
 type form struct {
 	Method, URL, Topic string
@@ -30,7 +30,7 @@ type form struct {
 	ReceivedAt         time.Time
 }
 
-// bound is what a sealed delivery is bound to: it can't be opened as another's.
+// bound returns the associated data of a sealed delivery, so that it can't be opened as another delivery.
 func bound(account string, id uuid.UUID) []byte {
 	return append([]byte("rejected delivery "+account+" "), id[:]...)
 }

@@ -19,9 +19,9 @@ type waiting struct {
 	size             int
 }
 
-// Keep has a delivery stored by the next Flush, or drops it if there are too many. It does not wait for anything. The fingerprint is that
-// of the configuration that rejected it: one that came during a change of the secrets is tried on the new ones. The delivery must not
-// change any more.
+// Keep queues a delivery for the next Flush, or drops it if there are too many. It never blocks. The fingerprint belongs to the
+// configuration that rejected the delivery, so a delivery that came during a change of the secrets is verified with the new
+// ones. The delivery must not change any more.
 func (d *Deliveries) Keep(account string, fingerprint []byte, delivery webhooks.Delivery) {
 	if !d.enqueue(account, fingerprint, delivery) {
 		d.Dropped(account)
@@ -30,7 +30,7 @@ func (d *Deliveries) Keep(account string, fingerprint []byte, delivery webhooks.
 
 func (d *Deliveries) enqueue(account string, fingerprint []byte, delivery webhooks.Delivery) bool {
 	now, network := d.Now(), account+" "+throttle.Network(delivery.RemoteAddr)
-	// The network's limit comes first: what it refuses takes nothing of the account's.
+	// The network's limit comes first: a delivery that it refuses does not use up the account's limit.
 	if d.networks.Reserve(network, now) > 0 || d.accounts.Reserve(account, now) > 0 {
 		return false
 	}
@@ -45,7 +45,8 @@ func (d *Deliveries) enqueue(account string, fingerprint []byte, delivery webhoo
 	return d.wait(w)
 }
 
-// wait adds a delivery to those that wait, if its account has room, of which one network has half at most, or one delivery. The caller has the lock.
+// wait queues a delivery if its account has room. One network may have half of this room at most, or one delivery. The caller
+// must hold the lock.
 func (d *Deliveries) wait(w waiting) bool {
 	ofNetwork := d.bytes[w.network]
 	if d.bytes[w.account]+w.size > waitingBytes || ofNetwork > 0 && ofNetwork+w.size > waitingBytes/2 {
@@ -57,7 +58,7 @@ func (d *Deliveries) wait(w waiting) bool {
 	return true
 }
 
-// Flush seals and stores what waits. While the storage is unavailable that goes on waiting, as far as there is room.
+// Flush seals and stores the queued deliveries. While the storage is unavailable they stay queued, as far as there is room.
 func (d *Deliveries) Flush(ctx context.Context) error {
 	d.mu.Lock()
 	taken := d.waiting
@@ -92,7 +93,7 @@ func (d *Deliveries) Flush(ctx context.Context) error {
 	return errors.Join(failed, err)
 }
 
-// requeue has deliveries wait again, before those that have come meanwhile.
+// requeue queues deliveries again, before newer ones.
 func (d *Deliveries) requeue(taken []waiting) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

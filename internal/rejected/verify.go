@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What is verified at a time: so much is in memory then.
+// A portion is the number of deliveries that are verified, and so in memory, at a time.
 const (
 	portion      = 32
 	portionBytes = 4 << 20
@@ -24,7 +24,7 @@ const (
 // genuine ones in. The others stay for the rest of their day. Ages count as they did at the arrival. It reports whether there is more;
 // a delivery that can't be decided on now is tried again once all were gone through.
 func (d *Deliveries) VerifyAgain(ctx context.Context) (more bool, err error) {
-	accounts := d.Accounts.All() // what is tried and what is noted as tried are of one configuration
+	accounts := d.Accounts.All() // deliveries are tried, and noted as tried, with one configuration
 	fingerprints := make(map[string][]byte, len(accounts))
 	for name, account := range accounts {
 		fingerprints[name] = account.Fingerprint
@@ -45,7 +45,7 @@ func (d *Deliveries) VerifyAgain(ctx context.Context) (more bool, err error) {
 	return true, errors.Join(errs...)
 }
 
-// state is what became of a delivery.
+// state is the result of verifying a delivery.
 type state int
 
 const (
@@ -54,7 +54,7 @@ const (
 	taken
 )
 
-// one verifies a delivery and takes it in. A delivery by which it panics is refused.
+// one verifies a delivery and takes it in. It refuses a delivery that causes a panic.
 func (d *Deliveries) one(ctx context.Context, account Account, s Sealed) (is state, err error) {
 	defer func() {
 		if thrown := recover(); thrown != nil {
@@ -90,8 +90,8 @@ func (d *Deliveries) one(ctx context.Context, account Account, s Sealed) (is sta
 
 var errUnsigned = errors.New("unsigned")
 
-// genuine returns the events of a delivery that the account's configuration proves. Events that nothing proves are limited where they
-// arrive, and are none of these.
+// genuine returns the events of a delivery that the account's configuration proves. Unproven events are limited at their
+// arrival, and are left out here.
 func genuine(ctx context.Context, account Account, d webhooks.Delivery) ([]webhooks.Event, error) {
 	if err := account.Senders.Check(d.RemoteAddr); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func genuine(ctx context.Context, account Account, d webhooks.Delivery) ([]webho
 	return events, nil
 }
 
-// settle notes what became of deliveries. One that was taken in and is not deleted is taken in again, as a duplicate.
+// settle records the results of deliveries. A delivery that was taken in and is not deleted is taken in again, as a duplicate.
 func (d *Deliveries) settle(ctx context.Context, fingerprints map[string][]byte, list []Sealed, states []state) error {
 	var tried []Sealed
 	var done []uuid.UUID

@@ -1,12 +1,13 @@
-// Package watermark notices a database that was restored from a backup, and holds pays and refunds back until the
-// providers' books were compared with it.
+// Package watermark notices a database that was restored from a backup, and holds pays and refunds back until the providers'
+// books were compared with it.
 //
-// What such a database has forgotten could be paid, or refunded, a second time. So the service raises a mark in its
-// database every few seconds and keeps a copy in a file beside it ([Guard.Tick]). The mark is read whenever a connection
-// is made ([Guard.Look]), before anything else is done with it: a database can't be put in the place of another one
-// without that, unless a pooler keeps the connection; then the next tick notices. If its mark is behind the copy, the database is older than it was, and one on another server, or of another history
-// of writes (a timeline of PostgreSQL), may be. From then on every account is held. An account's hold ends with a
-// reconciliation that covers the time which may be forgotten, or by a person, after a comparison by hand.
+// Payments that such a database has lost could be paid, or refunded, a second time. So the service raises a mark in its database
+// every few seconds and keeps a copy in a local file ([Guard.Tick]). The service reads the mark on each new connection
+// ([Guard.Look]), before it does anything else with the connection. A database can't be exchanged without a new connection,
+// unless a pooler keeps the connection; then the next tick notices it. A mark behind the copy shows that the database is older
+// than it was. A database on another server, or of another history of writes (a timeline of PostgreSQL), may be older, too. From
+// then on every account is held. A reconciliation that covers the lost time ends an account's hold, or a person ends it after a
+// comparison by hand.
 //
-// Not noticed: a database that was exchanged while no process that had seen it, nor a file, was left.
+// Not noticed: a database that was exchanged while no process that had seen it, and no file, was left.
 package watermark

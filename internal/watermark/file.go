@@ -24,7 +24,7 @@ type AuditHead struct {
 	Head string `json:"head"`
 }
 
-// ReadAuditHead returns the head that is kept in a directory; a zero one if there is none.
+// ReadAuditHead returns the head that is stored in a directory, or a zero one if there is no file.
 func ReadAuditHead(dir string) (h AuditHead, err error) {
 	if err := read(dir, auditName, &h); err != nil {
 		return AuditHead{}, fmt.Errorf("read the last known head of the audit log in %s (remove it only if nothing was deleted from that log): %w", dir, err)
@@ -35,7 +35,7 @@ func ReadAuditHead(dir string) (h AuditHead, err error) {
 // WriteAuditHead keeps a head in a directory.
 func WriteAuditHead(dir string, h AuditHead) error { return write(dir, auditName, h) }
 
-// readMark returns the copy of the mark; a zero one if there is none.
+// readMark returns the copy of the mark, or a zero one if there is no file.
 func readMark(dir string) (m Mark, err error) {
 	if err := read(dir, fileName, &m); err != nil {
 		return Mark{}, fmt.Errorf("read the last known mark of the database in %s (remove it only if the database was not restored since): %w", dir, err)
@@ -43,7 +43,7 @@ func readMark(dir string) (m Mark, err error) {
 	return m, nil
 }
 
-// read reads a file into a value, which stays as it is where there is none.
+// read reads a file into a value. The value stays as it is if there is no file.
 func read(dir, name string, into any) error {
 	text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // the directory is the configuration's
 	if errors.Is(err, fs.ErrNotExist) {

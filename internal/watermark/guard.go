@@ -12,11 +12,11 @@ const Every = 5 * time.Second
 
 // Store keeps the mark and the holds.
 type Store interface {
-	// ReadMark reads the mark and the accounts that are held.
+	// ReadMark reads the mark and the held accounts.
 	ReadMark(ctx context.Context) (Mark, []string, error)
 	// RaiseMark raises the mark above a count and returns it; its server is left empty.
 	RaiseMark(ctx context.Context, above int64) (Mark, error)
-	// HoldPays holds accounts; of one that is held already the earlier time counts.
+	// HoldPays holds accounts. For an account that is held already, the earlier time counts.
 	HoldPays(ctx context.Context, accounts []string, since time.Time, reason Reason) error
 }
 
@@ -24,12 +24,11 @@ type Store interface {
 type Options struct {
 	// Dir is where the copy of the mark is kept.
 	Dir string
-	// Accounts are those that are held if something may be forgotten.
+	// Accounts are the accounts to hold if the database may have lost payments.
 	Accounts []string
-	// Live is set where another database than before counts as one that has forgotten all. Elsewhere
-	// it is taken for a new one.
+	// Live: a database other than before counts as one that has lost everything. Outside live it counts as a new one.
 	Live bool
-	// Alarm is called once for a database that may have forgotten what came after a time.
+	// Alarm is called once for a database that may have lost writes since a time.
 	Alarm func(reason Reason, since time.Time)
 }
 
@@ -45,7 +44,7 @@ type Guard struct {
 	held    []string
 }
 
-// New returns a guard that begins with what the file of an earlier process has.
+// New returns a guard that begins with the file of an earlier process.
 func New(o Options) (*Guard, error) {
 	known, err := readMark(o.Dir)
 	return &Guard{o: o, known: known}, err
@@ -68,7 +67,7 @@ func (g *Guard) Cover(accounts []string) {
 // HeldAny reports whether any account is held: an order may have been paid by that one.
 func (g *Guard) HeldAny() bool { return len(g.All()) > 0 }
 
-// All lists the accounts that are held.
+// All lists the held accounts.
 func (g *Guard) All() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -78,8 +77,8 @@ func (g *Guard) All() []string {
 	return slices.Clone(g.held)
 }
 
-// Look takes in what a connection that was just made reads: no pay goes over it before. What read returns is compared with
-// what was read before it was called: the mark may rise meanwhile.
+// Look reads the mark on a new connection, before the connection serves any pay. It compares the result of read with the mark
+// from before the call, since the mark may rise meanwhile.
 func (g *Guard) Look(read func() (Mark, []string, error)) error {
 	g.mu.Lock()
 	known := g.known

@@ -17,8 +17,8 @@ type Mark struct {
 	Count int64 `json:"count"`
 	// At is the database's clock when it rose last.
 	At time.Time `json:"at"`
-	// GapFrom and GapTo are the last time in which it did not rise: nothing served, or the database was restored to GapFrom.
-	// Zero if there was none.
+	// GapFrom and GapTo are the last period in which the mark did not rise: no process served, or the database was restored to
+	// GapFrom. Zero if there was no such period.
 	GapFrom time.Time `json:"-"`
 	GapTo   time.Time `json:"-"`
 	// Noticed is when accounts were held last; zero if they never were.
@@ -56,8 +56,7 @@ func (m Mark) behind(known Mark) (Reason, time.Time) {
 	return "", time.Time{}
 }
 
-// noticedSince reports whether another process has held the accounts since a mark was read: what is behind that one, it
-// has seen.
+// noticedSince reports whether another process has held the accounts since a mark was read, because it noticed the same loss.
 func (m Mark) noticedSince(known Mark) bool {
 	return m.Database == known.Database && m.Noticed.After(known.At)
 }
