@@ -95,7 +95,7 @@ func settings(a config.Account, client *http.Client, now func() time.Time) descr
 	return descriptor.Settings{BaseURL: a.BaseURL, Params: a.Credentials(), Client: client, Now: now}
 }
 
-// Begun lists the accounts by which payments are begun here, paused ones included: by others nothing can be paid twice.
+// Begun lists the accounts that begin payments here, paused ones included. Nothing can be paid twice through the other accounts.
 func Begun(cfg *config.Config) (names []string) {
 	adapters := provider.Adapters()
 	for _, a := range cfg.Accounts {

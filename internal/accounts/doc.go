@@ -1,10 +1,10 @@
-// Package accounts builds the configured accounts: what is called at a provider, and what verifies its webhooks.
+// Package accounts builds the configured accounts: the adapters that call providers, and the verifiers of webhooks.
 //
-// A Set is those in use. Reload replaces in it what has changed in the configuration, without a stop: whatever has taken
-// an adapter or a verifier before goes on with that one, everything later takes the new one. An account that has not
-// changed keeps its adapter, and with that the state of its circuit breaker and of its limit of calls.
+// A Set holds the accounts in use. Reload replaces the accounts whose configuration has changed, without a stop. Work that has
+// begun continues with the old adapter or verifier; later work takes the new one. An account that has not changed keeps its
+// adapter, and with it the state of its circuit breaker and of its limit of calls.
 //
-// Nothing that an account can do is taken away by a Reload: of an account that is gone from the configuration, has become
-// one of another kind, or could charge or take webhooks and no longer can, attempts may still be open. It stays as it was
-// until the next start. `enabled` pauses its pays or its webhooks instead.
+// Reload takes no ability from an account, since attempts may still be open. An account stays as it was until the next start if
+// it is gone from the configuration, if its kind has changed, or if it could charge or take webhooks and no longer can. To pause
+// its pays or its webhooks, use `enabled`.
 package accounts

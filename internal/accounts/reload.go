@@ -8,16 +8,16 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 )
 
-// Changes are what a new configuration has changed.
+// Changes are the effects of a new configuration.
 type Changes struct {
-	// Added and Changed are the names of accounts that are in use as they are configured now.
+	// Added and Changed are the names of accounts that are in use with their new configuration.
 	Added, Changed []string
-	// Restart are the keys that count from the next start on: all but accounts, and of accounts what would leave open
-	// attempts without their provider. An account is named as accounts.NAME.
+	// Restart are the keys that take effect at the next start: all keys but accounts, and changes of accounts that would leave
+	// open attempts without their provider. An account is named as accounts.NAME.
 	Restart []string
 }
 
-// Reload puts the accounts of a configuration into use. Of one that can't be built nothing is.
+// Reload puts the accounts of a configuration into use. If an account can't be built, no account changes.
 func (s *Set) Reload(cfg *config.Config) (Changes, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *Set) Reload(cfg *config.Config) (Changes, error) {
 	return c, nil
 }
 
-// take replaces accounts by those that were built anew, and adds those that are new.
+// take replaces accounts by rebuilt ones, and adds new ones.
 func (s *Set) take(fresh []entry) {
 	if len(fresh) == 0 {
 		return

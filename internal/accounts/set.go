@@ -20,9 +20,9 @@ type Options struct {
 	Watch  Watch
 	// Noted returns accounts with providers that record each call; nil leaves them as they are.
 	Noted func(map[string]gateway.Account) map[string]gateway.Account
-	// Fingerprint is that of auth.NewFingerprint; without it deliveries that are rejected have none.
+	// Fingerprint is the function of auth.NewFingerprint; without it rejected deliveries have no fingerprint.
 	Fingerprint func(text []byte) []byte
-	// Begun is called by Reload with the accounts by which payments are begun, before the first is; may be nil.
+	// Begun is called by Reload with the names of the accounts that begin payments, before the first payment begins; may be nil.
 	Begun func(names []string)
 }
 
@@ -30,7 +30,7 @@ type Options struct {
 type Set struct {
 	Charged   *current.Map[gateway.Account]
 	Receiving *current.Map[delivery.Account]
-	// Readers are the verifiers that can read what is stored again.
+	// Readers are the verifiers that can read stored events again.
 	Readers *current.Map[webhooks.Reader]
 	// Rejected are how rejected deliveries are verified again.
 	Rejected *current.Map[rejected.Account]
@@ -50,7 +50,7 @@ type entry struct {
 	built
 
 	config config.Account
-	// verification is what its webhooks are verified by.
+	// verification is the fingerprint of the settings that verify the account's webhooks.
 	verification []byte
 }
 
@@ -72,7 +72,7 @@ func New(cfg *config.Config, o Options) (*Set, error) {
 	return s, nil
 }
 
-// Reference returns what the provider of an account is given as the name of a payment that is begun elsewhere.
+// Reference returns the reference of a payment that is begun elsewhere, as the provider of an account gets it.
 func (s *Set) Reference(account, attempt string) (string, map[string]string) {
 	return s.forms.Get(account).For(attempt)
 }
@@ -101,7 +101,7 @@ func (s *Set) guard(list []entry) {
 	}
 }
 
-// use puts the accounts that are kept into use: those that are called before those whose webhooks come in.
+// use puts the stored accounts into use: first the accounts that are called, then the accounts that receive webhooks.
 func (s *Set) use() {
 	charged, receiving := make(map[string]gateway.Account, len(s.kept)), make(map[string]delivery.Account, len(s.kept))
 	readers, refused, forms := map[string]webhooks.Reader{}, map[string]rejected.Account{}, map[string]webhooks.ReferenceForm{}

@@ -24,8 +24,8 @@ const (
 	// NoteCommand is a command that was executed, except pay: that is the first entry of
 	// the attempt's own log.
 	NoteCommand NoteKind = "press"
-	// NoteReuse is a repeated command, NoteRefused one that was refused because of what
-	// was in progress or done.
+	// NoteReuse is a repeated command, NoteRefused a command that was refused because of an earlier command, in progress or
+	// done.
 	NoteReuse   NoteKind = "reuse"
 	NoteRefused NoteKind = "refused"
 	// NoteCall is a call to the provider that may move money, NotePoll a lookup.
@@ -92,7 +92,7 @@ func NewNotes(store NoteStore, now func() time.Time) *Notes {
 // Lost returns the number of dropped notes.
 func (n *Notes) Lost() int64 { return n.lost.Load() }
 
-// add collects a note. One that differs from another only in time is counted there.
+// add collects a note. If an equal note with another time is there already, it counts there.
 func (n *Notes) add(note Note) {
 	same := note
 	same.ID, same.Times, same.At, same.Until = uuid.Nil, 0, time.Time{}, time.Time{}

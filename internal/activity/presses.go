@@ -98,8 +98,7 @@ func (s Commands) recordReply(what string, at time.Time, actor authz.Actor, req 
 	s.recordCommand(what, at, actor, req, reply.Result, reply.TookOver, err, of)
 }
 
-// recordCommand notes a command, except a first pay, and one that was refused for its own
-// content.
+// recordCommand notes a command, except a first pay, and a command that was refused for its own content.
 func (s Commands) recordCommand(
 	what string, at time.Time, actor authz.Actor, req idempotency.Request, result idempotency.Result, tookOver bool, err error, of Note,
 ) {

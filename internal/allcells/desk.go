@@ -30,14 +30,14 @@ type BackOffice struct {
 	Payments  console.Payments
 }
 
-// Support is what staff may see and do; *support.Service in the program.
+// Support has the reads and commands of staff; *support.Service in the program.
 type Support interface {
 	api.Support
 	console.Support
 	session.AuditLog
 }
 
-// Worklist is what waits for staff; *worklist.Service in the program.
+// Worklist has the list of discrepancies and its commands; *worklist.Service in the program.
 type Worklist interface {
 	api.Worklist
 	Page(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error)
@@ -51,10 +51,10 @@ type Cell struct {
 	BackOffice
 }
 
-// Cells are all of them, in the order of their numbers for what is read; the one of number 0 has what names none.
+// Cells are all cells. Reads list them in the order of their numbers; cell 0 has the objects that name no cell.
 type Cells []Cell
 
-// All returns the desk of all cells. What names an id must be led to the cell of that before.
+// All returns the back office of all cells. A request that names an id must be led to the id's cell before.
 func (c Cells) All() BackOffice {
 	all := slices.SortedFunc(slices.Values(c), func(a, b Cell) int { return cmp.Compare(a.Number, b.Number) })
 	first := all[0].BackOffice
@@ -64,7 +64,7 @@ func (c Cells) All() BackOffice {
 	}
 }
 
-// Waiting counts what waits for staff in the cell of a number, or in all where it is the number of none.
+// Waiting counts the work that waits for staff in the cell of a number, or in all cells if no cell has this number.
 func (c Cells) Waiting(ctx context.Context, number string) (int64, error) {
 	if i := slices.Index(c.numbers(), number); i >= 0 || len(c) == 1 {
 		return c[max(i, 0)].Worklist.Waiting(ctx)
@@ -85,7 +85,7 @@ func (c Cells) DeadLetters(ctx context.Context, number string) (n int64, err err
 	return n, err
 }
 
-// numbers are what names the cells, in a cursor for instance.
+// numbers returns the names of the cells, for a cursor for instance.
 func (c Cells) numbers() []string {
 	all := make([]string, len(c))
 	for i, one := range c {
@@ -103,13 +103,13 @@ func (c Cells) names() []string {
 	return all
 }
 
-// number is that of a cell beside what was read of it.
+// number returns a cell's number, for the items that were read from it.
 func (c Cells) number(i int) *int { return new(int(c[i].Number)) }
 
 // missing reports whether an error is only that cells were left out.
 func missing(err error) bool { return errors.As(err, new(*parts.OmittedError)) }
 
-// of returns the cell that an id bears, the first one where it bears none that there is.
+// of returns the cell of an id, or the first cell if no cell has the id's number.
 func (c Cells) of(id payment.AttemptID) BackOffice {
 	for _, one := range c {
 		if one.Number == cell.Of(id) {
@@ -119,7 +119,7 @@ func (c Cells) of(id payment.AttemptID) BackOffice {
 	return c[0].BackOffice
 }
 
-// choose is the refusal of what would act in one cell, and names none.
+// choose refuses a request that would act in one cell, and names no cell.
 func (c Cells) choose() error {
 	return payment.Invalid("cell", "must be in the query: this acts in one cell, and there are "+strings.Join(c.numbers(), ", ")+"; send it once to each cell that it is for")
 }

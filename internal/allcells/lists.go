@@ -60,7 +60,8 @@ func (w worklists) read(
 	return list(w.cells, p, f.Sorted(), func(_ int, d BackOffice, p support.Page) ([]worklist.Entry, string, error) { return read(d, p) })
 }
 
-// Waiting counts what is open in all cells. While one is away the error is that, beside what the others have.
+// Waiting counts the open discrepancies of all cells. If a cell does not respond, it returns the count of the others with the
+// error.
 func (w worklists) Waiting(ctx context.Context) (open int64, err error) {
 	all, err := concat(w.cells, func(_ int, d BackOffice) ([]int64, error) {
 		n, err := d.Worklist.Waiting(ctx)

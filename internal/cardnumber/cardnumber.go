@@ -1,10 +1,9 @@
-// Package cardnumber finds card numbers in clear: digits of any script, in one piece or
-// with up to two separators between them, as many as a card network's numbers have that
-// begin like them, with a check digit that is right (ISO/IEC 7812-1, Luhn's check).
+// Package cardnumber finds card numbers in clear. A card number is a run of digits of any script, in one piece or with up to two
+// separators between digits. Its first digits and its length are those of a card network, and its check digit is right (ISO/IEC
+// 7812-1, Luhn's check).
 //
-// What can't be a card number by where it stands is left alone: digits within a
-// hexadecimal word or a UUID, and the 13 digits at the most of a telephone number after
-// its plus sign.
+// Digits in some places can't be a card number and are left alone: digits within a hexadecimal word or a UUID, and up to 13
+// digits of a telephone number after its plus sign.
 package cardnumber
 
 import (
@@ -21,15 +20,15 @@ const (
 	longest  = 19
 	// separators is how many of them may stand between two digits of a number.
 	separators = 2
-	// telephone is how many digits after a plus sign may be a telephone number and look
-	// like a card's: of those of 14 and more none begins like a card's.
+	// telephone is the maximum number of digits after a plus sign that may be a telephone number and look like a card's. No
+	// telephone number of 14 or more digits begins like a card's.
 	telephone = 13
 	// hexID is how long a hexadecimal word is that is taken for an id; hexLook, how far to either side it is looked at.
 	hexID   = 16
 	hexLook = 64
 )
 
-// network is by which four digits the numbers of a card network begin, and how many digits they have.
+// network is a range of the first four digits of a card network's numbers, and the possible numbers of digits.
 type network struct{ first, last, fewest, most int }
 
 func networks() [18]network {
@@ -96,7 +95,7 @@ func enough(text string) bool {
 	return false
 }
 
-// digits is a run of them, of a length that counts those that are not kept.
+// digits is a run of digits. Its length also counts digits that are not kept.
 type digits struct {
 	kept   [longest]byte
 	length int
@@ -116,8 +115,8 @@ func (w *window) add(d byte) {
 	last.length++
 }
 
-// ends reports whether a card number ends with the last run, which stands at a place of a text. It forgets what no number can
-// begin with any more.
+// ends reports whether a card number ends with the last run, which is at a place of a text. It drops runs that can't begin a
+// number any more.
 func (w *window) ends(text string, from, to int) bool {
 	if w.runs[len(w.runs)-1].length > longest || inHex(text, from, to) {
 		w.runs = w.runs[:0]
@@ -196,7 +195,7 @@ func checked(digits []byte) bool {
 	return sum%10 == 0
 }
 
-// inHex reports whether what stands from start to end is of a long hexadecimal word that has letters, too.
+// inHex reports whether the text from start to end belongs to a long hexadecimal word that also has letters.
 func inHex(text string, start, end int) bool {
 	first, last := max(0, start-hexLook), min(len(text), end+hexLook)
 	for start > first && isWord(text[start-1]) {

@@ -48,7 +48,7 @@ func (a *answer) send(w http.ResponseWriter) {
 	_, _ = w.Write(a.body.Bytes())
 }
 
-// each asks all cells at once.
+// each sends a request to all cells at once.
 func (r *Router) each(request func(i int) *http.Request) []*answer {
 	all := make([]*answer, len(r.Cells))
 	var asked sync.WaitGroup
@@ -69,7 +69,7 @@ func (r *Router) ready(w http.ResponseWriter, req *http.Request) {
 	answers := r.each(func(int) *http.Request { return req.Clone(req.Context()) })
 	for i, a := range answers {
 		var of gen.Readiness
-		_ = json.Unmarshal(a.body.Bytes(), &of) // one that is none has no checks, and is not ready
+		_ = json.Unmarshal(a.body.Bytes(), &of) // a body that is no such object has no checks, and is not ready
 		for name, result := range of.Checks {
 			all.Checks["cell "+strconv.Itoa(int(r.Cells[i].Number))+": "+name] = result
 		}

@@ -1,5 +1,5 @@
-// Package cells leads requests to the cell in which lives what they name, where one process serves several databases. In front of the
-// API of each cell it needs no state of its own: a webhook's address names the account, ids bear their cell, and an order_id that a
-// merchant chose leads by how it begins. What names nothing is served by an API of all cells (package allcells has what staff reads there), and
-// the feed by the router.
+// Package cells leads each request to the cell of the object that the request names, if one process serves several databases. In
+// front of the API of each cell it needs no state of its own: a webhook's address names the account, an id contains its cell,
+// and the prefix of an order_id that a merchant chose names the cell. An API of all cells serves requests that name no object
+// (package allcells has the reads of staff), and the router serves the feed.
 package cells

@@ -152,8 +152,9 @@ func (r *Router) first(req *http.Request, from cursors) []*answer {
 	return answers
 }
 
-// merge takes events of all parts by time, as many as a page has, and returns them with where each cell's part ends, and a response that
-// had a part; nil if none had. Where only the beginning of a part is taken the cell is asked for just that, since a cursor is its own.
+// merge takes the events of a page from all parts, by time. It returns them with the cursor of each cell, and a response that
+// had a part, or nil. If the page takes only the beginning of a part, merge requests exactly these events from the cell again,
+// since only the cell can make its cursor.
 func (r *Router) merge(req *http.Request, from cursors, answers []*answer) (items []json.RawMessage, next cursors, first *answer) {
 	parts := make([]page, len(answers))
 	next = slices.Clone(from)
@@ -219,7 +220,7 @@ func inOrder(parts []page) []json.RawMessage {
 	return items
 }
 
-// earliest is the part whose item at a place is the oldest, -1 where all have ended.
+// earliest returns the part whose next item is the oldest, or -1 if all parts have ended.
 func earliest(parts []page, at []int) int {
 	found := -1
 	for i := range parts {

@@ -17,7 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Map leads from what a request names to its cell; *config.Config in the program. What is not configured is of cell 0.
+// Map returns the cell of a name in a request; *config.Config in the program. A name that is not configured belongs to cell 0.
 type Map interface {
 	CellOf(account string) cell.Number
 	CellOfOrder(id string) cell.Number
@@ -33,7 +33,7 @@ type Cell struct {
 // Options configure a router. Cells, All and To are required.
 type Options struct {
 	Cells []Cell
-	// All serves what names no cell and nothing that is in one.
+	// All serves requests that name neither a cell nor an object in a cell.
 	All http.Handler
 	To  Map
 	// Health has the router serve /readyz and /metrics, for all cells; Metrics serves the latter.
@@ -70,7 +70,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// lead has the cell serve a request that what it names is in, and all of them what names nothing.
+// lead lets the cell of the named object serve a request, and lets the API of all cells serve a request that names no object.
 func (r *Router) lead(w http.ResponseWriter, req *http.Request) {
 	query := req.URL.Query()
 	n, named := r.named(req)
@@ -102,7 +102,7 @@ func (r *Router) leadTo(w http.ResponseWriter, req *http.Request, number string)
 	}
 }
 
-// named returns the cell of what the address of a request names.
+// named returns the cell of the object in the address of a request.
 func (r *Router) named(req *http.Request) (cell.Number, bool) {
 	parts := strings.Split(strings.TrimPrefix(req.URL.EscapedPath(), "/"), "/")
 	for i, part := range parts {
@@ -176,7 +176,7 @@ func (r *Router) choose(w http.ResponseWriter, req *http.Request, number string)
 	http.Redirect(w, req, without(req, parameter).URL.RequestURI(), http.StatusSeeOther)
 }
 
-// keep has the browser keep a cell, or none for all.
+// keep stores the choice of a cell in the browser; an empty number chooses all cells.
 func (r *Router) keep(w http.ResponseWriter, number string) {
 	kept := session.CellCookie(r.Plain) //nolint:gosec // secure unless in dev
 	kept.Value = number

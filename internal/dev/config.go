@@ -35,7 +35,7 @@ type Machine struct {
 // New returns this machine with the address of its sandbox provider, and a link of its own that signs in.
 func New(sandboxURL string) Machine { return Machine{sandboxURL, newSignInLink()} }
 
-// Locate fills in what a configuration lacks before it is checked.
+// Locate fills in missing settings of a configuration before it is checked.
 func (m Machine) Locate(cfg *config.Config) {
 	if cfg.Environment == "" {
 		cfg.Environment = config.Dev
@@ -78,8 +78,8 @@ func Beside(cfg *config.Config) {
 	}
 }
 
-// Complete fills in what a configuration for this machine lacks. The secrets are
-// created once and stored, so that tokens and links outlive a restart.
+// Complete fills in missing keys of a configuration for this machine. The secrets are created once and stored, so that tokens
+// and links outlive a restart.
 func (m Machine) Complete(cfg *config.Config, environ []string) (webhookSecret string, err error) {
 	account, err := m.account(cfg)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Course returns what draws the course of a payment for the demo. flush writes what this process holds in memory of it.
+// Course returns a function that draws the course of a payment for the demo. The function flush writes the notes that this
+// process holds in memory.
 func Course(from support.Store, flush func(context.Context) error) func(ctx context.Context, attempt string) templ.Component {
 	return func(ctx context.Context, attempt string) templ.Component {
 		id, err := payment.ParseAttemptID(attempt)

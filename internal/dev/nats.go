@@ -16,7 +16,7 @@ const (
 	natsFolder = "nats"
 )
 
-// StartNATS runs a NATS server with what it stores beside the data of PostgreSQL, and adds its stream to the configuration.
+// StartNATS runs a NATS server with its files beside the data of PostgreSQL, and adds its stream to the configuration.
 func StartNATS(cfg *config.Config) (address string, stop func(), err error) {
 	if slices.ContainsFunc(cfg.Streams, func(s config.Stream) bool { return s.Name == natsStream }) {
 		return "", nil, config.ValidationErrors{fmt.Sprintf("streams: one is named %s, as that of --nats is; choose another name, or leave --nats out", natsStream)}

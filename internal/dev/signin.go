@@ -48,8 +48,8 @@ func (l *signInLink) take(code string) bool {
 	return right
 }
 
-// handler signs in at the service as the form of the sign-in does, with a token of its own that no page ever has. What
-// the service responds, its cookie and where it leads, is the response.
+// handler signs in at the service as the sign-in form does, with a token of its own that no page ever has. Its response is the
+// service's response, with the cookie and the redirect.
 func (l *signInLink) handler(minter auth.Minter, service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

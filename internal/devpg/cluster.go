@@ -87,7 +87,8 @@ func runOnOneThread(cmd *exec.Cmd) ([]byte, error) {
 	return cmd.CombinedOutput() //nolint:wrapcheck // the caller adds what was run
 }
 
-// environment is ours without the variables that would change what PostgreSQL's programs do, and with messages in one language.
+// environment returns this process's environment without the variables that would change the behaviour of PostgreSQL's programs,
+// and with messages in one language.
 func environment() []string {
 	var env []string
 	for _, kv := range os.Environ() {

@@ -1,9 +1,9 @@
 // Package devpg runs a private PostgreSQL server as a child process, for `paylatch dev` and for the tests.
 //
-// It keeps its data in a directory of its own and touches nothing else: a directory that holds anything it did not make is refused.
-// It runs as an ordinary user and as root, where PostgreSQL's refusal is met by a user namespace or by another user. The server ends
-// with its parent, however the parent ends; what an interrupted start or a killed process left behind is cleared at the next start.
-// It is not meant for production: one role, no backup, no tuning.
+// It keeps its data in a directory of its own and touches nothing else: it refuses a directory with any file that it did not
+// make. It runs as an ordinary user and as root. PostgreSQL refuses to run as root, so the server then runs in a user namespace
+// or as another user. The server ends with its parent, however the parent ends. The next start removes the remains of an
+// interrupted start or a killed process. It is not meant for production: one role, no backup, no tuning.
 package devpg
 
 import (
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// What can keep a server from starting, for errors.Is.
+// The errors that can keep a server from starting, for errors.Is.
 var (
 	// ErrNoBinaries is returned when no PostgreSQL server is installed where FindBin looks.
 	ErrNoBinaries = errors.New("no PostgreSQL server found on this machine; do one of these: install it (Debian, Ubuntu: `apt-get install postgresql`), " +
@@ -48,7 +48,7 @@ type Config struct {
 	Elsewhere string
 	Port      int               // on 127.0.0.1; 0 means a unix socket only
 	Params    map[string]string // settings, as in postgresql.conf
-	Log       io.Writer         // gets what the server prints; nil means nowhere
+	Log       io.Writer         // gets the server's output; nil discards it
 }
 
 // Server is a running PostgreSQL server.
@@ -90,7 +90,7 @@ func (s *Server) Dir() string { return s.dir.path }
 // Pid is the process id of the postmaster, the parent of all the server's processes.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
-// Done is closed when the server has exited, for whatever reason.
+// Done is closed when the server has exited for any reason.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
 // Stop ends the server with a fast shutdown (sessions are cut, nothing committed is lost), waits for it and gives the directory

@@ -35,7 +35,7 @@ func claim(path string, a account) (*directory, error) {
 	if err := checkOurs(path); err != nil {
 		return nil, err
 	}
-	// One directory has one name, by which a server that was left behind is found.
+	// One directory must have one name, since a server that was left behind is found by this name.
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}

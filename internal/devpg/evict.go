@@ -38,12 +38,12 @@ func (s *Server) evict(ctx context.Context) (stale int, err error) {
 	return pid, nil
 }
 
-// isOurs matches what launch runs, as a pid is soon used again.
+// isOurs reports whether the process runs the command line of launch, since a pid is soon used again.
 func (s *Server) isOurs(pid int) bool {
 	return strings.Contains(commandLine(pid), "postgres -D "+s.data()+" ")
 }
 
-// pidFile returns the trimmed lines of the server's pid file, none when there is no file.
+// pidFile returns the trimmed lines of the server's pid file, or nil if there is no file.
 func (s *Server) pidFile() []string {
 	b, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
 	if err != nil {

@@ -79,13 +79,13 @@ func (s *Server) args() []string {
 	return args
 }
 
-// ready reads what pg_ctl reads: the server writes its state into its pid file.
+// ready reads the server's state from its pid file, as pg_ctl does.
 func (s *Server) ready() bool {
 	lines := s.pidFile()
 	return len(lines) > 7 && lines[0] == strconv.Itoa(s.Pid()) && slices.Contains(lines[7:], "ready")
 }
 
-// tail keeps the end of what the server prints, for the error of a failed start.
+// tail keeps the end of the server's output, for the error of a failed start.
 type tail struct {
 	mu sync.Mutex
 	b  []byte

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// Check looks at one part of what a service needs.
+// Check examines one requirement of a service.
 type Check struct {
 	Name string
 	Run  func(ctx context.Context) []Finding
-	// After is the name of an earlier check without which this one says nothing: it is left out if that one has found something.
+	// After is the name of an earlier check. If that check has findings, this check is left out, since its result would mean
+	// nothing.
 	After string
 }
 
-// limit bounds each check: what does not answer meanwhile is a finding.
+// limit bounds each check; a check without an answer by then is a finding.
 const limit = 20 * time.Second
 
 // Run runs checks one after another, and shows each as it ends. It reports how many findings there are.
@@ -38,7 +39,7 @@ func Run(ctx context.Context, checks []Check, show func(c Check, found []Finding
 	return findings
 }
 
-// Printer returns a function that shows a check, and what to do about its findings, on lines of text.
+// Printer returns a function that prints a check, and the remedies of its findings, as lines of text.
 func Printer(to io.Writer) func(c Check, found []Finding) {
 	return func(c Check, found []Finding) {
 		if len(found) == 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 )
 
-// OfConfig are the checks of what the configuration names: addresses at which this service is to be reached, and those that it
-// fetches keys from and sends events to.
+// OfConfig returns the checks of the addresses in the configuration: the public addresses of this service, and the addresses
+// from which it fetches keys and to which it sends events.
 func OfConfig(c *config.Config, client *http.Client, now func() time.Time) []Check {
 	valid := func(ctx context.Context, key, address string) []Finding { return certified(ctx, now, key, address) }
 	checks := []Check{{Name: "configuration", Run: func(context.Context) []Finding { return slices.Concat(schedules(c), shared(c)) }}}
@@ -45,7 +45,7 @@ func OfConfig(c *config.Config, client *http.Client, now func() time.Time) []Che
 	return checks
 }
 
-// schedules finds endpoints that are given up by the retention before their own last try.
+// schedules finds endpoints whose events are deleted by retention before their own last try.
 func schedules(c *config.Config) []Finding {
 	var found []Finding
 	for i, e := range c.Endpoints {
@@ -68,7 +68,7 @@ func schedules(c *config.Config) []Finding {
 	return found
 }
 
-// shared finds secrets that two parts have in common: who learns one can pretend to be the other.
+// shared finds secrets that two parts have in common: a thief of the secret could pretend to be either part.
 func shared(c *config.Config) []Finding {
 	owners := map[config.Secret][]string{}
 	note := func(s config.Secret, key string) {

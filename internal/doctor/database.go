@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
 
-// Store is what the checks of the database need.
+// Store has the queries for the checks of the database.
 type Store interface {
 	Database
 
@@ -19,7 +19,7 @@ type Store interface {
 	Vitals(ctx context.Context) (pool.Vitals, error)
 	// Listen calls ready once notices come, and goes on until ctx ends.
 	Listen(ctx context.Context, ready func(), heard func(notice string)) error
-	// AuditMayBeChanged reports whether the role may change what is only appended to.
+	// AuditMayBeChanged reports whether the role may change tables that are append-only.
 	AuditMayBeChanged(ctx context.Context) (role string, may bool, err error)
 }
 
@@ -57,7 +57,7 @@ func OfDatabase(s Store, live bool, now func() time.Time) []Check {
 // answers is the name of the check that all others of the database come after.
 const answers = "database"
 
-// failed is the finding for an error, none without one.
+// failed is the finding for an error, or no finding if err is nil.
 func failed(check string, err error, remedy string) []Finding {
 	if err == nil {
 		return nil

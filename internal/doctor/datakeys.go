@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// DataKeys are the keys of what providers sent; *envelope.Keys in the program.
+// DataKeys are the data keys of provider messages; *envelope.Keys in the program.
 type DataKeys interface {
 	// Closed returns how many of them encryption_keys does not decrypt.
 	Closed(ctx context.Context) (int, error)
 }
 
-// OfDataKeys is the check of the keys of what providers sent.
+// OfDataKeys is the check of the data keys of provider messages.
 func OfDataKeys(k DataKeys) Check {
 	return Check{Name: "data keys", After: answers, Run: func(ctx context.Context) []Finding {
 		n, err := k.Closed(ctx)

@@ -8,14 +8,14 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
 
-// Database is what the demands on a database are checked by.
+// Database has the queries for the demands on a database.
 type Database interface {
 	Durable(ctx context.Context) error
 	Settings(ctx context.Context) (role string, err error)
 }
 
-// Demand returns what must hold of a database and does not: that commits are kept, of which only a live service can't do without,
-// and that sessions have the settings that bound what a frozen process holds up. A database that does not answer has no findings.
+// Demand returns the demands that a database violates: that commits are durable, which is required in live only, and that
+// sessions have the settings that bound the locks of a frozen process. A database that does not answer has no findings.
 func Demand(ctx context.Context, db Database, live bool) []Finding {
 	return append(durability(db.Durable(ctx), live), settings(db.Settings(ctx))...)
 }

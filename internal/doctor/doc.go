@@ -1,3 +1,3 @@
-// Package doctor finds what will hurt a running service, each finding with what to do about it. The fatal findings are also what
+// Package doctor finds problems of a running service before they do harm. Each finding has its remedy. A fatal finding also
 // keeps the service from starting.
 package doctor

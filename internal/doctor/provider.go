@@ -20,8 +20,8 @@ type Account struct {
 // absent is a payment that no provider has.
 const absent = "paylatch-doctor-no-such-payment"
 
-// OfAccounts are the checks of accounts at providers: each looks up a payment that there is not, by which the address, the
-// credentials and the clock show.
+// OfAccounts returns the checks of accounts at providers. Each looks up a payment that does not exist, which checks the address,
+// the credentials and the clock.
 func OfAccounts(accounts []Account, client *http.Client, now func() time.Time) []Check {
 	checks := make([]Check, len(accounts))
 	for i, a := range accounts {

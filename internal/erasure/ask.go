@@ -22,7 +22,7 @@ type Ask struct {
 	Reason           string `default:"requested by the customer" help:"Why, for the audit log. Name no person."`
 }
 
-// Validate refuses what is no user's id.
+// Validate refuses a text that is not a user's id.
 func (q *Ask) Validate() error {
 	if _, err := authz.ParseUserID(q.User); err != nil {
 		return fmt.Errorf("--user %w", err)
@@ -42,7 +42,7 @@ type Side struct {
 var (
 	// ErrWaiting is returned where something of the user is under way and keeps the name until then.
 	ErrWaiting = errors.New("run it again once they are over: what was erased is passed over then")
-	// ErrDisputed is returned where disputes of the user's orders are open: what would be erased may be their evidence.
+	// ErrDisputed is returned if disputes of the user's orders are open, since the erased data may be their evidence.
 	ErrDisputed = errors.New("run it again once they are over, or with --with-open-disputes: what providers sent about them, and may be evidence, is erased then")
 	// ErrNotOwner is returned for a role that may not erase.
 	ErrNotOwner = errors.New("it is not the role that owns the tables: run it with the database_url that `paylatch migrate` has")
@@ -51,7 +51,7 @@ var (
 // maxDisputes is how many open disputes a refusal names.
 const maxDisputes = 10
 
-// Run erases, or counts, and prints what came of it. It returns ErrDisputed, ErrWaiting and ErrNotOwner.
+// Run erases, or counts, and prints the result. It returns ErrDisputed, ErrWaiting and ErrNotOwner.
 func (q *Ask) Run(ctx context.Context, at Side) error {
 	user := payment.UserID(q.User)
 	found, err := at.Store.Count(ctx, user, maxDisputes)

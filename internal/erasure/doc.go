@@ -1,11 +1,12 @@
-// Package erasure takes a customer's name from what the customer paid.
+// Package erasure removes a customer's name from the customer's payments.
 //
 //	Begin ─► Orders, a batch a transaction ─► Details, the same ─► Keys ─► End
 //
-// The money stays: orders, attempts, refunds, movements and their log keep ids, amounts and times, under a pseudonym that is random and
-// the same for all orders of one customer. What named the customer beside them, and what providers sent, goes; docs/reference/privacy.md lists it.
+// The money stays: orders, attempts, refunds, movements and their log keep ids, amounts and times, under a random pseudonym,
+// which is the same for all orders of one customer. Other data that names the customer, and data that providers sent, is
+// deleted; docs/reference/privacy.md lists it.
 //
-// Each batch is whole: one that was cut is done again, and the same erasure again goes on where it stopped. An order with an attempt
-// that is not over is left, and counted. No request of before an erasure charges again: its order is another user's from then on, and
-// the request that made an order makes no second one.
+// Each batch is one transaction: an interrupted batch is done again, and the same erasure started again continues at its last
+// batch. An order with an attempt that is not over is left, and counted. No request from before an erasure charges again: its
+// order belongs to another user from then on, and the request that made an order makes no second one.
 package erasure

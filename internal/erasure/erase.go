@@ -41,7 +41,7 @@ func (d act) with(outcome support.Outcome, detail map[string]any) support.AuditE
 // Ended is the entry at the end.
 func (d act) Ended(detail map[string]any) support.AuditEntry { return d.with(support.Done, detail) }
 
-// result is what an erasure has done.
+// result is the counts of an erasure.
 type result struct {
 	pseudonym      string
 	orders, events int

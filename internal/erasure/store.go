@@ -7,20 +7,21 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Found is what there is of a user.
+// Found is the stored data of a user.
 type Found struct {
 	// Waiting are those of the orders that have an attempt that is not over.
 	Orders, Waiting int64
-	// Disputes are those of its orders that are open, as many as were asked for: each with its provider's id, its account and its order.
+	// Disputes are the open disputes of the user's orders, up to the requested number: each with its provider's id, its account
+	// and its order.
 	Disputes []string
 }
 
-// Step is what came of one batch.
+// Step is the result of one batch.
 type Step struct {
 	// Last is the cursor for the next batch, and Seen how many rows this one had: fewer than the limit in the last.
 	Last payment.OrderID `json:"last"`
 	Seen int             `json:"seen"`
-	// Orders were given to the pseudonym; Events lost what the provider sent.
+	// Orders were given to the pseudonym; Events lost the provider's data.
 	Orders int `json:"orders"`
 	Events int `json:"events"`
 	// Waiting are keys of commands that are under way.
@@ -39,8 +40,8 @@ type Store interface {
 	Begin(ctx context.Context, marks [][]byte, fresh string, begun func(pseudonym string) support.AuditEntry) (pseudonym string, err error)
 	// Orders gives a batch of the user's orders to the pseudonym.
 	Orders(ctx context.Context, user payment.UserID, pseudonym string, behind payment.OrderID, limit int) (Step, error)
-	// Details erases what providers sent about a batch of the pseudonym's orders, the user's name in the log of requests and, if everything
-	// is set, what the shop wrote of the orders.
+	// Details erases the data that providers sent about a batch of the pseudonym's orders, and the user's name in the log of
+	// requests. If everything is set, it also erases the texts that the shop wrote for the orders.
 	Details(ctx context.Context, user payment.UserID, pseudonym string, everything bool, behind payment.OrderID, limit int) (Step, error)
 	// Keys deletes a batch of the user's idempotency keys.
 	Keys(ctx context.Context, user payment.UserID, limit int) (Step, error)

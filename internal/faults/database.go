@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// usualPort is PostgreSQL's, where an address names none.
+// usualPort is PostgreSQL's port, for an address without a port.
 const usualPort = "5432"
 
 // NewDatabase returns a proxy before the server of a database, and the database's URL through it.

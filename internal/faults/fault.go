@@ -13,7 +13,7 @@ type Request struct {
 	Body []byte
 }
 
-// Response is what the caller gets. A nil one closes the connection without a word.
+// Response is the response to the caller. A nil response closes the connection without one.
 type Response struct {
 	Status int
 	Header http.Header
@@ -22,16 +22,16 @@ type Response struct {
 	Cut bool
 }
 
-// Way is where a request goes, and what it comes to.
+// Way passes a request on and returns its response.
 type Way func(r *Request) *Response
 
-// Fault is what happens on a way: it makes the way that goes on into one that breaks.
+// Fault turns a working way into a way with a fault.
 type Fault func(on Way) Way
 
 // Drop loses a request: it never arrives.
 func Drop(Way) Way { return func(*Request) *Response { return nil } }
 
-// Lose loses the response: what was requested is done, and the caller can't find out.
+// Lose loses the response: the server has done the request, and the caller can't find out.
 func Lose(on Way) Way {
 	return func(r *Request) *Response {
 		on(r)
@@ -94,7 +94,7 @@ func When(match func(r *Request) bool, f Fault) Fault {
 	}
 }
 
-// Commands match what changes something at a provider.
+// Commands matches the requests that change something at a provider.
 func Commands(r *Request) bool { return r.Method == http.MethodPost }
 
 // First matches the first request only that another match takes.

@@ -33,7 +33,7 @@ func (h *Hold) Before(on Way) Way {
 	}
 }
 
-// After keeps the response on its way back: the server has done what was requested.
+// After holds the response on its way back: the server has done the request.
 func (h *Hold) After(on Way) Way {
 	return func(r *Request) *Response {
 		a := on(r)
@@ -54,5 +54,5 @@ func (h *Hold) Reached() <-chan struct{} { return h.reached }
 // Held is how many requests have been held so far, those included that have gone on.
 func (h *Hold) Held() int64 { return h.held.Load() }
 
-// Free lets go what is held, and holds nothing from now on.
+// Free lets the held requests go, and holds no more requests from now on.
 func (h *Hold) Free() { h.free() }

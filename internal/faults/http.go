@@ -26,8 +26,8 @@ type HTTP struct {
 	counts map[string]int64
 }
 
-// NewHTTP returns a proxy before the server at an address such as http://127.0.0.1:1234, empty while there is none: then it responds
-// 503. Faults that always happen come before those of Break. It ends with the test.
+// NewHTTP returns a proxy before the server at an address such as http://127.0.0.1:1234. With an empty address it responds 503.
+// Permanent faults come before the faults of Break. The proxy ends with the test.
 func NewHTTP(tb testing.TB, to string, always ...Fault) *HTTP {
 	tb.Helper()
 	p := &HTTP{
@@ -57,10 +57,10 @@ func (p *HTTP) Break(faults ...Fault) {
 	p.faults = faults
 }
 
-// Mend lets requests pass that arrive from now on. What is held stays held.
+// Mend lets requests pass that arrive from now on. Held requests stay held.
 func (p *HTTP) Mend() { p.Break() }
 
-// Count is how many requests have arrived of a kind such as "POST /v1/charges", whatever became of them.
+// Count is how many requests of a kind, such as "POST /v1/charges", have arrived, whether or not they passed.
 func (p *HTTP) Count(kind string) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

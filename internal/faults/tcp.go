@@ -20,7 +20,7 @@ type TCP struct {
 	mu     sync.Mutex
 	lines  map[*line]bool
 	thawed chan struct{} // closed while nothing is frozen
-	cut    int64         // of the next connections; 0 for none
+	cut    int64         // of the next connections; 0 for no cut
 }
 
 // NewTCP returns a proxy before an address of a network, tcp or unix. It ends with the test.
@@ -81,7 +81,7 @@ func (p *TCP) Freeze() {
 	}
 }
 
-// Thaw lets through what was frozen, and all that follows.
+// Thaw lets the frozen bytes through, and all that follow.
 func (p *TCP) Thaw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,15 +92,15 @@ func (p *TCP) Thaw() {
 	}
 }
 
-// Blackhole has the connections that there are die without a word: what is sent on one neither arrives nor comes back, and neither
-// side finds out. New ones work.
+// Blackhole makes the present connections die silently: sent bytes do not arrive in either direction, and neither side finds
+// out. New connections work.
 func (p *TCP) Blackhole() { p.each(func(l *line) { l.lost.Store(true) }) }
 
 // Reset closes the connections that there are. New ones work.
 func (p *TCP) Reset() { p.each(func(l *line) { l.close() }) }
 
-// CutAfter closes each connection that is made from now on when so many bytes of the server have come back on it, in the middle
-// of what it sends; 0 for none.
+// CutAfter closes each new connection when so many bytes of the server have come back on it, in the middle of its data; 0 for no
+// cut.
 func (p *TCP) CutAfter(bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *TCP) Open() int {
 	return n
 }
 
-// Trips is how often clients have sent something after what a server sent.
+// Trips is how often clients have sent something after the server did.
 func (p *TCP) Trips() int64 { return p.trips.Load() }
 
 func (p *TCP) each(do func(l *line)) {

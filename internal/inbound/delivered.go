@@ -7,8 +7,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Delivered is what is kept of a verified delivery, for each of its events: the body, or the query of a scheme without one, and
-// the headers that are evidence. A secret that is in the body is left out.
+// Delivered returns the stored form of a verified delivery, for each of its events: the body, or the query of a scheme without a
+// body, and the headers that serve as evidence. It removes a secret in the body.
 func Delivered(account string, by webhooks.Verifier, d webhooks.Delivery, events []webhooks.Event) []Received {
 	raw := d.Body
 	if redactor, ok := by.(webhooks.Redactor); ok {
@@ -27,8 +27,8 @@ func Delivered(account string, by webhooks.Verifier, d webhooks.Delivery, events
 	return list
 }
 
-// Address is an endpoint's address as the provider has it, which some of them sign: below the public URL of the account, or, if
-// that is empty, the one that a request names.
+// Address is an endpoint's address as the provider has it; some providers sign it. It is below the public URL of the account or,
+// if that is empty, the address in the request.
 func Address(publicURL, topic, requested string) string {
 	if publicURL == "" {
 		return requested
@@ -45,7 +45,7 @@ func Address(publicURL, topic, requested string) string {
 
 // How an event was taken in if not as a delivery that was genuine when it came. It is stored as [TakenHeader] of the event.
 const (
-	// TakenHeader is no header that a delivery can have: none of that name is kept of one.
+	// TakenHeader is a name that no stored header of a delivery has, since such a header is not kept.
 	TakenHeader = "paylatch-taken"
 	// TakenListed events were read from the provider's own list.
 	TakenListed = "backfill"

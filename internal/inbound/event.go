@@ -28,7 +28,7 @@ const (
 	Foreign fsm.Verdict = "foreign"
 )
 
-// ErrSealed is returned for an event whose bytes are needed, and there is no key for them.
+// ErrSealed is returned for an event whose bytes are needed and can't be decrypted with the configured keys.
 var ErrSealed = fmt.Errorf("%w: the data key of its bytes is encrypted with a key that encryption_keys lacks", payment.ErrEventUnreadable)
 
 // Received is a verified event as it came in.
@@ -75,15 +75,15 @@ type StoredEvent struct {
 	// none is.
 	Tries     int
 	NextTryAt *time.Time
-	// Unreadable is why what was stored can't be read, an ErrEventUnreadable; nil if it can. Of the
-	// event itself only the ID is set then.
+	// Unreadable is the error, an ErrEventUnreadable, if the stored event can't be read; else nil. Of the event itself only the
+	// ID is set then.
 	Unreadable error
 }
 
 // NewEventID returns an id of a cell that sorts by time.
 func NewEventID(c cell.Number) payment.EventID { return payment.EventID(c.NewID()) }
 
-// EventKey is what makes an event the same event.
+// EventKey identifies an event.
 type EventKey struct{ Account, ID string }
 
 // Key is the event's.
@@ -110,8 +110,8 @@ func (e *StoredEvent) Park(verdict fsm.Verdict, now time.Time) {
 	}
 }
 
-// CountsBeside reports whether what an event contains counts beside what a lookup of its payment shows: a delivery with an id of its
-// own states it, and an event of the provider's list that has an amount or a dispute.
+// CountsBeside reports whether the content of an event counts beside a lookup of its payment. It counts for a delivery with an
+// id of its own, and for an event of the provider's list that has an amount or a dispute.
 func CountsBeside(e webhooks.Event) bool {
 	return e.DeliveryID != "" || e.Listed && (e.Money != nil || e.Dispute != nil)
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// keptHeaders are the headers that are stored with an event: what a person needs
-// to understand a delivery and to check its signature again. Credentials that a
-// sender repeats unchanged (Authorization, cookies, tokens) are never among them.
+// keptHeaders returns the headers that are stored with an event: the headers that a person needs to understand a delivery and to
+// check its signature again. Credentials that a sender repeats unchanged (Authorization, cookies, tokens) are never among them.
 func keptHeaders(h http.Header) map[string]string {
 	kept := make(map[string]string)
 	for name, values := range h {

@@ -6,8 +6,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// FromEvent is the report that a webhook's event contains; false if it contains none.
-// A refund's amount without a currency is in that of the payment.
+// FromEvent returns the report in a webhook's event; false if there is no report. A refund's amount without a currency is in the
+// currency of the payment.
 func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, bool) {
 	r := payment.Report{
 		Payment: e.ProviderPaymentID, Container: e.Container, Payee: e.Payee, BrowserMark: e.BrowserMark, References: e.References, Failure: failureOf(e), Approved: e.Approved, PageOpen: e.PageOpen,
@@ -24,7 +24,7 @@ func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, boo
 	}
 	if says, ok := newsByKind[e.Kind]; ok {
 		if r.Event = says; r.Refusal != nil {
-			return r, true // a refused command leaves open what is on hold
+			return r, true // a refused command changes nothing about held money
 		}
 		r.Movements = payment.MovementsOf(says, EventMoney(e))
 		for i := range r.Movements {
@@ -54,9 +54,9 @@ func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, boo
 	return payment.Report{}, false
 }
 
-// movedBy is what an event states of money that moved after the payment. A dispute is named where it took or
-// returned it, or the payment where the provider has no id for disputes: unless that is beside it the id of an
-// entry, the event's time tells its rounds apart.
+// movedBy returns the movements that an event states of money that moved after the payment. A dispute's movement is named by the
+// dispute, or by the payment if the provider has no id for disputes. Unless the event also has the id of an entry, its time
+// distinguishes the rounds of a dispute.
 func movedBy(e webhooks.Event, kind payment.MovementKind) []payment.MovementReport {
 	if e.Dispute != nil && len(e.Dispute.Entries) > 0 {
 		return payment.EntriesOf(*e.Dispute)
@@ -103,7 +103,7 @@ func refundMoney(e webhooks.Event, of payment.Currency) *payment.Money {
 	return EventMoney(e)
 }
 
-// EventMoney is the amount that an event states, nil if it states none.
+// EventMoney returns the amount in an event, or nil if it has no amount.
 func EventMoney(e webhooks.Event) *payment.Money { return moneyOf(e.Money) }
 
 func moneyOf(m *webhooks.Money) *payment.Money {

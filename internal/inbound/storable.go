@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/storable"
 )
 
-// Storable replaces what the database can't hold: an event is never refused for its content.
+// Storable replaces bytes that the database can't hold: an event is never refused for its content.
 func Storable(r Received) Received {
 	e := &r.Event
 	for _, part := range []*string{&e.Type, &e.FailureCode, &e.ProviderCode} {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// CardEnd returns the last four digits of the card in a provider's bytes, as Body shows them; empty where there is none, and where there are
-// several that differ: they are not one payment's.
+// CardEnd returns the last four digits of the card in a provider's bytes, as Body shows them. It returns an empty text if there
+// is no card, or if several cards differ, since they are not one payment's.
 func CardEnd(body []byte) string {
 	if len(body) == 0 {
 		return ""

@@ -1,8 +1,7 @@
-// Package redact shows the structure of a provider's bytes without their secrets and
-// personal data.
+// Package redact shows the structure of a provider's bytes without their secrets and personal data.
 //
-// Nothing is shown but what a rule allows, by the name of a member and the form of its
-// value together: what a provider adds tomorrow is hidden until a rule is written.
+// A value is shown only if a rule allows it, by the name of a member and the form of its value together. So a member that a
+// provider adds later is hidden until a rule is written.
 package redact
 
 import (
@@ -10,11 +9,11 @@ import (
 	"strings"
 )
 
-// hidden stands for what is not shown.
+// hidden stands for a hidden value.
 const hidden = "[hidden]"
 
 const (
-	// maxDepth and maxNodes bound what is read of a body.
+	// maxDepth and maxNodes bound the part of a body that is read.
 	maxDepth = 32
 	maxNodes = 10_000
 )
@@ -37,8 +36,7 @@ func Body(body []byte) any {
 
 type redactor struct{ left int }
 
-// value redacts what stands under a name. Beside are the members that it stands
-// among.
+// value redacts the value of a name. Beside are the members of the same object.
 func (r *redactor) value(name string, v any, beside map[string]any, depth int) any {
 	if r.left--; r.left < 0 || depth > maxDepth {
 		return hidden

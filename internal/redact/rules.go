@@ -126,7 +126,7 @@ func set(names string) map[string]bool {
 	return all
 }
 
-// The names, without separators and in lower case, by what stands under them.
+// The member names, without separators and in lower case, by the kind of their values.
 //
 //nolint:gochecknoglobals // tables
 var (

@@ -8,15 +8,15 @@ import (
 	"net/http"
 )
 
-// Alive requests /healthz of a service on this machine that listens at an address, over TLS or not. It returns nil if the service
-// answers as one that is alive.
+// Alive requests /healthz of a service on this machine that listens at an address, with or without TLS. It returns nil if the
+// service answers that it is alive.
 func Alive(ctx context.Context, listen string, secured bool) error {
 	scheme := map[bool]string{false: "http", true: "https"}[secured]
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+dialable(listen)+"/healthz", nil)
 	if err != nil {
 		return fmt.Errorf("healthcheck: %w", err)
 	}
-	// No proxy, and whatever certificate: the service is on this machine.
+	// The client uses no proxy and accepts any certificate, since the service is on this machine.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // nothing is sent
 	resp, err := client.Do(req)
 	if err != nil {

@@ -26,9 +26,9 @@ func Connections() int {
 	return max(0, files-min(filesKept, files/4))
 }
 
-// Limited is a listener that holds a limited number of connections. At the limit a new connection takes the place of the one that has been
-// idle longest, and where all are busy it is closed. So kept connections, however many, never keep others out. One network has half of
-// all, unless it speaks for others. It is safe for concurrent use.
+// Limited is a listener that holds a limited number of connections. At the limit a new connection takes the place of the
+// connection that has been idle longest. If all are busy, the new connection is closed. So idle connections never keep others
+// out. One network may have half of all connections, unless the address is a trusted proxy's. It is safe for concurrent use.
 type Limited struct {
 	net.Listener
 
@@ -55,7 +55,7 @@ type limited struct {
 	network string
 	once    sync.Once
 
-	// What follows is guarded by the listener's lock. A connection without a request, the first one included, is idle.
+	// The listener's lock guards the following fields. A connection without a request, the first one included, is idle.
 	busy  bool
 	since uint64
 }
@@ -93,7 +93,8 @@ func (l *Limited) networkOf(a net.Addr) string {
 	return throttle.Network(peer.Addr())
 }
 
-// admit counts a connection, and returns the one whose place it takes, which the caller closes. It is false where there is no place.
+// admit counts a connection. It returns the connection to replace, which the caller closes. It returns false if there is no
+// place.
 func (l *Limited) admit(c *limited) (old *limited, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

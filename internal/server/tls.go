@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// TLS names the files of a listener's certificate, its key and, where clients must have a certificate, who issues those; empty files are
-// absent.
+// TLS names the files of a listener's certificate and key and, if clients must have a certificate, the file of its CA; empty
+// names are absent files.
 type TLS struct{ CertFile, KeyFile, ClientCAFile string }
 
-// reread is how often a certificate's files are looked at: one that was renewed counts without a restart.
+// reread is how often the certificate's files are read, so that a renewed certificate counts without a restart.
 const reread = 10 * time.Second
 
 var errNoCertificates = errors.New("has no certificate in PEM")
 
-// Secure has a listener speak TLS 1.2 or later, and HTTP/1.1, for which the limits of slow clients are. Files that can't be read are an error
-// now; later the last certificate that could be goes on, and failed is called.
+// Secure makes a listener speak TLS 1.2 or later, with HTTP/1.1, to which the limits for slow clients apply. It returns an error
+// if the files can't be read now. If they can't be read later, the last certificate stays in use, and failed is called.
 func (t TLS) Secure(l net.Listener, now func() time.Time, failed func(error)) (net.Listener, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	if t.ClientCAFile != "" {
@@ -42,7 +42,7 @@ func (t TLS) Secure(l net.Listener, now func() time.Time, failed func(error)) (n
 	return tls.NewListener(l, cfg), nil
 }
 
-// certificate is what the files had when they were last read.
+// certificate is the content of the files at the last successful read.
 type certificate struct {
 	files  TLS
 	now    func() time.Time

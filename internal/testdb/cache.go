@@ -12,7 +12,7 @@ import (
 const (
 	// memory is where Linux has a file system in memory.
 	memory = "/dev/shm"
-	// plenty is several times, in bytes, what the server takes while all tests run.
+	// plenty is several times the memory, in bytes, that the server takes while all tests run.
 	plenty = 6 << 30
 )
 

@@ -27,7 +27,7 @@ const sharedPrefix = "testdb-"
 type host struct {
 	admin    string // the URL of a database to make others from
 	template string
-	owner    net.Conn // open as long as this process lives: that is what keeps a shared server up
+	owner    net.Conn // open as long as this process lives, which keeps a shared server running
 }
 
 //nolint:gochecknoglobals // a process has one
@@ -57,7 +57,7 @@ func (h *host) keep() {
 	}
 }
 
-// join connects to the owner of the shared server and starts one when there is none.
+// join connects to the owner of the shared server and starts an owner if there is no owner yet.
 func (h *host) join(ctx context.Context) error {
 	dir, err := sharedDir(ctx)
 	if err != nil {

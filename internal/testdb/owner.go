@@ -24,8 +24,8 @@ const (
 	lingerKept = 10 * time.Minute // for a look at the database of a failed test
 )
 
-// The owner of the shared server is a test binary that was started again: there is no other program of ours that every test run
-// has, and it must outlive the one that starts it.
+// The owner of the shared server is a test binary that was started again: every test run has this program, and the owner must
+// outlive the process that starts it.
 func init() { //nolint:gochecknoinits // before the flags and the tests of whatever binary this is
 	dir := os.Getenv(ownerEnv)
 	if dir == "" {

@@ -21,8 +21,8 @@ const (
 	migrating = 10 * time.Minute
 )
 
-// Schema makes a schema of a database, migrates it, and returns the database's address that leads there. On Citus it is one that
-// moves as a whole. It is dropped when the test ends, unless the test failed.
+// Schema creates a schema in a database, migrates it, and returns the database's address with this schema. On Citus the schema
+// is distributed, so that it moves as a whole. It is dropped when the test ends, unless the test failed.
 func Schema(t *testing.T, dsn, name string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), migrating)
@@ -46,7 +46,7 @@ func Schema(t *testing.T, dsn, name string) string {
 	return address
 }
 
-// CitusURL returns the address of the Citus that PAYLATCH_TEST_CITUS_URL names, and skips the test where it names none.
+// CitusURL returns the address of the Citus in PAYLATCH_TEST_CITUS_URL, and skips the test if the variable is empty.
 func CitusURL(t *testing.T) string {
 	t.Helper()
 	dsn := os.Getenv(citusVariable)

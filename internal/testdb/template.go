@@ -15,8 +15,8 @@ const (
 	templatePrefix = prefix + "template_"
 )
 
-// ensureTemplate returns the name of the migrated template. It gets that name when it is finished, so that one left by a killed
-// process is never used; a lock makes the other processes wait for the one that makes it.
+// ensureTemplate returns the name of the migrated template. The template gets this name when it is finished, so that the
+// unfinished template of a killed process is never used. A lock makes the other processes wait for the process that makes it.
 func ensureTemplate(ctx context.Context, admin string) (string, error) {
 	name := templatePrefix + migrations.Hash()
 	conn, err := pgx.Connect(ctx, admin)
@@ -60,7 +60,7 @@ func dropOldTemplates(ctx context.Context, admin string) error {
 		AND shobj_description(oid, 'pg_database')::timestamptz < now() - interval '1 day'`)
 }
 
-// dropLeftovers drops what killed tests left, and what failed ones kept before the server was last stopped.
+// dropLeftovers drops the databases of killed tests, and databases that failed tests kept before the server was last stopped.
 func dropLeftovers(ctx context.Context, admin string) error {
 	return dropDatabases(ctx, admin, `datname LIKE '`+prefix+`test_%'`)
 }

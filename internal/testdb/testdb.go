@@ -37,8 +37,8 @@ func New(tb testing.TB) string {
 	return withDatabase(h.admin, name)
 }
 
-// ForExample returns the URL of a fresh database for an Example, which has no testing.TB, and what drops it. It panics without a
-// PostgreSQL to run on.
+// ForExample returns the URL of a fresh database for an Example, which has no testing.TB, and a function that drops it. It
+// panics without a PostgreSQL to run on.
 func ForExample(example string) (url string, drop func()) {
 	ctx := context.Background()
 	h, name, err := create(ctx, example)
