@@ -13,7 +13,7 @@ type database struct {
 	conn      *pgx.Conn
 	script    func(name string) string
 	ids       naming
-	// account is that of the attempts.
+	// account is the account of the attempts.
 	account string
 	// attempts and orders are the numbers of loaded rows. The first attemptsUsed and ordersUsed rows are used up.
 	attempts, attemptsUsed int

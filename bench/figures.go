@@ -95,7 +95,7 @@ func (f figures) ratio(series string, clients int, to string, toClients int) flo
 	return median(f.ratios(figure{series, clients, rate}, figure{to, toClients, rate}))
 }
 
-// ratios are those of two figures, round by round.
+// ratios returns the ratios of two figures, round by round.
 func (f figures) ratios(of, to figure) (ratios []float64) {
 	a, b := f[of], f[to]
 	for i := range min(len(a), len(b)) {

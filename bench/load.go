@@ -35,7 +35,7 @@ const (
 	inOrder  naming = "ordered"
 )
 
-// event is the id of a new event; those of load_inbox.sql are older.
+// event returns the id of a new event; the events of load_inbox.sql are older.
 func (n naming) event(i int) string {
 	spread := md5Of("e" + strconv.Itoa(i))
 	if n == inOrder {

@@ -62,8 +62,7 @@ func (s *server) metric(ctx context.Context, name string) (float64, error) {
 // tick is the unit of processor time in /proc, on every Linux that Go runs on.
 const tick = 10 * time.Millisecond
 
-// treeTime is the processor time of a process, its children, and those of them
-// that have ended. It is 0 where there is no /proc.
+// treeTime is the processor time of a process and its children, ended children included. It is 0 without /proc.
 func treeTime(pid int) time.Duration {
 	_, ticks := readStat(pid)
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")

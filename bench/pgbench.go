@@ -29,8 +29,7 @@ type pgbenchRun struct {
 
 // pgbenchResult is the parsed result of pgbench.
 type pgbenchResult struct {
-	// done are all its transactions, warm those after its first second; rate and
-	// latency are of these.
+	// done counts all its transactions, warm the transactions after its first second; rate and latency are of the latter.
 	done, warm int64
 	rate       float64
 	// latency is of a share of them, in microseconds.

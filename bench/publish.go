@@ -59,7 +59,7 @@ func newTable(title string, columns ...string) *table {
 
 func (t *table) row(cells ...string) { t.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
 
-// tables are those of the parts that were run.
+// tables returns the tables of the parts that ran.
 func (b *bench) tables() []string {
 	var out []string
 	add := func(part string, t *table) {

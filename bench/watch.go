@@ -62,7 +62,7 @@ func (w *watchers) told() (last time.Time, err error) {
 	return last, nil
 }
 
-// loadedVersion is that of an attempt as it was loaded.
+// loadedVersion is the version of a loaded attempt.
 const loadedVersion = "2"
 
 // watch returns once the watcher got the attempt as succeeded. Watchers with odd numbers use a stream.

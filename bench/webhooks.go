@@ -255,7 +255,7 @@ func (s *stage) inbox(ctx context.Context) (err error) {
 	return nil
 }
 
-// sizes are those of the inbox.
+// sizes returns the sizes of the inbox.
 func (o options) sizes() []int { return []int{o.inbox / 10, o.inbox} }
 
 // weigh measures one of the two databases, one with an inbox of a size and one with an empty inbox.

@@ -50,7 +50,7 @@ func (a *app) read() (*config.Config, error) {
 	return cfg.In(n), nil
 }
 
-// cellIn returns the cell that was named, or else that of the first account, order or id of ours in the command line.
+// cellIn returns the cell of the flag, or else the cell of the first account, order or paylatch id in the command line.
 func (a *app) cellIn(cfg *config.Config) (cell.Number, error) {
 	if a.cell < 0 {
 		return cfg.CellOfArgs(a.args), nil

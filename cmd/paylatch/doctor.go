@@ -42,7 +42,7 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-// examined returns the configuration as `serve` takes it, or that of a `paylatch dev` that runs here.
+// examined returns the configuration as `serve` reads it, or the configuration of a `paylatch dev` that runs here.
 func (a *app) examined() (*config.Config, error) {
 	cfg, err := config.Read(a.configFile, a.environ, dev.Beside)
 	if err == nil && cfg.DatabaseURL == "" {

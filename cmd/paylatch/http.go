@@ -28,7 +28,7 @@ func newServer(cfg *config.Config, handler http.Handler, log zerolog.Logger) *ht
 	return s
 }
 
-// overTLS reports whether the configuration shows that browsers and providers reach this service over TLS, its own or that of a proxy.
+// overTLS reports whether, by the configuration, browsers and providers reach this service over TLS, its own or a proxy's.
 func overTLS(cfg *config.Config) bool {
 	return cfg.TLS.Set() || strings.HasPrefix(cfg.PublicConsole(), "https://") ||
 		slices.ContainsFunc(cfg.Accounts, func(a config.Account) bool { return strings.HasPrefix(a.PublicURL, "https://") })

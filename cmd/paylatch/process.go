@@ -34,7 +34,7 @@ type process struct {
 	// desks are the back offices of the cells. If there are several cells, handler serves all of them.
 	desks   allcells.Cells
 	handler http.Handler
-	// connections are those of the API.
+	// connections limits the connections of the API.
 	connections *server.Limited
 }
 
@@ -82,7 +82,7 @@ func bringUp(ctx context.Context, cfg *config.Config, log zerolog.Logger) error 
 
 func (p *process) first() *instance { return p.instances[cell.Only] }
 
-// label is the name of a cell, empty where there is one.
+// label is the name of a cell, or empty if there is only one cell.
 func (p *process) label(n cell.Number) string {
 	if len(p.cfg.Cells) == 0 {
 		return ""
@@ -104,7 +104,7 @@ func (p *process) in(n cell.Number, err error) error {
 	return fmt.Errorf("cell %d: %w", n, err)
 }
 
-// finder, lists and payments are those of an instance, and of all cells where there are several.
+// finder, lists and payments return the stores of an instance, or of all cells if there are several.
 func (p *process) finder(own *postgres.Store) finder.Store {
 	if len(p.cfg.Cells) == 0 {
 		return own.Finder()

@@ -29,7 +29,7 @@ func newBuilder(client *http.Client, w Watch) builder {
 	return builder{client, w, certificates.New(client, w.Now)}
 }
 
-// built is one account.
+// built is an account's adapter and verifier.
 type built struct {
 	charged gateway.Account
 	// receiving has no verifier if the account can't take webhooks.

@@ -50,7 +50,7 @@ type entry struct {
 	built
 
 	config config.Account
-	// verification is the fingerprint of the settings that verify the account's webhooks.
+	// verification is the account's settings that affect the verification of its webhooks.
 	verification []byte
 }
 

@@ -1,6 +1,5 @@
-// Package activity records what happens around payment attempts outside of their
-// transactions: commands, calls to providers, duplicate webhooks. Support's timeline
-// contains it.
+// Package activity records events around payment attempts outside of their transactions: commands, calls to providers, duplicate
+// webhooks. Support's timeline contains them.
 package activity
 
 import (
@@ -48,7 +47,7 @@ type Note struct {
 	RefundID  payment.RefundID
 	EventID   string
 
-	// What is the command or the call: pay, confirm, charge, lookup, …
+	// What is the name of the command or the call: pay, confirm, charge, lookup, …
 	What string
 	// Actor is the requester, as role:name; Key, the key of the command or the call.
 	Actor, Key string
@@ -62,17 +61,15 @@ type Note struct {
 
 // NoteStore stores notes.
 type NoteStore interface {
-	// NotesInsert appends notes. Each is written once; one that names no attempt and no
-	// order is left out.
+	// NotesInsert appends notes. Each note is written once; a note that names no attempt and no order is left out.
 	NotesInsert(ctx context.Context, notes []Note) error
 }
 
 // maxNotes bounds the notes between two writes.
 const maxNotes = 4096
 
-// Notes collects notes in memory, coalesces equal ones and writes many at once: no
-// payment waits for them. A process that dies loses those since its last Flush. It is
-// safe for concurrent use.
+// Notes collects notes in memory, coalesces equal ones and writes many at once, so that no payment waits for them. A process
+// that dies loses the notes since its last Flush. Notes is safe for concurrent use.
 type Notes struct {
 	store NoteStore
 	now   func() time.Time
@@ -129,9 +126,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Flush writes the collected notes, also if ctx ends meanwhile: the outcome would be
-// unknown. While the storage is unavailable the notes stay for the next call; those
-// that it rejects are dropped and counted.
+// Flush writes the collected notes, even if ctx ends meanwhile: the outcome would be unknown. While the storage is unavailable
+// the notes stay for the next call. Notes that the storage rejects are dropped and counted.
 func (n *Notes) Flush(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	n.flushing.Lock()

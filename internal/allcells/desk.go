@@ -72,7 +72,7 @@ func (c Cells) Waiting(ctx context.Context, number string) (int64, error) {
 	return worklists{cells: c}.Waiting(ctx)
 }
 
-// DeadLetters counts those of all endpoints, of the cells that Waiting counts in.
+// DeadLetters counts the dead letters of all endpoints, in the cells in which Waiting counts.
 func (c Cells) DeadLetters(ctx context.Context, number string) (n int64, err error) {
 	of := c
 	if i := slices.Index(c.numbers(), number); i >= 0 {

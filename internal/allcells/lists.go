@@ -122,7 +122,7 @@ type auditLog struct {
 	cells Cells
 }
 
-// Audit implements api.Support. Each entry has its cell: the chain of entries is one a cell.
+// Audit implements api.Support. Each entry names its cell, since each cell has its own chain of entries.
 func (a auditLog) Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error) {
 	return list(a.cells, p, byID(func(e support.AuditEntry) (time.Time, uuid.UUID) { return e.At, e.ID }),
 		func(i int, d BackOffice, p support.Page) ([]support.AuditEntry, string, error) {

@@ -60,7 +60,7 @@ func (e endpoints) List(ctx context.Context) ([]endpoint.Status, error) {
 	return all, err
 }
 
-// RedeliverAfter implements api.Endpoints. It is refused: a cursor of an endpoint is one of a cell.
+// RedeliverAfter implements api.Endpoints. It is refused, since an endpoint's cursor belongs to one cell.
 func (e endpoints) RedeliverAfter(context.Context, string, outbox.Position) error {
 	return e.cells.choose()
 }

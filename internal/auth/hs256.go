@@ -10,8 +10,8 @@ import (
 
 // HS256Key verifies HS256 tokens.
 type HS256Key struct {
-	// ID is the kid of its tokens. A key without one is tried for tokens without a
-	// kid and for those with a kid that is no key's ID.
+	// ID is the kid of its tokens. A key without an ID is tried for tokens without a kid, and for tokens with a kid that is no
+	// key's ID.
 	ID string
 	// Secret has at least 32 bytes.
 	Secret []byte
@@ -30,8 +30,7 @@ func (a *Authenticator) hs256(t *jwt.Token) (HS256Key, error) {
 	return HS256Key{}, jwt.ErrTokenSignatureInvalid
 }
 
-// candidates are the keys that a token's kid leaves: that of its name or else those
-// without one.
+// candidates returns the keys to try for a token: the key of its kid, or else the keys without an ID.
 func (a *Authenticator) candidates(t *jwt.Token) []HS256Key {
 	kid, named := t.Header["kid"].(string)
 	if !named || kid == "" {

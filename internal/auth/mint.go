@@ -17,8 +17,7 @@ import (
 // It is for trying things out and for a merchant's own backend; customers'
 // tokens come from the merchant's identity provider.
 type Minter struct {
-	// Keys are those of the Authenticator; a token is signed with the first that may
-	// give all its roles.
+	// Keys are the keys of the Authenticator. The first key that may give all of a token's roles signs it.
 	Keys             []HS256Key
 	Issuer, Audience string
 	// StaffLife is how long a token of staff may last at the most; 0: any time.
@@ -67,7 +66,7 @@ func SharedDoor(cfg *config.Config) string {
 	return ""
 }
 
-// doors counts the ways by which staff may come in.
+// doors counts the ways in which staff may sign in.
 func doors(cfg *config.Config) (n int) {
 	staff := func(roles []string) bool {
 		return slices.ContainsFunc(roles, func(r string) bool { return r == string(payment.RoleSupport) || r == string(payment.RoleAdmin) })

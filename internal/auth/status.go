@@ -42,7 +42,7 @@ func (ks statusKeys) token(id payment.AttemptID, expires time.Time) string {
 	return ks[0].token(id, expires)
 }
 
-// verify reports whether the sum is that of the body by one of the keys.
+// verify reports whether one of the keys made the sum of the body.
 func (ks statusKeys) verify(body, sum []byte) bool {
 	return slices.ContainsFunc(ks, func(k statusKey) bool { return hmac.Equal(k.sum(body), sum) })
 }

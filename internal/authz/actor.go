@@ -62,8 +62,8 @@ func (a Actor) Require(roles ...payment.Role) error {
 	return nil
 }
 
-// ActsAs is the role in which the actor creates and pays: a service acts for a user
-// also where its token has the customer's role beside its own.
+// ActsAs is the role in which the actor creates and pays: a service acts for a user even if its token also has the customer's
+// role.
 func (a Actor) ActsAs() payment.Role {
 	if a.Has(payment.RoleService) {
 		return payment.RoleService

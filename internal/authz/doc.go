@@ -1,3 +1,2 @@
-// Package authz decides what an authenticated caller may do: the roles of its token, and
-// the user it acts for.
+// Package authz decides what an authenticated caller may do: the roles of its token, and the user for which it acts.
 package authz

@@ -43,7 +43,7 @@ type Job struct {
 	Order
 
 	ID uuid.UUID
-	// ActionID is that of the two entries in the audit log.
+	// ActionID is the action id of the two entries in the audit log.
 	ActionID uuid.UUID
 	// By began it.
 	By        support.Staff

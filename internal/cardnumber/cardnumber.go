@@ -23,7 +23,8 @@ const (
 	// telephone is the maximum number of digits after a plus sign that may be a telephone number and look like a card's. No
 	// telephone number of 14 or more digits begins like a card's.
 	telephone = 13
-	// hexID is how long a hexadecimal word is that is taken for an id; hexLook, how far to either side it is looked at.
+	// hexID is the minimum length of a hexadecimal word that counts as an id. hexLook is how far to either side of the digits
+	// the word is examined.
 	hexID   = 16
 	hexLook = 64
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/gen"
 )
 
-// answer is a cell's response, held until those of the others are there.
+// answer is a cell's response, held until the responses of the other cells are there.
 type answer struct {
 	header http.Header
 	status int

@@ -72,8 +72,8 @@ func (a *answer) page() (p page, is bool) {
 	return p, true
 }
 
-// feed serves a page of the events of all cells. Events of one cell are in the cell's order, so those of one payment are in theirs; cells
-// are merged by time. A cell that does not respond is left out and stays where it was.
+// feed serves a page of the events of all cells. Events of one cell keep the cell's order, and so do the events of one payment.
+// Cells are merged by time. A cell that does not respond is left out, and its cursor stays.
 func (r *Router) feed(w http.ResponseWriter, req *http.Request) {
 	from, err := r.parse(req.URL.Query().Get("after"))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/cell"
 )
 
-// Numbers lists the cells, that of database_url first.
+// Numbers lists the cells; the cell of database_url is the first.
 func (c *Config) Numbers() []cell.Number {
 	all := []cell.Number{cell.Only}
 	for _, of := range c.Cells {

@@ -166,7 +166,7 @@ func (r *report) console(o OIDC) {
 	}
 }
 
-// leastKept is how old an entry of a log is that may be deleted; the database refuses younger ones, too.
+// leastKept is the minimum age of an entry of a log before it may be deleted; the database refuses younger entries, too.
 const leastKept = 30 * 24 * time.Hour
 
 func (r *report) durations(c *Config) {

@@ -77,7 +77,8 @@ type Issuer struct {
 	SubjectClaim string `koanf:"subject_claim" doc:"the claim that names staff, by the same name as console.oidc.subject_claim does; email counts if email_verified is true. Absent: sub, and where staff has several doors, its persons can't be told from those of other doors"`
 }
 
-// Issuers lists the issuers, that of auth.jwks_url first: it lists no roles, so that in live its tokens are those of customers.
+// Issuers lists the issuers; the issuer of auth.jwks_url is the first. It lists no roles, so that in live its tokens are
+// customers' tokens.
 func (c *Config) Issuers() []Issuer {
 	a := c.Auth
 	if a.JWKSURL == "" {

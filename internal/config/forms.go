@@ -42,7 +42,7 @@ func isPort(text string) bool {
 	return err == nil && strconv.FormatUint(n, 10) == text
 }
 
-// isPlain reports whether the address is one of plain HTTP.
+// isPlain reports whether the address is of plain HTTP.
 func isPlain(address string) bool { return strings.HasPrefix(strings.ToLower(address), "http://") }
 
 // isHere reports whether the address is on this machine.

@@ -10,7 +10,7 @@ import (
 // minSecret is the minimum length of an HS256 key by RFC 7518, 3.2.
 const minSecret = 32
 
-// EncryptionKey is one of a ring: the first encrypts, all decrypt.
+// EncryptionKey is a key of the ring: the first key encrypts, all decrypt.
 type EncryptionKey struct {
 	ID  string `koanf:"id" doc:"1–32 of letters, digits, ., _ and -; encrypted data bear it, so it is never given to another key"`
 	Key Secret `koanf:"key" doc:"base64 of 32 bytes"`
@@ -37,7 +37,7 @@ type HS256Key struct {
 	Roles  []string `koanf:"roles" doc:"the roles that a token of this key may have: customer, service, support, admin; other roles do not count"`
 }
 
-// Ring lists the keys of HS256 tokens, that of hs256_secret last: it has no id and all roles.
+// Ring lists the keys of HS256 tokens. The key of hs256_secret is the last: it has no id and all roles.
 func (a Auth) Ring() []HS256Key {
 	ring := slices.Clone(a.HS256)
 	if a.HS256Secret != "" {

@@ -40,7 +40,7 @@ func (a Account) present() []string {
 	return names
 }
 
-// missing lists those of the keys that the account lacks.
+// missing lists the keys that the account lacks.
 func (a Account) missing(keys []string) []string {
 	have := a.present()
 	return slices.DeleteFunc(slices.Clone(keys), func(f string) bool { return slices.Contains(have, f) })

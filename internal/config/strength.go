@@ -47,7 +47,7 @@ func period(key []byte) int {
 	return len(key)
 }
 
-// weak refuses keys that can be guessed. Those of the wrong form are refused elsewhere.
+// weak refuses keys that can be guessed. Another check refuses keys of the wrong form.
 func (r *report) weak(c *Config) {
 	refuse := func(key string, value []byte, remedy string) {
 		if len(value) > 0 && entropy(value) < leastEntropy {
@@ -109,7 +109,7 @@ func holdsSecrets(content []byte) bool {
 	return hasSecret(reflect.ValueOf(c).Elem())
 }
 
-// hasSecret reports whether a value has a secret anywhere in it: an address is one with a password.
+// hasSecret reports whether a value has a secret anywhere in it. An address with a password is a secret.
 func hasSecret(v reflect.Value) bool {
 	switch v.Kind() { //nolint:exhaustive // a configuration has no others
 	case reflect.String:

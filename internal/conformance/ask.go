@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks/standard"
 )
 
-// Ask is what a command line asks for.
+// Ask is the options of the command line.
 type Ask struct {
 	URL           string        `name:"url" required:"" placeholder:"URL" help:"The provider's address, below which /v1 is: one that moves no real money for the tokens below."`
 	APIKey        string        `name:"api-key" env:"PROVIDER_API_KEY" placeholder:"KEY" help:"What calls bear; without it no check of credentials runs."`
@@ -46,7 +46,7 @@ func (c *Ask) Print(ctx context.Context, o Options, out io.Writer) error {
 	return nil
 }
 
-// Options are those of the checks; an error is one of the command line.
+// Options returns the options of the checks; its errors are usage errors.
 func (c *Ask) Options(ctx context.Context, client *http.Client, now func() time.Time) (Options, error) {
 	o := Options{
 		URL: c.URL, APIKey: c.APIKey, Currency: c.Currency, Timeout: callTimeout, Wait: c.Wait, Client: client, Now: now,

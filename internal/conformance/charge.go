@@ -41,7 +41,7 @@ func missing(token, flag string) string {
 	return ""
 }
 
-// bears returns an error for a charge that is not that of a request.
+// bears returns an error if a charge does not match its request.
 func bears(c standard.Charge, in standard.ChargeRequest) error {
 	return must(c.ID != "" && c.Reference == in.Reference && c.Amount == in.Amount && c.Currency == in.Currency,
 		"id %q, reference %q, amount %d, currency %q", c.ID, c.Reference, c.Amount, c.Currency)

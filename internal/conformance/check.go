@@ -10,20 +10,20 @@ import (
 // check is one promise of the contract.
 type check struct {
 	name string
-	// expects is what should come, remedy what the provider's developer can do where it does not.
+	// expects is the expected response, remedy the advice to the provider's developer if it differs.
 	expects, remedy string
-	// after is the check that must have passed; empty for none.
+	// after is the check that must have passed; may be empty.
 	after string
 	// needs returns why the check can't run; nil: it always can.
 	needs func(*session) string
-	// do returns what came instead as an error; errUnsupported where the provider does not offer it.
+	// do returns an unexpected response as an error, or errUnsupported if the provider does not offer the feature.
 	do func(context.Context, *session) error
 }
 
 // errUnsupported is a refusal as not_supported.
 var errUnsupported = errors.New("the provider refuses it as not_supported")
 
-// found is what a check has found that passed.
+// found is the finding of a passed check.
 type found string
 
 // Error implements error.
@@ -55,13 +55,13 @@ func (c check) run(ctx context.Context, s *session, outcomes map[string]Outcome)
 	return r
 }
 
-// checks are all of them, in the order in which they run.
+// checks returns all checks, in the order in which they run.
 func checks() []check {
 	return slices.Concat(requestChecks(), chargeChecks(), keyChecks(), lookupChecks(), holdChecks(), cancelChecks(), refundChecks(), webhookChecks(),
 		capabilityChecks())
 }
 
-// must is nil if a condition holds, else an error of what came.
+// must returns nil if a condition holds, else an error with the received response.
 func must(holds bool, format string, args ...any) error {
 	if holds {
 		return nil

@@ -26,7 +26,7 @@ type Options struct {
 	// URL is the provider's address, below which /v1 is; APIKey is sent as a bearer token. Without a key no check of credentials runs.
 	URL, APIKey string
 	Tokens      Tokens
-	// Currency is that of the charges.
+	// Currency is the currency of the charges.
 	Currency string
 	// Listener is where the provider's webhooks arrive, which Verifier verifies. Nil: no webhook is checked. Run closes it.
 	Listener net.Listener

@@ -120,7 +120,7 @@ func (r *receiver) again(ctx context.Context, limit time.Duration) error {
 	return nil
 }
 
-// instead is what has come so far.
+// instead returns an error that lists the events so far.
 func (r *receiver) instead() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

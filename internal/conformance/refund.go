@@ -65,13 +65,13 @@ func refunds(ctx context.Context, s *session) error {
 	return s.refundedBy(ctx, c, made.ID)
 }
 
-// refunded returns an error for a refund that is not that of a request.
+// refunded returns an error if a refund does not match its request.
 func refunded(r standard.Refund, in standard.RefundRequest, currency string) error {
 	return must(r.ID != "" && r.Reference == in.Reference && r.Amount == in.Amount && r.Currency == currency && (r.Status == standard.Succeeded || r.Status == standard.Pending),
 		"id %q, reference %q, amount %d, currency %q, status %q", r.ID, r.Reference, r.Amount, r.Currency, r.Status)
 }
 
-// refundsBy returns an error unless the refunds with a reference are those with the ids.
+// refundsBy returns an error unless the refunds with a reference have exactly the ids.
 func (s *session) refundsBy(ctx context.Context, reference string, ids ...string) error {
 	all, err := by[standard.Refund](ctx, s, "/v1/refunds", reference)
 	if err != nil {

@@ -62,7 +62,7 @@ func (s *session) reference() string { return uuid.NewString() }
 type call struct {
 	method, path, key string
 	body              any
-	// auth replaces the Authorization header; nil: that of the API key.
+	// auth replaces the Authorization header; nil: the header has the API key.
 	auth *string
 }
 

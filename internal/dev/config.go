@@ -122,8 +122,7 @@ func (m Machine) account(cfg *config.Config) (*config.Account, error) {
 	return &cfg.Accounts[i], nil
 }
 
-// CallsAnother reports whether the configuration gives the account another provider
-// than that of this machine.
+// CallsAnother reports whether the configuration gives the account another provider than this machine's sandbox.
 func (m Machine) CallsAnother(cfg *config.Config) bool {
 	return slices.ContainsFunc(cfg.Accounts, func(a config.Account) bool {
 		return a.Name == Account && strings.TrimSuffix(a.BaseURL, "/") != m.SandboxURL

@@ -22,7 +22,7 @@ func (s *Server) launch(ctx context.Context, stale int) (string, error) {
 	if s.cfg.Log != nil {
 		out = io.MultiWriter(said, s.cfg.Log)
 	}
-	// The server outlives ctx, which is that of the start.
+	// The server outlives ctx, the context of the start.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(s.cfg.BinDir, "postgres"), s.args()...) //nolint:gosec // the binary is the caller's choice
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir.path, out, out
 	cmd.WaitDelay = time.Second // a killed server's sessions hold its output

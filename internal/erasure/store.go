@@ -9,7 +9,7 @@ import (
 
 // Found is the stored data of a user.
 type Found struct {
-	// Waiting are those of the orders that have an attempt that is not over.
+	// Waiting counts the orders that have an attempt that is not over.
 	Orders, Waiting int64
 	// Disputes are the open disputes of the user's orders, up to the requested number: each with its provider's id, its account
 	// and its order.
@@ -35,8 +35,8 @@ type Store interface {
 	AuditInsert(ctx context.Context, e support.AuditEntry) error
 	// Count names disputes at most of the open ones.
 	Count(ctx context.Context, user payment.UserID, disputes int) (Found, error)
-	// Begin returns the pseudonym of the customer with one of the marks: the one of an earlier erasure, or fresh. The entry of the audit
-	// log that begun returns is written in the same transaction, as that of End.
+	// Begin returns the pseudonym of the customer with one of the marks: the pseudonym of an earlier erasure, or fresh. It
+	// writes the entry of begun to the audit log in the same transaction, as End does with its entry.
 	Begin(ctx context.Context, marks [][]byte, fresh string, begun func(pseudonym string) support.AuditEntry) (pseudonym string, err error)
 	// Orders gives a batch of the user's orders to the pseudonym.
 	Orders(ctx context.Context, user payment.UserID, pseudonym string, behind payment.OrderID, limit int) (Step, error)

@@ -51,7 +51,7 @@ func (h *Hold) keep() {
 // Reached is closed when the first request is held.
 func (h *Hold) Reached() <-chan struct{} { return h.reached }
 
-// Held is how many requests have been held so far, those included that have gone on.
+// Held is how many requests have been held so far, including requests that have gone on.
 func (h *Hold) Held() int64 { return h.held.Load() }
 
 // Free lets the held requests go, and holds no more requests from now on.

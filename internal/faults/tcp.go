@@ -155,7 +155,7 @@ func (l *line) close() {
 	delete(l.proxy.lines, l)
 }
 
-// carry passes on what pass lets through, until one side closes.
+// carry passes on the bytes that pass returns, until one side closes.
 func (l *line) carry(to io.Writer, from io.Reader, pass func(b []byte) ([]byte, error)) {
 	defer l.close()
 	buffer := make([]byte, 32<<10)

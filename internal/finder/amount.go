@@ -49,7 +49,7 @@ func WithoutDigits() []string {
 	return strings.Fields("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF")
 }
 
-// WithThreeDigits are those with a thousand minor units.
+// WithThreeDigits returns the currencies with a thousand minor units.
 func WithThreeDigits() []string { return strings.Fields("BHD IQD JOD KWD LYD OMR TND") }
 
 // signs are how people write currencies, in lower case. The first of several is the likeliest.

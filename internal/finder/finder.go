@@ -76,7 +76,7 @@ type Lookup struct {
 	Most int
 }
 
-// Store finds. Its errors are those of package payment.
+// Store searches. Its errors are those of package payment.
 type Store interface {
 	// Find searches all parts of a plan and returns the first hits behind a place, by rank and then newest first. Each hit has
 	// its ids, the time and the matched field.

@@ -77,7 +77,7 @@ func Parse(text string, now time.Time) Plan {
 	return p
 }
 
-// mixed is a plan of words with those as an amount and others, if they are.
+// mixed returns the plan of a text with an amount and other words, or p if the text is not of this form.
 func (p Plan) mixed(text string, day *Day) Plan {
 	amount, beside := parseMixed(text)
 	if amount != nil && len(beside) <= mostWords && len(Variants(beside)) > 0 {

@@ -22,7 +22,7 @@ type Tx interface {
 type Store interface {
 	// InImportTx runs fn in one transaction, as changeset.InTx.
 	InImportTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
-	// Orders reads orders with their attempts, without those that are not there.
+	// Orders reads orders with their attempts; missing orders are left out.
 	Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error)
 	// ReferencesKnown reads which attempts have some names.
 	ReferencesKnown(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)

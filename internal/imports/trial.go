@@ -12,8 +12,7 @@ import (
 type Trial interface {
 	// Keep adds payments.
 	Keep(ctx context.Context, would []Would) error
-	// Kept reads the payments of some orders, in the order in which they were kept, and which
-	// attempts have some names.
+	// Kept reads the payments of some orders, in the order in which they were kept, and the attempts that have some names.
 	Kept(ctx context.Context, ids []payment.OrderID, names []payment.Reference) ([]Would, map[payment.Reference]payment.AttemptID, error)
 	// Close forgets all.
 	Close()
@@ -48,7 +47,7 @@ func (i *importer) try(ctx context.Context, orders map[payment.OrderID]payment.O
 	return nil
 }
 
-// keep adds what a batch would make to the trial.
+// keep adds the payments that a batch would make to the trial.
 func (i *importer) keep(ctx context.Context, wanted []*line) error {
 	would := make([]Would, len(wanted))
 	for n, l := range wanted {

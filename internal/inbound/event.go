@@ -71,8 +71,7 @@ type StoredEvent struct {
 	Verdict   fsm.Verdict
 	OrderID   payment.OrderID
 	AttemptID payment.AttemptID
-	// Tries counts the tries to apply a parked event; NextTryAt is when the next one is due, nil if
-	// none is.
+	// Tries counts the tries to apply a parked event. NextTryAt is when the next try is due; it may be nil.
 	Tries     int
 	NextTryAt *time.Time
 	// Unreadable is the error, an ErrEventUnreadable, if the stored event can't be read; else nil. Of the event itself only the
@@ -116,7 +115,7 @@ func CountsBeside(e webhooks.Event) bool {
 	return e.DeliveryID != "" || e.Listed && (e.Money != nil || e.Dispute != nil)
 }
 
-// Due has an event tried now. A foreign one is parked again.
+// Due makes an event due for a try now. A foreign event is parked again.
 func (e *StoredEvent) Due(now time.Time) {
 	if e.NextTryAt = &now; e.Verdict == Foreign {
 		e.Verdict = Unmatched

@@ -20,7 +20,7 @@ type Store interface {
 	// zero place if there are fewer items. For a user it counts only the user's orders. It is also zero while the user has fewer
 	// orders.
 	Reach(ctx context.Context, q Query, items int) (Place, error)
-	// DisputesDue are open ones, by when they must be answered; the place is that date, and the latest time without one.
+	// DisputesDue reads open disputes by their due date. The place is that date, or the latest time without a date.
 	DisputesDue(ctx context.Context, q Query) ([]payment.Dispute, error)
 }
 

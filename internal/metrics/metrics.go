@@ -124,7 +124,7 @@ func New(o Options) *Metrics {
 	return m
 }
 
-// labelled registers metrics with the label of a cell. Those of the process are of no cell: the first one has them.
+// labelled registers metrics with the label of a cell. Metrics of the whole process have no cell; the first cell registers them.
 func (m *Metrics) labelled(cell string) prometheus.Registerer {
 	if cell == "" || cell == "0" {
 		m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

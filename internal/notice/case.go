@@ -12,8 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// RefundRequest is the kind of a refund that staff requested, EndpointFailing that of an endpoint that has dead letters or answered 410. All
-// other kinds are of discrepancies.
+// RefundRequest is the kind of a refund that staff requested. EndpointFailing is the kind of an endpoint that has dead letters
+// or answered 410. All other kinds are kinds of discrepancies.
 const (
 	RefundRequest   = "refund_request"
 	EndpointFailing = "endpoint_failing"

@@ -50,7 +50,7 @@ func (s Share) plus(t Share) Share { return Share{s.Succeeded + t.Succeeded, s.E
 // Approval is the rates of an account or a currency.
 type Approval struct {
 	Name string
-	// Day and Week are the last 24 hours and seven days, Before the seven days before those.
+	// Day and Week are the last 24 hours and the last seven days. Before is the seven days before Week.
 	Day, Week, Before Share
 }
 
@@ -62,8 +62,8 @@ func (a Approval) Plus(b Approval) Approval {
 // leastCompared is how many attempts a rate needs on both sides to be compared.
 const leastCompared = 20
 
-// Change is by how much the rate of the day is above that of the week before, in points of a hundred; false where either has too few
-// attempts for a comparison.
+// Change returns the change of the day's rate against the week before, in percentage points. It returns false if either has too
+// few attempts for a comparison.
 func (a Approval) Change() (float64, bool) {
 	if a.Day.Ended < leastCompared || a.Before.Ended < leastCompared {
 		return 0, false
@@ -98,13 +98,13 @@ type Unknown struct {
 	More bool
 }
 
-// UnknownOf is those of an account, by their age.
+// UnknownOf is the unknown outcomes of an account, by their age.
 type UnknownOf struct {
 	Account string
 	Ages    map[Band]int64
 }
 
-// Age counts those of a band at all accounts.
+// Age counts the unknown outcomes of a band at all accounts.
 func (u Unknown) Age(b Band) (n int64) {
 	for _, a := range u.Accounts {
 		n += a.Ages[b]
@@ -122,7 +122,7 @@ type Cases struct {
 // Refunds counts the refunds that ended in the last 24 hours, and the refunds that are under way now.
 type Refunds struct {
 	Succeeded, Failed, Pending int64
-	// Sums are those of the refunds that succeeded, by currency.
+	// Sums are the sums of the refunds that succeeded, by currency.
 	Sums []payment.Money
 }
 

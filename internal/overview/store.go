@@ -14,7 +14,7 @@ type Store interface {
 	Purge(ctx context.Context, before time.Time) error
 	// Uncounted is how many events are not counted yet.
 	Uncounted(ctx context.Context) (int64, error)
-	// Series reads the outcomes of the hours since a time, Rates those of the attempts that ended by account and currency.
+	// Series reads the outcomes of the hours since a time. Rates reads the outcomes of ended attempts by account and currency.
 	Series(ctx context.Context, since time.Time) ([]Outcome, error)
 	Rates(ctx context.Context, day, week, before time.Time) ([]Rates, error)
 	// Cases counts open cases by kind.

@@ -37,7 +37,7 @@ const (
 // Account is how the deliveries of an account are verified.
 type Account struct {
 	Verifier webhooks.Verifier
-	// PublicURL and Senders are those of the account's endpoint.
+	// PublicURL and Senders belong to the account's endpoint.
 	PublicURL string
 	Senders   webhooks.Senders
 	// Fingerprint changes with everything that verification depends on.
@@ -56,8 +56,8 @@ type Sealed struct {
 
 // Store stores rejected deliveries.
 type Store interface {
-	// RejectedKeep stores deliveries and deletes the oldest of their accounts beyond Most and MostBytes, those of one network
-	// beyond half of that first.
+	// RejectedKeep stores deliveries and deletes the oldest of their accounts beyond Most and MostBytes. It first deletes
+	// deliveries of one network beyond half of these limits.
 	RejectedKeep(ctx context.Context, deliveries []Sealed) error
 	// RejectedUntried lists deliveries that were not verified by the fingerprint of their account yet, the oldest first,
 	// from behind an id: limit at most, and of not many more than so many bytes.

@@ -107,7 +107,8 @@ func (d *Deliveries) requeue(taken []waiting) {
 	}
 }
 
-// bucket is one of some thousand into which networks are put: enough to separate a flood from the rest, too little to identify a sender.
+// bucket returns the bucket of a network, one of some thousand: enough to separate a flood from the rest, too few to identify a
+// sender.
 func bucket(network string) int16 {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(network))

@@ -20,9 +20,9 @@ const (
 	portionBytes = 4 << 20
 )
 
-// VerifyAgain verifies a portion of those deliveries that the configuration of their account has not been tried on, and takes the
-// genuine ones in. The others stay for the rest of their day. Ages count as they did at the arrival. It reports whether there is more;
-// a delivery that can't be decided on now is tried again once all were gone through.
+// VerifyAgain verifies a portion of the deliveries that were not tried with the current configuration of their account, and
+// takes the genuine ones in. The others stay for the rest of their day. Ages count as at the arrival. It reports whether there
+// is more. A delivery that can't be decided on now is tried again after all others.
 func (d *Deliveries) VerifyAgain(ctx context.Context) (more bool, err error) {
 	accounts := d.Accounts.All() // deliveries are tried, and noted as tried, with one configuration
 	fingerprints := make(map[string][]byte, len(accounts))

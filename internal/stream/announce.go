@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// announceEvery is the least time between two statements that announce: under load many commits share one, a lone
-	// one is announced at once.
+	// announceEvery is the minimum time between two announcing statements: under load many commits share a statement, and a
+	// single commit is announced at once.
 	announceEvery = 20 * time.Millisecond
 	// announceTime bounds one such statement, the last one of a process included.
 	announceTime = 2 * time.Second

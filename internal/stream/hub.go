@@ -86,7 +86,7 @@ func (h *Hub[T]) Changed(ids []ID) {
 	h.announcer.add(ids)
 }
 
-// mark has those topics read that have waiters.
+// mark queues a read of the topics that have waiters.
 func (h *Hub[T]) mark(ids []ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -87,7 +87,7 @@ func startShared(ctx context.Context, dir string) (*devpg.Server, error) {
 	return devpg.Start(ctx, cfg)
 }
 
-// waitUntilUnused counts the processes that hold a connection: the kernel closes that of a killed one too.
+// waitUntilUnused counts the processes that hold a connection. The kernel also closes the connection of a killed process.
 func waitUntilUnused(ctx context.Context, srv *devpg.Server, l net.Listener) {
 	joined, kept, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {

@@ -29,7 +29,7 @@ func Schema(t *testing.T, dsn, name string) string {
 	defer cancel()
 	quoted := pgx.Identifier{name}.Sanitize()
 	address := With(t, dsn, "search_path", quoted)
-	// Elsewhere that setting is one without a meaning.
+	// Outside of Citus this setting has no meaning.
 	err := execAll(ctx, dsn, "SET citus.enable_schema_based_sharding = on", "CREATE SCHEMA "+quoted)
 	if err = errors.Join(err, migrations.Up(ctx, address)); err != nil {
 		t.Fatalf("testdb: %v", err)

@@ -54,7 +54,7 @@ func makeTemplate(ctx context.Context, admin, name string) error {
 		"ALTER DATABASE "+half+" RENAME TO "+name)
 }
 
-// dropOldTemplates leaves those of the last day: two branches are worked on in turn.
+// dropOldTemplates keeps the templates of the last day, since two branches may be worked on in turn.
 func dropOldTemplates(ctx context.Context, admin string) error {
 	return dropDatabases(ctx, admin, `datname LIKE '`+templatePrefix+`%'
 		AND shobj_description(oid, 'pg_database')::timestamptz < now() - interval '1 day'`)

@@ -25,8 +25,8 @@ import (
 // limit is for one statement or start, on a machine that runs many tests at once.
 const limit = 2 * time.Minute
 
-// New returns the URL of a fresh, migrated database. It is dropped when the test ends; that of a failed test is kept for ten
-// minutes and its address logged. Without a PostgreSQL to run on the test fails: a test that is skipped proves nothing.
+// New returns the URL of a fresh, migrated database. It is dropped when the test ends. The database of a failed test is kept for
+// ten minutes and its address logged. Without a PostgreSQL the test fails, since a skipped test proves nothing.
 func New(tb testing.TB) string {
 	tb.Helper()
 	h, name, err := create(tb.Context(), tb.Name())

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// TraceID is the id of a trace. That of an attempt's trace is the attempt's id.
+// TraceID is the id of a trace. The id of an attempt's trace is the attempt's id.
 type TraceID [16]byte
 
 // SpanID is the id of a span within its trace.

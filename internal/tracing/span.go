@@ -24,8 +24,8 @@ type Of struct {
 	// Refers is an attempt that a span is about in another trace, which is linked.
 	Refers [16]byte
 	Order  string
-	// Account is the configured name of an account, of an endpoint or of a stream. Kind is one of an operation, an event or a
-	// webhook.
+	// Account is the configured name of an account, of an endpoint or of a stream. Kind is the kind of an operation, an event or
+	// a webhook.
 	Account, Kind string
 }
 

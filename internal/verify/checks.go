@@ -60,7 +60,7 @@ func (e *examination) reported(m payment.Movement) {
 	}
 }
 
-// notApplied reports whether a verdict is that an event changed nothing.
+// notApplied reports whether a verdict says that an event changed nothing.
 func notApplied(v fsm.Verdict) bool {
 	return slices.Contains([]fsm.Verdict{inbound.Unmatched, inbound.Deferred, inbound.Foreign, inbound.Unreadable, payment.Ignored}, v)
 }
@@ -107,8 +107,8 @@ func (e *examination) operations() {
 	}
 }
 
-// lockWait bounds how far two times may be apart in the wrong order: each is that at which its
-// transaction began, and one of the two waited for the other's lock. Statements end sooner.
+// lockWait bounds how far two times may be apart in the wrong order. Each is the time at which its transaction began, and one
+// transaction may have waited for the other's lock. Statements end sooner.
 const lockWait = time.Minute
 
 // permitted checks that an operation that takes money was first sent before anything withheld that money.

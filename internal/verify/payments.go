@@ -14,7 +14,7 @@ func (m amounts) String() string {
 	return fmt.Sprintf("authorized %d captured %d refunded %d disputed %d", m.authorized, m.captured, m.refunded, m.disputed)
 }
 
-// and is the sums with those of a payment.
+// and returns the sums with the amounts of a payment added.
 func (m amounts) and(p *payment.Payment) amounts {
 	return amounts{m.authorized + p.Authorized, m.captured + p.Captured, m.refunded + p.Refunded, m.disputed + p.Disputed}
 }

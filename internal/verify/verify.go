@@ -25,7 +25,7 @@ type Archive interface {
 // it, as one snapshot has it.
 type Evidence struct {
 	Attempt payment.Attempt
-	// Order is what the order is for, Live how many of its attempts are pending or paid.
+	// Order is the amount of the order, Live the number of its attempts that are pending or paid.
 	Order payment.Money
 	Live  int
 	// CancelRequestedAt is when the order was to be cancelled, HeldBeside since when another

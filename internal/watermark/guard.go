@@ -122,7 +122,7 @@ func (g *Guard) doubt(reason Reason, since time.Time, held []string) (first bool
 	return first
 }
 
-// configured are those of some accounts that the configuration still has.
+// configured returns the accounts that the configuration still has.
 func (g *Guard) configured(held []string) []string {
 	return slices.DeleteFunc(slices.Clone(held), func(name string) bool { return !slices.Contains(g.o.Accounts, name) })
 }

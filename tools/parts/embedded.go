@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// file is one of others that is embedded in the program as it was published.
+// file is a file of another project that is embedded in the program as it was published.
 type file struct {
 	name, version string
 	// purl is its package URL, path where it is in the tree, sum the SHA-256 of the published file.

@@ -23,7 +23,7 @@ type part struct {
 	texts map[string]string
 }
 
-// module is one as the go command lists it.
+// module is a module as the go command lists it.
 type module struct {
 	Path    string  `json:"path"`
 	Version string  `json:"version"`
