@@ -50,7 +50,7 @@ func (i issuer) token(t *testing.T, typ string, changes map[string]any) string {
 	return text
 }
 
-// TestTokenForUs: what the issuer signs for others is no credential here.
+// TestTokenForUs: a token that the issuer signs for another service is no credential here.
 func TestTokenForUs(t *testing.T) {
 	t.Parallel()
 	id := newIssuer(t)

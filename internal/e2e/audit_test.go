@@ -21,7 +21,7 @@ func tool(t *testing.T, dsn string, args ...string) (code int, stdout, stderr st
 	return p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()
 }
 
-// servingRole makes a role that may log in, grants it what serving needs, and returns the database's address for it.
+// servingRole makes a login role, grants it the serving privileges, and returns the database's address for it.
 func (r *rig) servingRole(t *testing.T) string {
 	t.Helper()
 	role := strings.ReplaceAll(unique("serving"), "-", "_")
@@ -42,8 +42,8 @@ func (r *rig) exec(t *testing.T, statement string) {
 	require.NoError(t, err, statement)
 }
 
-// The whole service works with the grants of the serving role, which can't change what was written; and what the owner of the
-// tables changes is found.
+// The whole service works with the grants of the serving role, which can't change written entries. A change by the owner of the
+// tables is found.
 func TestAuditCantBeEmptied(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -110,7 +110,7 @@ func TestAuditCantBeEmptied(t *testing.T) {
 	}
 }
 
-// busyDay does with a service what its callers do.
+// busyDay calls a service in all the ways in which its callers do.
 func (r *rig) busyDay(t *testing.T, o *organisation) {
 	t.Helper()
 	for _, c := range commands() {

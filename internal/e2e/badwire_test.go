@@ -34,8 +34,7 @@ func (s *service) raw(text string) answer {
 	return answer{resp.StatusCode, resp.Header, body, err}
 }
 
-// TestOddBytes: what is no HTTP, or too much of it, is refused by 4xx at once and
-// costs nothing but its connection.
+// TestOddBytes: bytes that are no HTTP, or too much of it, are refused by 4xx at once and cost nothing but their connection.
 func TestOddBytes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -71,7 +70,7 @@ func TestOddBytes(t *testing.T) {
 	a.problem(t, http.StatusRequestEntityTooLarge, "body-too-large")
 }
 
-// TestSlowBodies: who does not go on sending is told so, and keeps nobody waiting.
+// TestSlowBodies: a client that stops sending gets an error, and delays no other client.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -107,9 +107,8 @@ func (b *tab) open(address string) {
 	b.do(chromedp.Navigate(address))
 }
 
-// click presses the mouse in the middle of an element, as often as count says.
-// It finds the element by a script: chromedp's own tree of nodes does not outlive
-// a page that comes back from the cache.
+// click presses the mouse in the middle of an element, count times. It finds the element by a script: chromedp's own tree of
+// nodes does not outlive a page that comes back from the cache.
 func (b *tab) click(selector string, count ...int) {
 	b.t.Helper()
 	x, y := b.press("document.querySelector(" + quote(selector) + ")")
@@ -118,8 +117,8 @@ func (b *tab) click(selector string, count ...int) {
 	}
 }
 
-// press presses what is there and enabled, again where it moved away from under the mouse or was taken away meanwhile. Whether the
-// mouse met it is reported by the page itself, as far as its scripts run.
+// press presses an element that is there and enabled. It presses again if the element moved away from under the mouse or was
+// removed meanwhile. The page itself reports whether the mouse met the element, as far as its scripts run.
 func (b *tab) press(element string) (x, y float64) {
 	b.t.Helper()
 	for range 5 {
@@ -155,14 +154,13 @@ func (b *tab) focus(selector string) {
 	require.True(b.t, eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); return document.activeElement === e })()`))
 }
 
-// eval returns what an expression is in the page. While a page is being replaced
-// by another it is nothing.
+// eval returns the value of an expression in the page. While another page replaces the page, the value is zero.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	return evalWithin[T](b, soon, expression)
 }
 
-// evalWithin is eval for what may take longer.
+// evalWithin is eval with a longer time limit.
 func evalWithin[T any](b *tab, limit time.Duration, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, limit)
@@ -179,7 +177,7 @@ func (b *tab) until(expression string) {
 	}
 }
 
-// listens keeps all that an element says from now on, be it for a moment only.
+// listens records all later texts of an element, even short-lived ones.
 func (b *tab) listens(selector string) {
 	b.t.Helper()
 	require.True(b.t, eval[bool](b, `(() => {
@@ -190,7 +188,7 @@ func (b *tab) listens(selector string) {
 	})()`))
 }
 
-// hears waits until it has said something that begins with a text.
+// hears waits until the element has had a text that begins with text.
 func (b *tab) hears(text string) {
 	b.t.Helper()
 	b.until(`window.said.some((t) => t.startsWith(` + quote(text) + `))`)
@@ -226,8 +224,7 @@ func (b *tab) scripts(on bool) {
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
 }
 
-// dark makes the page see a person who prefers dark or light colours, and no
-// colours on their way from one to the other.
+// dark emulates a preference for dark or light colours, without transitions between them.
 func (b *tab) dark(on bool) {
 	b.t.Helper()
 	value := map[bool]string{true: "dark", false: "light"}[on]
@@ -236,7 +233,7 @@ func (b *tab) dark(on bool) {
 	})
 }
 
-// picture keeps what the page looks like; `go test -artifacts` tells where.
+// picture saves a screenshot of the page; `go test -artifacts` prints its place.
 func (b *tab) picture(name string) {
 	b.t.Helper()
 	b.keep(name, chromedp.FullScreenshot(100))

@@ -24,7 +24,7 @@ func (c *twoCells) opened(t *testing.T, i int) string {
 	return id.String()
 }
 
-// staffReadsAll: what staff reads is of both cells, or of one that is named; what acts on all that match takes a cell.
+// staffReadsAll: staff reads both cells, or the cell in the query; a command on all matching items needs a cell.
 func (c *twoCells) staffReadsAll(t *testing.T, attempt string) {
 	t.Helper()
 	staff := c.as(token("ada", "admin"))
@@ -83,7 +83,8 @@ func (c *twoCells) staffReadsAll(t *testing.T, attempt string) {
 	require.JSONEq(t, `{"items":[]}`, read("/v1/endpoints"))
 }
 
-// TestStaffReadsWithoutACell: while a server is away staff sees what the other one has, and which is missing; a list of the shop is refused.
+// TestStaffReadsWithoutACell: while a server is away, staff sees the other cell and the name of the missing cell. A list of the
+// shop is refused.
 func TestStaffReadsWithoutACell(t *testing.T) {
 	t.Parallel()
 	c := newTwoCells(t)
@@ -112,8 +113,8 @@ func TestStaffReadsWithoutACell(t *testing.T) {
 	})
 }
 
-// TestCellsInTheConsole: a person sees all cells, or one that was chosen beside the menu until another is. What is of one cell alone has it
-// chosen first.
+// TestCellsInTheConsole: a person sees all cells, or the cell that was chosen beside the menu last. For a page of one cell
+// alone, the person must choose a cell first.
 func TestCellsInTheConsole(t *testing.T) {
 	t.Parallel()
 	b := newTab(t)
@@ -143,7 +144,7 @@ func TestCellsInTheConsole(t *testing.T) {
 		return eval[string](b, `document.getElementById("waiting").innerText`) == "2"
 	})
 	b.open(s.base + "/support/discrepancies/" + cases[1])
-	b.until(shown + ` === "All cells"`) // also on a page of what is in a cell
+	b.until(shown + ` === "All cells"`) // also on a page of an object in a cell
 	for _, page := range []string{"discrepancies", "jobs", "refund-requests", "endpoints", "audit", "events/replay", "discrepancies/resolve"} {
 		b.open(s.base + "/support/" + page)
 		b.until(shown + ` === "All cells"`)

@@ -64,7 +64,7 @@ func (c *twoCells) paid(t *testing.T, order string) attempt {
 	return u.settled(t, u.pay(t.Context(), order, unique("pay"), "tok_async_success").attempt(t, http.StatusCreated).ID)
 }
 
-// TestCells: one process serves two databases, and what is asked of it leads to the right one.
+// TestCells: one process serves two databases, and each request leads to the right one.
 func TestCells(t *testing.T) {
 	t.Parallel()
 	c := newTwoCells(t)
@@ -184,7 +184,7 @@ func (c *twoCells) findsAll(t *testing.T) {
 	}
 }
 
-// refunds: what follows from a payment is in its cell, too.
+// refunds: a payment's refunds are in its cell, too.
 func (c *twoCells) refunds(t *testing.T, attempt string) {
 	t.Helper()
 	a := c.customer().refundFive(t.Context(), attempt)
@@ -198,7 +198,7 @@ func (c *twoCells) refunds(t *testing.T, attempt string) {
 	require.Equal(t, []uuid.UUID{refund.ID}, column[uuid.UUID](t, c.rigs[1], `SELECT refund_id FROM refunds`))
 }
 
-// showsEach: what is of no thing is of a cell where a parameter names one; metrics are of both.
+// showsEach: a request without an object belongs to the cell in its parameter; metrics are of both cells.
 func (c *twoCells) showsEach(t *testing.T) {
 	t.Helper()
 	staff := c.as(token("ada", "admin"))
@@ -213,7 +213,7 @@ func (c *twoCells) showsEach(t *testing.T) {
 	require.Contains(t, string(ready.text), `"cell 1: database":"ok"`)
 }
 
-// commands act in all cells, or in that of what is named.
+// commands act in all cells, or in the cell of the named object.
 func (c *twoCells) commands(t *testing.T, attempt string) {
 	t.Helper()
 	dir := t.TempDir()

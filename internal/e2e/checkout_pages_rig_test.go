@@ -26,7 +26,7 @@ type pageShop struct {
 	page     string
 
 	mu sync.Mutex
-	// action is what the attempt waits for, and rest what it waits for after that.
+	// action is the attempt's next action, and rest the actions after it.
 	action string
 	rest   []string
 	// lose has the answers to completes lost, and to questions for the status meanwhile; refuse is how many completes are refused, and

@@ -30,7 +30,7 @@ func TestCheckoutPages(t *testing.T) {
 	}
 }
 
-// phase waits for what the example's page says.
+// phase waits until the example's page shows a phase.
 func (b *tab) phase(phase string) {
 	b.t.Helper()
 	b.until(`document.getElementById("checkout")?.dataset.phase === ` + quote(phase))

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestChecksDontStarveCharges: a customer with 60 pending pays who checks each again and again takes nothing from the charges of other
-// customers, at an account whose provider takes ten calls a second.
+// TestChecksDontStarveCharges: a customer with 60 pending pays checks each again and again. This does not slow the charges of
+// other customers, at an account whose provider takes ten calls a second.
 func TestChecksDontStarveCharges(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

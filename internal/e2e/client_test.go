@@ -23,7 +23,7 @@ var plain = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// answer is what came back; err says that nothing did.
+// answer is a response; err is set if there was no response.
 type answer struct {
 	status int
 	header http.Header
@@ -36,7 +36,7 @@ type answer struct {
 // everybody at any time. A blunt one does not.
 type client struct {
 	base, token string
-	// user is whom a merchant's backend acts for; empty for nobody else.
+	// user is the user in On-Behalf-Of; may be empty.
 	user  string
 	blunt bool
 }
@@ -49,7 +49,7 @@ func (c client) send(ctx context.Context, method, path, body string, headers ...
 	return again(ctx, c.blunt, func() answer { return c.once(ctx, method, path, body, headers) })
 }
 
-// again repeats what is answered with a 503.
+// again repeats a request that gets a 503.
 func again(ctx context.Context, blunt bool, send func() answer) answer {
 	for range tries {
 		a := send()
@@ -182,7 +182,7 @@ func (a answer) peek() attempt {
 	return out
 }
 
-// problem is the document that tells of an error.
+// problem is the document of an error.
 type problem struct {
 	Type         string `json:"type"`
 	Title        string `json:"title"`
@@ -199,7 +199,7 @@ type problem struct {
 	Attempt *attempt `json:"attempt"`
 }
 
-// problem checks everything that the contract asks of every problem.
+// problem checks all requirements of the contract for problems.
 func (a answer) problem(t *testing.T, status int, code string) problem {
 	t.Helper()
 	a.is(t, status)

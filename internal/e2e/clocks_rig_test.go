@@ -18,7 +18,7 @@ import (
 // apart is how far the clocks of the tests' processes are from the right time.
 const apart = 90 * time.Second
 
-// buildApart builds the program with another clock, that of testdata/apart, in place of its own. All else is what is under test; only
+// buildApart builds the program with the clock of testdata/apart in place of its own. The rest of the program is unchanged; only
 // cmd/paylatch is compiled anew.
 var buildApart = sync.OnceValues(func() (string, error) {
 	own, err := filepath.Abs("../../cmd/paylatch/clock.go")
@@ -63,7 +63,7 @@ type flights struct {
 	crossed []string
 }
 
-// watch is a fault that breaks nothing. A call ends when its caller is told, or has gone.
+// watch is a fault that breaks nothing. A call ends when its caller has the response, or has gone.
 func (f *flights) watch(on faults.Way) faults.Way {
 	return func(r *faults.Request) *faults.Response {
 		key := r.Header.Get("Idempotency-Key")
@@ -86,7 +86,7 @@ func (f *flights) move(key string, by int) {
 	}
 }
 
-// crossings lists the keys of which two calls were under way at once.
+// crossings lists the keys that had two calls under way at once.
 func (f *flights) crossings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

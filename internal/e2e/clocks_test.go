@@ -24,8 +24,8 @@ func TestClocksApart(t *testing.T) {
 	t.Run("the doctor", clocksOfDoctor)
 }
 
-// clocksUnderLoad has the provider's answers go wrong, and kills the process ahead and then the right one: what these have begun is taken
-// over by what is left.
+// clocksUnderLoad makes the provider's responses go wrong, and kills first the process whose clock is ahead and then the right
+// one. The remaining processes take over their work.
 func clocksUnderLoad(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -70,7 +70,7 @@ func clocksUnderLoad(t *testing.T) {
 	r.verifies(t)
 }
 
-// begin has a service send a charge. What becomes of that is not waited for.
+// begin makes a service send a charge, and does not wait for its result.
 func (r *rig) begin(t *testing.T, s *service) {
 	t.Helper()
 	c, ctx := s.bluntly(token("u1", "customer")), t.Context()

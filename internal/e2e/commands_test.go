@@ -16,8 +16,7 @@ type command struct {
 	headers    []string
 	// of is how the attempt was paid.
 	of string
-	// answers is the status code; status, that of the attempt in the end; moved,
-	// what the ledger says then.
+	// answers is the status code, status the attempt's status in the end, moved the ledger's entries then.
 	answers int
 	status  string
 	moved   []string
@@ -127,7 +126,7 @@ func TestKilledDuringACommand(t *testing.T) {
 	}
 }
 
-// TestTwoRefundsOfTooMuch: pending refunds count against what is left.
+// TestTwoRefundsOfTooMuch: pending refunds reduce the refundable amount.
 func TestTwoRefundsOfTooMuch(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -11,8 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/faults"
 )
 
-// challenged is an attempt whose customer has passed the provider's challenge, and the details with which
-// it comes back.
+// challenged is an attempt whose customer has passed the provider's challenge, with the details that the customer brings back.
 func (c client) challenged(t *testing.T) (attempt, string) {
 	t.Helper()
 	a := c.send(t.Context(), http.MethodPost, "/v1/orders/"+c.order(t)+"/pay",
@@ -31,8 +30,8 @@ func (c client) complete(ctx context.Context, id, key, body string) answer {
 	return c.send(ctx, http.MethodPost, "/v1/payment-attempts/"+id+"/complete", body, "Idempotency-Key: "+key)
 }
 
-// TestKilledDuringAComplete kills the service between the two commits of a second step. The reconciler of
-// the next one ends the attempt, and so does the client who sends the same request again.
+// TestKilledDuringAComplete kills the service between the two commits of a second step. The reconciler of the next service ends
+// the attempt, and so does a client that sends the same request again.
 func TestKilledDuringAComplete(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]func(h *faults.Hold, on faults.Way) faults.Way{

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// signIn pastes a token into the page that somebody without a session is led to.
+// signIn pastes a token into the sign-in page.
 func (b *tab) signIn(base, bearer string) {
 	b.t.Helper()
 	b.open(base + "/support")
@@ -22,7 +22,7 @@ func (b *tab) signIn(base, bearer string) {
 	b.until(`location.pathname === "/support" && document.getElementById("search")`)
 }
 
-// fill writes into a field what a person would paste.
+// fill pastes a text into a field.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.click(selector)
@@ -30,18 +30,17 @@ func (b *tab) fill(selector, text string) {
 	b.paste(text)
 }
 
-// paste is what the keyboard does with the clipboard.
+// paste inserts a text as a paste from the clipboard does.
 func (b *tab) paste(text string) {
 	b.t.Helper()
 	call(b, input.InsertText, input.InsertTextParams{Text: text})
 }
 
-// A person who has never seen the console answers "was I charged twice?", pays
-// money back and settles what waits, by keyboard and mouse; all of it is in the
-// audit log, and none of it in the program's own.
+// A person without experience of the console answers "was I charged twice?", refunds money and resolves the open discrepancies,
+// by keyboard and mouse. All of it is in the audit log, and not in the program's own log.
 func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
 	t.Parallel()
-	newTab(t) // says why if there is no browser
+	newTab(t) // fails with the reason if there is no browser
 	s := openConsole(t)
 	const key, reason, person = "key-that-a-customer-quotes", "reason-known-to-the-audit-log", "nora-from-support"
 	order := "order-" + unique("n")
@@ -157,11 +156,11 @@ func TestWhatFailsInTheConsoleSaysSo(t *testing.T) {
 	b.until(`location.pathname.endsWith("/refund") && document.querySelector("[role=alert]")?.innerText.startsWith("Something went wrong here.")`)
 }
 
-// hostile is what a merchant's data may hold at worst.
+// hostile is the worst text in a merchant's data.
 const hostile = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">\u202egnp.exe"
 
-// TestHostileDataIsHarmless looks at an order whose names and metadata are made to
-// break a page: nothing runs, nothing turns around, nothing sticks out.
+// TestHostileDataIsHarmless looks at an order whose names and metadata are made to break a page: no script runs, no text turns
+// around, and no element sticks out.
 func TestHostileDataIsHarmless(t *testing.T) {
 	t.Parallel()
 	newTab(t)

@@ -15,9 +15,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks/standard"
 )
 
-// course makes an order whose customer pressed twice, whose provider charged and
-// did not answer, whose webhook came three times, and of which 5.00 EUR were paid
-// back: all of it really happens. The key is the press's.
+// course makes an order whose customer pressed twice, whose provider charged and did not answer, whose webhook came three times,
+// and which was refunded by 5.00 EUR. All of it really happens. The key is the idempotency key of the press.
 func (s *demoShop) course(t *testing.T, order, key string) attempt {
 	t.Helper()
 	c := s.customer()
@@ -131,7 +130,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		lee.post(path+"/recheck", "key", key, "reason", " ").is(t, http.StatusUnprocessableEntity)
 		require.Empty(t, s.deeds(t, "lee"))
 		ask := func() answer { return lee.post(path+"/recheck", "key", key, "reason", "case 1") }
-		// The reconciler asks about it all the time, too.
+		// The reconciler looks the payment up all the time, too.
 		eventually(t, "the recheck", func() bool { return ask().status == http.StatusSeeOther })
 		require.Contains(t, lee.followed(ask()).page(), "The status was re-checked. The payment is now processing.")
 		require.Equal(t, 1, one[int](t, s.rig, `SELECT count(*) FROM staff_audit WHERE action = 'attempt.recheck' AND outcome = 'done' AND target = $1`, pending.ID),

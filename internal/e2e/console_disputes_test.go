@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What must be answered first stands first, and says how long there is.
+// The dispute with the earliest due date comes first, and shows the remaining time.
 func TestConsoleDisputes(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)
@@ -42,7 +42,7 @@ func TestConsoleDisputes(t *testing.T) {
 	require.NotContains(t, string(counted.text), `paylatch_dispute_due_seconds{account="other"}`)
 }
 
-// disputed makes a payment's disputes of every kind that the page tells apart.
+// disputed makes disputes of a payment in every state that the page distinguishes.
 func (s *demoShop) disputed(t *testing.T, a attempt) {
 	t.Helper()
 	_, err := s.db.Exec(t.Context(), `INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, reason, amount, currency,

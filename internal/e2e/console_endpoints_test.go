@@ -72,7 +72,7 @@ func (v *receiver) configured() string {
 	return fmt.Sprintf(`PAYLATCH_ENDPOINTS=[{"name":"shop","url":%q,%s},{"name":"quiet","url":%q,"types":["dispute.won"],%s}]`, v.URL, common, v.URL, common)
 }
 
-// undelivered is an order, the two events of which the receiver refused.
+// undelivered is an order with two events that the receiver refused.
 func (s *demoShop) undelivered(t *testing.T) attempt {
 	t.Helper()
 	a := s.bought(t, unique("o"), "tok_success")

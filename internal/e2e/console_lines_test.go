@@ -41,7 +41,7 @@ func (s *demoShop) keyed(t *testing.T) keyed {
 	return k
 }
 
-// TestAKeyLeadsToItsLine: what was requested under a key, and a refund by any of its ids, are marked in the page, without scripts, too.
+// TestAKeyLeadsToItsLine: the page marks the lines of a request's key, and of a refund by any of its ids, without scripts, too.
 func TestAKeyLeadsToItsLine(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)

@@ -88,7 +88,7 @@ func TestConsoleLists(t *testing.T) {
 	newPerson(t, s.base).get("/support/payments.csv").is(t, http.StatusSeeOther)
 }
 
-// What a customer quotes leads to the payment, also where it is no id.
+// A text that a customer quotes leads to the payment, even if it is no id.
 func TestConsoleFindsWhatIsQuoted(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// employee is somebody whom the OpenID provider knows, with whatever claims.
+// employee is a user of the OpenID provider, with any claims.
 type employee map[string]any
 
 func (e employee) ID() string { return "employee-7" }
@@ -29,8 +29,8 @@ func (e employee) Claims(_ []string, base *mockoidc.IDTokenClaims) (gojwt.Claims
 	return claims, nil
 }
 
-// organisation is a console whose people sign in at an OpenID provider: a real one
-// in that it signs, keeps codes and checks PKCE.
+// organisation is a console whose people sign in at an OpenID provider. The provider is real in that it signs, keeps codes and
+// checks PKCE.
 type organisation struct {
 	*mockoidc.MockOIDC
 	*service
@@ -133,8 +133,8 @@ func TestASessionEndsAtItsOwnTimeWhateverSignInIsBegunInIt(t *testing.T) {
 	p.get("/support/discrepancies").is(t, http.StatusOK)
 }
 
-// A sign-in that was begun is nobody's session yet: it is soon over, and each has a
-// cookie of its own. The time of the session begins with the person.
+// A sign-in that was begun is not a session yet: it expires soon, and each has a cookie of its own. The session's time begins at
+// the end of the sign-in.
 func TestASignInThatWasBegunEndsSoon(t *testing.T) {
 	t.Parallel()
 	o := newOrganisation(t)

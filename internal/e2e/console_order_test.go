@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// takenBack is an order whose first payment was captured and reversed, and whose second one was charged back in part.
+// takenBack is an order whose first payment was captured and reversed, and whose second payment was charged back in part.
 func (s *demoShop) takenBack(t *testing.T) string {
 	t.Helper()
 	first := s.bought(t, unique("o"), "tok_decline")

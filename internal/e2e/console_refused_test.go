@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever staff asks for, by the API or on the pages, stands in the audit log, also
-// what nobody could mean and what its role does not allow.
+// Every request of staff, by the API or on the pages, is in the audit log, including senseless requests and requests that the
+// role does not allow.
 func TestStaffThatIsRefusedIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/faults"
 )
 
-// Support asks for a refund on the payment's page; an admin, and no other person, approves it, once.
+// Support requests a refund on the payment's page. Only an admin approves it, once.
 func TestConsoleRefundRequests(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)
@@ -64,7 +64,7 @@ func TestConsoleRefundRequests(t *testing.T) {
 	require.Contains(t, late.page(), "This request was decided before.")
 }
 
-// What was asked for of an admin is approved by another one.
+// A request by an admin needs the approval of another admin.
 func TestConsoleOwnRefundRequest(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)

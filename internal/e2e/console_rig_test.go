@@ -26,7 +26,7 @@ func openConsole(t *testing.T, environ ...string) *demoShop {
 	return openDev(t, append(environ, devSecret)...)
 }
 
-// person is somebody with a browser that runs no script.
+// person is a person with a browser that runs no script.
 type person struct {
 	t    *testing.T
 	base string
@@ -89,7 +89,7 @@ func formOf(fields ...string) string {
 	return form.Encode()
 }
 
-// page is what a person reads of an answer.
+// page returns the text of a response as a person reads it.
 func (a answer) page() string {
 	text := regexp.MustCompile(`(?s)<(style|script).*?</(style|script)>|<[^>]*>`).ReplaceAllString(string(a.text), " ")
 	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
@@ -111,7 +111,7 @@ func (a answer) lastHidden(t *testing.T, name string) string {
 	return html.UnescapeString(string(found[len(found)-1][1]))
 }
 
-// followed is the page to which an answer leads.
+// followed returns the page to which a response redirects.
 func (p *person) followed(a answer) answer {
 	p.t.Helper()
 	a.is(p.t, http.StatusSeeOther)

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// everyPage is each address of the console that is for staff; some of what they
-// name there is not.
+// everyPage is each address of the console that is for staff; some of the named objects do not exist.
 func everyPage() []string {
 	id := uuid.NewString()
 	return []string{
@@ -35,7 +34,7 @@ func TestTheConsoleIsForThoseWhoSignedIn(t *testing.T) {
 				if a.status == http.StatusMethodNotAllowed {
 					continue
 				}
-				if path == "/support/today" && method == http.MethodGet { // what a page reads by itself follows no redirect
+				if path == "/support/today" && method == http.MethodGet { // a page's background request follows no redirect
 					a.is(t, http.StatusUnauthorized)
 					continue
 				}
@@ -125,8 +124,8 @@ func TestASessionEnds(t *testing.T) {
 	other.get("/support").is(t, http.StatusSeeOther)
 }
 
-// TestASignOutEndsTheSessionOfAPageUnderWay: a page that was asked for in another
-// tab, and comes after the sign-out, does not bring the session back.
+// TestASignOutEndsTheSessionOfAPageUnderWay: a page that was requested in another tab, and arrives after the sign-out, does not
+// restore the session.
 func TestASignOutEndsTheSessionOfAPageUnderWay(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)
@@ -147,8 +146,7 @@ func TestASignOutEndsTheSessionOfAPageUnderWay(t *testing.T) {
 	p.get("/support").is(t, http.StatusSeeOther)
 }
 
-// TestASessionThatCantBeWrittenIsToldOnce: what was done stays done, and its page
-// must not deny it.
+// TestASessionThatCantBeWrittenIsToldOnce: a finished command stays done, and its page must not deny it.
 func TestASessionThatCantBeWrittenIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t, leftAlone)
@@ -179,7 +177,7 @@ func TestASessionThatCantBeWrittenIsToldOnce(t *testing.T) {
 	require.NotContains(t, strings.Join(s.deeds(t, "sam"), "\n"), "case 2")
 }
 
-// However much somebody has done in a session, it says what came of the last.
+// After any number of commands in a session, the page shows the result of the last.
 func TestWhatCameOfTheLastFormIsShown(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t, leftAlone)
@@ -256,7 +254,7 @@ func TestEveryPageWithATimeSaysWhichClock(t *testing.T) {
 	id := one[string](t, s.rig, `SELECT discrepancy_id::text FROM discrepancies WHERE attempt_id = $1`, late.ID)
 	event := one[string](t, s.rig, `SELECT event_id::text FROM provider_events WHERE attempt_id = $1 LIMIT 1`, late.ID)
 	p := signedIn(t, s.base, "ada", "admin")
-	p.get("/support/attempts/"+a.ID).is(t, http.StatusOK) // the audit log begins with it, whatever comes first below
+	p.get("/support/attempts/"+a.ID).is(t, http.StatusOK) // the audit log begins with it, whatever the case below is
 	for path, want := range map[string]bool{
 		"/support": true, "/support?q=u1": true, "/support?q=none-of-it": false, "/support/attempts/" + a.ID: true, "/support/orders?id=" + a.OrderID: true,
 		"/support/events/" + event: true, "/support/discrepancies": false, "/support/audit": true, "/support/audit?actor=none": false,

@@ -91,8 +91,8 @@ func TestToday_renewed(t *testing.T) {
 	require.True(t, ends().After(before), "a page that is opened is a use")
 }
 
-// TestToday_inABrowser: what is open stays open, and what has the focus keeps it, when the numbers renew themselves; old numbers are
-// marked. Pictures are kept.
+// TestToday_inABrowser: open details stay open, and the focus stays, when the numbers renew themselves. Old numbers are marked.
+// Pictures are kept.
 func TestToday_inABrowser(t *testing.T) {
 	t.Parallel()
 	b := newTab(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/faults"
 )
 
-// underway is a pay whose answer nobody has seen yet.
+// underway is a pay without a response so far.
 type underway struct {
 	order, key string
 	answer     chan answer
@@ -26,8 +26,8 @@ func (c client) begin(t *testing.T) underway {
 	return u
 }
 
-// point is where a service dies during a pay. It returns once the service is
-// there, with what lets the rest of the world go on.
+// point is a place where a service dies during a pay. It returns once the service is there, with a function that lets the other
+// programs go on.
 type point func(t *testing.T, r *rig, s *service) (underway, func())
 
 // beforeTheProvider has the call on its way. It arrives after all, late.
@@ -52,7 +52,7 @@ func afterTheCharge(t *testing.T, r *rig, s *service) (underway, func()) {
 	return held(t, r, s.customer())
 }
 
-// held is a pay of a caller whose answer is on its way from the provider.
+// held is a pay whose provider's response is on its way.
 func held(t *testing.T, r *rig, c client) (underway, func()) {
 	t.Helper()
 	at := r.hold(t, (*faults.Hold).After)
@@ -81,9 +81,8 @@ func rollback(t *testing.T, tx pgx.Tx) {
 	require.NoError(t, tx.Rollback(t.Context()))
 }
 
-// TestKilledDuringAPay kills the service at each point between its two commits.
-// The reconciler of the next one ends the attempt, and so does the client who
-// sends the same request again, each without the other.
+// TestKilledDuringAPay kills the service at each point between its two commits. The reconciler of the next service ends the
+// attempt, and so does a client that sends the same request again, each without the other.
 func TestKilledDuringAPay(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]point{
@@ -158,8 +157,7 @@ func TestKilledBeforeTheFirstCommit(t *testing.T) {
 	require.Equal(t, int64(1), r.gate.Count(charges))
 }
 
-// TestSealedTokenIsErased: the token of a charge that may not be sent again any more is
-// erased, whatever became of the charge.
+// TestSealedTokenIsErased: the token of a charge that may not be sent again is erased, whatever the result of the charge.
 func TestSealedTokenIsErased(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

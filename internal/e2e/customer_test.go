@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCustomerPaysInFull: a customer's token alone asks for a hold and captures one cent of it.
+// TestCustomerPaysInFull: with a customer's token alone, a client requests a hold and captures one cent of it.
 func TestCustomerPaysInFull(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -35,9 +35,9 @@ const (
 	walkEpisode = 12
 )
 
-// TestCustomerWalk sends whatever a customer can send: each call of the contract with each member, in random order and at
-// orders that the shop has priced, some of which the shop holds money for or has registered attempts of. No order is paid
-// by less than its price; the provider's ledger is the judge.
+// TestCustomerWalk sends all requests that a customer can send: each call of the contract with each member, in random order and
+// for orders that the shop has priced. For some of these orders the shop holds money or has registered attempts. No order is
+// paid by less than its price; the provider's ledger is the judge.
 func TestCustomerWalk(t *testing.T) {
 	t.Parallel()
 	for name, may := range map[string]string{"without_rights": "[]", "with_rights": "[capture_manual, cancel_hold, confirm]"} {
@@ -61,7 +61,7 @@ func TestCustomerWalk(t *testing.T) {
 	}
 }
 
-// walk is what all walkers share.
+// walk is shared by all walkers.
 type walk struct {
 	*rig
 
@@ -93,8 +93,8 @@ type walker struct {
 	t      *testing.T
 	random *rand.Rand
 	user   string
-	// order is the one that is paid now. The others are what the customer knows: ids, keys, tokens of attempts, pages at the
-	// provider, and the results with which these led back.
+	// order is the order to pay now. The other fields are the customer's knowledge: ids, keys, tokens of attempts, pages at the
+	// provider, and the results of these pages.
 	order string
 	price int64
 	// onHold is set once an attempt of the order was seen on hold.
@@ -211,7 +211,7 @@ func (u *walker) send(op *contract.Operation) {
 	}
 }
 
-// known is one of the customer's ids, or at times a made-up one.
+// known returns one of the customer's ids, or at times a made-up one.
 func (u *walker) known(ids []string) string {
 	if len(ids) == 0 || u.random.IntN(30) == 0 {
 		return uuid.NewString()
@@ -219,7 +219,7 @@ func (u *walker) known(ids []string) string {
 	return u.one(ids...)
 }
 
-// learn keeps what an answer names.
+// learn keeps the ids and tokens in a response.
 func (u *walker) learn(a answer) {
 	var of struct {
 		attempt
@@ -309,7 +309,7 @@ func (u *walker) text(s *contract.Schema, field string) string {
 	return "x"
 }
 
-// judge compares each paid order with what the provider has charged for its attempts by then.
+// judge compares each paid order with the provider's charges for its attempts by then.
 func (w *walk) judge(t *testing.T) {
 	t.Helper()
 	statuses := w.statuses(t)
@@ -350,7 +350,7 @@ func (w *walk) statuses(t *testing.T) map[string]string {
 	return of
 }
 
-// report says what the walk covered, and requires that it covered each call and member of the contract.
+// report logs the coverage of the walk, and requires that it covered each call and member of the contract.
 func (w *walk) report(t *testing.T, began time.Time) {
 	t.Helper()
 	steps := 0

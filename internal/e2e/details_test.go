@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatAPayCarriesIsWrittenNowhere: neither the log, nor what support reads, nor the events, nor any table has in
-// clear what an order, a pay and a second step carried.
+// TestWhatAPayCarriesIsWrittenNowhere: the log, the pages of support, the events and the tables do not contain the data of an
+// order, a pay and a second step in clear.
 func TestWhatAPayCarriesIsWrittenNowhere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testport"
 )
 
-// dev is a running `paylatch dev` and what it printed to be pasted.
+// dev is a running `paylatch dev` with its printed commands.
 type dev struct {
 	*process
 	base     string
@@ -48,8 +48,7 @@ func startDev(t *testing.T, dir, listen, sandbox string, more ...string) dev {
 	return d
 }
 
-// TestDevFromNothing does what the welcome says, in an empty directory, and finds
-// it again after a restart.
+// TestDevFromNothing runs the commands of the welcome in an empty directory, and finds their results again after a restart.
 func TestDevFromNothing(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -120,7 +119,7 @@ func awaitEvents(t *testing.T, d dev) {
 	})
 }
 
-// paste runs a line as a person's shell would and returns what it prints.
+// paste runs a line as a person's shell would and returns its output.
 func paste(t *testing.T, line string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), soon)

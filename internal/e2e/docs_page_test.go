@@ -35,14 +35,14 @@ func TestSitePages(t *testing.T) {
 	t.Run("wide", func(t *testing.T) { t.Parallel(); docsWide(newTab(t), s) })
 }
 
-// view keeps a picture of what is seen of a page in a window.
+// view saves a picture of the visible part of a page in a window.
 func (b *tab) view(name string, width, height int64) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(width, height))
 	b.keep(name, chromedp.CaptureScreenshot())
 }
 
-// The language that is chosen at one sample is that of all, and of the next visit. What is copied is the sample.
+// The language that is chosen at one sample applies to all samples, and to the next visit. The copied text is the sample.
 func docsTabs(b *tab, s *demoShop) {
 	b.open(s.base + "/docs#pay")
 	b.until(`document.getElementById("pay-curl")?.getAttribute("aria-selected") === "true"`)

@@ -27,7 +27,7 @@ const (
 	sampleAsked       = "01980d3e-8f44-7a35-94e8-3f2a1b0c9d8e"
 	sampleJob         = "01980d3e-8e33-7f24-a3d7-2e1f0a9b8c7d"
 	sampleNews        = "8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90"
-	// What the provider's page returned is shown as Adyen's; the sandbox has a parameter of its own.
+	// The result of the provider's page is shown in Adyen's form; the sandbox has a parameter of its own.
 	sampleDetails = `{"redirectResult":"eyJ0cmFuc1N0YXR1cyI6IlkifQ=="}`
 )
 
@@ -80,8 +80,8 @@ func curlSamples(t *testing.T) map[string]string {
 	return all
 }
 
-// run runs a sample with ids in place of those of the contract, again while another command is under way on what it names, and
-// requires a status.
+// run runs a sample with ids in place of the contract's ids, and requires a status. It tries again while another command on the
+// same object is under way.
 func (s *sampled) run(id, status string, ids ...string) map[string]any {
 	s.t.Helper()
 	for from, to := range s.ids {

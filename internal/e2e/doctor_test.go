@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// doctor returns what the doctor prints of a configuration of the rig, and its exit code.
+// doctor returns the doctor's output for a configuration of the rig, and its exit code.
 func (r *rig) doctor(provider string) (printed string, code int) {
 	r.t.Helper()
 	return r.doctorOf(binary, provider)
@@ -33,7 +33,7 @@ func (r *rig) doctorOf(program, provider string, environ ...string) (printed str
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// TestDoctor: what the rig lacks of a production is found, and the provider that is not there.
+// TestDoctor: the doctor finds the differences between the rig and a production system, and the missing provider.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

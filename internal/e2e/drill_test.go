@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// archived is a PostgreSQL whose log goes to a folder, segment by segment.
+// archived is a PostgreSQL that archives its WAL in a folder, segment by segment.
 type archived struct {
 	*devpg.Server
 
@@ -69,7 +69,7 @@ func (a *archived) backUp(t *testing.T) (dir string) {
 	return dir
 }
 
-// keepLog waits until what was written so far is in the folder of the log.
+// keepLog waits until the WAL written so far is in the folder.
 func (a *archived) keepLog(t *testing.T, r *rig) {
 	t.Helper()
 	segment := one[string](t, r, "SELECT pg_walfile_name(pg_switch_wal())")
@@ -90,8 +90,9 @@ func (a *archived) restore(t *testing.T, base string) {
 	a.start(t, dir, map[string]string{"restore_command": "cp " + a.wal + "/%f %p"})
 }
 
-// TestBackupAndRestoreDrill is the one of docs/how-to/operate.md: a base backup, the log behind it, and the loss of the disk. What the log has
-// is there again and agrees with itself; what was paid after its last segment is found in the provider's books before anything is paid.
+// TestBackupAndRestoreDrill is the drill of docs/how-to/operate.md: a base backup, the WAL after it, and the loss of the disk.
+// Rows in the archived WAL are restored and agree with each other. Payments after its last segment are found in the provider's
+// books before any new payment.
 func TestBackupAndRestoreDrill(t *testing.T) {
 	t.Parallel()
 	pg := newArchived(t)

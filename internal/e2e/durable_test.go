@@ -25,7 +25,7 @@ func production(dsn string) []string {
 	}
 }
 
-// refuses requires that `serve` ends by itself and says what is off.
+// refuses requires that `serve` ends by itself and names the settings that are off.
 func refuses(t *testing.T, dsn string, off ...string) {
 	t.Helper()
 	p := start(t, t.TempDir(), production(dsn), "serve")

@@ -37,8 +37,8 @@ func (r *rig) naming(t *testing.T, text string) (tables []string) {
 	return tables
 }
 
-// TestErase takes a customer's name from all that the customer paid, beside the running service. What was requested before charges nothing
-// again, refunds nothing again and makes no second order, whoever sends it.
+// TestErase removes a customer's name from all payments of the customer, beside the running service. Requests from before charge
+// nothing again, refund nothing again and make no second order, with any sender.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -103,7 +103,7 @@ func TestErase(t *testing.T) {
 	r.exec(t, "DELETE FROM idempotency_keys WHERE user_id LIKE '%-other'; DELETE FROM key_quotas WHERE user_id LIKE '%-other'")
 	r.verifies(t)
 
-	// By whatever way the requests come again.
+	// The requests come again from each possible sender.
 	for name, c := range map[string]client{"the customer": ann, "the shop for the customer": shop, "the shop for the pseudonym": s.shop(pseudonym)} {
 		for _, o := range []*order{paid, declined} {
 			got := press(c, "/v1/orders/"+o.id+"/pay", `{"payment_method":{"token":"`+o.method+`"}}`, o.pay)
@@ -139,7 +139,7 @@ func TestErase(t *testing.T) {
 	r.verifies(t)
 }
 
-// onlyOf is naming, without what is of the customer whose name begins with the text.
+// onlyOf is naming without the tables of the customer whose name begins with the text.
 func (r *rig) onlyOf(t *testing.T, user string) (tables []string) {
 	t.Helper()
 	r.exec(t, "ALTER TABLE outbox DISABLE TRIGGER ALL; ALTER TABLE attempt_log DISABLE TRIGGER ALL")

@@ -96,12 +96,12 @@ func takesDeliveries(t *testing.T, p program) *shop {
 	return s
 }
 
-// takesEventsInAnyOrder delivers what may happen to an order in each order that there is, all of it twice.
+// takesEventsInAnyOrder delivers the possible events of an order in each possible order, all of them twice.
 func takesEventsInAnyOrder(t *testing.T, p program) {
 	t.Helper()
 	s := takesDeliveries(t, p)
 	for name, tt := range map[string]struct {
-		// first and second are refunds: of how much, of which attempt.
+		// first and second are the amounts of refunds, and their attempts.
 		first, second int
 		of            string
 		taken         int
@@ -134,7 +134,7 @@ func permutations(n int) (all [][]int) {
 	return all
 }
 
-// refusesWhatIsNotGenuine also holds the shop to refusing what is signed and can't be read.
+// refusesWhatIsNotGenuine also requires that the shop refuses events that are signed and can't be read.
 func refusesWhatIsNotGenuine(t *testing.T, p program) {
 	t.Helper()
 	const stranger = "whsec_dGhpcyBpcyB0aGUgc2VjcmV0IG9mIGEgc3RyYW5nZXI="
@@ -165,8 +165,8 @@ func refusesWhatIsNotGenuine(t *testing.T, p program) {
 	require.Empty(t, s.messages(t))
 }
 
-// takesEitherSecret has the shop take what either of its secrets has signed, also beside a signature that it can't verify, and pass over a type
-// that it does not know.
+// takesEitherSecret requires that the shop accepts events signed with either of its secrets, also beside a signature that it
+// can't verify, and ignores an unknown type.
 func takesEitherSecret(t *testing.T, p program) {
 	t.Helper()
 	s, secrets, now := takesDeliveries(t, p), strings.Fields(shopSecrets), time.Now()
@@ -179,7 +179,7 @@ func takesEitherSecret(t *testing.T, p program) {
 	require.Equal(t, 99, s.pieces(t))
 }
 
-// takesNothingWithoutItsDatabase starts a shop whose database is away, and one whose tables are, for a time.
+// takesNothingWithoutItsDatabase starts one shop whose database, and one whose tables, are away for a time.
 func takesNothingWithoutItsDatabase(t *testing.T, p program) {
 	t.Helper()
 	s := takesDeliveries(t, p)

@@ -114,7 +114,7 @@ func (s *shop) listens(t *testing.T) {
 	})
 }
 
-// pieces is what the stock has.
+// pieces returns the number of pieces in stock.
 func (s *shop) pieces(t *testing.T) (n int) {
 	t.Helper()
 	require.NoError(t, s.db.QueryRow(t.Context(), `SELECT pieces FROM stock WHERE sku = 'ticket'`).Scan(&n))

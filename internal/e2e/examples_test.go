@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// purchase is what a customer does with one order, and whether a piece belongs to it in the end.
+// purchase is a customer's actions on one order, and whether a piece belongs to it in the end.
 type purchase struct {
 	// pays are the tokens, one after the other.
 	pays    []string
@@ -98,8 +98,9 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// keepsItsStockByDeliveries has the shop keep its stock by the events of 40 orders, of which some are declined, refunded or cancelled. It is
-// killed twice in the middle of its transactions, each second response to a delivery is lost, and in the end all events come again.
+// keepsItsStockByDeliveries makes the shop keep its stock by the events of 40 orders; some of them are declined, refunded or
+// cancelled. The shop is killed twice in the middle of its transactions, each second response to a delivery is lost, and in the
+// end all events come again.
 func keepsItsStockByDeliveries(t *testing.T, p program) {
 	t.Helper()
 	r, s := newRig(t), newShop(t, p)

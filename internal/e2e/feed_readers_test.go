@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadersOfTheFeedAreCounted has a worker read the two events of a payment, one by one: what it has acted on is what it asks to go
-// on from.
+// TestReadersOfTheFeedAreCounted makes a worker read the two events of a payment, one by one. The worker has acted on the events
+// before the cursor of its next request.
 func TestReadersOfTheFeedAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -34,7 +34,7 @@ func TestForgottenInEveryMember(t *testing.T) {
 	s := r.serve("PAYLATCH_DATABASE_URL=" + r.servingRole(t))
 	ann := "ann" + strings.ReplaceAll(uuid.NewString(), "-", "")[:9]
 	shop := s.shop(ann)
-	// What is a name of something, and a reason, is told apart from all else.
+	// Names of objects, and reasons, are marked differently from all other texts.
 	marks := strings.NewReplacer("ANN", ann, "ORDER", "order-of-"+ann[3:], "REF", "ref-of-"+ann[3:], "REASON", "reason-of-"+ann[3:])
 	press := func(path, body string) answer {
 		t.Helper()

@@ -11,9 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/faults"
 )
 
-// TestFrozenDuringAPay freezes a service between its two commits until its lease
-// is over and another has taken the attempt over and ended it. What the first
-// does when it thaws charges nobody and moves nothing.
+// TestFrozenDuringAPay freezes a service between its two commits until its lease is over and another service has taken the
+// attempt over and ended it. When the first service thaws, it charges no customer and changes no state.
 func TestFrozenDuringAPay(t *testing.T) {
 	t.Parallel()
 	lease := []string{"PAYLATCH_IDEMPOTENCY_LEASE=5s", "PAYLATCH_PROVIDER_TIMEOUT=4s"}
@@ -33,7 +32,7 @@ func TestFrozenDuringAPay(t *testing.T) {
 				first = r.serve(append(lease, "PAYLATCH_RECONCILE_EVERY=1h")...)
 				u, goOn = at(t, r, first)
 			} else {
-				// Who begins TLS with what is frozen waits with the first byte of its request.
+				// A client that begins TLS with a frozen server waits before the first byte of its request.
 				way := faults.NewTCP(t, "tcp", strings.TrimPrefix(r.sandbox, "http://"))
 				way.Freeze()
 				first = r.serveAt("https://"+way.Address(), append(lease, "PAYLATCH_RECONCILE_EVERY=1h")...)

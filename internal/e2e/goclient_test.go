@@ -31,7 +31,7 @@ func lossy(t *testing.T, base string) (address string, lost *atomic.Int32) {
 	}).URL, lost
 }
 
-// A shop's backend that uses the Go client is charged once, whatever of the responses is lost.
+// A shop's backend with the Go client charges once, whichever responses are lost.
 func TestGoClient(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -30,13 +30,13 @@ type party struct {
 
 	kind    string
 	account kindAccount
-	// methods are what is paid with, as the body of a press has it, by tokens.
+	// methods are the payment methods, as the body of a press has them, by tokens.
 	methods map[string]string
 	// holds is set where money can be held and captured later.
 	holds bool
-	// ends is set where a charge whose outcome is unknown is sent again, unless a cancel was requested.
+	// ends is set if a charge with an unknown outcome is sent again, unless a cancel was requested.
 	ends bool
-	// command names what moves money; empty for anything else.
+	// command returns the name of a request that moves money; empty for any other request.
 	command func(*faults.Request) string
 	// commands are all of those names.
 	commands []string
@@ -174,7 +174,7 @@ func gridGoCardless() *party {
 	}
 }
 
-// misbehaviour is what becomes of a command at a provider.
+// misbehaviour is a provider's misbehaviour on a command.
 type misbehaviour struct {
 	name  string
 	fault faults.Fault

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cells are each way to pay with each second press, and nothing, a cancel, or a refund beside it; of what is held a capture
-// in place of the refund.
+// cells are each way to pay with each second press, and with nothing, a cancel, or a refund beside it. Held payments have a
+// capture in place of the refund.
 func (p *party) cells(w wave) []cell {
 	var all []cell
 	for token := range p.methods {
@@ -88,7 +88,7 @@ func TestTheGridAtGateways(t *testing.T) {
 			g.base.Store(&base)
 			lives.Go(func() { g.lives(ctx) })
 			s := g.plays(t, g.up(), []wave{{onTheWay, false, false}, {lost, false, true}, {onTheBack, false, false}, {onTheBack, true, true}}, p.cells)
-			g.away.Store(true) // so that what is to be cancelled can be
+			g.away.Store(true) // so that the payments of the next wave can be cancelled
 			g.plays(t, s, []wave{{nowhere, false, false}}, p.cancels)
 			g.away.Store(false)
 			g.completes(t)

@@ -21,8 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cell is one combination: what is paid with, what the customer does beside it,
-// and what is done to the attempt.
+// cell is one combination: the payment method, the customer's other actions, and the command on the attempt.
 type cell struct {
 	token, capture, press, command string
 	order                          string
@@ -78,8 +77,8 @@ type grid struct {
 	turnstile *turnstile
 	base      atomic.Pointer[string]
 	cells     []cell
-	// account is the one that is paid by; body is what a press sends, and second the token of a second press. By the shop's backend,
-	// or else by the customer.
+	// account is the account of the pay. body is the body of a press, and second the token of a second press. The shop's backend
+	// sends the press, or else the customer.
 	account   map[string]any
 	body      func(token, capture string) string
 	second    string
@@ -137,7 +136,7 @@ func breathe(ctx context.Context, d time.Duration) {
 	<-pause.Done()
 }
 
-// run is what a customer, their second tab and the merchant do with one order.
+// run does the actions of a customer, their second tab and the merchant on one order.
 func (g *grid) run(ctx context.Context, c cell) {
 	a := g.press(ctx, true, func(ctx context.Context, u client) answer { return u.createOrder(ctx, c.order, "order-"+c.order) })
 	if a.status != http.StatusCreated {
@@ -227,7 +226,7 @@ func (g *grid) die(ctx context.Context, w wave, s *service) *service {
 		breathe(ctx, 1800*time.Millisecond) // its leases end, others take over
 		g.turnstile.letGo()
 		frozen.signal(syscall.SIGCONT)
-		breathe(ctx, 300*time.Millisecond) // what it does now it must not do
+		breathe(ctx, 300*time.Millisecond) // a wrong action would happen within this time
 		frozen.kill()
 	}
 	return s
@@ -268,12 +267,11 @@ func (g *grid) plays(t *testing.T, s *service, waves []wave, cells func(wave) []
 	return s
 }
 
-// patience is more than the schedule's step that the oldest attempts have reached,
-// 72 s, and than the sandbox's wait before it sends a webhook again: what the last
-// wave made one of them lose comes after that.
+// patience is longer than the schedule's step that the oldest attempts have reached, 72 s, and than the sandbox's wait before it
+// sends a webhook again. A webhook that the last wave lost comes after that.
 const patience = 2 * time.Minute
 
-// ends waits until every attempt and refund is final, or somebody is asked.
+// ends waits until every attempt and refund is final, or has a discrepancy.
 func (g *grid) ends(t *testing.T) {
 	t.Helper()
 	g.inTheEnd(t, func() []string {
@@ -306,7 +304,7 @@ func (g *grid) inTheEnd(t *testing.T, wrong func() []string) {
 	t.Fatal(strings.Join(last, "\n"))
 }
 
-// balance is what the provider's ledger says of one attempt.
+// balance is the provider's ledger of one attempt.
 type balance struct{ charges, taken, back int64 }
 
 func (g *grid) balances(t *testing.T) map[string]balance {
@@ -325,7 +323,7 @@ func (g *grid) balances(t *testing.T) map[string]balance {
 	return all
 }
 
-// outcome is what the database says of one attempt.
+// outcome is the database's state of one attempt.
 type outcome struct {
 	Order         string `json:"order"`
 	ID            string `json:"id"`
@@ -345,8 +343,7 @@ func (g *grid) outcomes(t *testing.T) []outcome {
 	return all
 }
 
-// agrees holds the provider's ledger against the database. What the provider does
-// last is told by a webhook, which may still be on its way.
+// agrees compares the provider's ledger with the database. The webhook of the provider's last action may still be on its way.
 func (g *grid) agrees(t *testing.T) {
 	t.Helper()
 	g.inTheEnd(t, func() []string { return g.disagreements(t) })

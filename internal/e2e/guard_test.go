@@ -10,8 +10,8 @@ import (
 	"github.com/paylatch/paylatch/internal/faults"
 )
 
-// TestAProviderThatFailsIsSpared: after some failures new payments are told at
-// once that nothing was sent, and whoever calls next finds out when it is over.
+// TestAProviderThatFailsIsSpared: after some failures new payments get at once the response that nothing was sent, and the next
+// call finds out when the provider is back.
 func TestAProviderThatFailsIsSpared(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -40,7 +40,7 @@ func TestAProviderThatFailsIsSpared(t *testing.T) {
 	r.gate.Mend()
 	require.Equal(t, "succeeded", c.settled(t, first.ID).Status)
 	eventually(t, "a closed breaker", func() bool {
-		// A webhook may have settled the first, and then nobody has to ask.
+		// A webhook may have settled the first payment; then no lookup is needed.
 		c.pay(t.Context(), c.order(t), unique("pay"), "tok_success")
 		return state("0")()
 	})

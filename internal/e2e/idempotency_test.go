@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/faults"
 )
 
-// result requires what the headers say of how a request was answered.
+// result requires the result in the response's headers.
 func (a answer) result(t *testing.T, want string) {
 	t.Helper()
 	require.Equal(t, want, a.header.Get("Idempotency-Result"), "%s", a.text)
@@ -55,8 +55,8 @@ func (c client) createAgain(t *testing.T, body string, headers ...string) answer
 	return c.send(t.Context(), http.MethodPost, "/v1/orders", body, append([]string{"Idempotency-Key: order-A-1"}, headers...)...)
 }
 
-// TestAReplayedPayShowsTheAttemptAsItIs with the first status code, also when the
-// key has been purged: the request is known for ever.
+// TestAReplayedPayShowsTheAttemptAsItIs: it has the first status code, even after a purge of the key, since the request is
+// stored for ever.
 func TestAReplayedPayShowsTheAttemptAsItIs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -147,7 +147,7 @@ func TestRefusalsThatDoNotUseUpTheKey(t *testing.T) {
 	created.is(t, http.StatusCreated)
 	created.result(t, "created")
 
-	// Of a pay what time will lift does not count either.
+	// A pay that is refused for a temporary reason does not count either.
 	for _, body := range []string{
 		`{"payment_method":{"token":"tok_success"},"amount":1998}`,
 		`{"payment_method":{"token":"tok_success"},"currency":"USD"}`,
@@ -171,7 +171,7 @@ func TestRefusalsThatDoNotUseUpTheKey(t *testing.T) {
 	paid.result(t, "created")
 }
 
-// TestWhileTheFirstStillRuns: a copy waits, and then is told what is known.
+// TestWhileTheFirstStillRuns: a copy waits, and then gets the state so far.
 func TestWhileTheFirstStillRuns(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

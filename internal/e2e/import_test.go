@@ -68,7 +68,7 @@ type importing struct {
 	dir, file, config string
 	// limit is how long one process may take.
 	limit time.Duration
-	// peaks are what the processes had of memory at most, in MiB.
+	// peaks are the peak memory of the processes, in MiB.
 	peaks []int64
 }
 

@@ -17,8 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testport"
 )
 
-// printed is a block of commands of a page of the manual, and what their output
-// must contain.
+// printed is a block of commands of a page of the manual, and the required texts of their output.
 type printed struct {
 	commands string
 	wants    []string
@@ -44,8 +43,7 @@ func printedIn(t *testing.T, page string) []printed {
 	return blocks
 }
 
-// TestIntegrateAsPrinted runs what docs/how-to/integrate.md prints, as printed but for
-// the addresses.
+// TestIntegrateAsPrinted runs the commands of docs/how-to/integrate.md, as printed but for the addresses.
 func TestIntegrateAsPrinted(t *testing.T) {
 	t.Parallel()
 	asPrinted(t, "../../docs/how-to/integrate.md", 8)

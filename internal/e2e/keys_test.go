@@ -14,8 +14,8 @@ const (
 	keyTwo = "{id: k2, key: dHdvdHdvdHdvdHdvdHdvdHdvdHdvdHdvdHdvdHdvdHc=}"
 )
 
-// TestEncryptionKeysRotation: a pay whose call was lost is sent again by a process that
-// encrypts with another key, and who polls goes on polling.
+// TestEncryptionKeysRotation: a pay whose call was lost is sent again by a process that encrypts with another key, and a polling
+// client goes on polling.
 func TestEncryptionKeysRotation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

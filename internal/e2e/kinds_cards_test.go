@@ -7,7 +7,7 @@ func capturedOnce(rest ...string) []string {
 	return append([]string{"authorization 1999", "capture 1999"}, rest...)
 }
 
-// cardLives are those of providers whose signed webhooks tell all by themselves.
+// cardLives are the lives of providers whose signed webhooks contain the whole state.
 func cardLives() []life {
 	return []life{
 		stripeLife(), stripeCheckoutLife(), adyenLife(), checkoutLife(), squareLife(), razorpayLife(), braintreeLife(),
@@ -53,7 +53,7 @@ func stripeLife() life {
 	}
 }
 
-// stripeCheckoutLife begins on Stripe's page, whose session has the metadata and the payment intent not.
+// stripeCheckoutLife begins on Stripe's page. The metadata is on the session and not on the payment intent.
 func stripeCheckoutLife() life {
 	return life{
 		name: "stripe: a Checkout session", moved: []string{"capture 1999", "refund 1999"},
@@ -163,8 +163,8 @@ func razorpayLife() life {
 	}
 }
 
-// braintreeLife is of a local payment, the only kind of which there is a notice of a hold. Notifications are XML: the
-// elements are those that the official library's samples have.
+// braintreeLife is of a local payment, the only kind with a notice of a hold. Notifications are XML, with the elements of the
+// official library's samples.
 func braintreeLife() life {
 	notice := func(at int, kind, subject, then string) telling {
 		return telling{then: then, body: fmt.Sprintf(`<notification><timestamp type="datetime">2026-01-01T00:00:0%dZ</timestamp><kind>%s</kind><subject>%s</subject></notification>`, at, kind, subject)}

@@ -11,8 +11,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// TestACheckoutIsPaidByItsOrder: a pay at Lemon Squeezy makes a checkout, of which only the webhooks of its orders show that
-// it was paid. The order is refunded, and a second one by the same link is money that is to be given back.
+// TestACheckoutIsPaidByItsOrder: a pay at Lemon Squeezy makes a checkout. Only the webhooks of its orders show that it was paid.
+// The order is refunded, and the money of a second order by the same link is to be refunded.
 func TestACheckoutIsPaidByItsOrder(t *testing.T) {
 	t.Parallel()
 	r := newKindsRig(t)

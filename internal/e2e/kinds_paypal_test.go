@@ -33,11 +33,11 @@ const (
 	paypalSigns   = "messageverificationcerts.sandbox.paypal.com"
 )
 
-// paypalSigner is PayPal's side: its key, the certificate of it at an address of PayPal's, to which a proxy leads, and
-// the authority that issued it.
+// paypalSigner is PayPal's side: its key, the key's certificate at an address of PayPal's, to which a proxy leads, and the
+// authority that issued the certificate.
 type paypalSigner struct {
 	key *rsa.PrivateKey
-	// roots is a PEM file, environ is what has the service find the certificate.
+	// roots is a PEM file. environ makes the service find the certificate.
 	roots   string
 	environ []string
 }

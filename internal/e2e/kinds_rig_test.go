@@ -154,7 +154,7 @@ func signerOf(t *testing.T, kind string, a kindAccount) func(*webhooks.Delivery)
 	}
 }
 
-// providersAPI answers requests as the lives have it, by their lines. What no life expects is noted.
+// providersAPI answers requests by the lines of the lives. It records requests that no life expects.
 type providersAPI struct {
 	*httptest.Server
 
@@ -187,7 +187,7 @@ func (p *providersAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	line := r.Method + " " + r.URL.Path
 	p.mu.Lock()
 	answer, known := p.said[line]
-	if !known { // what a form or an object names, not the address
+	if !known { // a name in a form or an object, not in the address
 		answer, known = p.said[line+" "+named(string(sent))]
 	}
 	if !known {
@@ -306,7 +306,7 @@ func formSample(t *testing.T, name, raw string) map[string]any {
 	return fields
 }
 
-// merged is a sample with what is set: objects member by member, lists item by item.
+// merged is a sample with some values replaced: objects member by member, lists item by item.
 func merged(sample, set any) any {
 	switch s := set.(type) {
 	case map[string]any:

@@ -7,7 +7,7 @@ func russianLives() []life {
 	return []life{yookassaLife(), cloudpaymentsLife(), tbankLife(), tbankPartLife(), robokassaLife()}
 }
 
-// yookassaLife is told by notices that nobody signs: the object is read back.
+// yookassaLife has unsigned notices, so the object is read back.
 func yookassaLife() life {
 	payment := func(status string) string {
 		return `{"id":"pay-$n","status":"` + status + `","paid":true,"amount":{"value":"19.99","currency":"RUB"},"metadata":$metadata,"test":true}`
@@ -57,7 +57,7 @@ func cloudpaymentsLife() life {
 	}
 }
 
-// tbankNotice is a notification of T-Bank's; the bank's answer, where it is asked, is the same.
+// tbankNotice is a notification of T-Bank's; the bank's response to a lookup, if there is one, is the same.
 func tbankNotice(sample, status, then string, asked bool) telling {
 	d := telling{
 		sample: "tbank/" + sample + ".json", then: then,
@@ -80,8 +80,8 @@ func tbankLife() life {
 	}
 }
 
-// tbankPartLife ends with a refund of which neither the notice nor the bank's answer has the amount. The same notice
-// again may be that of another part: each is for a person.
+// tbankPartLife ends with a refund whose amount is neither in the notice nor in the bank's response. The same notice again may
+// be the notice of another part, so each opens a discrepancy.
 func tbankPartLife() life {
 	return life{
 		name: "tbank: a part is refunded", currency: "RUB", ack: "OK", moved: []string{"capture 1999"}, open: []string{"needs_review", "needs_review"},

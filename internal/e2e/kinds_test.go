@@ -19,17 +19,17 @@ import (
 	"github.com/paylatch/paylatch/webhooks/all"
 )
 
-// life is a payment that the shop begins by its own calls at a provider, as the provider's webhooks tell it: to its
-// capture, and on to what is refunded, charged back, or both.
+// life is a payment that the shop begins by its own calls at a provider, as the provider's webhooks report it: to its capture,
+// and on to a refund, a chargeback, or both.
 //
-// In all texts $n is the number that makes the provider's ids unique, $text and $metadata are what paylatch gave out
-// for the payment, $query the metadata as a query, and $mark the id in it.
+// In all texts $n is the number that makes the provider's ids unique. $text and $metadata are the reference of the payment from
+// paylatch, $query is the metadata as a query, and $mark the id in it.
 type life struct {
-	// name is the kind's, with what sets the life apart from others of the kind.
+	// name is the kind's name, with a suffix that distinguishes lives of the same kind.
 	name string
 	// currency is EUR if empty.
 	currency string
-	// captures says that the money is on hold first.
+	// captures is set if the money is on hold first.
 	captures bool
 	// ack is the body that the provider takes for "received".
 	ack string
@@ -38,24 +38,24 @@ type life struct {
 	tells []telling
 	// moved are the movements at the end, open the discrepancies.
 	moved, open []string
-	// ordered is set where the last two deliveries say nothing of their own: each has the provider asked how the payment
-	// stands, so that there is no other order of them.
+	// ordered is set if the last two deliveries contain no state of their own. Each causes a lookup of the payment, so their
+	// order does not matter.
 	ordered bool
-	// nameless is set where the first delivery has no mark of ours: the provider is asked whose payment it is about.
+	// nameless is set if the first delivery has no mark of paylatch. A lookup at the provider then finds the payment.
 	nameless bool
 }
 
 // telling is one delivery.
 type telling struct {
-	// sample is the provider's documented body, of which the members of body replace those of the same names.
+	// sample is the provider's documented body. The members of body replace its members of the same names.
 	sample string
 	// topic is the last segment of the address, where a provider has one address a topic; query is that of the address.
 	topic, query string
 	body         string
 	// answers are those of the provider's API from now on, by the request's line.
 	answers map[string]string
-	// then is how the attempt stands after the delivery: its stage while it is pending, else its status, and what was
-	// captured, refunded and charged back.
+	// then is the attempt's state after the delivery: its stage while it is pending, else its status, and the captured, refunded
+	// and charged back amounts.
 	then string
 }
 
@@ -70,9 +70,9 @@ func lives() []life {
 	return slices.Concat(cardLives(), walletLives(), russianLives(), resellerLives())
 }
 
-// TestEveryKindFromFirstWebhookToRefund takes a payment that begins elsewhere through the life of each kind: registered
-// over HTTP, told by deliveries that bear its provider's own signature, each of which comes twice; and once more with
-// the last two of them in the other order.
+// TestEveryKindFromFirstWebhookToRefund takes a payment that begins elsewhere through the life of each kind. It is registered
+// over HTTP and reported by deliveries with its provider's own signature, each twice; and once more with the last two deliveries
+// in the other order.
 func TestEveryKindFromFirstWebhookToRefund(t *testing.T) { //nolint:tparallel // the group of lives ends with the last of them
 	t.Parallel()
 	r := newKindsRig(t)

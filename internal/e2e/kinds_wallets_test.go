@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// walletLives are those of providers of whose webhooks only what the provider then answers counts.
+// walletLives are the lives of providers whose webhooks only cause a lookup.
 func walletLives() []life {
 	return []life{mollieLife(), paypalLife(), gocardlessLife(), gocardlessChargebackLife(), gocardlessFailedLife(), gopayLife(), comgateLife()}
 }
 
-// mollieLife is told by classic notices, which are not signed, and of its refund by a signed event.
+// mollieLife has classic notices, which are not signed, and a signed event for its refund.
 func mollieLife() life {
 	payment := func(status, rest string) map[string]string {
 		return map[string]string{"GET /v2/payments/tr_$n": `{"resource":"payment","id":"tr_$n","mode":"test","status":"` + status + `","amount":{"value":"19.99","currency":"EUR"},"metadata":$metadata` + rest + `}`}
@@ -125,8 +125,8 @@ func gocardlessChargebackLife() life {
 	}
 }
 
-// gocardlessFailedLife fails for good, which its event tells and its status leaves open. The attempt was begun elsewhere: it waits
-// for another payment until it expires.
+// gocardlessFailedLife fails for good. Its event reports this, and its status does not. The attempt was begun elsewhere, so it
+// waits for another payment until it expires.
 func gocardlessFailedLife() life {
 	failed := gocardlessPayment("2", "failed", "failed", "awaiting_customer 0 0 0")
 	failed.answers["GET /payments/PM$n"] = strings.Replace(failed.answers["GET /payments/PM$n"], `"retry_if_possible":false`, `"retry_if_possible":true`, 1)
@@ -136,7 +136,7 @@ func gocardlessFailedLife() life {
 	}
 }
 
-// gopayLife is told by notices with an id and nothing else, at the address that the shop gave GoPay.
+// gopayLife has notices with only an id, at the address that the shop gave GoPay.
 func gopayLife() life {
 	notice := func(state, refunds, then string) telling {
 		d := telling{

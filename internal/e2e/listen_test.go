@@ -14,8 +14,8 @@ import (
 	goclient "github.com/paylatch/paylatch/client"
 )
 
-// TestListen forwards events to a program on this machine as an endpoint gets them: signed, oldest first, and not what
-// happened before.
+// TestListen forwards events to a program on this machine as an endpoint gets them: signed, oldest first, and without events
+// from before its start.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	const signedWith = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

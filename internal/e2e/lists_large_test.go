@@ -64,7 +64,7 @@ func TestListsOfManyRowsBesidePays(t *testing.T) {
 	t.Logf("%d lists: %v, the slowest took %s (%s); %d pays beside them, the slowest took %s", len(lists), l.answers, l.slowest, l.which, pays, slowest)
 }
 
-// listings are what became of lists.
+// listings are the results of list requests.
 type listings struct {
 	mu      sync.Mutex
 	answers map[string]int

@@ -14,8 +14,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// load is many callers who pay, pay twice at once, and send webhooks, for as long
-// as the test lets them, and who remember what they were told.
+// load is many callers that pay, pay twice at once, and send webhooks, until the test stops them, and that remember the
+// responses.
 type load struct {
 	service *service
 	partner webhooks.Signer
@@ -29,13 +29,13 @@ type load struct {
 	mu sync.Mutex
 	// pays are the intents: the order of each key.
 	pays map[string]string
-	// paid are the attempts that were told, by key.
+	// paid are the attempts of the responses, by key.
 	paid map[string]string
 	// sent and heard are webhooks, by whether they were acknowledged.
 	sent, heard []string
-	// told are the kinds of answers that came, by request id.
+	// told are the kinds of responses, by request id.
 	told map[string]answer
-	// seen counts answers by what was asked for and the status.
+	// seen counts responses by the kind of request and the status.
 	seen map[string]int
 }
 
@@ -59,7 +59,7 @@ func (l *load) run(t *testing.T, callers int) {
 	}
 }
 
-// stop lets each caller end what it is about.
+// stop lets each caller finish its current action.
 func (l *load) stop() {
 	l.cease()
 	l.all.Wait()
@@ -97,7 +97,7 @@ func (l *load) shop(ctx context.Context, user string) {
 	}
 }
 
-// notify sends webhooks about payments that nobody knows: they must be kept.
+// notify sends webhooks about unknown payments: they must be kept.
 func (l *load) notify(ctx context.Context) {
 	work := context.WithoutCancel(ctx)
 	for ctx.Err() == nil {
@@ -142,15 +142,14 @@ func (l *load) counts() (answers int) {
 	return answers
 }
 
-// intents returns how many pays were sent and have come to an end, whatever that was.
+// intents returns how many pays were sent and have ended, with any result.
 func (l *load) intents() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.pays)
 }
 
-// kept requires that each caller got an answer or was sent away for a while, and that what was answered or acknowledged is so
-// afterwards.
+// kept requires that each caller got a response or a 503, and that answered and acknowledged work is in the database afterwards.
 func (l *load) kept(t *testing.T, r *rig) {
 	t.Helper()
 	for kind := range l.seen {

@@ -93,7 +93,7 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestNeverStaysPending: asking does not end what the provider has not ended.
+// TestNeverStaysPending: a check does not end an attempt that the provider has not ended.
 func TestNeverStaysPending(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -116,8 +116,7 @@ func TestNeverStaysPending(t *testing.T) {
 	r.told(t, end)
 }
 
-// TestLateSuccess: money that comes after a failure changes no status, is told
-// to people, and stands in the way of a second charge.
+// TestLateSuccess: money that comes after a failure changes no status, opens a discrepancy, and prevents a second charge.
 func TestLateSuccess(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -135,7 +134,7 @@ func TestLateSuccess(t *testing.T) {
 	r.told(t, end)
 }
 
-// TestWrongAmount: more than the amount pays the order, and a person is told of the rest.
+// TestWrongAmount: more than the amount pays the order, and a discrepancy reports the rest.
 func TestWrongAmount(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -25,8 +25,8 @@ func (p *process) peakMemory() (bytes int64) {
 	return 0
 }
 
-// ends waits until a process has ended well, which may take long, and returns its peak memory in
-// bytes, of which the last moments may be missing.
+// ends waits until a process has ended with success, which may take long, and returns its peak memory in bytes. The last moments
+// may be missing in it.
 func (p *process) ends(t *testing.T, limit time.Duration) (peak int64) {
 	t.Helper()
 	look, late := time.NewTicker(20*time.Millisecond), time.NewTimer(limit)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mailbox is a mail server that keeps the texts of what it takes.
+// mailbox is a mail server that keeps the texts of accepted mails.
 type mailbox chan string
 
 func (m mailbox) NewSession(*smtp.Conn) (smtp.Session, error) { return m, nil }

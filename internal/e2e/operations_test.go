@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOperationsListen: who can reach the API does not reach what is the operator's.
+// TestOperationsListen: a client of the API can't reach the operator's addresses.
 func TestOperationsListen(t *testing.T) {
 	t.Parallel()
 	s := newRig(t).serve("PAYLATCH_OPERATIONS_LISTEN=127.0.0.1:0")

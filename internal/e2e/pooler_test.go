@@ -98,7 +98,7 @@ func (p *pooler) begin() {
 	})
 }
 
-// ends returns what a service that does not start prints.
+// ends returns the output of a service that does not start.
 func (r *rig) ends(environ ...string) string {
 	r.t.Helper()
 	p := start(r.t, r.t.TempDir(), append([]string{
@@ -154,7 +154,7 @@ func TestPooler(t *testing.T) {
 	}
 }
 
-// wakes pays at one service, and requires that who waits at the other one hears of it.
+// wakes pays at one service, and requires that a waiter at the other service is woken.
 func wakes(t *testing.T, here, there *service) {
 	t.Helper()
 	c := here.customer()

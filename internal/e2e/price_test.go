@@ -14,9 +14,8 @@ func (s *service) shop(user string) client {
 	return client{base: s.base, token: token("shop", "service"), user: user}
 }
 
-// TestPriceIsTheBackends: whoever creates an order sets its price, and whoever
-// chooses the account decides where the money goes. Neither is the customer, unless
-// the configuration says so.
+// TestPriceIsTheBackends: the creator of an order sets its price, and the choice of the account decides where the money goes.
+// The customer may do neither, unless the configuration allows it.
 func TestPriceIsTheBackends(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

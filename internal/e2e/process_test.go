@@ -17,16 +17,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// soon is how long a test waits for what must happen.
+// soon is how long a test waits for a required event.
 const soon = 90 * time.Second
 
-// eventually looks often: what is waited for is mostly there already.
+// eventually checks a condition often, since it mostly holds already.
 func eventually(t *testing.T, what string, met func() bool) {
 	t.Helper()
 	require.Eventually(t, met, soon, 10*time.Millisecond, what)
 }
 
-// within waits for what comes through a channel, or its end.
+// within waits for a value from a channel, or its end.
 func within[T any](t *testing.T, what string, from <-chan T) T {
 	t.Helper()
 	limit := time.NewTimer(soon)
@@ -40,7 +40,7 @@ func within[T any](t *testing.T, what string, from <-chan T) T {
 	}
 }
 
-// journal is what a process prints.
+// journal is the output of a process.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -136,7 +136,7 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// stop asks the process to end and returns its exit code and how long it took.
+// stop sends a signal to the process and returns its exit code and the time until its end.
 func (p *process) stop(t *testing.T, s syscall.Signal) (code int, took time.Duration) {
 	t.Helper()
 	began := time.Now()

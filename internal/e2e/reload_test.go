@@ -22,7 +22,7 @@ const (
 	notReadAgain  = "the configuration was not read again: it has mistakes. The accounts stay as they are"
 )
 
-// reload has the service read its configuration again with some texts in it replaced, and waits for what it logs of that.
+// reload makes the service read its configuration again with some texts in it replaced, and waits for its log line.
 func (s *service) reload(t *testing.T, logs string, replaced ...string) {
 	t.Helper()
 	file := s.cmd.Args[slices.Index(s.cmd.Args, "--config")+1]
@@ -106,7 +106,7 @@ func paidBySecond(t *testing.T, s *service) <-chan answer {
 	return got
 }
 
-// TestPausedAccount pauses the pays of an account, then its webhooks. What was begun goes on, and nothing is lost.
+// TestPausedAccount pauses the pays of an account, then its webhooks. Payments that have begun go on, and nothing is lost.
 func TestPausedAccount(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

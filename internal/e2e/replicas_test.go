@@ -30,7 +30,7 @@ func TestReplicas(t *testing.T) {
 	frozen.signal(syscall.SIGSTOP)
 	dies.kill()
 	worker.kill()
-	// What the others began is taken over meanwhile: a lease is two seconds.
+	// The remaining processes take over the others' work meanwhile: a lease is two seconds.
 	begun := one[int](t, r, `SELECT count(*) FROM payment_attempts WHERE status = 'pending'`)
 	t.Logf("%d attempts were under way", begun)
 	eventually(t, "an end of what the others began", func() bool {
@@ -53,7 +53,7 @@ func TestReplicas(t *testing.T) {
 	require.Zero(t, code)
 }
 
-// TestRoles: one process serves and leaves what is due, the other does that and serves no API.
+// TestRoles: one process serves the API and does no due work; the other does the due work and serves no API.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -54,9 +54,9 @@ func (c client) refundFive(ctx context.Context, attempt string) answer {
 		"Idempotency-Key: "+unique("refund"))
 }
 
-// TestRestoredDatabaseChargesNoOrderTwice puts yesterday's backup in the place of the database, under the process that goes on and
-// before one that starts anew. What was paid since the backup is forgotten; customers and the shop go on pressing. No order is charged
-// twice, and no refund is made twice; what was forgotten is there again.
+// TestRestoredDatabaseChargesNoOrderTwice puts yesterday's backup in the place of the database, under the process that goes on
+// and before a process that starts anew. Payments since the backup are lost in it; customers and the shop go on pressing. No
+// order is charged twice, no refund is made twice, and the lost payments are found again.
 func TestRestoredDatabaseChargesNoOrderTwice(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]bool{"the process goes on": false, "the process starts anew": true} {

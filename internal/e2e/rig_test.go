@@ -68,7 +68,7 @@ func newRigOn(t *testing.T, dsn string) *rig {
 	return newRigOf(t, dsn, "sandbox")
 }
 
-// newRigOf is newRigOn whose sandbox delivers to another account.
+// newRigOf is newRigOn with a sandbox that delivers to another account.
 func newRigOf(t *testing.T, dsn, account string) *rig {
 	t.Helper()
 	r := &rig{t: t, dsn: dsn, hooks: newRelay(t)}
@@ -127,7 +127,7 @@ func (r *rig) serveRole(role string, environ ...string) *service {
 
 func (s *service) as(token string) client { return client{base: s.base, token: token} }
 
-// bluntly is as, for those who want to see every refusal.
+// bluntly is as, without the repetition of refused requests.
 func (s *service) bluntly(token string) client {
 	return client{base: s.base, token: token, blunt: true}
 }
@@ -144,7 +144,7 @@ type movement struct {
 	Currency       string `json:"currency"`
 }
 
-// ledger returns what was moved for a payment attempt.
+// ledger returns the provider's movements of a payment attempt.
 func (r *rig) ledger(t *testing.T, attempt string) []movement {
 	t.Helper()
 	var of []movement
@@ -208,8 +208,7 @@ func (c client) settled(t *testing.T, id string) attempt {
 	return c.read(t.Context(), id).attempt(t, http.StatusOK)
 }
 
-// told requires that the log of an attempt has no gap, moves forward, and that
-// its end was told once.
+// told requires that the log of an attempt has no gap, moves forward, and that one event reported its end.
 func (r *rig) told(t *testing.T, a attempt) {
 	t.Helper()
 	versions := column[int](t, r, `SELECT version FROM attempt_transitions WHERE attempt_id = $1 ORDER BY version`, a.ID)

@@ -72,7 +72,7 @@ func TestSchemasOfOneDatabase(t *testing.T) {
 	require.NotContains(t, services[0].stderr.String(), `"level":"error"`)
 }
 
-// movedUnderLoad has Citus move the cell to another worker, by what an operator runs, while it serves.
+// movedUnderLoad makes Citus move the cell to another worker while it serves, with the commands of an operator.
 //
 //nolint:thelper // it is a test
 func movedUnderLoad(t *testing.T) {

@@ -93,7 +93,7 @@ func cutOff(b *tab, s *demoShop) {
 	b.shows("checking", "The network is gone")
 }
 
-// nothingInline: what a page of the shop may run comes from files.
+// nothingInline: all scripts and styles of a page of the shop come from files.
 func nothingInline(b *tab, s *demoShop) {
 	t := b.t
 	a := client{base: s.base}.send(t.Context(), "GET", "/demo", "")

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestShopIsKilled: the program dies between its two commits while
-// pages wait for it. They find out by themselves what became of their payments.
+// TestShopIsKilled: the program dies between its two commits while pages wait for it. The pages find out the results of their
+// payments by themselves.
 func TestShopIsKilled(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withProvidersForm is what a person does to the checkout that has the provider's own
-// form: the browser calls the provider, and paylatch keeps score.
+// withProvidersForm are a person's actions in the checkout that has the provider's own form: the browser calls the provider, and
+// paylatch follows its reports.
 func withProvidersForm() map[string]func(b *tab, s *demoShop) {
 	return map[string]func(b *tab, s *demoShop){
 		"paid":                         formPaid,
@@ -270,7 +270,7 @@ func (s *demoShop) paysByShopAfterAll(b *tab, order string) {
 	s.paidSecond(b, order)
 }
 
-// formGivenUpPaid: a report can't take back what was paid.
+// formGivenUpPaid: a report can't undo a payment.
 func formGivenUpPaid(b *tab, s *demoShop) {
 	order := s.openForm(b)
 	b.paysByForm("tok_success")
@@ -280,8 +280,7 @@ func formGivenUpPaid(b *tab, s *demoShop) {
 	s.paidOnceByForm(b, order)
 }
 
-// formStale: a form that is open still when its attempt was given up can't charge, even
-// where nobody has taken it away.
+// formStale: a form that is still open when its attempt was given up can't charge, even if no script has removed it.
 func formStale(b *tab, s *demoShop) {
 	order := s.openForm(b)
 	require.True(b.t, eval[bool](b, `(async () => {
@@ -301,8 +300,8 @@ func formStale(b *tab, s *demoShop) {
 	require.Empty(b.t, s.ledger(b.t, s.attemptsOf(b.t, order)[0]))
 }
 
-// TestFormIsKilled: the program dies after the provider has charged what its form took,
-// and before it knows. The provider's webhook comes again, and the page finds out.
+// TestFormIsKilled: the program dies after the provider has charged the form's payment, and before it has the result. The
+// provider's webhook comes again, and the page finds out.
 func TestFormIsKilled(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -318,7 +317,7 @@ func TestFormIsKilled(t *testing.T) {
 	b.shows("form", "Checking the payment…")
 	eventually(t, "the charge", func() bool { return len(s.ledger(t, attempt)) == 1 })
 	s.kill()
-	// What the dead program has sent must not be carried out once the tables are free.
+	// Statements of the dead program must not run once the tables are unlocked.
 	_, err = locked.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
 	require.NoError(t, err)
 	require.NoError(t, locked.Rollback(t.Context()))

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withScripts are what a person and a network do to a checkout.
+// withScripts are actions of a person, and faults of the network, in a checkout.
 func withScripts() map[string]func(b *tab, s *demoShop) {
 	return map[string]func(b *tab, s *demoShop){
 		"double click":              doubleClick,
@@ -187,8 +187,7 @@ func declinedThenPaid(b *tab, s *demoShop) {
 	require.Len(b.t, column[string](b.t, s.rig, `SELECT DISTINCT client_request_id FROM payment_attempts WHERE order_id = $1`, order), 2)
 }
 
-// declinedThenPaidElsewhere: what this browser remembers of its own failure does
-// not stand against the order.
+// declinedThenPaidElsewhere: this browser's memory of its own failure does not prevail over the state of the order.
 func declinedThenPaidElsewhere(b *tab, s *demoShop) {
 	order := s.checkout(b, "tok_decline")
 	b.click("#pay")

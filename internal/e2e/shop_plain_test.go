@@ -97,7 +97,7 @@ func plainDeclined(b *tab, s *demoShop) {
 	s.charged(b.t, attempts[1], 1999)
 }
 
-// The shop's backend completes what the customer comes back with.
+// The shop's backend completes the payment with the parameters that the customer brings back.
 func plainChallenge(b *tab, s *demoShop) {
 	order := s.checkout(b, "tok_3ds")
 	b.click("#pay")

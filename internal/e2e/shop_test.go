@@ -18,9 +18,8 @@ import (
 	"github.com/paylatch/paylatch/internal/testport"
 )
 
-// TestShop: whatever happens to a checkout in a real browser, against the real
-// program, one order is charged once. One shop serves all; a few look at it at a
-// time, since a browser is heavy.
+// TestShop: one order is charged once in every case of a checkout in a real browser, against the real program. One shop serves
+// all cases; a few cases run at a time, since a browser is heavy.
 func TestShop(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -58,7 +57,7 @@ func TestNoShopInProduction(t *testing.T) {
 	s.customer().send(t.Context(), http.MethodGet, "/sdk/paylatch.js", "").is(t, http.StatusOK)
 }
 
-// demoShop is a running `paylatch dev` whose database the test can ask.
+// demoShop is a running `paylatch dev` with a database that the test can query.
 type demoShop struct {
 	*rig
 	*process
@@ -130,7 +129,7 @@ func (s *demoShop) attemptsOf(t *testing.T, order string) []string {
 	return column[string](t, s.rig, `SELECT attempt_id::text FROM payment_attempts WHERE order_id = $1 ORDER BY created_at`, order)
 }
 
-// shows waits for a phase and what the page says of it.
+// shows waits for a phase and its text on the page.
 func (b *tab) shows(phase, text string) {
 	b.t.Helper()
 	b.until(`document.getElementById("checkout")?.dataset.phase === ` + quote(phase) + ` && document.getElementById("status").innerText.includes(` + quote(text) + `)`)

@@ -33,7 +33,7 @@ func (o *organisation) audited(t *testing.T, query string) []listed {
 	return page.Items
 }
 
-// Who came in, who did not, and from where, behind a proxy that is trusted.
+// Successful and refused sign-ins are recorded with their addresses, behind a trusted proxy.
 //
 //nolint:paralleltest,tparallel // one after the other: the audit log and the provider's queue of people are one
 func TestSignInsAreWritten(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// notice delivers what Mollie sends of a payment, which nobody signs.
+// notice delivers an unsigned notice of Mollie's about a payment.
 func notice(ctx context.Context, from *http.Client, base, payment string) answer {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/webhooks/mollie", strings.NewReader("id="+payment))
 	if err != nil {
@@ -43,8 +43,7 @@ func sender(t *testing.T, address string) *http.Client {
 	return &http.Client{Transport: transport, Timeout: soon}
 }
 
-// flood sends notices of payments that nobody here began, 400 a second, until it is
-// stopped.
+// flood sends notices of unknown payments, 400 a second, until it is stopped.
 func flood(t *testing.T, base string) (sent *atomic.Int64, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -75,8 +74,8 @@ func flood(t *testing.T, base string) (sent *atomic.Int64, stop func()) {
 	return sent, stop
 }
 
-// floodsStayOutside: anybody can send what nobody signs. It takes neither the place of
-// the genuine notices of its account nor that of the pays, and leaves nothing behind.
+// floodsStayOutside: anyone can send unsigned notices. A flood of them takes neither the place of the genuine notices of its
+// account nor the place of the pays, and leaves no rows behind.
 func floodsStayOutside(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNobodyStarvesOthers: what one sender, one page or one visitor does in masses
-// leaves to the others what they need.
+// TestNobodyStarvesOthers: a flood by one sender, one page or one visitor leaves enough for the others.
 func TestNobodyStarvesOthers(t *testing.T) {
 	t.Parallel()
 	t.Run("unsigned_flood", floodsStayOutside)
@@ -22,7 +21,7 @@ func TestNobodyStarvesOthers(t *testing.T) {
 	t.Run("sign_ins", signInsAreNoVisits)
 }
 
-// waitersAreShared: a status token is a page's, and so anybody's who has seen it.
+// waitersAreShared: a status token belongs to a page, and every viewer of the page may have it.
 func waitersAreShared(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -112,8 +111,8 @@ func basketsAreOnePersons(t *testing.T) {
 	refused.send(t.Context(), http.MethodGet, at, "").problem(t, http.StatusTooManyRequests, "rate-limited")
 }
 
-// signInsAreNoVisits: whoever only looks at the pages of the sign-in takes nobody's
-// place, and those who try to sign in too often are refused all the same.
+// signInsAreNoVisits: a visitor that only looks at the sign-in pages uses up no other visitor's limit. Too frequent sign-ins are
+// still refused.
 func signInsAreNoVisits(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)

@@ -31,8 +31,8 @@ func (p *process) memory(t *testing.T) int {
 	return kilobytes << 10
 }
 
-// slowUploadsTakeLittle: a thousand connections send half a megabyte each, slowly. What
-// they hold stays small, all of them end, and others are served meanwhile.
+// slowUploadsTakeLittle: a thousand connections send half a megabyte each, slowly. Their memory stays small, all of them end,
+// and others are served meanwhile.
 func slowUploadsTakeLittle(t *testing.T) {
 	t.Parallel()
 	const (
@@ -85,7 +85,7 @@ func slowUploadsTakeLittle(t *testing.T) {
 	})
 }
 
-// deliverLarge sends a delivery that nobody signed, as large as may be.
+// deliverLarge sends an unsigned delivery of the maximum size.
 func (c client) deliverLarge(t *testing.T) answer {
 	t.Helper()
 	return c.send(t.Context(), http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<19))

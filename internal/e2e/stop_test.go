@@ -12,9 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/faults"
 )
 
-// TestStopUnderLoad: a service that is told to stop answers everything that it
-// has accepted, the pays whose provider is slow included, keeps what it
-// acknowledged, and ends well and in time.
+// TestStopUnderLoad: a service that gets a signal to stop answers all accepted requests, pays at a slow provider included. It
+// keeps its acknowledged work, and ends with success and in time.
 func TestStopUnderLoad(t *testing.T) {
 	t.Parallel()
 	const limit = time.Minute
@@ -83,8 +82,7 @@ func TestStopUnderLoad(t *testing.T) {
 	r.consistent(t)
 }
 
-// TestStopCutsWhatTakesTooLong: the stop is bounded, and what it cut off is ended
-// by the next service.
+// TestStopCutsWhatTakesTooLong: the stop has a time limit, and the next service ends the work that was cut off.
 func TestStopCutsWhatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

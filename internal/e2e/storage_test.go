@@ -34,8 +34,7 @@ func revive(t *testing.T, pg *devpg.Server) *devpg.Server {
 	return again
 }
 
-// TestPostgresIsKilledUnderLoad: nobody sees anything but an answer or "come
-// again", and what was acknowledged is there afterwards.
+// TestPostgresIsKilledUnderLoad: each caller sees a response or a 503, and acknowledged work is there afterwards.
 func TestPostgresIsKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	pg := testdb.Private(t)
@@ -87,7 +86,7 @@ func (r *rig) consistent(t *testing.T) {
 	}
 }
 
-// TestStorageDown: fail closed and at once, and the provider is not asked.
+// TestStorageDown: the service fails closed and at once, and does not call the provider.
 func TestStorageDown(t *testing.T) {
 	t.Parallel()
 	pg := testdb.Private(t)
@@ -194,8 +193,8 @@ func TestServeStartsBeforeItsDatabase(t *testing.T) {
 	hook().is(t, http.StatusOK)
 }
 
-// TestStorageGoneBetweenTheCommits: what the provider said is worth some patience
-// with the storage; where that ends, the retry and the reconciler find it out.
+// TestStorageGoneBetweenTheCommits: the service waits a while for the storage with the provider's response. After that the retry
+// and the reconciler find the result.
 func TestStorageGoneBetweenTheCommits(t *testing.T) {
 	t.Parallel()
 	for _, back := range []string{"in time", "too late"} {

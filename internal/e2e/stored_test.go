@@ -11,8 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/cardnumber"
 )
 
-// By the real program, with the sandbox: what A has stored pays A's order and nobody
-// else's, and only the shop's backend can say so.
+// With the real program and the sandbox: A's stored payment method pays A's order and no other user's, and only the shop's
+// backend can use it.
 func TestStoredMethodIsItsOwners(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

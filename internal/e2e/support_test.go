@@ -29,9 +29,9 @@ type course struct {
 	} `json:"events"`
 }
 
-// A customer presses twice, each webhook comes three times, the shop pays back; a
-// person from support finds it by whatever is quoted and reads what happened. Who
-// asked for what is in the audit log; the program's own has ids and addresses alone.
+// A customer presses twice, each webhook comes three times, and the shop refunds. A person from support finds the payment by any
+// quoted text and reads its course. The audit log has the person and the search; the program's own log has only ids and
+// addresses.
 func TestSupportSeesWhatHappened(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

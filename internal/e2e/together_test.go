@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/testport"
 )
 
-// TestEverybodyAtOnceAfterACrash lets two services' reconcilers, the webhook and
-// many retries at an attempt whose runner died after the charge.
+// TestEverybodyAtOnceAfterACrash runs two services' reconcilers, the webhook and many retries at once on an attempt whose runner
+// died after the charge.
 func TestEverybodyAtOnceAfterACrash(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -46,7 +46,7 @@ func TestEverybodyAtOnceAfterACrash(t *testing.T) {
 	require.Empty(t, column[string](t, r, `SELECT kind FROM discrepancies`))
 }
 
-// TestTheClientHangsUp: from the first commit on, whoever asked does not matter.
+// TestTheClientHangsUp: from the first commit on, the client's connection does not matter.
 func TestTheClientHangsUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -69,7 +69,7 @@ func TestTheClientHangsUp(t *testing.T) {
 	require.Equal(t, int64(1), r.gate.Count(charges))
 }
 
-// TestProviderDown: what was never sent has failed, and may be tried again.
+// TestProviderDown: a charge that was never sent has failed, and may be tried again.
 func TestProviderDown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -85,8 +85,8 @@ func TestProviderDown(t *testing.T) {
 	require.Empty(t, r.movements(t))
 }
 
-// TestStopWhileTheProviderHangs: a backlog of checks does not delay the stop, and
-// nobody takes silence for a failure.
+// TestStopWhileTheProviderHangs: a backlog of checks does not delay the stop, and a missing response does not count as a
+// failure.
 func TestStopWhileTheProviderHangs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// secret is what tokens are signed with.
+// secret is the key that signs tokens.
 const secret = "0123456789abcdef0123456789abcdef"
 
 // jwt makes a token by hand: some of those that are tried no library would make.

@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/devnats"
 )
 
-// natsBroker is a NATS server that is restarted now and then, with what it has stored.
+// natsBroker is a NATS server that is restarted now and then, and keeps its stored messages.
 type natsBroker struct {
 	t      *testing.T
 	dir    string

@@ -25,8 +25,8 @@ import (
 
 const stockistSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// stockist is a shop that takes a piece out of its stock for each paid order, and counts what was refunded. Of ten
-// deliveries three fail: before it acts, after it, or with a connection that breaks after it.
+// stockist is a shop that takes a piece out of its stock for each paid order, and counts refunds. Of ten deliveries three fail:
+// before it acts, after it, or by a connection that breaks after it.
 type stockist struct {
 	url   string
 	db    *pgxpool.Pool
@@ -83,7 +83,7 @@ func (s *stockist) take(r *http.Request) error {
 	if err := s.note(e, sha256.Sum256(body)); err != nil {
 		return err
 	}
-	ctx := context.WithoutCancel(r.Context()) // the sender may be killed: what was begun goes on
+	ctx := context.WithoutCancel(r.Context()) // the sender may be killed: work that has begun goes on
 	return pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		done, err := inbox.Once(ctx, tx, e.ID, func(ctx context.Context) error { return s.act(ctx, tx, e) })
 		if done {
@@ -127,7 +127,7 @@ func (s *stockist) act(ctx context.Context, tx pgx.Tx, e goclient.Event) error {
 	return err
 }
 
-// answer fails for two in nine of what was acted on.
+// answer fails for two in nine of the processed deliveries.
 func (s *stockist) answer(w http.ResponseWriter, r *http.Request) {
 	fate := rand.N(9)
 	switch {

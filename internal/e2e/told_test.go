@@ -25,7 +25,7 @@ import (
 // two parts of it are refunded.
 const eventsEach = 7
 
-// tellSize is how many attempts are told of, and how often the program is killed.
+// tellSize returns the number of reported attempts, and how often the program is killed.
 func tellSize(t *testing.T) (attempts, kills int) {
 	t.Helper()
 	if os.Getenv("PAYLATCH_LARGE") != "" {
@@ -158,7 +158,7 @@ func (w *teller) tellAll(ctx context.Context, t *testing.T, attempts int) {
 	}
 }
 
-// tell sends one webhook until it is acknowledged: a provider can't know what became of one without a response.
+// tell sends one webhook until it is acknowledged, since a provider can't know its result without a response.
 func (w *teller) tell(ctx context.Context, t *testing.T, http *http.Client, i, n int, what string) {
 	t.Helper()
 	amount, refund := 1999, "null"

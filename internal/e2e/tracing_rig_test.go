@@ -53,7 +53,7 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-// environ is what has a service export to the collector, soon.
+// environ makes a service export to the collector after a short delay.
 func (c *collector) environ() []string {
 	return []string{"PAYLATCH_TRACING_ENDPOINT=" + c.URL, "OTEL_BSP_SCHEDULE_DELAY=50"}
 }
@@ -119,7 +119,7 @@ func (h *headers) all() []string {
 	return slices.Clone(h.seen)
 }
 
-// watched is the sandbox behind a proxy that keeps the header of what reaches it.
+// watched is the sandbox behind a proxy that keeps the headers of the requests.
 func (r *rig) watched(h *headers) string {
 	return faults.NewHTTP(r.t, r.sandbox, func(on faults.Way) faults.Way {
 		return func(q *faults.Request) *faults.Response {
@@ -129,7 +129,7 @@ func (r *rig) watched(h *headers) string {
 	}).URL
 }
 
-// takingAll is an endpoint that takes all, and keeps the header of what reaches it.
+// takingAll is an endpoint that accepts all deliveries, and keeps their headers.
 func takingAll(t *testing.T, h *headers) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { h.note(r) }))
@@ -137,7 +137,7 @@ func takingAll(t *testing.T, h *headers) string {
 	return `PAYLATCH_ENDPOINTS=[{"name":"shop","url":"` + s.URL + `","secrets":["` + stockistSecret + `"],"allow_private":true}]`
 }
 
-// line is what a line of the log has of traces.
+// line has the trace fields of a line of the log.
 type line struct {
 	Message   string `json:"message"`
 	Route     string `json:"route"`

@@ -14,8 +14,8 @@ import (
 	"github.com/paylatch/paylatch/internal/tracing"
 )
 
-// TestTraces pays an order whose payment ends by a webhook, which goes on to an endpoint and a stream: all of it is in the attempt's trace,
-// whose id is the attempt's, also what another process does later.
+// TestTraces pays an order whose payment ends by a webhook, which goes on to an endpoint and a stream. All of it is in the
+// attempt's trace, whose id is the attempt's, including later work of another process.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	r, to := newRig(t), newCollector(t)
@@ -64,7 +64,7 @@ func TestTraces(t *testing.T) {
 	require.Equal(t, traceOf(t, id)[8:], late.GetParentSpanId(), "below a root that another process has begun")
 }
 
-// TestTracesOfLoops has the reconciler find out what became of a charge: its line of log is in the attempt's trace.
+// TestTracesOfLoops makes the reconciler find the result of a charge: its line of the log is in the attempt's trace.
 func TestTracesOfLoops(t *testing.T) {
 	t.Parallel()
 	r, to := newRig(t), newCollector(t)

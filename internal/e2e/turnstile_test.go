@@ -21,7 +21,7 @@ type turnstile struct {
 	*faults.HTTP
 	t    *testing.T
 	held *faults.Hold
-	// commands are what is held.
+	// commands matches the requests to hold.
 	commands func(*faults.Request) bool
 }
 
@@ -44,7 +44,7 @@ func (s *turnstile) hold(at place) {
 	s.Break(faults.When(s.commands, fault))
 }
 
-// letGo lets what is held go on, and holds no further command.
+// letGo lets the held requests go on, and holds no further command.
 func (s *turnstile) letGo() {
 	s.Mend()
 	s.held.Free()

@@ -60,8 +60,8 @@ func TestUpgrade(t *testing.T) {
 	run(binary, "verify")
 }
 
-// TestMigrationsUnderLoad changes the tables below two processes as the migrations of a later release may: columns more, an index, and other
-// types of what the statements return that are prepared already. No request fails.
+// TestMigrationsUnderLoad changes the tables below two processes as the migrations of a later release may: more columns, an
+// index, and other types of the columns that prepared statements return. No request fails.
 func TestMigrationsUnderLoad(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

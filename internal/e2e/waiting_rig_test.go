@@ -21,7 +21,7 @@ type followed struct {
 	version string
 }
 
-// event is one status that a stream has told.
+// event is one status in a stream.
 type event struct {
 	attempt
 	version string
@@ -35,7 +35,7 @@ func (c client) follow(t *testing.T, id, last string, headers ...string) *follow
 	return &followed{resp, bufio.NewScanner(resp.Body), last}
 }
 
-// open begins a request whose answer may go on.
+// open begins a request whose response may be a stream.
 func (c client) open(t *testing.T, path string, headers ...string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+path, nil)
@@ -85,8 +85,7 @@ func (f *followed) ends(t *testing.T) {
 	require.False(t, ok, "%+v", e)
 }
 
-// poll asks for an attempt above a version, and again when a wait was in vain,
-// as a client would.
+// poll requests an attempt above a version, and requests it again after a wait without a change, as a client would.
 func (c client) poll(ctx context.Context, id, version string) answer {
 	for {
 		a := c.send(ctx, http.MethodGet, "/v1/payment-attempts/"+id+"?wait=30", "", `If-None-Match: "`+version+`"`)
@@ -120,7 +119,7 @@ func (s *service) waiting(t *testing.T, n int) {
 	eventually(t, strconv.Itoa(n)+" waiters", func() bool { return s.metric(t, "paylatch_waiters") == n })
 }
 
-// news tells a service of a payment at the account "partner".
+// news sends a service a webhook about a payment at the account "partner".
 func (s *service) news(t *testing.T, kind, charge, attempt string) {
 	t.Helper()
 	id := unique("evt")

@@ -46,7 +46,7 @@ func TestAPageFollowsItsPayment(t *testing.T) {
 	s.waiting(t, 0)
 }
 
-// TestAChangeWakesOtherReplicas: who waits at one is woken by what another did.
+// TestAChangeWakesOtherReplicas: a change by one process wakes the waiters at another.
 func TestAChangeWakesOtherReplicas(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -66,8 +66,7 @@ func TestAChangeWakesOtherReplicas(t *testing.T) {
 	require.Equal(t, 2, r.listening(t), "one connection for each process")
 }
 
-// TestTheListenerIsKilled: what is changed while nobody listens is told all the
-// same, and the connection comes back.
+// TestTheListenerIsKilled: waiters get a change that happens without a listener, and the connection comes back.
 func TestTheListenerIsKilled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -157,7 +156,7 @@ func TestAStoppedServiceSendsItsWaitersElsewhere(t *testing.T) {
 	}
 }
 
-// TestAReaderThatDoesNotRead holds nobody up, neither the others nor the stop.
+// TestAReaderThatDoesNotRead delays neither the other readers nor the stop.
 func TestAReaderThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -182,7 +181,7 @@ func TestAReaderThatDoesNotRead(t *testing.T) {
 	f.ends(t)
 }
 
-// TestTheLimitOfWaiters: one too many is told to come again, and all else goes on.
+// TestTheLimitOfWaiters: a waiter above the limit gets a 503 with Retry-After, and all other requests go on.
 func TestTheLimitOfWaiters(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -153,7 +153,7 @@ func TestThreeSuccessesAtOnce(t *testing.T) {
 	}
 }
 
-// TestVerdicts: whatever a genuine event says, it is acknowledged.
+// TestVerdicts: a genuine event is acknowledged, whatever its content.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

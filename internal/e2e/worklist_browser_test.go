@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheWorklistShowsWhatOthersDo: what a person types stays, and has the focus, while the list around it changes.
+// TestTheWorklistShowsWhatOthersDo: a person's input stays, with the focus, while the list around it changes.
 func TestTheWorklistShowsWhatOthersDo(t *testing.T) {
 	t.Parallel()
 	newTab(t)
@@ -66,7 +66,7 @@ func TestTheWorklistShowsWhatOthersDo(t *testing.T) {
 	require.Equal(t, 4, one[int](t, s.rig, `SELECT count(*)::int FROM staff_audit WHERE actor = 'sam' AND action = 'discrepancies.view'`), "a page is one entry, however often it has looked again")
 }
 
-// TestWhatAPageAsksByItself keeps no session alive, and is served to who had the page.
+// TestWhatAPageAsksByItself: a page's background requests do not extend the session, and are served to the viewer of the page.
 func TestWhatAPageAsksByItself(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)

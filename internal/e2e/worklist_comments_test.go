@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestACommentFormSentAgain makes one comment, however often and from where it is sent; with another text it is refused, and keeps what was
-// typed.
+// TestACommentFormSentAgain makes one comment, however often and from where it is sent. With another text it is refused, and the
+// typed text stays.
 func TestACommentFormSentAgain(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)

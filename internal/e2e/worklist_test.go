@@ -26,7 +26,7 @@ func (s *demoShop) waiting(t *testing.T, n int) {
 	require.NoError(t, err)
 }
 
-// worker is one of many people who work on one list, and what is seen of it by that person.
+// worker is one of many people that work on one list, with that person's view of it.
 type worker struct {
 	name string
 	person
@@ -49,7 +49,7 @@ func (w *worker) fault(format string, args ...any) {
 	w.wrong = append(w.wrong, w.name+": "+fmt.Sprintf(format, args...))
 }
 
-// list is the page that the person has: what is open, oldest first, some of it as others do.
+// list is the person's page: the open discrepancies, oldest first. Other people's pages have some of them, too.
 func (w *worker) list(t *testing.T) []item {
 	t.Helper()
 	got := w.client.send(t.Context(), http.MethodGet, "/v1/support/discrepancies?status=open&order=oldest&limit=10", "")
@@ -114,7 +114,7 @@ func (w *worker) byPage(d item) {
 	post := func(what string, fields ...string) (done, conflict bool) {
 		fields = append(fields, "key", uuid.NewString(), "back", "status=open")
 		got := w.post(path+what, fields...)
-		// A busy machine may have no connection in time: the page says that nothing was done, and a person presses again.
+		// A busy machine may have no connection in time: the page shows that nothing was done, and a person presses again.
 		for end := time.Now().Add(soon); got.status == http.StatusServiceUnavailable && time.Now().Before(end); {
 			got = w.post(path+what, fields...)
 		}

@@ -56,7 +56,7 @@ func (r *kindsRig) together(t *testing.T, what, method, path string, header http
 	}
 }
 
-// measured returns a service with an account of each kind whose memory can be measured.
+// measured returns a service with an account of each kind, and a way to measure its memory.
 func measured(t *testing.T) *kindsRig {
 	t.Helper()
 	r := newKindsRig(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wrongly is a time with a wrong secret: nothing but webhooks tells what became of the payments of it.
+// wrongly is a period with a wrong secret: only webhooks report the results of its payments.
 type wrongly struct {
 	*rig
 	*service
@@ -26,7 +26,7 @@ func (r *rig) withSecret(secret string) string {
 	return "PAYLATCH_ACCOUNTS=[{name: sandbox, kind: sandbox, base_url: '" + r.gate.URL + "', webhook_secrets: [" + secret + "], breaker: {failures: 0}}]"
 }
 
-// payWrongly has payments made whose webhooks are all rejected.
+// payWrongly makes payments whose webhooks are all rejected.
 func payWrongly(t *testing.T, payments int) *wrongly {
 	t.Helper()
 	r := newRig(t)
@@ -56,7 +56,7 @@ func payWrongly(t *testing.T, payments int) *wrongly {
 	return w
 }
 
-// succeed requires that each payment counts once, and that its end was told once.
+// succeed requires that each payment counts once, and that one event reports its end.
 func (w *wrongly) succeed(t *testing.T) {
 	t.Helper()
 	c := w.customer()
@@ -99,8 +99,8 @@ func TestAWrongSecret(t *testing.T) {
 	require.Equal(t, recovered, one[int](t, w.rig, `SELECT count(*) FROM provider_events`), "they are duplicates")
 }
 
-// TestAWrongSecretForLong has more webhooks rejected than are kept: what verification again does not bring, the provider's list
-// does. A backfill that is killed is run again.
+// TestAWrongSecretForLong has more webhooks rejected than are kept. The provider's list has the payments that the repeated
+// verification does not bring. A backfill that is killed is run again.
 func TestAWrongSecretForLong(t *testing.T) {
 	t.Parallel()
 	w := payWrongly(t, 1100)

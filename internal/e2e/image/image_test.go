@@ -23,14 +23,14 @@ import (
 	"github.com/paylatch/paylatch/internal/testport"
 )
 
-// soon is how long the test waits for what must happen.
+// soon is how long the test waits for a required event.
 const soon = 40 * time.Second
 
 // enter runs a command of the image in a mount namespace of its own. Each exec keeps the process, so that a signal reaches the command.
 const enter = `mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && mount --bind "$2" "$1/state" || exit 125
 root=$1 user=$3; shift 3; exec chroot --userspec="$user" --groups= "$root" "$@"`
 
-// image is a root file system, and what runs in it.
+// image is a root file system, with the program in it.
 type image struct {
 	User        string   `json:"User"`       //nolint:tagliatelle // as Docker has them
 	Entrypoint  []string `json:"Entrypoint"` //nolint:tagliatelle // as above
@@ -41,7 +41,7 @@ type image struct {
 	} `json:"Healthcheck"` //nolint:tagliatelle // as above
 
 	root string
-	// state is what a volume at /state has. It is made with the owner and the mode of the image's.
+	// state is the content of the volume at /state. It is made with the owner and the mode of the image's directory.
 	state string
 }
 
@@ -77,7 +77,7 @@ func (m *image) command(ctx context.Context, environ []string, args ...string) *
 	return c
 }
 
-// says runs a command of the image's program to its end. It returns its exit code and all that it printed.
+// says runs a command of the image's program to its end. It returns its exit code and its output.
 func (m *image) says(t *testing.T, environ []string, args ...string) (code int, printed string) {
 	t.Helper()
 	c := m.command(t.Context(), environ, slices.Concat(m.Entrypoint, args)...)
@@ -124,7 +124,7 @@ func TestImage(t *testing.T) {
 	m.serves(t, address, environ)
 }
 
-// serves has the image serve until it is told to stop.
+// serves runs the image's service until it gets a signal to stop.
 func (m *image) serves(t *testing.T, address string, environ []string) {
 	t.Helper()
 	var log bytes.Buffer
