@@ -34,7 +34,8 @@ func TestReadPgbench(t *testing.T) {
 	}
 }
 
-// TestLiteralsNameNoVariables looks for what pgbench would replace in texts: it does not know where a literal begins.
+// TestLiteralsNameNoVariables searches the literals for texts that pgbench would replace, since pgbench does not know where a
+// literal begins.
 func TestLiteralsNameNoVariables(t *testing.T) {
 	t.Parallel()
 	names, err := fs.Glob(scripts, "sql/*.sql")

@@ -14,8 +14,8 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// TestCommandsBesideDev: what `paylatch dev` completes is valid for the commands
-// beside it, and `token` makes tokens that it takes.
+// TestCommandsBesideDev: the configuration that `paylatch dev` completes is valid for the commands beside it, and `token` makes
+// tokens that it accepts.
 func TestCommandsBesideDev(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)

@@ -41,7 +41,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestImport_servingRole: what serves may import, and check before, with no right beyond its grants.
+// TestImport_servingRole: the serving role may import, and check before, with no right beyond its grants.
 func TestImport_servingRole(t *testing.T) {
 	t.Parallel()
 	server := testdb.Private(t)

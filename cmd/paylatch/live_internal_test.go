@@ -166,7 +166,7 @@ func TestFilesWithSecrets(t *testing.T) {
 	require.Len(t, refusedKeys(t, "", named, 0o644, environ...), 1)
 }
 
-// refusedKeys returns what the lines of `serve` are about, none if it would start. `doctor` must say the same.
+// refusedKeys returns the keys in the errors of `serve`, or nil if it would start. `doctor` must report the same keys.
 func refusedKeys(t *testing.T, environment string, keys map[string]string, mode os.FileMode, environ ...string) []string {
 	t.Helper()
 	var text strings.Builder

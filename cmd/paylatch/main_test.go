@@ -143,7 +143,7 @@ func TestServeAddressInUse(t *testing.T) {
 	require.Contains(t, stderr, "PAYLATCH_LISTEN")
 }
 
-// TestHelpEverywhere: each command says what it does, and is completed with all of its flags.
+// TestHelpEverywhere: each command has a description, and is completed with all of its flags.
 func TestHelpEverywhere(t *testing.T) {
 	t.Parallel()
 	code, stdout, _ := run(t, nil, "version")
@@ -184,7 +184,7 @@ func TestHelpEverywhere(t *testing.T) {
 	require.Equal(t, "grants\n--dry-run\n", string(out))
 }
 
-// TestADeadDatabaseIsToldOnce: neither a command nor the service says the same again and again.
+// TestADeadDatabaseIsToldOnce: neither a command nor the service repeats the error.
 func TestADeadDatabaseIsToldOnce(t *testing.T) {
 	t.Parallel()
 	environ := []string{"PAYLATCH_DATABASE_URL=postgres://u@localhost:1/none", "PAYLATCH_ENVIRONMENT=test"}
@@ -196,7 +196,7 @@ func TestADeadDatabaseIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestAConfigurationThatCantBeRead: nothing is said of what it may hold.
+// TestAConfigurationThatCantBeRead: the error shows nothing of its content.
 func TestAConfigurationThatCantBeRead(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"serve"}, {"doctor"}, {"verify"}} {

@@ -86,7 +86,7 @@ func TestMigrateWithoutADatabase(t *testing.T) {
 	require.NotContains(t, stderr, "HUSH")
 }
 
-// A role that was granted once has what serving needs after each upgrade, too.
+// A role that was granted once has all serving privileges after each upgrade, too.
 func TestMigrateGrants(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)

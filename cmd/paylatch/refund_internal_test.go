@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An amount with a point is refused, with an example of what it should be.
+// An amount with a point is refused, with an example of the right form.
 func TestMinorUnits(t *testing.T) {
 	t.Parallel()
 	var c refundCreateCmd

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refused runs `serve`, which must end by itself, and returns what it says.
+// refused runs `serve`, which must end by itself, and returns its output.
 func refused(t *testing.T, environ ...string) string {
 	t.Helper()
 	cmd := command(t, environ, "serve")
@@ -29,7 +29,7 @@ func TestServeNeedsItsDatabase(t *testing.T) {
 	const stripe = "{name: stripe, kind: stripe, api_key: sk_live_1, webhook_secrets: [whsec_1]}"
 	for name, tc := range map[string]struct {
 		environ []string
-		keys    []string // what each line is about
+		keys    []string // the keys of the lines
 	}{
 		"nothing at all":      {nil, []string{"database_url", "encryption_keys", "auth", "accounts"}},
 		"an empty address":    {[]string{shop, keys, "PAYLATCH_DATABASE_URL=", "PAYLATCH_ACCOUNTS=[" + stripe + "]"}, []string{"database_url"}},

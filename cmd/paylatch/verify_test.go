@@ -87,7 +87,7 @@ func TestVerify(t *testing.T) {
 	require.Equal(t, 2, code)
 }
 
-// The head of the audit log that the service logged is found again, or it is said that it is not there.
+// The command finds the head of the audit log that the service logged, or reports that it is missing.
 func TestVerifyTheHeadOfTheAuditLog(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
@@ -129,7 +129,7 @@ func TestVerifyTheHeadOfTheAuditLog(t *testing.T) {
 	}
 }
 
-// TestVerifyMissesTheAuditLogsTail: what a service kept in data_dir is compared without being named.
+// TestVerifyMissesTheAuditLogsTail: the command compares the head that a service stored in data_dir without a flag.
 func TestVerifyMissesTheAuditLogsTail(t *testing.T) {
 	t.Parallel()
 	dsn, dir := testdb.New(t), t.TempDir()

@@ -119,7 +119,7 @@ func TestReloadAddsAnAccount(t *testing.T) {
 	require.NotEmpty(t, marks)
 }
 
-// The account has what its kind keeps: books that can be read, how late they are, and whether they bear marks.
+// The account has the properties of its kind: books that can be read, their delay, and whether they have marks.
 func TestBooksOfAccounts(t *testing.T) {
 	t.Parallel()
 	lemon := "  - {name: lemon, kind: lemonsqueezy, api_key: k, store_id: 1, variant_id: 2, store_currency: EUR, test_payments: true, webhook_secrets: [secret1]}\n"
@@ -153,7 +153,7 @@ func TestReloadPauses(t *testing.T) {
 	}
 }
 
-// TestReloadTakesNothingAway keeps what an account could do until the next start.
+// TestReloadTakesNothingAway: an account keeps its abilities until the next start.
 func TestReloadTakesNothingAway(t *testing.T) {
 	t.Parallel()
 	stripe := "  - {name: card, kind: stripe, api_key: k, webhook_secrets: [s]}\n"

@@ -31,7 +31,7 @@ func TestTheWorklistOfAllCells(t *testing.T) {
 		for _, o := range of {
 			same = append(same, o.opened(t, at))
 		}
-		slices.Sort(same) // what was opened at the same time is in the order of the ids
+		slices.Sort(same) // items of the same time are in the order of their ids
 		oldest = append(oldest, same...)
 	}
 	all := allcells.Cells{second.Cell, first.Cell}.All()
@@ -78,7 +78,7 @@ func TestTheWorklistOfAllCells(t *testing.T) {
 	require.ErrorIs(t, err, payment.ErrForbidden)
 }
 
-// While a cell is away the others are shown and it is named; what it has comes in later pages.
+// While a cell is away the others are shown and its name is listed; its items come in later pages.
 func TestACellIsAway(t *testing.T) {
 	t.Parallel()
 	first, second := open(t, 0), open(t, 7)
@@ -220,7 +220,7 @@ func TestRefundRequestsOfAllCells(t *testing.T) {
 	require.Len(t, first.acts(t), before)
 }
 
-// Entries and endpoints name their cell; the entry of what several cells are read for is in the log of the first that responds.
+// Entries and endpoints name their cell. The entry for a read of several cells is in the log of the first cell that responds.
 func TestTheAuditLogOfAllCells(t *testing.T) {
 	t.Parallel()
 	first, second := open(t, 0), open(t, 7)

@@ -103,7 +103,7 @@ func (o *one) opened(t *testing.T, second int) string {
 	return id.String()
 }
 
-// asked is a refund request for an attempt of its own.
+// asked makes a refund request for an attempt of its own.
 func (o *one) asked(t *testing.T) string {
 	t.Helper()
 	attempt, id := o.Number.NewID(), o.Number.NewID()

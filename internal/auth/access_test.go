@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// What an issuer's keys sign is for many: only an access token for this service counts.
+// An issuer's keys sign tokens for many services: only an access token for this service counts.
 func TestTokenForUs(t *testing.T) {
 	t.Parallel()
 	k := newKeyring(t)

@@ -179,7 +179,7 @@ func TestSourceNeverAnswered(t *testing.T) {
 	require.NoError(t, err, "the other way is not touched")
 }
 
-// transport asks the source without a network, so that time can be the bubble's.
+// transport calls the source without a network, so that the time can be the bubble's.
 type transport struct{ *source }
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {

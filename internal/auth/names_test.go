@@ -39,7 +39,7 @@ func TestOriginIsNoName(t *testing.T) {
 	}
 }
 
-// TestErasedIsNobody: the pseudonym of an erased customer signs in nowhere, but what it owns is still refunded by the shop.
+// TestErasedIsNobody: the pseudonym of an erased customer can't sign in, but the shop can still refund its payments.
 func TestErasedIsNobody(t *testing.T) {
 	t.Parallel()
 	a := newAuth(t, auth.Options{HS256: withSecret(secret)})

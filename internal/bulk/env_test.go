@@ -90,7 +90,7 @@ func newEnv(t *testing.T) *env {
 	return &env{rooms: r, bulk: bulk.New(cell.Only, e.Store.Jobs(), desk), desk: desk, store: e.Store, db: e.DB}
 }
 
-// deskOf has what the support side needs of all rooms.
+// deskOf has everything that the support side needs.
 type deskOf struct {
 	*rooms
 	*runner.Runner
@@ -169,7 +169,7 @@ func (r *env) named(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// parked are n events of payments that are not known yet.
+// parked adds n events of unknown payments.
 func (r *env) parked(t *testing.T, n int) {
 	t.Helper()
 	const batch = 500

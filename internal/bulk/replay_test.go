@@ -128,7 +128,7 @@ type unreleased struct{ bulk.Queue }
 
 func (unreleased) Release(context.Context, bulk.Held) error { return nil }
 
-// A process that slept through its lease wakes within a replay: what it did there is undone.
+// A process that slept through its lease wakes within a replay: its replay is rolled back.
 func TestReplayByOneThatLostItsLease(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// open opens n discrepancies of a kind, about what is the name of each; with attempts, one of each attempt.
+// open opens n discrepancies of a kind. The text about is the name of each; with attempts, each has an attempt.
 func (r *env) open(t *testing.T, n int, kind, about string, attempts bool) {
 	t.Helper()
 	_, err := r.db.Exec(t.Context(), `
@@ -42,7 +42,7 @@ func TestResolveThreeHundredOfMixedKinds(t *testing.T) {
 
 	j, err := r.bulk.Begin(t.Context(), ada, all(review.ResolvedAccepted))
 	require.NoError(t, err)
-	// Others are faster with two of them, one of which they resolve in another way.
+	// Another person resolves two of them first, one of them with another resolution.
 	for i, as := range []string{"accepted", "refunded_elsewhere"} {
 		_, err := r.db.Exec(t.Context(), `UPDATE discrepancies SET resolved_at = now(), resolved_by = 'eve', resolution = $2, reason = 'x'
 			WHERE about_id = 'event_changed' || $1::int`, i+1, as)

@@ -109,8 +109,8 @@ func TestInNumbersOfNoNetwork(t *testing.T) {
 	})
 }
 
-// Whatever stands around a number, unless it makes it part of a longer one or of a
-// hexadecimal word, it is found, and no UUID is taken for one.
+// A number is found within any text, unless the text makes it part of a longer number or of a hexadecimal word. No UUID counts
+// as a number.
 func TestInAnything(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

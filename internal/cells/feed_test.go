@@ -24,7 +24,7 @@ type event struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// feed is a cell's, which serves what its cursor is before, and waits for what comes.
+// feed is the feed of a cell. It serves the events behind the cursor, and waits for new events.
 type feed struct {
 	mu     sync.Mutex
 	events []event
@@ -85,7 +85,8 @@ func readFeed(t require.TestingT, h http.Handler, query string) page {
 	return p
 }
 
-// Whatever comes meanwhile and whichever cell is away for a while, a reader gets each event once, and those of a cell in its order.
+// A reader gets each event once, and the events of a cell in its order, even if events come meanwhile and a cell is away for a
+// while.
 func TestTheFeedLosesNoEvent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

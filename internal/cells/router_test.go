@@ -23,7 +23,7 @@ func configured() *config.Config {
 	}
 }
 
-// naming is an API that responds with its cell and what it was asked.
+// naming is an API that responds with its cell and the request.
 func naming(n string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cell", n)

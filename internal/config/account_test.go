@@ -226,7 +226,7 @@ func TestCredentials(t *testing.T) {
 	require.Equal(t, map[string]string{"client_id": "c", "client_secret": "s", "goid": "8", "api_key": "k", "webhook_secret": "one", "public_url": "https://shop.example"}, a.Credentials())
 }
 
-// TestVerification changes with whatever verification depends on, and with nothing else.
+// TestVerification: it changes with each setting that affects verification, and with no other setting.
 func TestVerification(t *testing.T) {
 	t.Parallel()
 	roots := filepath.Join(t.TempDir(), "roots.pem")

@@ -13,8 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 )
 
-// What deploy/ configures starts with the variables that it gives, and uses all of
-// them.
+// The services configured in deploy/ start with the variables that it gives, and use all of them.
 func TestDeployedConfigurationsAreRight(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(*testing.T) (text string, names []string){"compose": compose, "Kubernetes": kubernetes} {
@@ -75,7 +74,8 @@ func kubernetes(t *testing.T) (text string, names []string) {
 	return first.Data["paylatch.yaml"], names
 }
 
-// TestDeployedProxies: the Kubernetes manifests believe the Ingress alone about who sent a request, and let nobody else in at that port.
+// TestDeployedProxies: the Kubernetes manifests trust the Ingress alone for a client's address, and admit no other client at
+// that port.
 func TestDeployedProxies(t *testing.T) {
 	t.Parallel()
 	text, names := kubernetes(t)

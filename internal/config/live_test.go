@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 )
 
-// inLive is what starts in live: no test among its keys.
+// inLive is a configuration that starts in live: it has no environment key.
 const inLive = "database_url: postgres://db/x?sslmode=require\nencryption_keys: [{id: k1, key: " + encryptionKey + "}]\n" +
 	"auth: {hs256: [{id: shop, secret: " + secret + ", roles: [customer, service]}]}\n"
 

@@ -27,7 +27,7 @@ func write(t *testing.T, yaml string) string {
 	return path
 }
 
-// validationErrors loads the YAML and returns what is wrong with it.
+// validationErrors loads the YAML and returns its errors.
 func validationErrors(t *testing.T, yaml string, environ ...string) config.ValidationErrors {
 	t.Helper()
 	_, err := config.Load(write(t, yaml), environ)

@@ -32,7 +32,7 @@ func TestManualShowsTheReference(t *testing.T) {
 	require.Equal(t, want, shown, "run with -update")
 }
 
-// What a reader copies must start.
+// The examples that a reader copies must start.
 func TestExamplesOfTheManualAreRight(t *testing.T) {
 	t.Parallel()
 	var found int
@@ -54,7 +54,7 @@ func TestExamplesOfTheManualAreRight(t *testing.T) {
 	require.Positive(t, found)
 }
 
-// exampleValue is what an operator would have in the environment.
+// exampleValue returns the value that an operator would have in the environment.
 func exampleValue(name string) string {
 	switch {
 	case strings.HasPrefix(name, "DATABASE"), strings.HasPrefix(name, "CELL_"):

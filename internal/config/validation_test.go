@@ -14,7 +14,7 @@ const good = "auth: {hs256_secret: " + secret + "}\n" + oneAccount
 
 const oneAccount = needed + "accounts: [{name: a, kind: stripe, api_key: sk}]\n"
 
-// needed is what the service can't do without, and that it is a test.
+// needed is the required keys of the service, with the environment test.
 const needed = "environment: test\ndatabase_url: postgres://db/x?sslmode=require\nencryption_keys: [{id: k1, key: " + encryptionKey + "}]\n"
 
 func TestEveryMistakeAtOnce(t *testing.T) {

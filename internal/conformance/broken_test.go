@@ -277,7 +277,7 @@ func forgetful(t *testing.T, next http.Handler) http.Handler {
 	})
 }
 
-// repeating answers a key with its first response, whatever the request is.
+// repeating answers a key with its first response, whatever the request.
 func repeating(t *testing.T, next http.Handler) http.Handler {
 	t.Helper()
 	var mu sync.Mutex

@@ -22,11 +22,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const (
 	apiKey     = "key_of_the_account"
 	hookSecret = "whsec_c2FuZGJveC10ZXN0LXNlY3JldC0wMTIzNDU2Nzg5"
-	// wait is how long what never comes is waited for, enough how long what comes may take on a busy machine.
+	// wait is the time limit for events that never come, enough the time limit for events that must come on a busy machine.
 	wait, enough = 3 * time.Second, 40 * time.Second
 )
 
-// setting is a sandbox, and what stands between it and the checks.
+// setting is a sandbox, and the handlers between it and the checks.
 type setting struct {
 	// front stands before the sandbox, sender before its webhooks' receiver; nil: nothing does.
 	front  func(t *testing.T, sandbox http.Handler) http.Handler
@@ -110,7 +110,7 @@ func TestAChargeThatTakesLonger(t *testing.T) {
 	require.Equal(t, conformance.Skipped, all["webhook of a decline"].Outcome)
 }
 
-// What a provider does not offer is no failure, and what needs it is skipped.
+// A feature that a provider does not offer is no failure, and checks that need it are skipped.
 func TestAProviderOfLess(t *testing.T) {
 	t.Parallel()
 	all := results(t, setting{wait: enough, front: refusing(manual, refunding)})

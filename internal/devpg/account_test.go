@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAsOrdinaryUser runs this package's tests again as nobody, from a copy of this binary that nobody may read.
+// TestAsOrdinaryUser runs this package's tests again as the user nobody, from a copy of this binary that this user can read.
 func TestAsOrdinaryUser(t *testing.T) {
 	t.Parallel()
 	needRoot(t)

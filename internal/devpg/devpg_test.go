@@ -242,7 +242,7 @@ func kill(t *testing.T, pid int) {
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 }
 
-// shortDir fits the path of a unix socket, whatever the test is called.
+// shortDir returns a directory that is short enough for the path of a unix socket, whatever the test's name.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "devpg-test-") //nolint:usetesting // see above

@@ -99,7 +99,7 @@ func TestADatabaseThatDoesNotAnswer(t *testing.T) {
 	require.NotContains(t, list[0], "\n")
 }
 
-// TestDemandOutsideLive: what may be forgotten is no real money there.
+// TestDemandOutsideLive: outside live no real money can be lost.
 func TestDemandOutsideLive(t *testing.T) {
 	t.Parallel()
 	h := wellServer()

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// limit bounds what must happen.
+// limit bounds the wait for events that must happen.
 const limit = 20 * time.Second
 
 // provider responds 201 with the request's body, and counts.

@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// while bounds what must not happen.
+// while bounds the wait for events that must not happen.
 const while = 100 * time.Millisecond
 
 // echo repeats each line that it gets.

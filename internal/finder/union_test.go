@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// part has hits, and adds its name to those whose details it is asked for.
+// part has hits, and adds its name to the hits in Details.
 type part struct {
 	name string
 	hits []finder.Hit
@@ -32,7 +32,7 @@ func (p part) Details(_ context.Context, hits []finder.Hit) ([]finder.Hit, error
 	return hits, p.err
 }
 
-// unaudited runs what is looked at.
+// unaudited runs searches without an audit log.
 type unaudited struct{}
 
 func (unaudited) Watch(_ context.Context, _ support.Staff, _ support.Action, _, _ string, act func() error) error {

@@ -19,7 +19,7 @@ import (
 
 const module = "github.com/paylatch/paylatch"
 
-// TestSkips: a test skips itself. One that skips a test around it, of which subtests run, ends the program.
+// TestSkips: a test skips itself. A subtest that skips the test around it ends the program.
 func TestSkips(t *testing.T) {
 	t.Parallel()
 	s := sources{}
@@ -30,7 +30,7 @@ func TestSkips(t *testing.T) {
 	require.Empty(t, s.astray())
 }
 
-// TestOutside: what is outside of the repository is looked for in one place, which skips the test that needs it.
+// TestOutside: files outside of the repository are looked up in one place, which skips the test that needs them.
 func TestOutside(t *testing.T) {
 	t.Parallel()
 	looks := map[string]bool{}
@@ -47,7 +47,7 @@ func TestOutside(t *testing.T) {
 	require.Equal(t, []string{"internal/published"}, slices.Sorted(maps.Keys(looks)))
 }
 
-// outsideOf reports whether an argument leads to the folder beside the checkout, or is a variable that says where it is.
+// outsideOf reports whether an argument leads to the folder beside the checkout, or is the variable of its path.
 func outsideOf(argument ast.Expr) bool {
 	literal, ok := argument.(*ast.BasicLit)
 	if !ok || literal.Kind != token.STRING {
@@ -137,7 +137,7 @@ func parsed(t *testing.T, dir string) (all sources) {
 	return parsedAs(t, dir, filepath.ToSlash(folder))
 }
 
-// parsedAs reads the tests of a folder, and what else imports the package testing.
+// parsedAs reads the tests of a folder, and all other files that import the package testing.
 func parsedAs(t *testing.T, dir, folder string) (all sources) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -163,7 +163,7 @@ func (s *sources) addAs(t *testing.T, dir, folder string) {
 	*s = append(*s, parsedAs(t, dir, folder)...)
 }
 
-// skip is a place where a test is skipped: by whom, and which.
+// skip is a call that skips a test, with the function and the test.
 type skip struct {
 	// in is the innermost function around it, and of the name of the declared function that it is in.
 	in  ast.Node
@@ -182,8 +182,8 @@ func (s skip) own() (int, bool) {
 	return i, i >= 0
 }
 
-// astray are the places where a test is skipped that is not a parameter of the innermost function around: then it may be the
-// test of which that function is a subtest.
+// astray returns the calls that skip a test which is not a parameter of the innermost function around the call. Then the test
+// may be the parent of the subtest in that function.
 func (s *sources) astray() (all []string) {
 	known := s.skippers()
 	for _, f := range *s {
@@ -261,7 +261,7 @@ func (f source) declared(d *ast.FuncDecl) string {
 	return f.folder + "." + d.Name.Name
 }
 
-// method is the key of a method, of whatever type it is: exported ones are called by other packages, too.
+// method returns the key of a method, of any type. Other packages call exported methods, too.
 func (f source) method(name string) string {
 	if ast.IsExported(name) {
 		return "." + name
@@ -314,7 +314,7 @@ func holdsTest(argument ast.Expr) bool {
 	}
 }
 
-// isTest reports whether what is skipped may be a test: all may be but a parameter of another type.
+// isTest reports whether the receiver of a skip may be a test: each may be, except a parameter of another type.
 func (f source) isTest(who ast.Expr, in ast.Node) bool {
 	name, ok := who.(*ast.Ident)
 	if !ok || in == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSystemdUnitIsConfined: systemd's own count of what the service may do, from 0 to 10.
+// TestSystemdUnitIsConfined: systemd's own score of the service's privileges, from 0 to 10.
 func TestSystemdUnitIsConfined(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")

@@ -19,7 +19,7 @@ import (
 const root = "../.."
 
 var (
-	// declaration is a link to code that names what to read there: [`file.go: Name`](path).
+	// declaration is a link to a declaration in code: [`file.go: Name`](path).
 	declaration = regexp.MustCompile("\\[`([^`:]+\\.go): ([^`]+)`\\]\\(([^)]+)\\)")
 	link        = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	// path is one of the repository in backticks; NAME in it stands for anything.
@@ -141,7 +141,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// undeclared returns the links of a text to code that is not there, or does not declare what they name.
+// undeclared returns the links of a text to files that are missing, or that do not declare the named identifier.
 func undeclared(dir, text string) (wrong []string) {
 	for _, m := range declaration.FindAllStringSubmatch(text, -1) {
 		whole, file, name, to := m[0], m[1], m[2], m[3]
@@ -222,7 +222,7 @@ func broken(root, name, text string) (wrong []string) {
 	return wrong
 }
 
-// anchors returns what a page's headings are linked by.
+// anchors returns the anchors of a page's headings.
 func anchors(text []byte) (all []string) {
 	for _, m := range heading.FindAllSubmatch(text, -1) {
 		plain := outside.ReplaceAll(bytes.ToLower(m[1]), nil)
@@ -231,7 +231,7 @@ func anchors(text []byte) (all []string) {
 	return all
 }
 
-// pages returns the documents whose links must lead somewhere.
+// pages returns the documents whose links are checked.
 func pages(t *testing.T) (names []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "examples/*.md", "examples/*/*.md"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// vast is a store of orders, one a second, of which every 30,000th matches.
+// vast is a store of orders, one a second; every 30,000th order matches.
 type vast struct {
 	lists.Store
 
@@ -158,7 +158,7 @@ func TestParseRefuses(t *testing.T) {
 	require.Len(t, invalid.Fields, 3)
 }
 
-// rows is a store that remembers what it was asked for and has two items more than the first page.
+// rows is a store that records its queries and has two items more than the first page.
 type rows struct {
 	lists.Store
 

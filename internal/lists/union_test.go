@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// held is a store of refund-less disputes, of which a list is the whole of.
+// held is a store with a fixed list of disputes.
 type held struct {
 	lists.Store
 

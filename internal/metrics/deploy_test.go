@@ -22,8 +22,7 @@ const (
 	dashboard = "../../deploy/grafana/paylatch.json"
 )
 
-// query is an expression of an alert or a panel, and the texts that show what it
-// finds.
+// query is an expression of an alert or a panel, and the texts that show its result.
 type query struct {
 	of, expr string
 	shown    []string
@@ -36,8 +35,7 @@ var (
 	template = regexp.MustCompile(`\{\{\s*(?:\$labels\.)?([a-z_]+)\s*\}\}`)
 )
 
-// What nothing counts is never alarmed on, and its panel stays empty: nobody would
-// notice.
+// An alert on a metric that does not exist never fires, and its panel stays empty without an error.
 func TestDeployedQueriesAskForWhatIsCounted(t *testing.T) {
 	t.Parallel()
 	labels := counted(t)
@@ -66,7 +64,7 @@ func TestDeployedQueriesAskForWhatIsCounted(t *testing.T) {
 	}
 }
 
-// counted lists what is served with its labels.
+// counted lists the served metrics with their labels.
 func counted(t *testing.T) map[string][]string {
 	t.Helper()
 	families, err := counting().Gatherer().Gather()
@@ -163,8 +161,7 @@ func drawn(t *testing.T) (all []query) {
 	return all
 }
 
-// Prometheus itself says whether the rules are right, and whether the dashboard's
-// queries can be read.
+// Prometheus itself checks the rules, and parses the dashboard's queries.
 func TestPrometheusTakesRulesAndQueries(t *testing.T) {
 	t.Parallel()
 	promtool, err := exec.LookPath("promtool")

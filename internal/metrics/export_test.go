@@ -2,5 +2,5 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Gatherer is what is served.
+// Gatherer returns the served metrics.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }

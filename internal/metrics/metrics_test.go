@@ -34,7 +34,7 @@ func TestThoseWhoWaitAreCounted(t *testing.T) {
 	}
 }
 
-// counting returns metrics of which each has counted something.
+// counting returns metrics that all have counted something.
 func counting() *metrics.Metrics {
 	m := metrics.New(metrics.Options{
 		Keys: keys, Now: time.Now, Stream: quiet, NotesLost: func() int64 { return 3 },

@@ -13,8 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/metrics"
 )
 
-// What is due grows later between two looks, what is not yet becomes due, and what
-// nobody waits for stays at nothing.
+// The delay of due work grows between two reads, other work becomes due meanwhile, and the value without scheduled work stays 0.
 func TestWhatIsOverdue(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/metrics"
 )
 
-// What waits for a person grows older between two looks, and while nobody can look.
+// The age of waiting work grows between two reads, and while reads fail.
 func TestWhatWaitsForAPerson(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

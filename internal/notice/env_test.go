@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// wait bounds what a test waits for.
+// wait bounds the waiting of a test.
 const wait = time.Minute
 
 // received is a mail as the server has taken it.

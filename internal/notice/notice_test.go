@@ -41,7 +41,7 @@ Refund requests: https://pay.example/support/refund-requests
 `, "\n", "\r\n"), m.text)
 }
 
-// What comes within a minute after a mail is one mail, with the first after that time.
+// The cases of the minute after a mail go into one mail, with the first case after that minute.
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	const every = 3 * time.Second
@@ -61,7 +61,7 @@ func TestDigest(t *testing.T) {
 	require.Equal(t, int32(2), s.tries.Load())
 }
 
-// Other kinds are passed over, and so is what is no case.
+// Other kinds are passed over, and so are events that are no cases.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	e, s := newEnv(t), serve(t)
@@ -78,7 +78,7 @@ func TestKinds(t *testing.T) {
 	require.Equal(t, int32(1), s.tries.Load())
 }
 
-// A mail server that refuses delays, and nothing is lost; what it did not take is not recorded.
+// A mail server that refuses mails delays them, and nothing is lost. Refused mails are not recorded.
 func TestMailServerIsAway(t *testing.T) {
 	t.Parallel()
 	e, s := newEnv(t), serve(t)
@@ -196,7 +196,7 @@ func TestKindsAreThoseOfTheWorklist(t *testing.T) {
 	require.ElementsMatch(t, append(review.Kinds(), notice.RefundRequest, notice.EndpointFailing), notice.Kinds())
 }
 
-// The password goes over TLS alone, and only to a server whose certificate is right.
+// The password goes over TLS alone, and only to a server with a valid certificate.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewTLSServer(nil)

@@ -50,7 +50,7 @@ func TestCount(t *testing.T) {
 	require.Equal(t, map[string]int64{"attempt acc succeeded ": 450, "discrepancy  opened late_success": 450}, e.added, "what is caught up on is left out")
 }
 
-// TestCount_begins: a batch without a position is not counted before it has one, and what was purged is passed.
+// TestCount_begins: a batch without a position is not counted before it has one, and purged events are passed over.
 func TestCount_begins(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -169,7 +169,7 @@ func TestRead_open(t *testing.T) {
 	require.Equal(t, map[string]int64{"minute": 0, "ten_minutes": 0, "hour": 1, "day": 1, "older": 0}, ages["bank"])
 }
 
-// TestRead_shared: twenty who come within a few seconds cost one read.
+// TestRead_shared: twenty callers within a few seconds cost one read.
 func TestRead_shared(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

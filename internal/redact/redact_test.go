@@ -61,15 +61,14 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// markers are what a person must not see without a reason, of every sort.
+// markers are texts of every sort that a person must not see without a reason.
 var markers = []string{
 	"Zoë Marker", "O'Marker, Jr.", "marker@example.com", "+420 777 123 456", "+420777123456", "192.0.2.77", "2001:db8::77",
 	"4111 1111 1111 1111", "4111111111111111", "4111-1111-1111-1111", "DE89370400440532013000", "12 Marker Street", "Маркер Иванов",
 	"https://marker.example/u/77", "<b>marker</b>", "marker 77", "1980/02/29",
 }
 
-// None of them is shown wherever it stands in whatever a provider sends, and what
-// looks like an id is shown only under names that are known.
+// No marker is shown, at any place in any message of a provider. A text in the form of an id is shown only under known names.
 func TestBodyOfSamples(t *testing.T) {
 	t.Parallel()
 	bodies := payloads(t)
@@ -177,7 +176,7 @@ func replaced(v any, marker string) any {
 	return marker
 }
 
-// What staff needs is there: the ids, amounts and states of the samples.
+// The values that staff needs are shown: the ids, amounts and states of the samples.
 func TestBodyKeepsIDs(t *testing.T) {
 	t.Parallel()
 	bodies := payloads(t)

@@ -25,7 +25,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks/standard"
 )
 
-// env is a database and what is taken in.
+// env is a database and the deliveries that were taken in.
 type env struct {
 	t     *testing.T
 	store *rejectedstore.Store

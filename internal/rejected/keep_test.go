@@ -57,7 +57,8 @@ func TestKeepBounds(t *testing.T) {
 	}
 }
 
-// TestKeepFlood has a network send what it can: few of it are written, and those of another network are kept beside it.
+// TestKeepFlood makes a network send at the maximum rate: few of its deliveries are written, and the deliveries of another
+// network are kept beside them.
 func TestKeepFlood(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -94,7 +95,7 @@ func TestKeepFloodOfMany(t *testing.T) {
 	require.Equal(t, map[string]int{"acc": 1800, "beside": 1800}, e.dropped)
 }
 
-// stuck is a store that does not answer before it is told to, and then fails.
+// stuck is a store that does not answer before it is released, and then fails.
 type stuck struct {
 	rejected.Store
 
@@ -112,8 +113,8 @@ func (s *stuck) RejectedKeep(_ context.Context, list []rejected.Sealed) error {
 	return s.err
 }
 
-// TestKeepDoesNotWait keeps while the store hangs: what is beyond the memory of an account is dropped, and what waited is stored once
-// the store is back.
+// TestKeepDoesNotWait keeps while the store hangs: deliveries beyond the memory limit of an account are dropped, and queued
+// deliveries are stored once the store is back.
 func TestKeepDoesNotWait(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

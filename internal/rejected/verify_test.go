@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// TestVerifyAgain takes in what the right secret finds genuine, as of the time when it came.
+// TestVerifyAgain takes in the deliveries that match the right secret, with the time of their arrival.
 func TestVerifyAgain(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -91,7 +91,7 @@ func (c changing) Verify(ctx context.Context, d webhooks.Delivery) ([]webhooks.E
 	return c.Verifier.Verify(ctx, d)
 }
 
-// TestVerifyAgainOnce has two processes with other configurations: neither undoes what the other has tried.
+// TestVerifyAgainOnce has two processes with different configurations: neither undoes the other's work.
 func TestVerifyAgainOnce(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

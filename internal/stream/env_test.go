@@ -18,7 +18,7 @@ type thing struct{ version int }
 
 var errGone = errors.New("the storage is gone")
 
-// storage is what several hubs share: versions, and notices to all listeners.
+// storage is shared by several hubs: it has versions, and sends notices to all listeners.
 type storage struct {
 	mu       sync.Mutex
 	versions map[stream.ID]int

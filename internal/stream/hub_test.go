@@ -102,7 +102,7 @@ func TestHub_changes_during_a_read_share_the_next(t *testing.T) {
 	})
 }
 
-// A waiter that subscribes before it reads gets what changes in between, in whichever process.
+// A waiter that subscribes before it reads gets the changes in between, of any process.
 func TestHub_misses_nothing_before_start(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -75,7 +75,7 @@ func TestAKilledOwnerIsReplaced(t *testing.T) {
 	require.NotEqual(t, before, run(t, cache, "print"))
 }
 
-// An upgrade replaces the programs: what the old server forks then can't load the new libraries.
+// An upgrade replaces the programs: new processes of the old server can't load the new libraries.
 func TestUpgradedProgramsGetANewServer(t *testing.T) {
 	t.Parallel()
 	cache := emptyCache(t)
@@ -123,7 +123,7 @@ func TestPrivateComesBackUnderTheSameURL(t *testing.T) {
 	require.NoError(t, migrations.Check(t.Context(), connect(t, dsn)))
 }
 
-// TestProcess is what the processes of the other tests do.
+// TestProcess is the body of the processes of the other tests.
 func TestProcess(t *testing.T) { //nolint:paralleltest // alone in its process
 	role := os.Getenv("TESTDB_ROLE")
 	if role == "" {

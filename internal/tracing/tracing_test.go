@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/tracing"
 )
 
-// recorder is a tracer that keeps what began. Spans of attempts whose id begins with 0 are sampled.
+// recorder is a tracer that keeps the spans that began. Spans of attempts whose id begins with 0 are sampled.
 type recorder struct {
 	mu    sync.Mutex
 	begun []tracing.Start
@@ -140,7 +140,7 @@ func TestBatch(t *testing.T) {
 	require.Equal(t, []tracing.Context{tracing.Parse(caller), tracing.Parse(caller)}, r.begun[1].Links)
 }
 
-// everything does what a pay does of traces.
+// everything makes all tracing calls of a pay.
 func everything(ctx context.Context) bool {
 	since := tracing.Mark(ctx)
 	ctx, request := tracing.Request(ctx, "POST", caller)
@@ -171,7 +171,7 @@ func below(ctx context.Context, values int) context.Context {
 	return below(context.WithValue(ctx, new(int), 0), values-1)
 }
 
-// BenchmarkOff is what traces cost a pay where they are off.
+// BenchmarkOff measures the tracing cost of a pay while traces are off.
 func BenchmarkOff(b *testing.B) {
 	ctx := below(b.Context(), 10) // as deep as a request's
 	b.ReportAllocs()

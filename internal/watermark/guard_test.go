@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/watermark"
 )
 
-// database is a store of which a copy can be made, and restored.
+// database is a store that can be copied and restored.
 type database struct {
 	mark    watermark.Mark
 	held    []string

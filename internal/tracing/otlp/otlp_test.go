@@ -121,8 +121,8 @@ func TestExport(t *testing.T) {
 
 func uuidText(id []byte) string { return tracing.TraceID(id).String() }
 
-// TestSample: an attempt's trace is exported whole or not at all, as its id says, and of UUIDv7 a share is as large as it is
-// configured.
+// TestSample: an attempt's trace is exported whole or not at all, depending on its id. The share of exported UUIDv7 is the
+// configured one.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
@@ -162,8 +162,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestCollectorGone: neither a collector that hangs nor one that refuses holds up what makes spans, or the end. It runs alone:
-// the library has one handler of errors for the process, that of whoever began last.
+// TestCollectorGone: neither a collector that hangs nor one that refuses delays the code that makes spans, or the end. It runs
+// alone: the library has one error handler for the process, and the last Begin sets it.
 func TestCollectorGone(t *testing.T) { //nolint:paralleltest // see above
 	for name, respond := range map[string]func(w http.ResponseWriter, end <-chan struct{}){
 		"hangs":   func(_ http.ResponseWriter, end <-chan struct{}) { <-end },
