@@ -98,7 +98,7 @@ func readStat(pid int) (parent, ticks int) {
 	return parent, ticks
 }
 
-// residentBytes is the memory of a process; 0 where there is no /proc.
+// residentBytes is the memory of a process; 0 without /proc.
 func residentBytes(pid int) int64 {
 	text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	_, rest, _ := strings.Cut(string(text), "VmRSS:")

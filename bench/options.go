@@ -17,7 +17,7 @@ const (
 	partForeign  = "foreign"
 	partTold     = "told"
 	partWaiters  = "waiters"
-	// partCells runs only where it is named.
+	// partCells runs only if the flag names it.
 	partCells = "cells"
 )
 

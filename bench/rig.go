@@ -129,8 +129,7 @@ func (r *rig) close() error {
 
 func (r *rig) say(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format+"\n", args...) }
 
-// tool finds one of PostgreSQL's programs: beside the server, where a link to the
-// server leads, or in PATH.
+// tool finds one of PostgreSQL's programs: beside the server, at the target of a link to the server, or in PATH.
 func (r *rig) tool(name string) (string, error) {
 	dirs := []string{r.bin}
 	if target, err := filepath.EvalSymlinks(filepath.Join(r.bin, "postgres")); err == nil {

@@ -113,7 +113,7 @@ func (w *watcher) once(ctx context.Context, ask []byte) error {
 // portsAnAddress keeps clear of the limit on connections between two addresses.
 const portsAnAddress = 4000
 
-// dialFrom uses several of this machine's own addresses, where it has them.
+// dialFrom uses several of this machine's own addresses, if it has them.
 func dialFrom(ctx context.Context, address string, number int) (net.Conn, error) {
 	d := &net.Dialer{}
 	if runtime.GOOS == "linux" {

@@ -28,7 +28,7 @@ type discrepancyResolveCmd struct {
 	PaymentID  string `name:"provider-payment-id" placeholder:"ID" help:"The provider's id of the payment or refund, where it was paid."`
 }
 
-// Run resolves a discrepancy, or proposes that where a second person has to confirm it.
+// Run resolves a discrepancy, or proposes the resolution if a second person has to confirm it.
 func (c *discrepancyResolveCmd) Run(ctx context.Context, a *app) error {
 	id, err := payment.ParseDiscrepancyID(c.ID)
 	if err != nil {

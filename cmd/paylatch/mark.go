@@ -31,7 +31,7 @@ func watched(cfg *config.Config, store *postgres.Store, log zerolog.Logger) (*wa
 	return guard, nil
 }
 
-// auditMark keeps the head of a database's audit log in the directory of this machine, where the database's owner can't reach it.
+// auditMark keeps the head of a database's audit log in a directory of this machine, out of reach of the database's owner.
 type auditMark struct {
 	dir   string
 	store *postgres.Store

@@ -50,7 +50,7 @@ type serving struct {
 	// role is all, api or worker.
 	role         string
 	migrate, dev bool
-	// stderr is where the log goes.
+	// stderr receives the log.
 	stderr io.Writer
 	// load reads the configuration again at each of the hangups; nil for a service that never does.
 	hangups func() (<-chan os.Signal, func())

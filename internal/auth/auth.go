@@ -52,7 +52,7 @@ type Options struct {
 type Issuer struct {
 	// Name is the iss of its tokens, and Audience a member of their aud.
 	Name, Audience string
-	// JWKSURL is where the keys are.
+	// JWKSURL is the address of the keys.
 	JWKSURL string
 	// Roles are the roles that tokens of these keys may have.
 	Roles []payment.Role
@@ -178,8 +178,7 @@ func actFor(actor authz.Actor, user string) (authz.Actor, error) {
 	return actor, nil
 }
 
-// StatusToken returns a token by which its bearer may read this one attempt
-// until expires.
+// StatusToken returns a token whose bearer may read this one attempt until expires.
 func (a *Authenticator) StatusToken(id payment.AttemptID, expires time.Time) string {
 	return a.status.token(id, expires)
 }

@@ -25,7 +25,7 @@ type OpenIDOptions struct {
 	Issuer string
 	// ClientID and ClientSecret are the credentials of paylatch at the provider; a public client has no secret.
 	ClientID, ClientSecret string
-	// RedirectURL is where the provider sends people back to.
+	// RedirectURL is the address to which the provider redirects people.
 	RedirectURL string
 	Scopes      []string
 	// RolesClaim is the claim with the roles, SubjectClaim the claim with the person's name; empty: roles and sub. A name with

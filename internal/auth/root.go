@@ -103,8 +103,8 @@ func readSecret(path string) ([]byte, error) {
 	return secret, nil
 }
 
-// makeSecret makes the file in one step: a link to a name that is taken fails, so
-// that of two processes that start at once both read the same secret.
+// makeSecret makes the file in one step. A link to an existing name fails, so two processes that start at once read the same
+// secret.
 func makeSecret(path string) error {
 	if err := datadir.Make(filepath.Dir(path)); err != nil {
 		return err

@@ -13,8 +13,8 @@ type Actor struct {
 	// Subject is the token's sub.
 	Subject string
 	Roles   []payment.Role
-	// Door is where a member of staff came in, if other doors may name the same person otherwise; empty where the subject is the person's
-	// at all doors.
+	// Door is the door by which a member of staff signed in, if other doors may give the same person another subject. It is
+	// empty if the person has the same subject at all doors.
 	Door string
 	// OnBehalfOf is the user that a service acts for; empty otherwise.
 	OnBehalfOf payment.UserID

@@ -32,7 +32,7 @@ type Portion struct {
 	IDs []uuid.UUID
 	// Behind is the last id that was read, even if the filter does not choose it.
 	Behind uuid.UUID
-	// End is set where there is nothing more.
+	// End is set if there are no more items.
 	End bool
 }
 
@@ -44,8 +44,8 @@ type Ended struct {
 	Outcome string
 }
 
-// Queue leases jobs. Its errors are those of package payment, and lease.ErrLost for a write after the lease has ended or the job was
-// stopped.
+// Queue leases jobs. It returns the errors of package payment, and lease.ErrLost for a write after the lease has ended or the
+// job was stopped.
 type Queue interface {
 	// Take leases the oldest running job that no process works on. It returns lease.ErrHeld if there is no such job.
 	Take(ctx context.Context, life time.Duration) (Held, error)

@@ -59,7 +59,7 @@ func In(text string) bool {
 		text = uuid.ReplaceAllString(text, "x")
 	}
 	var w window
-	gap, run := separators+1, -1 // run is where the run of digits begins that the last rune was of
+	gap, run := separators+1, -1 // run is the beginning of the run of digits that has the last rune
 	for at, r := range text {
 		d, is := digit(r)
 		switch {

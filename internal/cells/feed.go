@@ -14,7 +14,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// cursors are how far a reader of the feed is in each cell, in the order of the cells; an empty one is before the first event.
+// cursors are a reader's positions in the feed of each cell, in the order of the cells. An empty cursor is before the first
+// event.
 type cursors []string
 
 // parse reads cursors from the text that String writes: 0:12.1:7. One of a service without other cells, a number alone, is of the first.

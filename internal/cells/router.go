@@ -36,7 +36,7 @@ type Options struct {
 	// All serves requests that name neither a cell nor an object in a cell.
 	All http.Handler
 	To  Map
-	// Health has the router serve /readyz and /metrics, for all cells; Metrics serves the latter.
+	// Health makes the router serve /readyz and /metrics, for all cells; Metrics serves the latter.
 	Health  bool
 	Metrics http.Handler
 	// Plain is as of session.Options.
@@ -89,7 +89,7 @@ func (r *Router) lead(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// leadTo has the cell of a number serve a request, and in the console all that follow.
+// leadTo lets the cell of a number serve a request, and in the console all later requests.
 func (r *Router) leadTo(w http.ResponseWriter, req *http.Request, number string) {
 	n, found := r.number(number)
 	switch {
@@ -123,7 +123,7 @@ func (r *Router) named(req *http.Request) (cell.Number, bool) {
 	return r.To.CellOfID(parts[i]), true
 }
 
-// parameter chooses a cell in a request that names nothing, and in the console for all that follow.
+// parameter chooses a cell in a request that names no object, and in the console for all later requests.
 const parameter = "cell"
 
 // chosen returns the cell that the console's cookie has, or all.

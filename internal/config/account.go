@@ -139,8 +139,8 @@ func (a Account) params() map[string]string {
 	return params
 }
 
-// Verification is everything that the verification of the account's webhooks depends on, secrets included, as a text that is equal
-// where all of it is. It reads cert_roots.
+// Verification returns all settings that affect the verification of the account's webhooks, secrets included. Equal settings
+// have an equal text. It reads cert_roots.
 func (a Account) Verification() ([]byte, error) {
 	c, err := a.Webhooks()
 	if err != nil {
@@ -198,8 +198,8 @@ func (a Account) Credentials() map[string]string {
 // mode is how Stripe, Mollie, Razorpay and Paddle begin their keys.
 var mode = regexp.MustCompile(`^(?:[a-z]+_)?(live|test|sdbx)_`)
 
-// Live distinguishes an account of real money from one for tests, by the form of its key or the host that it is called at;
-// nil where that is open.
+// Live distinguishes an account of real money from one for tests, by the form of its key or the host of its API; nil if neither
+// shows it.
 func (a Account) Live() *bool {
 	for _, name := range []string{"api_key", "key_id"} {
 		if m := mode.FindStringSubmatch(string(a.Fields[name])); m != nil {

@@ -143,7 +143,7 @@ func (r *report) issuer(key string, of Issuer, c *Config) {
 	}
 }
 
-// callback is where the OpenID provider sends people back to.
+// callback is the path to which the OpenID provider redirects people.
 const callback = "/support/sign-in/callback"
 
 func (r *report) console(o OIDC) {

@@ -18,7 +18,7 @@ func (c *Config) PaymentPage(account, payment, capture string) string {
 	return ""
 }
 
-// PublicConsole is the console's address as browsers see it, without a path; empty where the configuration does not have it.
+// PublicConsole is the console's address as browsers see it, without a path; empty if the configuration does not have it.
 func (c *Config) PublicConsole() string {
 	base, found := strings.CutSuffix(c.Console.OIDC.RedirectURL, callback)
 	if !found {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Tracing is where traces are exported. Without an endpoint the standard OTEL_EXPORTER_OTLP_* variables count.
+// Tracing is the destination of exported traces. Without an endpoint the standard OTEL_EXPORTER_OTLP_* variables count.
 type Tracing struct {
 	Endpoint string  `koanf:"endpoint" doc:"the OTLP collector, such as http://127.0.0.1:4318, to which /v1/traces is added; absent: the OTEL_EXPORTER_OTLP_* variables, without which there are no traces"`
 	Protocol string  `koanf:"protocol" default:"http/protobuf" doc:"http/protobuf, the only one"`

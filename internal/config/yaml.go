@@ -126,6 +126,6 @@ func index(key string, i int) string { return fmt.Sprintf("%s[%d]", key, i) }
 
 var odd = regexp.MustCompile(`[^A-Za-z0-9_.\[\]-].*`)
 
-// presentable cuts a key that can't be one of ours: of `api_key:value`, where the
-// blank was forgotten, the value must not be shown.
+// presentable cuts a text that can't be a configuration key: in `api_key:value`, with a missing blank, the value must not be
+// shown.
 func presentable(key string) string { return odd.ReplaceAllString(key, "…") }

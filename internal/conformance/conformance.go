@@ -28,7 +28,7 @@ type Options struct {
 	Tokens      Tokens
 	// Currency is the currency of the charges.
 	Currency string
-	// Listener is where the provider's webhooks arrive, which Verifier verifies. Nil: no webhook is checked. Run closes it.
+	// Listener receives the provider's webhooks, which Verifier verifies. Nil: no webhook is checked. Run closes it.
 	Listener net.Listener
 	Verifier webhooks.Verifier
 	// Timeout bounds a call. Wait bounds the time for events that the contract allows to come later: the end of a charge that is

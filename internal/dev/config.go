@@ -21,7 +21,7 @@ import (
 const (
 	// Account is the account at the sandbox provider of this machine.
 	Account = "sandbox"
-	// SandboxListen is where that provider listens by default.
+	// SandboxListen is the default listen address of that provider.
 	SandboxListen = "127.0.0.1:9090"
 )
 
@@ -46,8 +46,8 @@ func (m Machine) Locate(cfg *config.Config) {
 	m.locateSandbox(cfg)
 }
 
-// locateSandbox sets the address of the sandbox provider's account, which is incomplete
-// without it, and creates the account where it is the default.
+// locateSandbox sets the address of the sandbox provider's account, which is incomplete without it. It creates the account if it
+// is the default account.
 func (m Machine) locateSandbox(cfg *config.Config) {
 	i := slices.IndexFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == Account })
 	switch {

@@ -24,8 +24,8 @@ const (
 	signInLife = time.Minute
 )
 
-// signInLink is an address that signs a browser in to the console as the administrator of this machine, once. A new
-// one is made at each start.
+// signInLink is an address that signs a browser in to the console as the administrator of this machine, once. Each start makes a
+// new link.
 type signInLink struct {
 	code string
 

@@ -22,7 +22,7 @@ import (
 
 // The errors that can keep a server from starting, for errors.Is.
 var (
-	// ErrNoBinaries is returned when no PostgreSQL server is installed where FindBin looks.
+	// ErrNoBinaries is returned when no PostgreSQL server is installed in the places of FindBin.
 	ErrNoBinaries = errors.New("no PostgreSQL server found on this machine; do one of these: install it (Debian, Ubuntu: `apt-get install postgresql`), " +
 		"set PG_BIN to the directory that holds initdb and postgres, or set PAYLATCH_DATABASE_URL to a running server")
 	// ErrInUse is returned when another process runs a server on the directory.
@@ -42,7 +42,7 @@ const stopGrace = 20 * time.Second
 // Config configures a server.
 type Config struct {
 	Dir    string // holds the data between runs; made when missing
-	BinDir string // where initdb and postgres are; empty means FindBin
+	BinDir string // the directory of initdb and postgres; empty means FindBin
 	// Elsewhere is a directory below which a new server's data goes when Dir is closed to the user that root must run the server as. Dir
 	// becomes a link to it. Empty: Start returns ErrUnreachable instead.
 	Elsewhere string

@@ -30,7 +30,8 @@ func (q *Ask) Validate() error {
 	return nil
 }
 
-// Side is where an erasure takes place. Mark returns a digest of a text for each key of the configuration, the one for new ones first.
+// Side is the store and the key functions of an erasure. Mark returns a digest of a text for each key of the configuration; the
+// first digest is for new pseudonyms.
 type Side struct {
 	Store Store
 	Mark  func(text string) ([][]byte, error)
@@ -40,7 +41,7 @@ type Side struct {
 }
 
 var (
-	// ErrWaiting is returned where something of the user is under way and keeps the name until then.
+	// ErrWaiting is returned if an order or a command of the user is under way and keeps the name until its end.
 	ErrWaiting = errors.New("run it again once they are over: what was erased is passed over then")
 	// ErrDisputed is returned if disputes of the user's orders are open, since the erased data may be their evidence.
 	ErrDisputed = errors.New("run it again once they are over, or with --with-open-disputes: what providers sent about them, and may be evidence, is erased then")

@@ -90,7 +90,7 @@ func erase(ctx context.Context, at Side, user payment.UserID, marks [][]byte, q 
 	}))
 }
 
-// each calls do for batch after batch, until one is not full.
+// each calls do for batch after batch, until a batch is not full.
 func each(do func(behind payment.OrderID) (Step, error)) error {
 	for behind := payment.OrderID(""); ; {
 		s, err := do(behind)

@@ -85,8 +85,8 @@ func about() []string {
 	return strings.Fields("~ ≈ ± about approx approx. approximately around circa ca ca. roughly nearly some")
 }
 
-// parseAmount reads a text in lower case that has nothing but an amount, which a whole number without a currency is beside a day or after
-// "about" only. Without an amount it reports whether nothing but fillers is there.
+// parseAmount reads a text in lower case that contains only an amount. A whole number without a currency is an amount only
+// beside a day or after "about". If there is no amount, it reports whether the text has only fillers.
 func parseAmount(text string, dated bool) (a *Amount, empty bool) {
 	text = sign.ReplaceAllString(text, " $0 ")
 	text = codeLast.ReplaceAllString(codeFirst.ReplaceAllString(text, "$1$2 $3"), "$1 $2$3")
@@ -120,7 +120,7 @@ func parseAmount(text string, dated bool) (a *Amount, empty bool) {
 	return amountOf(value, codes, near), false
 }
 
-// grouped reports whether numbers are one with spaces between its thousands.
+// grouped reports whether the numbers are one number with spaces between its thousands.
 func grouped(numbers []string) bool {
 	for i, n := range numbers {
 		whole, _, _ := strings.Cut(strings.ReplaceAll(n, ",", "."), ".")
@@ -153,7 +153,7 @@ func digitsOf(currency string) int {
 	return 2
 }
 
-// amountOf is nil for an amount that no currency of these can have.
+// amountOf returns nil for an amount that no currency of the list can have.
 func amountOf(text string, codes []string, near bool) *Amount {
 	three := slices.ContainsFunc(codes, func(c string) bool { return digitsOf(c) == 3 })
 	whole, fraction := split(text, three)
@@ -211,8 +211,8 @@ func rangeOf(whole, fraction string, digits int, near bool) (Range, bool) {
 	return r, true
 }
 
-// MoneyIn reads an amount as people write it in a currency, which may stand beside it; code is empty where only the text may name it. It
-// reports false for a text that is no amount of one currency.
+// MoneyIn reads an amount in a currency, as people write it. The text may have the currency beside the amount, and must have it
+// if code is empty. It returns false if the text is not an amount of one currency.
 func MoneyIn(text, code string) (payment.Money, bool) {
 	a, _ := parseAmount(strings.ToLower(text+" "+code), true)
 	if a == nil { // it has its own currency

@@ -38,7 +38,7 @@ type Hit struct {
 	// Key is the key of a further request on the object, if that key matched; else empty. The key of the request that created
 	// the object is not here.
 	Key string
-	// Rank is Exact where a field is the text.
+	// Rank is Exact if a field is the text.
 	Rank Rank
 	At   time.Time
 	// part is the one of a union that found it.
@@ -54,7 +54,7 @@ const (
 	Alike
 )
 
-// Place is where a hit stands among all.
+// Place is the position of a hit among all hits.
 type Place struct {
 	Rank Rank
 	At   time.Time
@@ -201,7 +201,7 @@ func idsFrom(digits string) (first, last uuid.UUID) {
 	return first, last
 }
 
-// dashed reports whether all dashes are where an id has them.
+// dashed reports whether all dashes are at the places of an id's dashes.
 func dashed(text string) bool {
 	for i, c := range text {
 		if c == '-' != slices.Contains([]int{8, 13, 18, 23}, i) {

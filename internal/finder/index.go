@@ -68,7 +68,7 @@ type Index struct {
 // NewIndex returns the index in a store.
 func NewIndex(store IndexStore) *Index { return &Index{store, lag} }
 
-// Without is an index that leaves nothing for later: for tests, and where no transaction is open.
+// Without returns an index that leaves nothing for later: for tests, and for times without open transactions.
 func (x *Index) Without() *Index { return &Index{x.store, 0} }
 
 // Copy copies a portion of each source and reports whether there may be more.

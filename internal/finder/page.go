@@ -26,7 +26,7 @@ func (p Place) cursor() string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %d %s", p.Rank, p.At.UnixMicro(), p.ID))
 }
 
-// parsePage reads where a page begins and how many hits it has. It returns a payment.ValidationError.
+// parsePage reads the beginning of a page and its limit. It returns a payment.ValidationError.
 func parsePage(q Query) (Place, int, error) {
 	behind, limit := Place{Exact, latest(), highest}, usualLimit
 	if q.Limit != "" {

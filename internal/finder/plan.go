@@ -28,7 +28,7 @@ type Plan struct {
 	// Beside are further texts that the order of a payment with the amount must match, as words or, for one of them, as the
 	// order's id or its user's.
 	Beside []string
-	// Otherwise are the words of such a text, for where nothing has both.
+	// Otherwise are the words of such a text, for a second search if no payment has both.
 	Otherwise []string
 }
 

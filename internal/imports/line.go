@@ -62,7 +62,7 @@ type RefusalError struct {
 	Line int
 	// Member is the wrong member, empty for the line as a whole; Text is the remedy.
 	Member, Text string
-	// Later is set where that may pass: an attempt of the order is not over.
+	// Later is set if the refusal may pass: an attempt of the order is not over.
 	Later bool
 }
 

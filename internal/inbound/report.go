@@ -89,8 +89,8 @@ func disputesOf(e webhooks.Event) []payment.DisputeReport {
 	}}
 }
 
-// refundMoney is the amount of an event's refund. One without a currency is in the
-// payment's; nil where it can't be read.
+// refundMoney is the amount of an event's refund. An amount without a currency is in the payment's currency; nil if the amount
+// can't be read.
 func refundMoney(e webhooks.Event, of payment.Currency) *payment.Money {
 	if e.Amount == "" {
 		return EventMoney(e)

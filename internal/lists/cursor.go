@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/storable"
 )
 
-// cursor is where the next page begins, with a digest of the filter: with another one it would pass over items.
+// cursor returns the beginning of the next page, with a digest of the filter: with another filter it would pass over items.
 func (q Query) cursor(p Place) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(q.digest() + " " + strconv.FormatInt(p.At.UnixMicro(), 10) + " " + p.ID))
 }

@@ -39,7 +39,7 @@ type Filter struct {
 // AnyAmount reports whether the filter accepts every amount, and items without an amount.
 func (f Filter) AnyAmount() bool { return f.AmountMin == 0 && f.AmountMax == math.MaxInt64 }
 
-// Place is where an item stands in its list.
+// Place is the position of an item in its list.
 type Place struct {
 	At time.Time
 	ID string

@@ -16,9 +16,9 @@ type Store interface {
 	Attempts(ctx context.Context, q Query) ([]payment.View, error)
 	Refunds(ctx context.Context, q Query) ([]refund.Refund, error)
 	Disputes(ctx context.Context, q Query) ([]payment.Dispute, error)
-	// Reach returns the place after a number of items of the query's kind and time of creation, ignoring the other filters; the
-	// zero place if there are fewer items. For a user it counts only the user's orders. It is also zero while the user has fewer
-	// orders.
+	// Reach returns the place of the last of a number of items of the query's kind and time of creation, ignoring the other
+	// filters; the zero place if there are fewer items. In a list of a user's orders only the user's orders count. For a user
+	// the place is also zero while the user has fewer orders.
 	Reach(ctx context.Context, q Query, items int) (Place, error)
 	// DisputesDue reads open disputes by their due date. The place is that date, or the latest time without a date.
 	DisputesDue(ctx context.Context, q Query) ([]payment.Dispute, error)
@@ -63,8 +63,7 @@ func (s *Service) Disputes(ctx context.Context, actor authz.Actor, q Query) (Pag
 	return page(ctx, actor, q, bounded(s.store, s.store.Disputes), placeOfDispute)
 }
 
-// DisputesDue lists open disputes by when they must be answered, the first of them first. Of the filter only the status and the account
-// count.
+// DisputesDue lists open disputes by their due date, the earliest first. Of the filter it uses only the status and the account.
 func (s *Service) DisputesDue(ctx context.Context, actor authz.Actor, q Query) (Page[payment.Dispute], error) {
 	if q.Before == (Place{latest(), highest(q.Kind)}) {
 		q.Before = Place{time.Time{}, "00000000-0000-0000-0000-000000000000"}
@@ -80,7 +79,7 @@ func placeOfAttempt(v payment.View) Place    { return Place{v.CreatedAt, v.ID.St
 func placeOfRefund(r refund.Refund) Place    { return Place{r.CreatedAt, r.ID.String()} }
 func placeOfDispute(d payment.Dispute) Place { return Place{d.OpenedAt, d.ID.String()} }
 
-// placeOfDue is the place of a dispute by when it must be answered.
+// placeOfDue returns the place of a dispute in the list by due date.
 func placeOfDue(d payment.Dispute) Place {
 	if d.DueBy.IsZero() {
 		return Place{latest(), d.ID.String()}

@@ -32,7 +32,7 @@ type KeyResult string
 
 // The results of a key.
 const (
-	// KeyCreated commands were executed, KeyTakeover ones resumed where an earlier runner had stopped.
+	// KeyCreated commands were executed. KeyTakeover commands were resumed at the point at which an earlier runner had stopped.
 	KeyCreated  KeyResult = "created"
 	KeyTakeover KeyResult = "takeover"
 	// KeyReused commands got an earlier request's response, KeyInProgress ones waited for it, or for another command, in

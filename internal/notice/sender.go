@@ -46,7 +46,7 @@ type Result struct {
 	Requests []uuid.UUID
 	// Endpoints are sent, or not of the notice's kinds.
 	Endpoints []string
-	// Sent is set where a mail was taken.
+	// Sent is set if the server accepted a mail.
 	Sent bool
 	// Failure is empty unless the mail server has failed.
 	Failure string
@@ -144,7 +144,7 @@ func (s *Sender) sendAll(ctx context.Context, l lease.Lease) error {
 
 // passed is how a pass went.
 type passed struct {
-	// more is set where more may be there to be read at once.
+	// more is set if there may be more to read at once.
 	more bool
 	// failed is the error of the mail server, or a panic.
 	failed error

@@ -12,7 +12,7 @@ import (
 
 // The ways of encryption to a mail server.
 const (
-	// StartTLS begins in clear and fails where the server does not offer TLS.
+	// StartTLS begins in clear and fails if the server does not offer TLS.
 	StartTLS = "starttls"
 	// ImplicitTLS is encrypted from the first byte.
 	ImplicitTLS = "implicit"

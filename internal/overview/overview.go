@@ -94,7 +94,7 @@ type Unknown struct {
 	// Oldest is when the first of them was sent; zero if there is no such operation.
 	Oldest   time.Time
 	Accounts []UnknownOf
-	// More is set where so much was open that not all of it was looked at.
+	// More is set if there were too many open operations to count them all.
 	More bool
 }
 

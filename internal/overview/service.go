@@ -22,7 +22,7 @@ type Accounts interface {
 	Stale(ctx context.Context) ([]intake.StaleAccount, error)
 }
 
-// Endpoints are where events for the merchant are delivered; *endpoint.Service in the program.
+// Endpoints lists the endpoints that receive the merchant's events; *endpoint.Service in the program.
 type Endpoints interface {
 	List(ctx context.Context) ([]endpoint.Status, error)
 }

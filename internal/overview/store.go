@@ -39,7 +39,7 @@ type Outcome struct {
 	Count, Amount             int64
 }
 
-// Rates are those of an account in a currency.
+// Rates are the approval rates of an account in a currency.
 type Rates struct {
 	Account, Currency string
 	Day, Week, Before Share

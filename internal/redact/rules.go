@@ -40,8 +40,7 @@ func safe(name, value string, beside map[string]any) bool {
 	return false
 }
 
-// The forms of values. None of them can hold a space between words, an @ or a +
-// before digits.
+// The forms of values. No form can hold a space between words, an @ or a + before digits.
 var (
 	state      = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\-]{0,63}$`)
 	truth      = regexp.MustCompile(`^(?i:true|false|yes|no|y|n|0|1)$`)

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// filesKept is how many files are left for the database, providers, operations and logs, where the process may open many; else a
-	// quarter of all.
+	// filesKept is how many files are left for the database, providers, operations and logs, if the process may open many; else
+	// a quarter of all files.
 	filesKept = 500
 	// OperationsConnections is how many connections the operations' own address has.
 	OperationsConnections = 32

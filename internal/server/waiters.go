@@ -9,8 +9,8 @@ import (
 // still be accepted at the limit.
 const filesBeside = 1000
 
-// Waiters bounds the waiters, each with an open file, by the process's limit of open files. It calls fewer with that limit where it
-// allows fewer than are configured.
+// Waiters bounds the waiters, each with an open file, by the process's limit of open files. If that allows fewer than
+// configured, it calls fewer with the limit.
 func Waiters(configured int, fewer func(able, files int)) int {
 	files := openFiles()
 	able := max(files-filesBeside, files/2)

@@ -10,15 +10,16 @@ import (
 )
 
 const (
-	// memory is where Linux has a file system in memory.
+	// memory is the directory of Linux's file system in memory.
 	memory = "/dev/shm"
 	// plenty is several times the memory, in bytes, that the server takes while all tests run.
 	plenty = 6 << 30
 )
 
-// caches lists where the directory of the shared server may be. It is in memory where there is plenty: a clone is hundreds of small files, and
-// ext4 takes long to make files where others were just deleted (recently_deleted in fs/ext4/ialloc.c). Root's home is closed to the user that
-// the server may have to run as; a home may be missing, or too deep for the path of a socket.
+// caches lists the possible places for the directory of the shared server. It is in memory if there is plenty: a clone is
+// hundreds of small files, and ext4 takes long to make files in a place of recent deletions (recently_deleted in
+// fs/ext4/ialloc.c). Root's home is closed to the user that the server may have to run as; a home may be missing, or too deep
+// for the path of a socket.
 func caches() []string {
 	var dirs []string
 	root, set := os.Getuid() == 0, os.Getenv("XDG_CACHE_HOME") != ""
@@ -35,7 +36,7 @@ func caches() []string {
 	return append(dirs, filepath.Join("/tmp", own))
 }
 
-// private makes a directory in a place where anyone may make some, and reports whether it is this user's.
+// private makes a directory in a place that is writable for all users, and reports whether it is this user's.
 func private(dir string) bool {
 	_ = os.Mkdir(dir, 0o755) //nolint:gosec // root's server may run as another user
 	info, err := os.Lstat(dir)

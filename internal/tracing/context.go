@@ -22,7 +22,7 @@ func (s SpanID) String() string { return hex.EncodeToString(s[:]) }
 type Context struct {
 	Trace TraceID
 	Span  SpanID
-	// Sampled is set where the span is exported.
+	// Sampled is set if the span is exported.
 	Sampled bool
 }
 
@@ -38,7 +38,7 @@ const (
 	flagNone, flagOne = "00", "01"
 )
 
-// Traceparent is the value of the header of that name; empty where no span is named.
+// Traceparent returns the value of the header of that name; empty if the context names no span.
 func (c Context) Traceparent() string {
 	if !c.Valid() {
 		return ""

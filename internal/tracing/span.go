@@ -153,7 +153,7 @@ func Batch[T any](ctx context.Context, name string, items []T, of func(T) Contex
 	return c.begin(ctx, s)
 }
 
-// Mark returns the time at which a span begins that is recorded at its end; zero where traces are off.
+// Mark returns the beginning of a span that is recorded at its end; zero if traces are off.
 func Mark(ctx context.Context) time.Time {
 	if c := scopeOf(ctx); c != nil {
 		return c.tracer.Now()

@@ -22,7 +22,7 @@ type Store interface {
 
 // Options configure a Guard.
 type Options struct {
-	// Dir is where the copy of the mark is kept.
+	// Dir is the directory of the mark's copy.
 	Dir string
 	// Accounts are the accounts to hold if the database may have lost payments.
 	Accounts []string

@@ -15,7 +15,7 @@ import (
 // file is a file of another project that is embedded in the program as it was published.
 type file struct {
 	name, version string
-	// purl is its package URL, path where it is in the tree, sum the SHA-256 of the published file.
+	// purl is its package URL, path its path in the tree, sum the SHA-256 of the published file.
 	purl, path, sum string
 	licence, text   string
 }

@@ -78,7 +78,7 @@ func (s Survey) all(ctx context.Context) (n int, found []verify.Difference, err 
 	}
 }
 
-// chain follows the audit log to its end, or to where it is broken.
+// chain follows the audit log to its end, or to a break of its chain.
 func (s Survey) chain(ctx context.Context) (chain support.Chain, err error) {
 	chain.Known = s.Head
 	for more := true; more; {
