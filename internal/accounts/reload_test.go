@@ -44,7 +44,7 @@ func load(t *testing.T, text string) *config.Config {
 	return c
 }
 
-// begun are the accounts that a Set has reported as those by which payments are begun.
+// begun are the names that a Set has passed to Begun.
 type begun struct{ names []string }
 
 func newSet(t *testing.T, text string) (*accounts.Set, *begun) {

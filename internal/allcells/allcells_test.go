@@ -21,7 +21,7 @@ import (
 
 func idOf(e worklist.Entry) uuid.UUID { return uuid.UUID(e.ID) }
 
-// The worklist of two cells has the order, the filter and the limit of one, and each cell's audit log has the look.
+// The worklist of two cells has the order, the filter and the limit of one cell's list, and each cell's audit log has the read.
 func TestTheWorklistOfAllCells(t *testing.T) {
 	t.Parallel()
 	first, second := open(t, 0), open(t, 7)
@@ -155,7 +155,7 @@ func TestTheNumbersOfAllCells(t *testing.T) {
 	require.Equal(t, first.acts(t), second.acts(t))
 }
 
-// An act on all that match is refused without a cell, and begun in the one that is named.
+// A command on all matching items is refused without a cell, and begins in the cell of the query.
 func TestManyAtOnceTakesACell(t *testing.T) {
 	t.Parallel()
 	first, second := open(t, 0), open(t, 7)

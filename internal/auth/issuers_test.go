@@ -53,8 +53,8 @@ func TestIssuersHaveRoles(t *testing.T) {
 	}
 }
 
-// Staff of an issuer with a subject claim has the name that it has in the console. Where there are several doors, the others are in the
-// actor; customers and services are as ever.
+// Staff of an issuer with a subject claim has the same name as in the console. If there are several doors, the actor of the
+// other doors has the door; actors of customers and services do not change.
 func TestDoors(t *testing.T) {
 	t.Parallel()
 	keys := newKeyring(t)

@@ -161,7 +161,7 @@ func copyRows(ctx context.Context, tx pgx.Tx, table string, n int) error {
 	return err
 }
 
-// named gives the attempts the names under which events were parked. Nothing looks for those: that is the job's.
+// named gives the attempts the names under which events were parked. Nothing else looks for these events: the job does.
 func (r *env) named(t *testing.T) {
 	t.Helper()
 	_, err := r.db.Exec(t.Context(), `INSERT INTO attempt_references (account, reference, order_id, attempt_id)

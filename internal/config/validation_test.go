@@ -141,7 +141,7 @@ func TestLogsAreKeptForAMonthAtLeast(t *testing.T) {
 	}
 }
 
-// Nothing may take no time, and of nothing there may be fewer than none.
+// A duration may not be zero, and a count may not be negative.
 func TestTimesAndCountsHaveALeast(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{

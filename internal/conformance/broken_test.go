@@ -113,7 +113,7 @@ func providers() map[string]setting {
 	}
 }
 
-// members are those of a JSON object.
+// members are the members of a JSON object.
 type members map[string]any
 
 // front stands before a provider.

@@ -31,7 +31,7 @@ type setting struct {
 	// front stands before the sandbox, sender before its webhooks' receiver; nil: nothing does.
 	front  func(t *testing.T, sandbox http.Handler) http.Handler
 	sender func(http.RoundTripper) http.RoundTripper
-	// secret signs the webhooks; empty: the one that is expected.
+	// secret signs the webhooks; empty: the expected secret.
 	secret string
 	tokens conformance.Tokens
 	wait   time.Duration

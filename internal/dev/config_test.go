@@ -77,7 +77,7 @@ func TestDevFillsInTheRestBesideASandboxWithASecret(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(cfg.DataDir, "dev-webhook-secret"), "nobody uses it")
 }
 
-// Whoever of them is first makes the directory, in which PostgreSQL may have to run as another user.
+// The first of them makes the directory, in which PostgreSQL may have to run as another user.
 func TestDataDirectoryMode(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]func(cfg *config.Config) error{

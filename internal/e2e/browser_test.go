@@ -194,7 +194,7 @@ func (b *tab) hears(text string) {
 	b.until(`window.said.some((t) => t.startsWith(` + quote(text) + `))`)
 }
 
-// width is that of the page, once its styles are there.
+// width is the page's width, once its styles are there.
 func (b *tab) width() int {
 	b.t.Helper()
 	b.until(`document.readyState === "complete"`)

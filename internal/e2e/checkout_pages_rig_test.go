@@ -29,7 +29,7 @@ type pageShop struct {
 	// action is the attempt's next action, and rest the actions after it.
 	action string
 	rest   []string
-	// lose has the answers to completes lost, and to questions for the status meanwhile; refuse is how many completes are refused, and
+	// lose loses the responses to completes, and to reads of the status meanwhile. refuse is how many completes are refused, and
 	// refusePay refuses pays.
 	lose      bool
 	refuse    int
@@ -221,7 +221,7 @@ func (s *pageShop) completes() (all []sent) {
 	return all
 }
 
-// details are those that arrived.
+// details are the received details.
 func (s *pageShop) details() []string {
 	s.t.Helper()
 	var all []string

@@ -114,7 +114,7 @@ func (c client) backend() client {
 	return c
 }
 
-// createOrder has the merchant's backend create an order for a customer.
+// createOrder creates an order for a customer by the merchant's backend.
 func (c client) createOrder(ctx context.Context, id, key string, headers ...string) answer {
 	return c.backend().send(ctx, http.MethodPost, "/v1/orders", `{"order_id":"`+id+`","amount":1999,"currency":"EUR"}`,
 		append([]string{"Idempotency-Key: " + key}, headers...)...)
@@ -175,7 +175,7 @@ func (a answer) attempt(t *testing.T, status int) attempt {
 	return out
 }
 
-// peek reads an attempt where there may be none.
+// peek reads an attempt that may not exist.
 func (a answer) peek() attempt {
 	var out attempt
 	_ = json.Unmarshal(a.text, &out)
@@ -223,7 +223,7 @@ func (a answer) problem(t *testing.T, status int, code string) problem {
 	return p
 }
 
-// peekProblem reads a problem where there may be none.
+// peekProblem reads a problem that may not exist.
 func (a answer) peekProblem() problem {
 	var p problem
 	_ = json.Unmarshal(a.text, &p)

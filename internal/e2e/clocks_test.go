@@ -14,8 +14,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// TestClocksApart runs processes with a clock that is right, 90 s ahead and 90 s behind on one database. Leases and schedules are by the
-// database's clock, so none of the processes takes a lease early or leaves one for others.
+// TestClocksApart runs processes with clocks that are right, 90 s ahead and 90 s behind on one database. Leases and schedules
+// use the database's clock, so no process takes a lease early or leaves its own for others.
 func TestClocksApart(t *testing.T) {
 	t.Parallel()
 	t.Run("under load", clocksUnderLoad)

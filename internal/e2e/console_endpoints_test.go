@@ -66,7 +66,8 @@ func (v *receiver) got() (ids []string, tests int) {
 	return slices.Clone(v.ids), v.tests
 }
 
-// configured is the configuration of an endpoint "shop", which tries again after an hour, and of one that takes other types.
+// configured is the configuration of an endpoint "shop", which tries again after an hour, and of an endpoint that takes other
+// types.
 func (v *receiver) configured() string {
 	const common = `"secrets":["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],"allow_private":true,"schedule":["1h"]`
 	return fmt.Sprintf(`PAYLATCH_ENDPOINTS=[{"name":"shop","url":%q,%s},{"name":"quiet","url":%q,"types":["dispute.won"],%s}]`, v.URL, common, v.URL, common)

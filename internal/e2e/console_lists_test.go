@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 )
 
-// copied has all that there is be found by amounts, cards and words.
+// copied copies all present objects into the search's index, so that amounts, cards and words find them.
 func (s *demoShop) copied(t *testing.T) {
 	t.Helper()
 	store, err := postgres.Open(t.Context(), s.db.Config().ConnString())

@@ -60,7 +60,7 @@ func newOrganisationOn(t *testing.T, r *rig, environ ...string) *organisation {
 	return &organisation{provider, s, r, front}
 }
 
-// browser is one that trusts the front.
+// browser is a browser that trusts the front.
 func (o *organisation) browser(t *testing.T) *person {
 	t.Helper()
 	p := newPerson(t, o.front.URL)

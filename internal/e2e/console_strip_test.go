@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// labels are problems of the labels of a page's strip as the browser has set them: one over another one, one that sticks out.
+// labels are problems of the labels of a page's strip as the browser has placed them: labels that overlap, and labels that stick
+// out.
 const labels = `(() => {
 	const all = [...document.querySelectorAll(".strip-picture text")].map((t) => ({ text: t.textContent, box: t.getBBox() }));
 	const view = document.querySelector(".strip-picture").viewBox.baseVal;

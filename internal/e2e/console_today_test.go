@@ -31,7 +31,7 @@ func (s *demoShop) sold(t *testing.T) {
 	}
 }
 
-// usual has the hours of the last two weeks be as those of a shop that sells.
+// usual fills the hours of the last two weeks with the numbers of a shop that sells.
 func (s *demoShop) usual(t *testing.T) {
 	t.Helper()
 	_, err := s.db.Exec(t.Context(), `
@@ -44,7 +44,7 @@ func (s *demoShop) usual(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestToday: the numbers are there without a script, are those of the API, and each call is in the audit log.
+// TestToday: the numbers are there without a script, equal the API's numbers, and each call is in the audit log.
 func TestToday(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)

@@ -30,7 +30,7 @@ func (c client) begin(t *testing.T) underway {
 // programs go on.
 type point func(t *testing.T, r *rig, s *service) (underway, func())
 
-// beforeTheProvider has the call on its way. It arrives after all, late.
+// beforeTheProvider: the call is on its way. It arrives after all, late.
 func beforeTheProvider(t *testing.T, r *rig, s *service) (underway, func()) {
 	t.Helper()
 	held := r.hold(t, (*faults.Hold).Before)
@@ -46,7 +46,7 @@ func neverAtTheProvider(t *testing.T, r *rig, s *service) (underway, func()) {
 	return u, func() {}
 }
 
-// afterTheCharge has the answer on its way.
+// afterTheCharge: the response is on its way.
 func afterTheCharge(t *testing.T, r *rig, s *service) (underway, func()) {
 	t.Helper()
 	return held(t, r, s.customer())
@@ -61,7 +61,7 @@ func held(t *testing.T, r *rig, c client) (underway, func()) {
 	return u, at.Free
 }
 
-// beforeTheSecondCommit has the provider's answer, and waits for a lock.
+// beforeTheSecondCommit: the service has the provider's response, and waits for a lock.
 func beforeTheSecondCommit(t *testing.T, r *rig, s *service) (underway, func()) {
 	t.Helper()
 	u, free := afterTheCharge(t, r, s)

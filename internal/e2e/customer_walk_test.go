@@ -107,7 +107,7 @@ func (u *walker) customer() client { return u.service.as(token(u.user, "customer
 
 func (u *walker) shop() client { return u.service.shop(u.user) }
 
-// begin has the shop create an order, and at times begin a payment of it.
+// begin creates an order as the shop, and at times begins a payment of it.
 func (u *walker) begin() {
 	u.order, u.price = unique("o"), 2+u.random.Int64N(5000)
 	u.onHold, u.attempts, u.refunds, u.tokens, u.pages, u.results = false, nil, nil, nil, nil, nil
@@ -243,7 +243,7 @@ func (u *walker) learn(a answer) {
 	}
 }
 
-// value is a random value of a schema. One that is careful has no member that is never a customer's.
+// value is a random value of a schema. If careful is set, it leaves out members that no customer may send.
 func (u *walker) value(s *contract.Schema, field string, careful bool, members *[]string) any {
 	own := u.doc.Resolved(s)
 	switch own.Type[0] {

@@ -100,7 +100,7 @@ func signsInOnce(t *testing.T, d dev) {
 	again.get("/support").is(t, http.StatusSeeOther)
 }
 
-// awaitEvents waits until the stream of the NATS server that was printed has the two events of a success.
+// awaitEvents waits until the stream of the printed NATS server has the two events of a success.
 func awaitEvents(t *testing.T, d dev) {
 	t.Helper()
 	conn, err := nats.Connect(regexp.MustCompile(`nats://\S+`).FindString(d.stdout.String()))

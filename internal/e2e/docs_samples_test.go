@@ -36,7 +36,7 @@ type sampled struct {
 	*demoShop
 	t    *testing.T
 	curl map[string]string
-	// ids are those of the program in place of the contract's.
+	// ids are the program's ids in place of the contract's.
 	ids map[string]string
 	ran map[string]bool
 }
@@ -98,7 +98,7 @@ func (s *sampled) run(id, status string, ids ...string) map[string]any {
 	require.Equal(s.t, status, got, "%s\n%s", text, said)
 	s.ran[id] = true
 	var body map[string]any
-	_ = json.Unmarshal([]byte(said), &body) // a page or a stream is none
+	_ = json.Unmarshal([]byte(said), &body) // a page or a stream is no JSON
 	return body
 }
 

@@ -31,7 +31,7 @@ func newChange(kind, subject string, version int, data map[string]any) change {
 	return change{ID: uuid.NewString(), Type: kind, CreatedAt: time.Now().UTC(), Subject: subject, Version: version, Data: data}
 }
 
-// paidBy is an order over 19.99 that an attempt has paid, cancelled one that was cancelled, and refundOf a refund of an attempt.
+// paidBy is an order over 19.99 that an attempt has paid, cancelled a cancelled order, and refundOf a refund of an attempt.
 func paidBy(order, attempt string) change {
 	return newChange("order.paid", order, 2, map[string]any{"order_id": order, "amount": 1999, "status": "paid", "payment_attempt_id": attempt})
 }

@@ -64,7 +64,7 @@ func (p *ownProvider) conform(t *testing.T, args ...string) (printed string, cod
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// TestExamplesSmallProvider has the provider of examples/provider-small checked from outside: it passes without webhooks.
+// TestExamplesSmallProvider checks the provider of examples/provider-small from outside: it passes without webhooks.
 func TestExamplesSmallProvider(t *testing.T) {
 	t.Parallel()
 	p := newOwnProvider(t, "provider-small", "")
@@ -79,7 +79,7 @@ func TestExamplesSmallProvider(t *testing.T) {
 	require.Equal(t, 1, code, printed)
 }
 
-// TestExamplesProvider has the provider of examples/provider checked from outside, as its page has it.
+// TestExamplesProvider checks the provider of examples/provider from outside, with the commands of its page.
 func TestExamplesProvider(t *testing.T) {
 	t.Parallel()
 	hooks := testport.Address(t)

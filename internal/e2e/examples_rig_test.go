@@ -66,7 +66,7 @@ func nodeShop(t *testing.T) (command []string, missing string) {
 	return []string{node, filepath.Join(dir, "main.js")}, ""
 }
 
-// shopSecrets are those of the endpoint: the new one, and the old one.
+// shopSecrets are the secrets of the endpoint: the new one, and the old one.
 const shopSecrets = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 
 // shop is an example with a database of its own.

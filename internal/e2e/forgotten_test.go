@@ -26,8 +26,8 @@ func (r *rig) columnsNaming(t *testing.T, text string) (found []string) {
 	return found
 }
 
-// TestForgottenInEveryMember: a customer's name, mail and id stand in every text member of every command. After an erasure with
-// details the database has none of them, but where privacy.md says so.
+// TestForgottenInEveryMember: a customer's name, mail and id are in every text member of every command. After an erasure with
+// details the database has them only in the places that privacy.md lists.
 func TestForgottenInEveryMember(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -38,7 +38,7 @@ type party struct {
 	ends bool
 	// command returns the name of a request that moves money; empty for any other request.
 	command func(*faults.Request) string
-	// commands are all of those names.
+	// commands are all names of commands.
 	commands []string
 	// moves has some of the customers and banks do their part.
 	moves func()
@@ -54,7 +54,7 @@ type booked struct {
 	refunds     map[string][]int64
 }
 
-// acts reports whether the customer of a payment acts now: of each second one that takes ten times as long, so that there is
+// acts reports whether the customer of a payment acts now. Every second customer takes ten times as long, so that there is
 // something to cancel.
 func acts(id string) bool {
 	if strings.Contains("02468", id[len(id)-1:]) {
@@ -212,8 +212,8 @@ func misbehaviours() []misbehaviour {
 // calm begins the id of an order whose charge does not misbehave, so that there is something to cancel and to refund.
 const calm = "calm"
 
-// turns has the commands of each name misbehave in all ways, one after the other, and counts. One that is sent for the third
-// time goes well.
+// turns makes the commands of each name misbehave in all ways, one after the other, and counts them. A command that is sent for
+// the third time goes well.
 type turns struct {
 	mu        sync.Mutex
 	met, sent map[string]int
@@ -282,8 +282,8 @@ func newGatewayGrid(t *testing.T, p *party) *gatewayGrid {
 	return g
 }
 
-// lives has the provider's customers act and its notifications delivered until ctx ends: each of them twice, some of them
-// late and in another order, and again until it is received.
+// lives lets the provider's customers act and delivers its notifications until ctx ends. Each notification is delivered twice,
+// some late and in another order, and again until it is received.
 func (g *gatewayGrid) lives(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()

@@ -252,7 +252,7 @@ func TestTheGrid(t *testing.T) {
 	g.agrees(t)
 }
 
-// plays has the cells of each wave run at once, while it lets the runner die.
+// plays runs the cells of each wave at once, while the runner dies.
 func (g *grid) plays(t *testing.T, s *service, waves []wave, cells func(wave) []cell) *service {
 	t.Helper()
 	for _, w := range waves {

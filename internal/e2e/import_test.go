@@ -105,7 +105,7 @@ func (i *importing) killedAt(t *testing.T, line int) {
 	require.Less(t, i.imported(t), i.lines, "it was killed too late")
 }
 
-// peak takes down the peak memory of a process, bounds it and returns those so far in MiB.
+// peak records the peak memory of a process, bounds it and returns all peaks so far in MiB.
 func (i *importing) peak(bytes int64) []int64 {
 	require.LessOrEqual(i.t, bytes, int64(importMemory))
 	i.peaks = append(i.peaks, bytes>>20)

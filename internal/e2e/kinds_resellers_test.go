@@ -2,7 +2,7 @@ package e2e_test
 
 import "fmt"
 
-// resellerLives are those of providers that sell in their own name.
+// resellerLives are the lives of providers that sell in their own name.
 func resellerLives() []life { return []life{paddleLife(), lemonsqueezyLife()} }
 
 func paddleLife() life {

@@ -37,7 +37,7 @@ type kindsRig struct {
 type kindAccount struct {
 	Secrets   []string
 	PublicURL string
-	// Keys are those that only some kinds have.
+	// Keys are keys that only some kinds have.
 	Keys map[string]string
 
 	sign func(*webhooks.Delivery) error
@@ -120,7 +120,7 @@ func newKindsRig(t *testing.T) *kindsRig {
 	return r
 }
 
-// reconciled makes an account one that was compared with its books just now.
+// reconciled marks an account as compared with its books just now.
 func (r *kindsRig) reconciled(t *testing.T, account string) {
 	t.Helper()
 	_, err := r.db.Exec(t.Context(), `INSERT INTO reconciliations (started_at, source, touched_at, account, finished_at, started_by, to_at, reconciliation_id, from_at)
@@ -174,7 +174,7 @@ func newProvidersAPI(t *testing.T) *providersAPI {
 	return p
 }
 
-// answers sets the answer to a request's line. One that begins with a status is sent with that.
+// answers sets the response to a request's line. A response that begins with a status is sent with that status.
 func (p *providersAPI) answers(line, answer string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,7 +245,7 @@ func (p *begun) body(t *testing.T, d telling) []byte {
 	return text2
 }
 
-// form encodes members as a form; an object becomes its text, and those of "*" become fields.
+// form encodes members as a form; an object becomes its text, and the members of "*" become fields.
 func form(t *testing.T, members map[string]any) string {
 	t.Helper()
 	fields := url.Values{}

@@ -2,7 +2,7 @@ package e2e_test
 
 import "fmt"
 
-// russianLives are those of providers that settle in roubles.
+// russianLives are the lives of providers that settle in roubles.
 func russianLives() []life {
 	return []life{yookassaLife(), cloudpaymentsLife(), tbankLife(), tbankPartLife(), robokassaLife()}
 }

@@ -49,10 +49,10 @@ type life struct {
 type telling struct {
 	// sample is the provider's documented body. The members of body replace its members of the same names.
 	sample string
-	// topic is the last segment of the address, where a provider has one address a topic; query is that of the address.
+	// topic is the last segment of the address, if a provider has one address for each topic; query is the query of the address.
 	topic, query string
 	body         string
-	// answers are those of the provider's API from now on, by the request's line.
+	// answers are the responses of the provider's API from now on, by the request's line.
 	answers map[string]string
 	// then is the attempt's state after the delivery: its stage while it is pending, else its status, and the captured, refunded
 	// and charged back amounts.
@@ -65,7 +65,7 @@ func (l life) kind() string {
 	return kind
 }
 
-// lives are those of all kinds.
+// lives are the lives of all kinds.
 func lives() []life {
 	return slices.Concat(cardLives(), walletLives(), russianLives(), resellerLives())
 }

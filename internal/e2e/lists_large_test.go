@@ -23,8 +23,8 @@ import (
 // listedRows is how many orders the test of large lists makes; PAYLATCH_LISTED_ROWS sets another number, for a long run.
 const listedRows = 200_000
 
-// TestListsOfManyRowsBesidePays: twelve persons read every list of the contract by each of its filters, alone and in pairs, among many
-// orders. Each is answered, none by a statement that was ended for its time, and pays and /readyz are answered meanwhile.
+// TestListsOfManyRowsBesidePays: twelve persons read every list of the contract by each of its filters, alone and in pairs,
+// among many orders. Each list is answered, no statement reaches its time limit, and pays and /readyz are answered meanwhile.
 func TestListsOfManyRowsBesidePays(t *testing.T) {
 	t.Parallel()
 	rows := listedRows

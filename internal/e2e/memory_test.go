@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// peakMemory is the most memory that a process had resident until now, in bytes, as Linux counts it
-// (VmHWM of proc_pid_status(5)); 0 for one that has ended, and on other systems.
+// peakMemory is the peak resident memory of a process until now, in bytes, as Linux counts it (VmHWM of proc_pid_status(5)). It
+// is 0 for a process that has ended, and on other systems.
 func (p *process) peakMemory() (bytes int64) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {

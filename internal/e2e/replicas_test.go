@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplicas runs several processes on one database under load, kills one that serves and one that works, and freezes another for
-// longer than its leases.
+// TestReplicas runs several processes on one database under load. It kills a process that serves and a process that works, and
+// freezes another for longer than its leases.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

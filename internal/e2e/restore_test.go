@@ -33,7 +33,7 @@ func backUp(t *testing.T, pg *devpg.Server) shelf {
 	return s
 }
 
-// restore has the disk lost and the backup put in its place.
+// restore loses the disk and puts the backup in its place.
 func (s shelf) restore(t *testing.T) *devpg.Server {
 	t.Helper()
 	crash(t, s.Server)

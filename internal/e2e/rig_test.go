@@ -24,8 +24,7 @@ const (
 	stripeSecret  = "whsec_of_the_endpoint_at_stripe"
 )
 
-// settings are those of every service here; a test changes them by environment
-// variables.
+// settings are the settings of every service here; a test changes them by environment variables.
 const settings = `
 listen: 127.0.0.1:0
 environment: test

@@ -38,7 +38,8 @@ func TestOnCitus(t *testing.T) {
 	}
 }
 
-// TestSchemasOfOneDatabase has a service in each of two schemas of one database, beside a third: each has its own of all that there is.
+// TestSchemasOfOneDatabase runs a service in each of two schemas of one database, beside a third schema. Each service has only
+// its own rows.
 func TestSchemasOfOneDatabase(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// screens are all that the shop shows.
+// screens are all screens of the shop.
 func screens() map[string]func(b *tab, s *demoShop) {
 	return map[string]func(b *tab, s *demoShop){
 		"shop":      func(b *tab, s *demoShop) { b.open(s.base + "/demo") },

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// proofCounted: the presses are the page's, the requests those that reached the shop, the charges those of the ledger.
-// The client sends its one request again where the machine is too slow for it.
+// proofCounted: the presses are counted by the page, the requests by the shop, and the charges by the ledger. The client sends
+// its one request again if the machine is too slow for it.
 func proofCounted(b *tab, s *demoShop) {
 	order := s.checkout(b, heldMethod)
 	b.proves("0", "0", "0 ×")

@@ -12,7 +12,7 @@ import (
 // secret is the key that signs tokens.
 const secret = "0123456789abcdef0123456789abcdef"
 
-// jwt makes a token by hand: some of those that are tried no library would make.
+// jwt makes a token by hand, since no library would make some of the tested tokens.
 func jwt(algorithm, claims, key string) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	text := encode([]byte(`{"alg":"`+algorithm+`","typ":"JWT"}`)) + "." + encode([]byte(claims))

@@ -35,9 +35,9 @@ func tellSize(t *testing.T) (attempts, kills int) {
 	return 100, 1
 }
 
-// TestAllIsTold moves attempts by webhooks while the program is killed again and again, one endpoint fails for three
-// deliveries in ten, before and after it has acted, another one hangs, and the broker of a stream is restarted. The merchant acts once on each event, by
-// package inbox, and a reader of the feed, which is killed too, misses none.
+// TestAllIsTold moves attempts by webhooks while the program is killed again and again. One endpoint fails for three deliveries
+// in ten, before and after it has acted, another endpoint hangs, and the broker of a stream is restarted. The merchant acts once
+// on each event, by package inbox. A reader of the feed, which is killed too, misses no event.
 func TestAllIsTold(t *testing.T) {
 	t.Parallel()
 	attempts, kills := tellSize(t)

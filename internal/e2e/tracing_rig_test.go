@@ -80,7 +80,7 @@ func (c *collector) named(t *testing.T, trace []byte, name string) *spans.Span {
 	return found
 }
 
-// anywhere is all that was received, as a text.
+// anywhere is all received spans, as a text.
 func (c *collector) anywhere() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -138,7 +138,7 @@ func (r *rig) pending(t *testing.T) (id, charge string) {
 	return r.pendingAt(t, "partner", charge), charge
 }
 
-// listening counts the connections by which processes hear of changes.
+// listening counts the connections on which processes listen for changes.
 func (r *rig) listening(t *testing.T) int {
 	t.Helper()
 	return one[int](t, r, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'paylatch listen'`)

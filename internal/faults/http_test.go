@@ -157,7 +157,8 @@ func TestAProxyLeadsElsewhere(t *testing.T) {
 	require.Error(t, err, "a server that can't be reached is no response")
 }
 
-// A request that is held before arrives when its caller has gone; one that is held after has arrived already.
+// A request that is held before the server arrives when its caller has gone; a request whose response is held has arrived
+// already.
 func TestAHoldOutlivesTheCaller(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]struct {

@@ -161,7 +161,7 @@ func TestDay(t *testing.T) {
 	require.Equal(t, "2026-03-04T12:00:00Z", d.To().Format(time.RFC3339), "it ends at Baker Island")
 }
 
-// The digits of currencies are those that amounts are written with.
+// The search has the same number of digits for each currency as amounts have.
 func TestCurrencies(t *testing.T) {
 	t.Parallel()
 	for code, digits := range map[string]int{"EUR": 2, "JPY": 0, "KWD": 3} {

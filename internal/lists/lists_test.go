@@ -51,7 +51,8 @@ func (v *vast) Orders(_ context.Context, q lists.Query) (list []payment.Order, e
 	return list, nil
 }
 
-// TestListsLookAtSoManyItems: one page looks at 100,000 items at most, by at most 20,000 a statement, and the pages have all that match.
+// TestListsLookAtSoManyItems: one page looks at 100,000 items at most, by at most 20,000 a statement, and the pages have all
+// matching items.
 func TestListsLookAtSoManyItems(t *testing.T) {
 	t.Parallel()
 	store, clerk := &vast{orders: 1_000_000}, authz.Actor{Subject: "ada", Roles: []payment.Role{payment.RoleSupport}}
@@ -73,7 +74,7 @@ func TestListsLookAtSoManyItems(t *testing.T) {
 	require.Equal(t, 11, pages)
 }
 
-// TestNarrowed: each filter but that of the time of creation is one that no index answers.
+// TestNarrowed: no index covers any filter except the filter by time of creation.
 func TestNarrowed(t *testing.T) {
 	t.Parallel()
 	for param, want := range map[string]bool{
@@ -112,7 +113,7 @@ func TestParse(t *testing.T) {
 	require.Equal(t, 25, q.Limit)
 }
 
-// All that is wrong is named at once.
+// One error names all wrong parameters.
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for text, kinds := range map[string][]lists.Kind{

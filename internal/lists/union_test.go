@@ -52,7 +52,7 @@ func (h held) Disputes(_ context.Context, q lists.Query) ([]payment.Dispute, err
 
 var clerk = authz.Actor{Subject: "ada", Roles: []payment.Role{payment.RoleSupport}}
 
-// However the items are spread, the pages of a union are those of one store that has them all.
+// However the items are spread, the pages of a union equal the pages of one store with all items.
 func TestUnionIsOneList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

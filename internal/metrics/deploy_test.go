@@ -40,7 +40,7 @@ func TestDeployedQueriesAskForWhatIsCounted(t *testing.T) {
 	t.Parallel()
 	labels := counted(t)
 	for _, q := range append(alerted(t), drawn(t)...) {
-		known := []string{"instance", "job"} // those of the scrape
+		known := []string{"instance", "job"} // labels of the scrape
 		for _, s := range selector.FindAllStringSubmatch(q.expr, -1) {
 			require.Contains(t, labels, s[1], q.of)
 			of := append([]string{"instance"}, labels[s[1]]...)

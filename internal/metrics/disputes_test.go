@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/metrics"
 )
 
-// A date comes nearer between two looks and passes; a dispute without one has none.
+// A due date comes nearer between two reads and passes; a dispute may have no due date.
 func TestDisputesDue(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

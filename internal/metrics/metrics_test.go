@@ -90,7 +90,7 @@ func counting() *metrics.Metrics {
 	m.StreamLost("jobs", 6)
 	m.Called("sandbox", "charge", "answered", time.Second)
 	m.Breaker("sandbox", func() float64 { return 1 })
-	m.Breaker("sandbox", func() float64 { return 2 }) // that of the account as it is configured now
+	m.Breaker("sandbox", func() float64 { return 2 }) // the breaker of the account's present configuration
 	m.Breaker("other", func() float64 { return 0 })
 	return m
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/paylatch/paylatch/internal/notice"
 )
 
-// An endpoint that has dead letters is one mail, however many events follow; once all of those are sent again, the next dead letter is another
-// mail. One that answered 410 is one mail, too. Endpoints that are not configured any more are none.
+// An endpoint with dead letters is one mail, however many events follow. Once all of its dead letters are sent again, the next
+// dead letter is another mail. An endpoint that answered 410 is one mail, too. Endpoints that are not configured any more are no
+// cases.
 func TestAnEndpointThatFailsIsOneMail(t *testing.T) {
 	t.Parallel()
 	e, s := newEnv(t), serve(t)

@@ -137,7 +137,7 @@ func opened(kind payment.DiscrepancyKind, at time.Time) outbox.Message {
 	return outbox.Discrepancy(review.Discrepancy{ID: payment.DiscrepancyID(uuid.Must(uuid.NewV7())), Kind: kind, At: at})
 }
 
-// count counts all that was published.
+// count counts all published events.
 func (e *env) count(t *testing.T) {
 	t.Helper()
 	for more := true; more; {

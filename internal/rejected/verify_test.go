@@ -53,7 +53,8 @@ func TestVerifyAgain(t *testing.T) {
 	require.Equal(t, []string{"evt_forged"}, e.ids(), "each configuration tries each once")
 }
 
-// TestVerifyAgainAfterAChange has the secret change between the rejection of a delivery and its storage: it is tried on the new one.
+// TestVerifyAgainAfterAChange changes the secret between the rejection of a delivery and its storage: the delivery is tried with
+// the new secret.
 func TestVerifyAgainAfterAChange(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -65,7 +66,8 @@ func TestVerifyAgainAfterAChange(t *testing.T) {
 	require.Equal(t, []string{"evt_1"}, e.ids())
 }
 
-// TestVerifyAgainDuringAChange has the secret change while a delivery is tried on the old one: it is not noted as tried on the new one.
+// TestVerifyAgainDuringAChange changes the secret while a delivery is tried with the old secret: the delivery is not noted as
+// tried with the new secret.
 func TestVerifyAgainDuringAChange(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -79,7 +81,7 @@ func TestVerifyAgainDuringAChange(t *testing.T) {
 	require.Equal(t, []string{"evt_1"}, e.ids())
 }
 
-// changing has the configuration change with each try.
+// changing changes the configuration with each try.
 type changing struct {
 	webhooks.Verifier
 

@@ -230,7 +230,7 @@ func (w *waiter) start() {
 	})
 }
 
-// got returns the version that the waiter was woken for, 0 for none yet.
+// got returns the version that woke the waiter, or 0 if nothing has woken it yet.
 func (w *waiter) got() int {
 	synctest.Wait()
 	select {

@@ -49,8 +49,8 @@ func TestNewDropsTheDatabase(t *testing.T) {
 	connect(t, dsn)
 }
 
-// TestOneServerForAllProcesses runs this binary again in a cache of its own: many first processes at once, then one that is killed,
-// then one more.
+// TestOneServerForAllProcesses runs this binary again in a cache of its own: many first processes at once, then a process that
+// is killed, then one more.
 func TestOneServerForAllProcesses(t *testing.T) {
 	t.Parallel()
 	cache := emptyCache(t)

@@ -145,8 +145,8 @@ func TestAnotherProcessThatWasAwayDoesNotHoldAgain(t *testing.T) {
 	require.Equal(t, 1, d.holds)
 }
 
-// A process that has seen nothing raises the mark of the restored database first: one that has seen it rise in the time that is missing
-// holds the accounts all the same, from the backup on.
+// A process that has seen nothing raises the mark of the restored database first. A process that has seen the mark rise in the
+// lost time still holds the accounts, from the time of the backup on.
 func TestARestoreThatAnotherProcessCovers(t *testing.T) {
 	t.Parallel()
 	for name, down := range map[string]bool{"restored": false, "only stopped": true} {
