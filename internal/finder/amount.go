@@ -26,7 +26,7 @@ type Range struct {
 	Digits    int
 }
 
-// String is the amount with a point before its digits and with its currencies.
+// String returns the amount with a decimal point and with its currencies.
 func (a Amount) String() string {
 	text := a.text + " " + strings.Join(a.Currencies, ", ")
 	switch {
@@ -52,7 +52,7 @@ func WithoutDigits() []string {
 // WithThreeDigits returns the currencies with a thousand minor units.
 func WithThreeDigits() []string { return strings.Fields("BHD IQD JOD KWD LYD OMR TND") }
 
-// signs are how people write currencies, in lower case. The first of several is the likeliest.
+// signs returns the signs and words of currencies, in lower case, with their currencies; the likeliest currency is the first.
 func signs() map[string]string {
 	return map[string]string{
 		"€": "EUR", "euro": "EUR", "euros": "EUR", "eur": "EUR",
@@ -70,7 +70,7 @@ var (
 	// sign matches a sign that may touch the number without a space.
 	sign   = regexp.MustCompile(`us\$|r\$|[€$£¥₽₴₸₹₩₪₺₫~≈±]`)
 	number = regexp.MustCompile(`^[0-9]{1,3}(?:[.,' ’][0-9]{3})+(?:[.,][0-9]{1,2})?$|^[0-9]{1,13}(?:[.,][0-9]{1,3})?$|^[0-9]{1,13}[.,]-{1,2}$`)
-	// codeFirst and codeLast are a number and a currency without a space between them.
+	// codeFirst and codeLast match a number and a currency without a space between them.
 	codeFirst = regexp.MustCompile(`(^|\s)([a-z]{3})([0-9])`)
 	codeLast  = regexp.MustCompile(`([0-9])(\p{L}{2,6})(\s|$)`)
 	iso       = regexp.MustCompile(`^[a-z]{3}$`)
@@ -191,7 +191,7 @@ func split(text string, three bool) (whole, fraction string) {
 	return whole, fraction
 }
 
-// tolerance is how much an amount that is about another may differ, in percent.
+// tolerance is how far an amount with "about" may differ, in percent.
 const tolerance = 5
 
 func rangeOf(whole, fraction string, digits int, near bool) (Range, bool) {

@@ -20,7 +20,7 @@ const (
 	allDay   = 24 * time.Hour
 )
 
-// From and To are when the day begins and ends anywhere on earth; To is not of it.
+// From and To are when the day begins and ends anywhere on earth; To is not included.
 func (d Day) From() time.Time { return d.Date.Add(-eastmost) }
 
 // To is the end of the day.

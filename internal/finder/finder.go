@@ -85,7 +85,7 @@ type Store interface {
 	Details(ctx context.Context, hits []Hit) ([]Hit, error)
 }
 
-// Audit writes a look into the audit log before it is taken; *support.Service in the program.
+// Audit writes a search into the audit log before the search is run; *support.Service in the program.
 type Audit interface {
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
 }
@@ -100,7 +100,7 @@ type Service struct {
 // New returns the search in a store.
 func New(store Store, audit Audit, now func() time.Time) *Service { return &Service{store, audit, now} }
 
-// Query is a search as it was typed; an empty cursor is the beginning, an empty limit 25.
+// Query is a search as it was typed. An empty cursor is the beginning, an empty limit 25.
 type Query struct{ Text, Cursor, Limit string }
 
 // Found is a page of hits.
@@ -179,11 +179,11 @@ func merged(hits []Hit) []Hit {
 	return list
 }
 
-// leastHex is the minimum length of the beginning of an id of ours: all ids of one year begin alike.
+// leastHex is the minimum length of the beginning of a paylatch id, since all ids of one year begin alike.
 const leastHex = 6
 
-// idsFrom returns the range of ids that begin with a text in lower case, also without dashes and as the beginning of an idempotency key of
-// ours ("<32 hex>-charge-0"). An empty range ends before it begins.
+// idsFrom returns the range of ids that begin with a text in lower case. The text may have no dashes, and may be the beginning
+// of a paylatch idempotency key ("<32 hex>-charge-0"). An empty range ends before it begins.
 func idsFrom(digits string) (first, last uuid.UUID) {
 	if whole, _, found := strings.Cut(digits, "-"); found && len(whole) == hex.EncodedLen(len(first)) {
 		digits = whole

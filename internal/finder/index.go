@@ -20,7 +20,7 @@ const (
 	Events   Source = "events"
 )
 
-// Mark is how far a source was read: the last item's time of creation and its id.
+// Mark is the position up to which a source was read: the last item's time of creation and its id.
 type Mark struct {
 	At time.Time
 	ID string
@@ -53,7 +53,7 @@ type IndexStore interface {
 }
 
 const (
-	// lag is longer than any transaction takes: an item that is committed late would be passed over.
+	// lag is longer than any transaction takes; with a shorter lag, an item that is committed late would be passed over.
 	lag = 15 * time.Second
 	// portion is how many items are copied at once.
 	portion = 1000

@@ -23,7 +23,7 @@ type Plan struct {
 	Day *Day
 	// LastFour is the end of a card's number, or empty.
 	LastFour string
-	// Words are all to be in the description, the metadata or the id of an order.
+	// Words are words that must all be in the description, the metadata or the id of an order.
 	Words []string
 	// Beside are further texts that the order of a payment with the amount must match, as words or, for one of them, as the
 	// order's id or its user's.
@@ -42,7 +42,7 @@ const (
 // quotes are the characters that people copy around a text; a # stands before it.
 const quotes = "\"'`“”„‟«»‹›‘’‚ \t\r\n\u00a0"
 
-// digitsOfCard are four digits with a sign or a word that they are a card's.
+// digitsOfCard matches four digits with a sign or a word that marks them as a card's.
 var (
 	digitsOfCard = regexp.MustCompile(`(?:[*•·…xX]{1,16}|\.{3,16}|\b(?:card|ending(?: in| with)?|ends(?: in| with)?|last (?:4|four)(?: digits)?))[ \-]*([0-9]{4})\b`)
 	fourDigits   = regexp.MustCompile(`^[0-9]{4}$`)

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// leastWord and mostWord bound a word, in bytes; others are not looked for.
+	// leastWord and mostWord bound a word, in bytes; other words are ignored.
 	leastWord = 2
 	mostWord  = 64
 	// indexedWords is how many words of an order are kept.
 	indexedWords = 100
 )
 
-// Words are the words of a text in lower case, each once, in their order: runs of letters, digits and marks.
+// Words returns the words of a text in lower case, each once, in their order. A word is a run of letters, digits and marks.
 func Words(text string) []string {
 	var words []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {

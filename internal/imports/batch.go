@@ -98,8 +98,8 @@ func asked(batch []*line) (ids []payment.OrderID, names []payment.Reference) {
 	return ids, changeset.Sorted(names)
 }
 
-// write makes lines in one transaction. If one of them can't be made after all, nothing is written
-// and errMeanwhile is returned: the others are judged without it.
+// write makes lines in one transaction. If a line can't be made after all, it writes nothing and returns errMeanwhile; the other
+// lines are judged again without it.
 func (i *importer) write(ctx context.Context, wanted []*line) error {
 	return changeset.Run(ctx, i.Store.InImportTx, i.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
 		attempts, err := i.under(ctx, s, tx, wanted)
@@ -116,7 +116,7 @@ func (i *importer) write(ctx context.Context, wanted []*line) error {
 	})
 }
 
-// under returns the attempts of lines, judged again with everything locked that could contradict.
+// under returns the attempts of lines, judged again while all rows that could contradict are locked.
 func (i *importer) under(ctx context.Context, s *changeset.Changeset, tx Tx, wanted []*line) ([]changeset.AttemptWrite, error) {
 	_, names := asked(wanted)
 	if _, err := s.Take(ctx, nil, names); err != nil {

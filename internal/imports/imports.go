@@ -15,7 +15,7 @@ import (
 // MaxLine is the longest line in bytes, its end included.
 const MaxLine = 64 << 10
 
-// ErrTooMany is returned when so many lines were refused that the file is taken for a wrong one.
+// ErrTooMany is returned when so many lines were refused that the file is probably a wrong file.
 var ErrTooMany = errors.New("too many lines were refused")
 
 // Options are the options of an import.

@@ -103,7 +103,7 @@ func unpaid(o payment.Order) *RefusalError {
 	return refuse("status", "%v: order %s takes no payment, put it under an order of its own", err, o.ID)
 }
 
-// add makes an attempt one of its order's, for the lines that follow.
+// add adds an attempt to its order, for the lines that follow.
 func (k *known) add(p *Past, a payment.Attempt) {
 	o, found := k.orders[p.Order]
 	if !found {

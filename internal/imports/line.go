@@ -25,12 +25,12 @@ const MaxReferences = 8
 // Past is a payment of the past, as a line has it.
 type Past struct {
 	Account string
-	// Attempt is its id, if it had one here; zero for a new one, as all of a file are.
+	// Attempt is the attempt's id; zero for a new attempt, as for all lines of a file.
 	Attempt payment.AttemptID `json:"-"`
 	Order   payment.OrderID
 	User    payment.UserID
 	Request payment.RequestID
-	// Payment is the provider's id of it, References are further names, sorted.
+	// Payment is the provider's id of the payment. References are further names, sorted.
 	Payment    string
 	References []string
 	Succeeded  bool

@@ -24,8 +24,8 @@ type Would struct {
 	Past    Past
 }
 
-// try lets the dry run's earlier batches count as if they were stored: their payments join orders,
-// their names owners.
+// try makes the dry run's earlier batches count as if they were stored: it adds their payments to the orders, and their names to
+// the owners.
 func (i *importer) try(ctx context.Context, orders map[payment.OrderID]payment.Order, owners map[payment.Reference]payment.AttemptID,
 	ids []payment.OrderID, names []payment.Reference,
 ) error {

@@ -60,7 +60,7 @@ func (r Request) asCase() Case {
 	}
 }
 
-// FailingEndpoint is an endpoint that does not get all events, since a time.
+// FailingEndpoint is an endpoint that has missed events since a time.
 type FailingEndpoint struct {
 	Name string
 	// Dead counts the endpoint's dead letters; it is 0 if the endpoint is only gone.

@@ -26,7 +26,7 @@ type Notice struct {
 
 // Work is the new cases for a notice.
 type Work struct {
-	// Position is the cursor as it is kept, Until the one behind Events.
+	// Position is the stored cursor, Until the cursor behind Events.
 	Position, Until outbox.Position
 	Events          []outbox.Event
 	// Requests are open, came after the notice and are not sent.
@@ -60,7 +60,7 @@ type Store interface {
 	TakeNotice(ctx context.Context, name string, life time.Duration) (lease.Lease, error)
 	// RenewNotice renews a lease, or with 0 gives it back. It returns lease.ErrLost.
 	RenewNotice(ctx context.Context, l lease.Lease, life time.Duration) error
-	// NoticeWork reads at most limit events and requests, and which of the endpoints fail. It returns lease.ErrLost.
+	// NoticeWork reads at most limit events and requests, and the endpoints that fail. It returns lease.ErrLost.
 	NoticeWork(ctx context.Context, l lease.Lease, endpoints []string, limit int) (Work, error)
 	// RecordNotice records a result; the cursor never moves back. It returns lease.ErrLost, and has recorded nothing then.
 	RecordNotice(ctx context.Context, l lease.Lease, r Result) error
@@ -69,12 +69,12 @@ type Store interface {
 const (
 	// batchSize bounds the events, and the requests, of one mail.
 	batchSize = 100
-	// mailEvery is the least time from one mail to the next, and lookEvery how often a notice is looked at.
+	// mailEvery is the minimum time between two mails, lookEvery the time between two passes of a notice.
 	mailEvery = time.Minute
 	lookEvery = 5 * time.Second
 	// recordTime bounds the time for recording the result at a stop.
 	recordTime = 5 * time.Second
-	// firstPause follows the first failure. They double, and are moved by a half at most.
+	// firstPause follows the first failure. The pauses double, and vary by a half at most.
 	firstPause, longestPause, spread = 5 * time.Second, 5 * time.Minute, 0.5
 )
 
@@ -88,7 +88,7 @@ type Options struct {
 	Now       func() time.Time
 	// Log is called with a failure, here or at the mail server; the work is tried again.
 	Log func(notice string, err error)
-	// Lost is called with how many events were deleted before they were read.
+	// Lost is called with the number of events that were deleted before they were read.
 	Lost func(notice string, events int64)
 }
 
@@ -100,7 +100,7 @@ type times struct {
 
 func usual() times { return times{lease.Usual(), mailEvery, lookEvery, firstPause} }
 
-// Sender sends one notice. Any number of processes may run one: that with the lease sends.
+// Sender sends one notice. Any number of processes may run one; the process with the lease sends.
 type Sender struct {
 	Notice
 

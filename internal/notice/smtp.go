@@ -31,14 +31,15 @@ type SMTP struct {
 	Password string
 	// TLS is one of the ways.
 	TLS string
-	// TLSConfig replaces the usual one, which trusts the system's roots; nil for that.
+	// TLSConfig replaces the default configuration, which trusts the system's roots; nil for the default.
 	TLSConfig *tls.Config
 }
 
 // sendTime bounds a mail, from the connection to the server's answer.
 const sendTime = 30 * time.Second
 
-// Send implements Mailer. A server that took the mail for some receivers alone is an error: it is sent again to all.
+// Send implements Mailer. It returns an error if a server accepted the mail for some receivers only; the mail is then sent again
+// to all.
 func (s SMTP) Send(ctx context.Context, m Message) error {
 	client, err := mail.NewClient(s.Host, s.options()...)
 	if err != nil {

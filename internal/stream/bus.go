@@ -15,7 +15,7 @@ type Bus interface {
 	Listen(ctx context.Context, ready func(), receive func(notice string)) error
 	// Announce sends notices to all processes, outside of any other transaction. They need not reach the disk.
 	Announce(ctx context.Context, notices []string) error
-	// Moved returns the topics with a version above the one beside it.
+	// Moved returns the topics with a version above the given version.
 	Moved(ctx context.Context, ids []ID, versions []int32) ([]ID, error)
 }
 
@@ -24,6 +24,6 @@ var (
 	ErrFull = errors.New("the hub has no slot left")
 	// ErrGroupFull is returned when a group has no slot left.
 	ErrGroupFull = errors.New("the group has no slot left")
-	// ErrEnded is returned when the hub has ended, as the process is about to.
+	// ErrEnded is returned when the hub has ended, shortly before the process ends.
 	ErrEnded = errors.New("the hub has ended")
 )

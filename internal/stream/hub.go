@@ -48,7 +48,7 @@ type Hub[T any] struct {
 // topic holds the subscriptions to one id.
 type topic[T any] struct {
 	subscriptions []*Subscription[T]
-	// version is the lowest that a waiter may have seen last; 0 before the first Start.
+	// version is the lowest version that any waiter has seen last; 0 before the first Start.
 	version int
 }
 

@@ -11,9 +11,9 @@ import (
 const (
 	// readAtOnce bounds the number of topics that one statement reads.
 	readAtOnce = 500
-	// compareEvery is how long a change goes unnoticed when its notice was lost.
+	// compareEvery bounds the time until a change with a lost notice is found.
 	compareEvery = time.Second
-	// A connection that is lost is opened again after a while, which grows.
+	// A lost connection is opened again after a pause, which grows.
 	firstPause = 100 * time.Millisecond
 	lastPause  = 5 * time.Second
 )

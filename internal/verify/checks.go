@@ -48,7 +48,7 @@ func (e *examination) movements() {
 	}
 }
 
-// reported compares a movement with the event that it was reported by.
+// reported compares a movement with the event that reported it.
 func (e *examination) reported(m payment.Movement) {
 	i := slices.IndexFunc(e.Events, func(s inbound.StoredEvent) bool { return s.Event.ID == m.Cause.ID })
 	if i < 0 {
@@ -216,8 +216,7 @@ func (e *examination) logged(id string) bool {
 	return slices.ContainsFunc(e.Log, func(t payment.Transition) bool { return t.Cause.Kind == payment.CauseWebhook && t.Cause.ID == id })
 }
 
-// paidBack reports whether the money of a refund that an event names was counted. Of one
-// without a name the total counts.
+// paidBack reports whether the money of an event's refund was counted. For a refund without a name it compares the total.
 func (e *examination) paidBack(s webhooks.Event) bool {
 	if s.RefundID == "" && s.RefundReference == "" {
 		return true
@@ -231,8 +230,7 @@ func (e *examination) paidBack(s webhooks.Event) bool {
 	})
 }
 
-// refunds checks that each movement is claimed by one refund, and that refunds agree with
-// their movements.
+// refunds checks that one refund claims each movement, and that refunds agree with their movements.
 func (e *examination) refunds() {
 	a := &e.Attempt
 	nameless := false
@@ -261,7 +259,7 @@ func (e *examination) refunds() {
 	}
 }
 
-// amounts checks that refunds that succeeded are of as much as their movements.
+// amounts checks that the amounts of succeeded refunds equal the amounts of their movements.
 func (e *examination) amounts() {
 	for i := range e.Refunds {
 		r := &e.Refunds[i]

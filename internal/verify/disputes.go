@@ -49,8 +49,8 @@ func (e *examination) toldOfDisputes() map[string][]payment.DisputeReport {
 	return told
 }
 
-// standsAsTold compares a dispute with the reports of it that have a time. It may be further on, by
-// a lookup, by an event that is deleted by now, or by a report without a time.
+// standsAsTold compares a dispute with its reports that have a time. Its state may be later, by a lookup, by an event that is
+// deleted by now, or by a report without a time.
 func (e *examination) standsAsTold(d payment.Dispute, told []payment.DisputeReport) {
 	undated := func(t payment.DisputeReport) bool { return t.At.IsZero() }
 	movedOn := slices.ContainsFunc(told, undated)

@@ -19,8 +19,8 @@ func (m amounts) and(p *payment.Payment) amounts {
 	return amounts{m.authorized + p.Authorized, m.captured + p.Captured, m.refunded + p.Refunded, m.disputed + p.Disputed}
 }
 
-// payments checks that each payment has the money of its movements, that they make the attempt's, that the attempt stands as
-// they do, and that money under two of them was seen.
+// payments checks that each payment has the money of its movements, that their sums and states are the attempt's, and that a
+// discrepancy exists for money under two payments.
 func (e *examination) payments() {
 	if len(e.Attempt.Payments) == 0 {
 		return
@@ -68,7 +68,8 @@ func (e *examination) standsByPayments() {
 	}
 }
 
-// paidTwice checks that a discrepancy was opened for money that two payments hold at once, unless a person has put it there.
+// paidTwice checks that a discrepancy was opened for money that two payments hold at once, unless a person has recorded a
+// movement of the attempt.
 func (e *examination) paidTwice() {
 	a := &e.Attempt
 	byPerson := slices.ContainsFunc(a.Movements, func(m payment.Movement) bool { return m.Cause.Kind == payment.CausePerson })

@@ -57,7 +57,7 @@ func (e *examination) step(t payment.Transition) {
 	case step.To == t.To:
 	case t.From == t.To && e.opened(payment.AmountMismatch, payment.CurrencyMismatch):
 	case t.From == t.To && t.From == fsm.Authorized && (t.Event == fsm.EventFailed || t.Event == fsm.EventProcessing):
-		// It was the failure of one transaction beside another that holds the money.
+		// It was the failure of a transaction beside another transaction that holds the money.
 	default:
 		e.differs("log_replays", "version %d: %s in %s leads to %s; the log has %s", t.Version, t.Event, t.From, step.To, t.To)
 	}

@@ -15,14 +15,12 @@ import (
 
 // Archive reads stored attempts, a portion at a time.
 type Archive interface {
-	// Evidence reads attempts in the order of their ids, each portion in one snapshot of its
-	// own; it locks nothing. With alone it returns payment.ErrBusy while another process reads
-	// so.
+	// Evidence reads attempts in the order of their ids, each portion in a snapshot of its own; it locks nothing. With alone
+	// set, it returns payment.ErrBusy while another process reads with alone.
 	Evidence(ctx context.Context, after payment.AttemptID, limit int, alone bool) ([]Evidence, error)
 }
 
-// Evidence is an attempt, with its movements and operations, and all that was written about
-// it, as one snapshot has it.
+// Evidence is an attempt, with its movements, its operations and all other rows about it, in one snapshot.
 type Evidence struct {
 	Attempt payment.Attempt
 	// Order is the amount of the order, Live the number of its attempts that are pending or paid.
@@ -53,7 +51,7 @@ type Opened struct {
 	Open bool
 }
 
-// Difference is something that was written and does not follow from the rest.
+// Difference is a stored value that does not follow from the other rows.
 type Difference struct {
 	OrderID   payment.OrderID   `json:"order_id"`
 	AttemptID payment.AttemptID `json:"payment_attempt_id"`
@@ -65,7 +63,7 @@ type Difference struct {
 
 // Verified is the result of one portion.
 type Verified struct {
-	// Attempts is how many were looked at, Last the id of the last of them.
+	// Attempts is the number of verified attempts, Last the id of the last of them.
 	Attempts    int
 	Last        payment.AttemptID
 	Differences []Difference

@@ -38,7 +38,8 @@ type Guard struct {
 
 	mu    sync.Mutex
 	known Mark
-	// suspect is set from when a mark was found behind until that is written as holds; since is the time of that mark.
+	// suspect is set when a mark was found behind, until the holds are written; since is the beginning of the time whose writes
+	// may be lost.
 	suspect Reason
 	since   time.Time
 	held    []string
@@ -57,14 +58,14 @@ func (g *Guard) Held(account string) bool {
 	return g.suspect != "" || slices.Contains(g.held, account)
 }
 
-// Cover has the accounts of a new configuration held if something may be forgotten, in the place of Options.Accounts.
+// Cover sets the accounts to hold if the database may have lost payments, in place of Options.Accounts.
 func (g *Guard) Cover(accounts []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.o.Accounts = accounts
 }
 
-// HeldAny reports whether any account is held: an order may have been paid by that one.
+// HeldAny reports whether any account is held. An order may have been paid through a held account.
 func (g *Guard) HeldAny() bool { return len(g.All()) > 0 }
 
 // All lists the held accounts.
@@ -127,7 +128,7 @@ func (g *Guard) configured(held []string) []string {
 	return slices.DeleteFunc(slices.Clone(held), func(name string) bool { return !slices.Contains(g.o.Accounts, name) })
 }
 
-// Tick looks, writes the holds of a database that was found behind, raises the mark and keeps the copy of it.
+// Tick reads the mark, writes the holds of a database that was found behind, raises the mark and writes its copy.
 func (g *Guard) Tick(ctx context.Context, s Store) error {
 	var server string
 	err := g.Look(func() (Mark, []string, error) {
@@ -155,7 +156,7 @@ func (g *Guard) Tick(ctx context.Context, s Store) error {
 	return write(g.o.Dir, fileName, raised)
 }
 
-// settle takes over a mark that was raised after the holds of some accounts were written for a suspicion.
+// settle takes over a mark that was raised after the holds of some accounts were written.
 func (g *Guard) settle(raised Mark, written Reason, accounts []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 type Mark struct {
 	// Database is an id that was made with its schema; backups keep it.
 	Database uuid.UUID `json:"database"`
-	// Server is the server's identifier with its timeline, which is another one after a restore to a point in time and
-	// after a standby has taken over.
+	// Server is the server's identifier with its timeline. The timeline changes after a restore to a point in time and after a
+	// standby has taken over.
 	Server string `json:"server"`
 	// Count only rises.
 	Count int64 `json:"count"`
@@ -21,7 +21,7 @@ type Mark struct {
 	// GapFrom. Zero if there was no such period.
 	GapFrom time.Time `json:"-"`
 	GapTo   time.Time `json:"-"`
-	// Noticed is when accounts were held last; zero if they never were.
+	// Noticed is when accounts were held last; zero if accounts were never held.
 	Noticed time.Time `json:"-"`
 }
 
@@ -35,8 +35,8 @@ const (
 	OtherDatabase Reason = "other_database"
 )
 
-// behind is why a mark that was read may be of an older database than an earlier mark, and since when something may be forgotten; empty
-// if it is not.
+// behind returns why a mark may be of an older database than an earlier mark, and since when writes may be lost. The reason is
+// empty if the mark is not older.
 func (m Mark) behind(known Mark) (Reason, time.Time) {
 	since := m.At
 	lost := !m.GapFrom.IsZero() && known.At.After(m.GapFrom) && known.At.Before(m.GapTo)
@@ -64,7 +64,7 @@ func (m Mark) noticedSince(known Mark) bool {
 // Hold is an account that is held: its pays and refunds wait.
 type Hold struct {
 	Account string
-	// Since is from when on something may be forgotten, HeldAt until when.
+	// Since is the beginning of the time whose writes may be lost, HeldAt its end.
 	Since, HeldAt time.Time
 	Reason        Reason
 }
