@@ -52,7 +52,7 @@ func middle(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// another is the rig with a second server, of the same settings.
+// another returns a rig with a second server, with the same settings.
 func (b *bench) another(ctx context.Context) (*rig, error) {
 	other := *b.rig
 	var err error
@@ -101,7 +101,7 @@ func (b *bench) cellsRound(ctx context.Context, other *rig) (first, both float64
 	return first, both, err
 }
 
-// cellsAtOnce sends webhooks to cells at the same time, from as many clients to each, and returns how many were done a second.
+// cellsAtOnce sends webhooks to cells at the same time, from as many clients to each, and returns the rate per second.
 func cellsAtOnce(ctx context.Context, stages []*stage, clients int, window time.Duration) (sum float64, err error) {
 	rates := make([]float64, len(stages))
 	group, ctx := errgroup.WithContext(ctx)

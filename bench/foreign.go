@@ -14,7 +14,7 @@ const (
 	foreignAfter = 10 * time.Minute
 	// foreignFirst is the number of the first foreign event that is sent; ours are below.
 	foreignFirst = 1 << 30
-	// foreignPace is how many webhooks of ours come a second in the open loop.
+	// foreignPace is the rate of paylatch's own webhooks per second in the open loop.
 	foreignPace = 1000
 	// foreignPayers is how many clients pay. Each pay gives its attempt a name, under which events may wait.
 	foreignPayers = 16
@@ -59,8 +59,7 @@ func (s *stage) foreignStored(ctx context.Context) error {
 	return s.ourPayments(ctx, ourForeignStored)
 }
 
-// foreignArriving has the events of the last ten minutes, which the program tries meanwhile, and more
-// come at the same pace.
+// foreignArriving begins with the events of the last ten minutes, which the program tries meanwhile; more come at the same rate.
 func (s *stage) foreignArriving(ctx context.Context) error {
 	if err := s.loadForeign(ctx); err != nil {
 		return err
@@ -102,7 +101,7 @@ func (s *stage) foreignShots() (shots []shot, due []time.Time, err error) {
 	return shots, due, nil
 }
 
-// ourPayments measures webhooks of ours at a pace, as many as 64 clients can send, and pays.
+// ourPayments measures paylatch's own webhooks at a rate, as many as 64 clients can send, and pays.
 func (s *stage) ourPayments(ctx context.Context, series string) error {
 	n := int(foreignPace * max(s.opts.window, openWindow).Seconds())
 	r, err := s.hooks(ctx, hookRun{budget: n, pace: foreignPace})

@@ -36,7 +36,7 @@ func (t *tally) merge(h *hdrhistogram.Histogram) {
 	t.latency.Merge(h)
 }
 
-// count is how many answers had a status and a result; "" stands for any.
+// count returns the number of answers with a status and a result; "" matches any result.
 func (t *tally) count(status int, result string) int {
 	n := 0
 	for _, a := range t.answers {
@@ -77,8 +77,8 @@ func millis(h *hdrhistogram.Histogram, q float64) float64 {
 	return float64(h.ValueAtQuantile(q)) / 1000
 }
 
-// ahead is how long both sides work before it counts: new sessions fill their
-// caches, and most pages that a checkpoint has left are written whole once more.
+// ahead is how long both sides work before the measured time: new sessions fill their caches, and most pages after a checkpoint
+// are written whole once more.
 const ahead = time.Second
 
 // closed lets clients send one shot after the other, ahead of the window and until
@@ -105,9 +105,8 @@ func closed(ctx context.Context, address string, clients int, window time.Durati
 	})
 }
 
-// paced sends shots at their time, whether or not the earlier ones are answered.
-// Latency counts from when a shot was due, so that a stall is seen by all that
-// fall into it. It returns how many were answered with 200 within patience.
+// paced sends shots at their time, whether or not the earlier shots are answered. Latency counts from the time at which a shot
+// was due, so that a stall raises the latency of all shots in it. It returns how many were answered with 200 within patience.
 func paced(ctx context.Context, address string, rate int, patience time.Duration, shots []shot) (*tally, int, error) {
 	const connections = 512
 	t := newTally(shots)

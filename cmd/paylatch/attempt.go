@@ -60,7 +60,7 @@ type attemptRecheckCmd struct {
 	Reason string `required:"" help:"Why; it is written into the audit log."`
 }
 
-// Run looks an attempt up and prints how it stands.
+// Run looks an attempt up and prints its state.
 func (c *attemptRecheckCmd) Run(ctx context.Context, a *app) error {
 	id, err := payment.ParseAttemptID(c.ID)
 	if err != nil {

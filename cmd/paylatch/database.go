@@ -35,8 +35,8 @@ func withOwnDatabase(ctx context.Context, c *config.Config, do func(dsn string) 
 	return do(server.DSN("postgres"))
 }
 
-// withDatabase calls do with the address of the configured database, or of the private
-// one of a `paylatch dev` that runs on the same data_dir.
+// withDatabase calls do with the address of the configured database, or of the private database of a `paylatch dev` on the same
+// data_dir.
 func withDatabase(c *config.Config, do func(dsn string) error) error {
 	if c.DatabaseURL != "" {
 		return do(string(c.DatabaseURL))

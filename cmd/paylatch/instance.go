@@ -141,7 +141,7 @@ func (in *instance) newMetrics() *metrics.Metrics {
 	})
 }
 
-// refused counts a refusal and has it audited.
+// refused counts a refusal and audits it.
 func (in *instance) refused(r support.Refusal) {
 	in.metrics.AccessRefused(string(r.Action))
 	in.access.Refused(r)

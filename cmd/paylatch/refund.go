@@ -41,7 +41,7 @@ func (m *minorUnits) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Run makes the refund, and prints how it stands.
+// Run makes the refund, and prints its state.
 func (c *refundCreateCmd) Run(ctx context.Context, a *app) error {
 	id, err := payment.ParseAttemptID(c.ID)
 	if err != nil {

@@ -11,8 +11,8 @@ var (
 	braced    = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 )
 
-// opening and closing stand for the braces of ${NAME} while YAML is parsed: in {api_key: ${NAME}} they would be YAML's
-// own. They are replaced by the variable afterwards, so that no value of one can become YAML.
+// opening and closing stand for the braces of ${NAME} while YAML is parsed: in {api_key: ${NAME}} the braces would be YAML's
+// own. The variable's value replaces them afterwards, so that no value can become YAML.
 const (
 	opening = "\ue000"
 	closing = "\ue001"
