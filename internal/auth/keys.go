@@ -136,8 +136,8 @@ func (s *keySet) refresh(ctx context.Context) error {
 	return s.fetch(ctx)
 }
 
-// fetch replaces the keys, or keeps them when that fails. It goes on when the
-// caller leaves: others wait for the same keys.
+// fetch replaces the keys, or keeps them if the fetch fails. It goes on when the caller leaves, since others wait for the same
+// keys.
 func (s *keySet) fetch(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
 	defer cancel()

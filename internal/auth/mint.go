@@ -13,9 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Minter makes HS256 tokens that an Authenticator with the same options takes.
-// It is for trying things out and for a merchant's own backend; customers'
-// tokens come from the merchant's identity provider.
+// Minter makes HS256 tokens that an Authenticator with the same options accepts. It is for experiments and for a merchant's own
+// backend; customers' tokens come from the merchant's identity provider.
 type Minter struct {
 	// Keys are the keys of the Authenticator. The first key that may give all of a token's roles signs it.
 	Keys             []HS256Key

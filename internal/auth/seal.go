@@ -40,8 +40,8 @@ func NewSealer(ring []Key) (*Sealer, error) {
 	return s, nil
 }
 
-// Seal encrypts the text and binds it to aad, without which it can't be opened.
-// Sealing the same twice gives two results.
+// Seal encrypts the text and binds it to aad: the text can't be opened without aad. Sealing the same text twice gives two
+// results.
 func (s *Sealer) Seal(plaintext, aad []byte) []byte {
 	head := append([]byte{sealVersion, byte(len(s.current))}, s.current...) //nolint:gosec // NewSealer takes no longer ids
 	return s.ciphers[s.current].Seal(head, nil, plaintext, aad)             //nolint:gosec // the cipher makes a random nonce itself

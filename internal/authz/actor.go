@@ -34,7 +34,8 @@ func (a Actor) Person() string {
 	return a.Subject + via + a.Door
 }
 
-// SamePerson reports whether two values of Person may be one person. Other subjects are other persons at the same door alone.
+// SamePerson reports whether two values of Person may be one person. Different subjects are certainly different persons only at
+// the same door.
 func SamePerson(a, b string) bool {
 	_, one, _ := strings.Cut(a, via)
 	_, other, _ := strings.Cut(b, via)

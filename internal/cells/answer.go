@@ -61,8 +61,8 @@ func (r *Router) each(request func(i int) *http.Request) []*answer {
 	return all
 }
 
-// ready has the checks of all cells. It is ready as long as one cell is: a process that were taken out for one would be missing to the
-// others.
+// ready returns the checks of all cells. It is ready as long as one cell is ready: if one cell stopped the whole process, the
+// other cells would lack it.
 func (r *Router) ready(w http.ResponseWriter, req *http.Request) {
 	all := gen.Readiness{Status: gen.ReadinessStatusUnavailable, Checks: map[string]gen.ReadinessChecks{}}
 	status := http.StatusServiceUnavailable
@@ -82,7 +82,7 @@ func (r *Router) ready(w http.ResponseWriter, req *http.Request) {
 	write(w, status, all)
 }
 
-// write sends a body as JSON. A connection that is gone is no matter of ours.
+// write sends a body as JSON. It ignores a broken connection.
 func write(w http.ResponseWriter, status int, body any) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body) //nolint:errchkjson // all of it was JSON before

@@ -107,7 +107,7 @@ func capturesTooMuch(ctx context.Context, s *session) error {
 	return s.refuses(ctx, c, post(of(c, "capture"), s.reference(), standard.CaptureRequest{Amount: price + 1}), standard.Authorized)
 }
 
-// refuses returns an error unless a command is refused for the state of its charge, which stays as it is.
+// refuses returns an error unless a command is refused because of the state of its charge, and the state does not change.
 func (s *session) refuses(ctx context.Context, c standard.Charge, command call, status string) error {
 	refused, err := s.refused(ctx, command, http.StatusConflict)
 	if err != nil {

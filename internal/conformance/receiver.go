@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// receiver takes the provider's webhooks. It answers the first that it can verify with 503, so that the same comes again.
+// receiver takes the provider's webhooks. It answers the first genuine webhook with 503, so that the provider sends it again.
 type receiver struct {
 	verifier webhooks.Verifier
 	now      func() time.Time

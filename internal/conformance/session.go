@@ -72,7 +72,7 @@ type reply struct {
 	Body   []byte
 }
 
-// String is the response as it is printed.
+// String returns the printed form of the response.
 func (r reply) String() string {
 	text := terminal.Visible(strings.ToValidUTF8(string(r.Body), "?"))
 	if len(text) > maxShown {

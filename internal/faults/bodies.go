@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// WorstBodies are forms of JSON that cost much for each byte, of at most size bytes. Some have as many values as a body may have. No call
-// accepts any of them.
+// WorstBodies are forms of JSON with a high cost for each byte, of at most size bytes. Some have as many values as a body may
+// have. No call accepts any of them.
 func WorstBodies(size, values int) map[string]string {
 	fill := func(head, part, tail string) string {
 		return head + strings.Repeat(part, max(0, size-len(head)-len(tail))/len(part)) + tail

@@ -124,7 +124,7 @@ func Parse(kind Kind, params map[string]string) (Query, error) {
 	return q, nil
 }
 
-// Whole is the query of an export: all that match, read in larger parts.
+// Whole returns the query of an export: all matching items, read in larger parts.
 func (q Query) Whole() Query {
 	q.Limit = exported
 	return q

@@ -75,7 +75,7 @@ func (p Place) compare(other Place) int {
 	return cmp.Or(p.At.Compare(other.At), cmp.Compare(p.ID, other.ID))
 }
 
-// together reads the same page of each store at once, and returns the first items of all.
+// together reads the same page of each store at once, and returns the first items of all pages.
 func together[T any](
 	ctx context.Context, u Union, q Query, read func(Store, context.Context, Query) ([]T, error), order func(a, b T) int,
 ) ([]T, error) {

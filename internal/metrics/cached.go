@@ -15,8 +15,8 @@ const (
 	readTime = time.Second
 )
 
-// cached is a value that costs a query. A scrape reads it at most once in cacheFor; while that fails the last value stays
-// and grows older.
+// cached is a value that costs a query. A scrape reads it at most once in cacheFor. If a read fails, the last value stays and
+// grows older.
 type cached[T any] struct {
 	read func(ctx context.Context) (T, error)
 	now  func() time.Time

@@ -74,7 +74,8 @@ func New(o Options) *Service {
 	return &Service{Options: o, looked: map[string]time.Time{}}
 }
 
-// Overview returns the numbers, a few seconds old at the most, and is written into the audit log. It returns payment.ErrForbidden.
+// Overview returns the numbers, a few seconds old at the most, and writes an entry into the audit log. It returns
+// payment.ErrForbidden.
 func (s *Service) Overview(ctx context.Context, who support.Staff) (o Overview, err error) {
 	if err := who.Require(payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return Overview{}, err

@@ -17,9 +17,9 @@ import (
 const (
 	// Life is how long a rejected delivery is kept.
 	Life = 24 * time.Hour
-	// Most is how many an account has at most; the oldest go first.
+	// Most is the maximum number of deliveries of an account; the oldest are deleted first.
 	Most = 1000
-	// MostBytes is how many bytes they have at most, as they are stored.
+	// MostBytes is the maximum size of their stored form, in bytes.
 	MostBytes = 16 << 20
 )
 
@@ -59,8 +59,8 @@ type Store interface {
 	// RejectedKeep stores deliveries and deletes the oldest of their accounts beyond Most and MostBytes. It first deletes
 	// deliveries of one network beyond half of these limits.
 	RejectedKeep(ctx context.Context, deliveries []Sealed) error
-	// RejectedUntried lists deliveries that were not verified by the fingerprint of their account yet, the oldest first,
-	// from behind an id: limit at most, and of not many more than so many bytes.
+	// RejectedUntried lists deliveries that were not verified with the fingerprint of their account yet, the oldest first, from
+	// behind an id: at most limit, and at most so many bytes, approximately.
 	RejectedUntried(ctx context.Context, fingerprints map[string][]byte, after uuid.UUID, limit, bytes int) ([]Sealed, error)
 	// RejectedTried notes of deliveries that their fingerprint does not verify them.
 	RejectedTried(ctx context.Context, deliveries []Sealed) error

@@ -14,10 +14,10 @@ import (
 // fileName is the file's name in the directory of a process.
 const fileName = "last-known-mark.json"
 
-// auditName is the name of the file with the last known head of the audit log.
+// auditName is the name of the file with the last head of the audit log.
 const auditName = "last-known-audit.json"
 
-// AuditHead is the last known head of the audit log of a database.
+// AuditHead is the last head of the audit log of a database that this service has seen.
 type AuditHead struct {
 	Database uuid.UUID `json:"database"`
 	// Head is ENTRIES:HASH, as support.ParseHead reads it.

@@ -38,7 +38,8 @@ type Guard struct {
 
 	mu    sync.Mutex
 	known Mark
-	// suspect is set when a mark was found behind, until the holds are written; since is the beginning of the time whose writes
+	// suspect is set when a mark was found behind, until the holds are written; since is the time after which writes may be
+	// lost.
 	// may be lost.
 	suspect Reason
 	since   time.Time

@@ -64,7 +64,7 @@ func (m Mark) noticedSince(known Mark) bool {
 // Hold is an account that is held: its pays and refunds wait.
 type Hold struct {
 	Account string
-	// Since is the beginning of the time whose writes may be lost, HeldAt its end.
+	// Writes between Since and HeldAt may be lost.
 	Since, HeldAt time.Time
 	Reason        Reason
 }

@@ -15,8 +15,8 @@ import (
 // share samples that part of all traces, by their ids. It implements the library's Sampler.
 type share float64
 
-// randomBits of an id's end are random in a UUIDv7, too, before which are its time, its version and its cell: the library's
-// own sampler would read its variant, which is the same in all.
+// randomBits is the number of bits at the end of an id that are random in a UUIDv7, too. The bits before them are its time, its
+// version and its cell. The library's own sampler would read the variant, which is the same in all ids.
 const randomBits = 48
 
 func (s share) has(id trace.TraceID) bool {
