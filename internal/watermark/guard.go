@@ -40,7 +40,6 @@ type Guard struct {
 	known Mark
 	// suspect is set when a mark was found behind, until the holds are written; since is the time after which writes may be
 	// lost.
-	// may be lost.
 	suspect Reason
 	since   time.Time
 	held    []string
