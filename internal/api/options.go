@@ -46,7 +46,7 @@ type Payments interface {
 	Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error)
 }
 
-// Reads is what an actor may look at.
+// Reads is the read-only use cases of orders, payment attempts, refunds and disputes.
 type Reads interface {
 	Order(ctx context.Context, actor authz.Actor, id payment.OrderID) (payment.Order, error)
 	Attempts(ctx context.Context, actor authz.Actor, order payment.OrderID, request payment.RequestID) ([]payment.View, error)
@@ -74,7 +74,7 @@ type Finder interface {
 	Search(ctx context.Context, who support.Staff, q finder.Query) (finder.Found, error)
 }
 
-// Support is what staff may see and do; *support.Service in the real program.
+// Support is the use cases of staff; *support.Service in the real program.
 type Support interface {
 	Attempt(ctx context.Context, who support.Staff, id payment.AttemptID) (support.Attempt, error)
 	Recheck(ctx context.Context, who support.Staff, id payment.AttemptID, reason string) (payment.View, error)
@@ -82,8 +82,8 @@ type Support interface {
 	Reveal(ctx context.Context, who support.Staff, id payment.EventID, reason string) (support.Event, error)
 	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (intake.Replayed, error)
 	Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error)
-	// Watch audits what staff does by act, and runs it; Refuse, what was refused to staff before it began, and returns
-	// why.
+	// Watch runs act and audits it. Refuse audits a refusal that came before the action began, and returns the
+	// reason why.
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
 	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
 }
@@ -93,7 +93,7 @@ type Overview interface {
 	Overview(ctx context.Context, who support.Staff) (overview.Overview, error)
 }
 
-// Worklist is what waits for staff; *worklist.Service in the real program.
+// Worklist is the use cases of open discrepancies; *worklist.Service in the real program.
 type Worklist interface {
 	List(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error)
 	Entry(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (worklist.Entry, error)
@@ -111,7 +111,7 @@ type Jobs interface {
 	Stop(ctx context.Context, who support.Staff, id uuid.UUID, reason string) (bulk.Job, error)
 }
 
-// RefundRequests are the refunds that staff asks for; *refundrequest.Service in the program.
+// RefundRequests is the use cases of refund requests; *refundrequest.Service in the program.
 type RefundRequests interface {
 	Create(ctx context.Context, who support.Staff, cmd refundrequest.Create) (r refundrequest.Request, made bool, err error)
 	Request(ctx context.Context, who support.Staff, id uuid.UUID) (refundrequest.Request, error)
@@ -138,16 +138,16 @@ type Options struct {
 	Payments   Payments
 	Deliveries delivery.Payments
 	Auth       Auth
-	// Events is the feed of what has happened.
+	// Events is the event feed.
 	Events Events
 	// FeedRead gets each read of the feed: the reader, which is the token's subject, the cursor up to which it has acted on events,
 	// and when the read began. It must not block; may be nil.
 	FeedRead func(reader string, after outbox.Position, began time.Time)
 	// Endpoints are where events are delivered.
 	Endpoints Endpoints
-	// Lists is what callers may list.
+	// Lists serves the lists of the API.
 	Lists Lists
-	// Support serves staff; nil leaves its calls out, and what staff does by the others out of the audit log.
+	// Support serves staff. With nil the support operations do not exist, and staff's use of other operations is not audited.
 	Support Support
 	// Finder, Jobs, Worklist, RefundRequests and Overview serve staff beside Support; required with it.
 	Finder         Finder
@@ -157,18 +157,18 @@ type Options struct {
 	Overview       Overview
 	// Refused gets each refused token, and each call for staff that was refused to others. It must not block; may be nil.
 	Refused func(support.Refusal)
-	// Console serves what is under /support, with the caller's address as RemoteAddr
-	// and the request's id as its X-Request-Id; nil leaves it out.
+	// Console serves the addresses under /support. It gets the caller's address as RemoteAddr and the request's id as
+	// X-Request-Id. With nil the console does not exist.
 	Console http.Handler
 	// Demo links the demo checkout from the start page.
 	Demo     bool
 	Accounts *current.Map[delivery.Account]
 	// Rejected is delivery.Options.Rejected.
 	Rejected func(account string, fingerprint []byte, d webhooks.Delivery)
-	// CustomersMay is what customers may decide beside what is always theirs.
+	// CustomersMay are the rights that customers have in addition to the contract's.
 	CustomersMay []authz.Right
-	// Quota is how many commands of one user a process refuses for what they are, beside the new keys that they may use; the zero value
-	// is any number.
+	// Quota limits the invalid commands of one user in this process. The user's quota of new idempotency keys is counted apart.
+	// The zero value sets no limit.
 	Quota idempotency.Quota
 	// Hub wakes the waiters of an attempt. It must be running; without one all reads are answered at once.
 	Hub *waiting.Hub
@@ -182,7 +182,7 @@ type Options struct {
 	Refusals *zerolog.Logger
 	// Metrics serves /metrics; nil leaves it out.
 	Metrics http.Handler
-	// OperationsApart leaves out what NewOperations serves.
+	// OperationsApart leaves out the operations of NewOperations.
 	OperationsApart bool
 	// Observe is called once for each request; may be nil.
 	Observe func(metrics.Request)

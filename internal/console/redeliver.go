@@ -26,11 +26,11 @@ type redeliverView struct {
 	// After is the cursor as it was typed, All stands for the oldest event that is kept.
 	After string
 	All   bool
-	// Sure is what is confirmed.
+	// Sure is the sentence that the person confirms.
 	Sure string
 }
 
-// redelivery is what a form asks for.
+// redelivery is the event or the cursor that the form names.
 type redelivery struct {
 	event  uuid.UUID
 	cursor outbox.Position
@@ -83,7 +83,7 @@ func (v *visit) redeliver() error {
 	})
 }
 
-// read returns what the form asks for, or refusal.ErrNoEvent, refusal.ErrNoCursor and endpoint.ErrAhead.
+// read parses the form. It returns refusal.ErrNoEvent, refusal.ErrNoCursor or endpoint.ErrAhead for invalid input.
 func (r redeliverView) read(s endpointStatus) (wanted redelivery, err error) {
 	switch {
 	case r.Event != "":
@@ -102,7 +102,7 @@ func (r redeliverView) read(s endpointStatus) (wanted redelivery, err error) {
 	return wanted, err
 }
 
-// confirmed is what a person confirms.
+// confirmed returns the sentence that the person confirms.
 func (r redeliverView) confirmed(s endpointStatus, wanted redelivery) string {
 	if r.All {
 		return "All events that are kept and of the types of " + s.Name + " are sent to it, in their order."

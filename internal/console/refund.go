@@ -24,9 +24,9 @@ import (
 type refundView struct {
 	layout.Frame
 	layout.Form
-	// Left is what can be refunded.
+	// Left is the refundable amount.
 	Left payment.Money
-	// Amount is what was typed; Money, what it was read as.
+	// Amount is the typed text; Money is the amount parsed from it.
 	Amount string
 	Money  *payment.Money
 	// Disputed is set while a dispute of the payment is open.
@@ -56,8 +56,8 @@ func (v *visit) askRefund() error {
 	return v.Show(refundPage(refundView{Frame: v.Frame(refundTitle), Form: v.Form(attemptPath(a.ID)), Left: left, Amount: requests.Decimal(left)}))
 }
 
-// refund shows the amount once more before money moves. What was left then must still be
-// left when it is confirmed: another person may have refunded the same.
+// refund shows the amount once more before money moves. The refundable amount must not change before the
+// confirmation: another person may have made the same refund.
 func (v *visit) refund() error {
 	a, left, err := v.refundable()
 	if err != nil {
@@ -86,8 +86,8 @@ func (v *visit) refund() error {
 	})
 }
 
-// seen is what was left on the page that was confirmed, and whether there was one;
-// without one, what is left now.
+// seen returns the refundable amount that the confirmed page showed, and true. Without such a page it returns the
+// present amount and false.
 func (v *visit) seen(left payment.Money) (payment.Money, bool) {
 	expected, err := strconv.ParseInt(v.R.PostFormValue("expected"), 10, 64)
 	if err != nil || v.R.PostFormValue("sure") != "yes" {

@@ -13,7 +13,7 @@ import (
 )
 
 // Summary returns one paragraph: the state, how often the customer was charged for the
-// order, what happens next and when, and whether the customer may pay again.
+// order, the next step with its time, and whether the customer may pay again.
 func (h AttemptHistory) Summary() string {
 	parts := []string{h.stands()}
 	if moved := h.returned(); moved != "" {
@@ -38,7 +38,7 @@ func (h AttemptHistory) stands() string {
 	return what + pendingWords[a.State] + h.differs()
 }
 
-// pendingWords maps the state of a payment of which nothing is captured.
+// pendingWords maps the state of a payment without captured money.
 var pendingWords = map[fsm.State]string{ //nolint:gochecknoglobals // a table
 	fsm.OutcomeUnknown:   " was sent to the provider, and it is not known whether it was charged.",
 	fsm.AwaitingCustomer: " is waiting for the customer to confirm it on the provider's page.",
@@ -62,7 +62,7 @@ func (h AttemptHistory) differs() string {
 	return ""
 }
 
-// captured returns the captured money, whatever the currency.
+// captured returns the captured money in words, foreign currencies included.
 func (h AttemptHistory) captured() string {
 	var parts []string
 	if h.Attempt.Captured > 0 {
@@ -98,7 +98,7 @@ func (h AttemptHistory) secondPayment() bool {
 	return slices.ContainsFunc(h.Discrepancies, func(d Discrepancy) bool { return d.Resolved == nil && d.SecondPayment() })
 }
 
-// returned returns what happened to captured money.
+// returned describes the movements of captured money.
 func (h AttemptHistory) returned() string {
 	a := h.Attempt
 	var parts []string
@@ -169,7 +169,7 @@ func charges(a payment.Attempt) (times int) {
 	return times
 }
 
-// next returns what happens, and when.
+// next describes the next step and its time.
 func (h AttemptHistory) next() string {
 	if waiting := h.waiting(); waiting != nil {
 		return "This needs review: " + waiting.Says(h.circumstances(waiting.Discrepancy))
@@ -208,7 +208,7 @@ func (h AttemptHistory) waiting() *Discrepancy {
 	return nil
 }
 
-// circumstances are how what a discrepancy of the attempt is about stands now.
+// circumstances returns the present state of the payment and the order that a discrepancy is about.
 func (h AttemptHistory) circumstances(d review.Discrepancy) review.Circumstances {
 	a := &h.Attempt
 	c := review.Circumstances{State: a.State, Held: a.Held(), Foreign: a.ForeignMoney, MayHold: a.Unreleased()}

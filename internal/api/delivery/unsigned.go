@@ -14,8 +14,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Anything may have sent an unsigned delivery: each sender's network has a limit of its own, so that none takes another's
-// place, and all of them together have few lanes, behind whatever else the database has to do.
+// Anyone may send unsigned deliveries. Each sender's network has a limit of its own, so that it can't use up the limit of another.
+// All unsigned deliveries share a few lanes, so that other work of the database comes first.
 const (
 	// lookupsEach and lookupsAtOnce are how many deliveries of a network are looked up
 	// in a second, and at once after a pause: whether a payment exists here.
@@ -60,8 +60,8 @@ func (rc *Receiver) takeUnsigned(ctx context.Context, from netip.Addr, list []in
 	return rc.Payments.Intake(ctx, list)
 }
 
-// known reports whether a delivery is of a payment that exists here. One that can't be read names none; where the
-// sender's address is the proof, it is stored all the same.
+// known reports whether a delivery is about a payment that exists here. An unreadable delivery names no payment: if the sender's
+// address authenticates it, it is stored all the same.
 func (rc *Receiver) known(ctx context.Context, list []inbound.Received) (bool, error) {
 	if anyUnreadable(list) {
 		return true, nil
@@ -69,8 +69,8 @@ func (rc *Receiver) known(ctx context.Context, list []inbound.Received) (bool, e
 	return rc.Payments.Known(ctx, list)
 }
 
-// takeUnreadable takes in what is signed and can't be read, as often as what nobody signed: whatever a provider signs on demand is no flood.
-// However large it is, it is stored: the provider sends no smaller one.
+// takeUnreadable stores signed deliveries that can't be parsed, under the rate limit of unsigned deliveries: a provider may sign a flood on
+// demand. Their size does not matter, since the provider would send the same bytes again.
 func (rc *Receiver) takeUnreadable(ctx context.Context, from netip.Addr, list []inbound.Received) ([]fsm.Verdict, error) {
 	network := throttle.Network(from)
 	if rc.unsigned.Reserve(list[0].Account+" "+network, list[0].At) > 0 || !rc.lanes.enter(network) {

@@ -1,7 +1,7 @@
-// Package gate is what stands before the API's operations: who calls, whether the call is open to them, whether a command has
-// its key, and which pages may read the response. What it refuses to staff, and what staff does, it has audited.
+// Package gate checks each request before its operation runs: the caller's identity and rights, the idempotency key of a command,
+// and the pages that may read the response. It audits refusals to staff and the actions of staff.
 //
-// It takes what each operation requires from the contract, so that no operation is open by an omission in the code.
+// The contract defines the checks of each operation, so that an omission in the code opens no operation.
 package gate
 
 import (
@@ -23,7 +23,7 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error)
 }
 
-// Audit audits what staff does by act, and runs it.
+// Audit runs act and audits it as an action of staff.
 type Audit interface {
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
 }
@@ -32,21 +32,21 @@ type Audit interface {
 type Gate struct {
 	Contract *contract.Document
 	Auth     Authenticator
-	// Audit watches staff; nil leaves the calls for staff out, and what staff does by the others out of the audit log.
+	// Audit audits staff. With nil the support operations do not exist, and staff's use of other operations is not audited.
 	Audit Audit
-	// Refused gets each refused token, and each call for staff that was refused to others. It must not block.
+	// Refused gets each refused token, and each support operation that was refused to a caller without a staff role. It must not block.
 	Refused func(support.Refusal)
-	// CustomersMay is what customers may decide beside what the contract always leaves to them.
+	// CustomersMay are the rights that customers have in addition to the contract's.
 	CustomersMay []authz.Right
-	// Origins are those of pages that may read an attempt with its status token.
+	// Origins are the origins of pages that may read an attempt with its status token.
 	Origins []string
-	// Quota is how many commands of one user may be refused for what they are; the zero value allows any number.
+	// Quota limits the invalid commands of one user; the zero value sets no limit.
 	Quota idempotency.Quota
 	// Now is required with Quota.
 	Now func() time.Time
 }
 
-// Middlewares puts before each operation what the contract requires, so that no operation is open by an omission here.
+// Middlewares returns the checks that the contract requires of each operation, by operation.
 func (g *Gate) Middlewares() map[string][]echo.MiddlewareFunc {
 	chains := make(map[string][]echo.MiddlewareFunc)
 	costs := newRefusals(g.Quota, g.Now)

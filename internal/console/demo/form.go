@@ -12,7 +12,7 @@ import (
 // formLife is how long the customer has for the provider's form, in seconds.
 const formLife = 30 * 60
 
-// registration is what the shop needs of the answer to a registration.
+// registration is the part of a registration's response that the shop needs.
 type registration struct {
 	attempt
 
@@ -24,9 +24,8 @@ type registration struct {
 	} `json:"provider_reference"`
 }
 
-// openForm registers a payment that the provider's own script takes, and creates it at
-// the provider. Both bear keys that are made of the page's one, so that a page that asks
-// again gets the same payment, and the same secret for its form.
+// openForm registers a payment that the provider's own script takes, and creates it at the provider. It derives both
+// idempotency keys from the page's key: if the page repeats its request, it gets the same payment, and the same secret for its form.
 func (s *shop) openForm(w http.ResponseWriter, r *http.Request) {
 	a, err := s.backend.call(r.Context(), http.MethodPost, "/v1/orders/"+url.PathEscape(r.PathValue("order"))+"/attempts",
 		map[string]any{"expires_in": formLife}, http.Header{"Idempotency-Key": {r.Header.Get("Idempotency-Key")}})
@@ -36,9 +35,8 @@ func (s *shop) openForm(w http.ResponseWriter, r *http.Request) {
 	pass(w, a, err)
 }
 
-// withForm is paylatch's answer to a registration as the page gets it: what is for the
-// provider is left out, and what the provider's script needs is added while there is
-// something to pay.
+// withForm converts the response to a registration for the page. It removes the fields for the provider. While there is
+// something to pay, it adds the fields that the provider's script needs.
 func (s *shop) withForm(ctx context.Context, body []byte) ([]byte, error) {
 	var reg registration
 	members := map[string]json.RawMessage{}
@@ -85,8 +83,8 @@ func (b backend) createPayment(ctx context.Context, reg registration) (string, e
 	return made.Secret, nil
 }
 
-// giveUp reports that the customer has left the provider's form, so that another payment
-// may begin. One that was paid meanwhile stays so: the page says what is true.
+// giveUp reports that the customer has left the provider's form, so that another payment may begin. A payment that was
+// paid meanwhile stays paid, and the page shows that.
 func (s *shop) giveUp(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	id := r.PathValue("order")

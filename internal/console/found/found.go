@@ -1,4 +1,4 @@
-// Package found shows what a search has found: each hit with what tells it from others, and where it leads.
+// Package found shows the results of a search: each hit with its details and a link.
 package found
 
 import (
@@ -25,7 +25,7 @@ type group struct {
 	Hits  []finder.Hit
 }
 
-// groups are what has an id that is the text, and the rest.
+// groups separates the hits with exactly this id from the rest.
 func (r Results) groups() []group {
 	exact, alike := group{Title: "With this id"}, group{Title: "Others, newest first"}
 	for _, h := range r.Hits {
@@ -47,8 +47,8 @@ func (r Results) groups() []group {
 	return list
 }
 
-// Only is where all hits lead if they are about one payment or, with several or none, one order; empty if they are not. What a key or a
-// provider's id is exactly of counts alone, and the line of it in that page is named.
+// Only returns the address that all hits lead to: of one payment or, with several or none, of one order. It is empty if the hits belong
+// to several orders. If hits match the text exactly as a key or as a provider's id, only these hits count, and the address names their line.
 func (r Results) Only() string {
 	orders := map[payment.OrderID]bool{}
 	for _, h := range r.Hits {
@@ -78,13 +78,13 @@ func (r Results) Only() string {
 	return lineOf(hits).At(to)
 }
 
-// byKey reports whether a hit is of what was searched for, and not of an order or a customer that has that.
+// byKey reports whether the hit itself has the id, rather than its order or its customer.
 func byKey(h finder.Hit) bool {
 	return h.Rank == finder.Exact && h.Matched != "order_id" && h.Matched != "user_id"
 }
 
-// lineOf is the one line that hits of one page are about: of a refund, of a webhook or of a request. It is empty where they are about several,
-// or about the payment itself.
+// lineOf returns the line that the hits of one page share: of a refund, of a webhook or of a request. It is empty if the hits have several
+// lines, or if they are about the payment itself.
 func lineOf(hits []finder.Hit) layout.Line {
 	refunds, others := map[layout.Line]bool{}, map[layout.Line]bool{}
 	for _, h := range hits {
@@ -131,7 +131,7 @@ func pathOf(h finder.Hit) string {
 	return line(h).At(layout.OrderPath(h.OrderID))
 }
 
-// customer is who was found by the id; empty if none was.
+// customer returns the customer with this id; empty if no customer has it.
 func (r Results) customer() payment.UserID {
 	for _, h := range r.Hits {
 		if h.Matched == "user_id" {
@@ -146,7 +146,7 @@ func kindOf(h finder.Hit) string {
 	return map[string]string{"order": "Order", "attempt": "Payment", "refund": "Refund", "event": "Webhook"}[h.Type]
 }
 
-// matchOf is what of a hit was found, in words.
+// matchOf names the matched field of a hit, in words.
 func matchOf(h finder.Hit) string {
 	if h.Matched == "card_last_four" {
 		return "the card's last four digits"

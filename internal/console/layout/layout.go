@@ -1,5 +1,5 @@
-// Package layout is what the console's pages have in common: the frame, the form of an action, and how what others wrote,
-// states and times are shown.
+// Package layout has the common parts of the console's pages: the frame, the form of an action, and the display of states, times
+// and texts of others.
 package layout
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/console/page"
 )
 
-// Frame is what surrounds every page.
+// Frame is the menu, the search box and the notices around every page.
 type Frame struct {
 	Title string
 	// Who is the signed-in subject; empty without a session.
@@ -22,14 +22,14 @@ type Frame struct {
 	// Query stands in the search box at the top; Here is the page's own entry in the
 	// menu, empty for none.
 	Query, Here string
-	// Waiting is how many discrepancies are open; empty where that is not known.
+	// Waiting is the number of open discrepancies; empty if the number is unavailable.
 	Waiting string
-	// DeadLetters is how many events endpoints never got; empty where that is not known.
+	// DeadLetters is the number of dead letters of all endpoints; empty if the number is unavailable.
 	DeadLetters string
-	// Cells are the numbers of the cells to choose from, none where there is one; Cell is the one that was chosen, empty for all.
+	// Cells are the numbers of the cells to choose from, empty with a single cell. Cell is the chosen one, empty for all.
 	Cells []string
 	Cell  string
-	// Without is what is missing from the page because a cell did not respond, in words; empty for nothing.
+	// Without names the data that is missing from the page because a cell did not respond, in words; empty for nothing.
 	Without string
 	// Outcome is the outcome of the form that led to this page.
 	Outcome string
@@ -48,13 +48,13 @@ func CellPath(address, cell string) templ.SafeURL {
 	return templ.SafeURL(u.Path + "?" + q.Encode())
 }
 
-// Form is what every form of an action has.
+// Form is the common fields of all forms of an action.
 type Form struct {
-	// Path is where it is sent, Back where it leads without being sent.
+	// Path is the address of the POST. Back is the address of the link that leaves the form.
 	Path, Back string
-	// Key is new for each form that is shown: sent twice, it is done once.
+	// Key is new for each form that is shown: a form that is sent twice acts once.
 	Key, Reason string
-	// Error is why it was not done.
+	// Error is why the action was not done.
 	Error string
 }
 
@@ -67,7 +67,7 @@ func Render(w http.ResponseWriter, r *http.Request, status int, c templ.Componen
 // much is how long a text may be that is shown as a whole, in bytes.
 const much = 1000
 
-// beginning is what is shown of a text at first.
+// beginning returns the part of a text that is shown at first.
 func beginning(text string) string {
 	if len(text) <= much {
 		return text

@@ -24,11 +24,11 @@ type Visit struct {
 	W   http.ResponseWriter
 	R   *http.Request
 	Who support.Staff
-	// without is what is missing from what was read, in words.
+	// without names the data that is missing from the page, in words.
 	without string
 }
 
-// Handler shows a page, or returns why it can't.
+// Handler shows a page, or returns the error that prevents it.
 type Handler = func(v *Visit) error
 
 // Staff serves sessions only: without one, every address leads to the sign-in.
@@ -64,10 +64,10 @@ func (v *Visit) Opened(page string) bool {
 	return v.sessions.GetBool(v.R.Context(), sessionOpened+" "+page)
 }
 
-// countTime bounds what a page waits for the count in its menu.
+// countTime is how long a page waits for a count of its menu.
 const countTime = 500 * time.Millisecond
 
-// counted is a number for the menu, of the cell that was chosen; empty where it can't be counted now.
+// counted returns a number for the menu, of the chosen cell; empty if it can't be counted now.
 func (v *Visit) counted(count func(ctx context.Context, cell string) (int64, error)) string {
 	if count == nil {
 		return ""
@@ -84,7 +84,7 @@ func (v *Visit) counted(count func(ctx context.Context, cell string) (int64, err
 // AllCells is the choice of all cells, in an address.
 const AllCells = "all"
 
-// chosen is the cell that the person looks at, empty for all. A page of what is in another one is shown all the same.
+// chosen is the cell that the person has chosen, empty for all. It does not restrict pages of single objects in other cells.
 func (v *Visit) chosen() string {
 	kept, err := v.R.Cookie(CellCookie(v.Plain).Name)
 	if err != nil || !slices.Contains(v.Cells, kept.Value) {
@@ -96,7 +96,7 @@ func (v *Visit) chosen() string {
 // Everywhere reports whether the page is one of several cells.
 func (v *Visit) Everywhere() bool { return len(v.Cells) > 0 && v.Cell == "" }
 
-// Left keeps which cells were left out of what was read, for the frame, where an error is only that; it returns any other.
+// Left returns nil for a parts.OmittedError, and keeps the omitted cells for the frame. It returns any other error.
 func (v *Visit) Left(err error) error {
 	left, some := errors.AsType[*parts.OmittedError](err)
 	if !some {
@@ -106,10 +106,10 @@ func (v *Visit) Left(err error) error {
 	return nil
 }
 
-// Without is what is missing from what was read, in words; empty for nothing.
+// Without names the data that is missing from the page, in words; empty for nothing.
 func (v *Visit) Without() string { return v.without }
 
-// Frame is what surrounds the page, with the outcome of the form that led to it.
+// Frame returns the frame of the page, with the outcome of the form that led to the page.
 func (v *Visit) Frame(title string) layout.Frame {
 	return layout.Frame{
 		Waiting: v.counted(v.Waiting), DeadLetters: v.counted(v.DeadLetters),

@@ -9,9 +9,9 @@ import (
 type Amounts struct {
 	// ID is that of the element, unique in its page.
 	ID string
-	// Asked is the price, Captured what was captured and not reversed, Reversed what was.
+	// Asked is the price. Captured is the captured amount that was not reversed; Reversed is the reversed amount.
 	Asked, Captured, Reversed int64
-	// Refunded and Disputed were captured, and went back.
+	// Refunded and Disputed are parts of the captured amount that were returned.
 	Refunded, Disputed int64
 	// Write returns an amount as people read it.
 	Write func(minor int64) string
@@ -25,15 +25,15 @@ func (a Amounts) price() int {
 	return max(thin, int(float64(a.Asked)/float64(a.whole())*barWidth))
 }
 
-// taken is all that was ever captured, whole what the bar has: that, what is missing of the price, and what went back beyond it.
+// taken is the whole amount that was ever captured. whole is the length of the bar: the price or taken, whichever is more, and beyond.
 func (a Amounts) taken() int64 { return max(0, a.Captured) + max(0, a.Reversed) }
 func (a Amounts) whole() int64 { return max(a.Asked, a.taken()) + a.beyond() }
 
-// back is what went back of it, apart from what was reversed; beyond is how much more that is than was captured.
+// back is the amount refunded and disputed. beyond is the part of back that exceeds the captured amount.
 func (a Amounts) back() int64   { return max(0, a.Refunded) + max(0, a.Disputed) }
 func (a Amounts) beyond() int64 { return max(0, a.back()-max(0, a.Captured)) }
 
-// Left is what the shop still has of it.
+// Left is the captured amount that the shop still has.
 func (a Amounts) Left() int64 { return max(0, a.Captured-a.back()) }
 
 // Part is a part of a bar, by its class and its word. A bar's parts stand side by side.
@@ -51,8 +51,8 @@ const (
 	thin      = 4
 )
 
-// Parts returns the parts that are not empty, from left to right: what was captured, what was reversed of more than that, and the rest of the
-// price. Together they are the larger one of the price and all that was taken, and what went back beyond what was captured.
+// Parts returns the parts that are not empty, from left to right: the captured amount, the reversed amount beyond it, and the rest of
+// the price. Their sum is the price or all captured money, whichever is more, plus the amount returned beyond the captured amount.
 func (a Amounts) Parts() []Part {
 	all := []Part{
 		{Class: "left", Word: "left", Minor: a.Left()},
@@ -91,7 +91,7 @@ func spread(parts []Part, whole int64) {
 	}
 }
 
-// sentence returns the bar in words: what was captured with what it is made of, and what stands beside it.
+// sentence returns the bar in words: the captured amount with its parts, then the price, the reversed amount and the open amount.
 func (a Amounts) sentence() string {
 	within, beside := []string{}, []string{a.Write(max(0, a.Asked)) + " asked"}
 	for _, p := range a.Parts() {
@@ -109,7 +109,7 @@ func (a Amounts) sentence() string {
 	return strings.Join(slices.Insert(beside, 1, captured), "; ") + "."
 }
 
-// patterns are the classes whose parts are drawn with a pattern, and its lines.
+// patterns returns the classes with a drawn pattern, and the lines of each pattern.
 func patterns() [][2]string {
 	return [][2]string{{"refunded", "M0 6 6 0"}, {"disputed", "M0 3h6M3 0v6"}, {"reversed", "M3 0v6"}}
 }

@@ -44,7 +44,7 @@ func percent(s overview.Share) string {
 	return strconv.FormatFloat(math.Floor(rate*1000)/10, 'f', 1, 64) + " %"
 }
 
-// change is how the rate of the day compares with the week before, with an arrow that says the same.
+// change returns how the rate of the day compares with the week before, in words and with an arrow.
 func change(a overview.Approval) string {
 	points, ok := a.Change()
 	size := strconv.FormatFloat(math.Abs(points), 'f', 1, 64) + " points "
@@ -59,7 +59,7 @@ func change(a overview.Approval) string {
 	return "as before"
 }
 
-// compared is the change with what it is a change of.
+// compared returns the change with the rate of the week before.
 func compared(a overview.Approval) string {
 	if _, ok := a.Change(); !ok {
 		return change(a)
@@ -101,14 +101,14 @@ func inOrder(by map[payment.Currency]int64) []payment.Money {
 	return list
 }
 
-// picture is what the bars show, for those who listen.
+// picture describes the bars in words, for screen readers.
 func (v view) picture() string {
 	total := v.total()
 	return "Bars by hour: " + counted(total.Succeeded, "payment", "payments") + " succeeded and " + number(total.Failed) +
 		" failed in the last 24 hours. The table of hours has the numbers."
 }
 
-// standing is what is unusual about an account.
+// standing describes the unusual conditions of an account.
 func standing(s overview.Standing) string {
 	var texts []string
 	switch s.Breaker {
@@ -145,7 +145,7 @@ func (v view) dead() (n int64) {
 	return n
 }
 
-// stale is what waits for a webhook of an account, and for how long none came.
+// stale returns how many payments wait for a webhook of an account, and the age of its last webhook.
 func stale(s intake.StaleAccount, now time.Time) string {
 	text := counted(int64(s.Pending), "payment waits", "payments wait") + " for a webhook, the first for " + layout.Age(now.Sub(s.Since)) + "; "
 	if s.LastWebhookAt == nil {
