@@ -7,11 +7,11 @@
 //	  ─► bind: media type, size, strict JSON, the schema of api/openapi.yaml
 //	  ─► handler ─► use case ─► response, or an error that problem's table turns into a problem document
 //
-// The middleware leaves what it finds out in the request's exchange, and in its access record for the log and the metrics.
+// The middleware records its results in the request's exchange, and in the access record for the log and the metrics.
 //
-// What needs no handler has a package of its own, none of which imports this one: access (records), contract and
-// strictjson (what is valid), delivery (webhooks), exchange (one request, from its beginning to its line in the log), gate (the
-// checks before a handler), gen (the contract's types), problem (errors), render (what the contract's objects look like),
+// Code outside of the handlers is in packages that do not import this one: access (records), contract and
+// strictjson (validation), delivery (webhooks), exchange (one request, from its beginning to its line in the log), gate (the
+// checks before a handler), gen (the contract's types), problem (errors), render (the JSON of the contract's objects),
 // request (bodies), site (pages), waiting (long polls and streams).
 //
 // The package decides nothing about payments and depends neither on the store nor on the providers.

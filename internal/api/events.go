@@ -56,7 +56,7 @@ func (s *server) ReadEvents(ctx context.Context, r gen.ReadEventsRequestObject) 
 	}), nil
 }
 
-// actedOn is the cursor up to which a reader has acted on events: that of its request, and where that is none the one before what it gets.
+// actedOn is the cursor up to which a reader has acted on events: the request's cursor or, without one, the cursor before the first event.
 func actedOn(after outbox.Position, page outbox.Page) outbox.Position {
 	switch {
 	case after != outbox.Beginning && after != outbox.End:
@@ -67,7 +67,7 @@ func actedOn(after outbox.Position, page outbox.Page) outbox.Position {
 	return page.Events[0].Position - 1
 }
 
-// feedQuery reads where a page of the feed begins, and what it may have.
+// feedQuery reads the cursor, the types and the limit of a page of the feed.
 func feedQuery(p gen.ReadEventsParams) (after outbox.Position, types []string, limit int, err error) {
 	if valueOf(p.After) == fromNow {
 		after = outbox.End

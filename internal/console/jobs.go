@@ -39,7 +39,7 @@ type manyView struct {
 	bulk.Order
 	// Since and Until are the bounds as they were typed.
 	Since, Until string
-	// Tried is how many of which there are.
+	// Tried is the counts of a dry run.
 	Tried *bulk.Counts
 }
 
@@ -122,7 +122,7 @@ func (v *visit) doMany(kind bulk.Kind, back string) error {
 	if err != nil {
 		return err
 	}
-	if view.Until == "" { // what comes later is not confirmed by it
+	if view.Until == "" { // the confirmation does not cover events that come later
 		view.Until = counted.UTC().Format(time.RFC3339Nano)
 	}
 	view.Form, view.Tried = f, &counts
@@ -227,7 +227,7 @@ func (v *visit) stopJob() error {
 	})
 }
 
-// jobWords are what a job does, in words.
+// jobWords describe the action of a job.
 func jobWords(o bulk.Order) string {
 	if o.Kind == bulk.Replay {
 		return "Replay webhooks"

@@ -28,12 +28,12 @@ type Link struct {
 type Chain struct {
 	Head
 
-	// Known is an earlier head; zero for none. A chain that was made anew, or cut at its end, does not have it.
+	// Known is an earlier head, to compare with; zero for no comparison. A chain that was rebuilt, or cut at its end, lacks this head.
 	Known Head
 	// Broken is where the chain ends too early; nil where it does not.
 	Broken *Break
-	// gap is where entries are missing that no entry behind them names as purged so far: purged is the last of them, before the one that
-	// they followed.
+	// gap is the place of missing entries while no later entry names them as purged. purged is the last missing entry; before is the head
+	// before the gap.
 	gap            *Break
 	purged, before Head
 }
@@ -135,8 +135,8 @@ func (c *Chain) Recheck(ctx context.Context, from ChainStore) error {
 	return nil
 }
 
-// skip lets the chain begin at an entry whose predecessors may have been purged, before it was followed or meanwhile: that is so if an
-// entry behind it names the last of them. A known head among them can't be compared any more, but for the last.
+// skip lets the chain begin behind entries that may have been purged, before or during the check. They were purged if a later entry
+// names the last of them. A known head among the purged entries can't be compared, except for the last of them.
 func (c *Chain) skip(l *Link) {
 	if l.Position <= c.Entries+1 || len(l.Previous) != sha256.Size {
 		return
@@ -176,7 +176,7 @@ func (c *Chain) add(l *Link) {
 }
 
 func (c *Chain) breaks(l *Link, format string, args ...any) {
-	if c.gap != nil { // it is before what was found now
+	if c.gap != nil { // the gap comes before the break found now
 		c.Broken, c.gap, c.Head = c.gap, nil, c.before
 		return
 	}
@@ -199,7 +199,7 @@ func (l *Link) sum() Hash {
 	return sha256.Sum256([]byte(text.String()))
 }
 
-// fields returns what is hashed, in its order; nil is NULL.
+// fields returns the hashed values in their order; nil is NULL.
 func (l *Link) fields() []*string {
 	var attempt *string
 	if l.AttemptID != nil {

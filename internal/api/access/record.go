@@ -1,4 +1,4 @@
-// Package access records what the log and the metrics have of each request.
+// Package access records each request for the log and the metrics.
 package access
 
 import (
@@ -14,17 +14,17 @@ import (
 	"github.com/paylatch/paylatch/internal/tracing"
 )
 
-// Record is what is found out about one request while it is served. It belongs to the request's goroutine.
+// Record collects the facts about one request while it is served. It belongs to the request's goroutine.
 type Record struct {
 	RequestID string
-	// Span is that of the request, where traces are on.
+	// Span is the span of the request if tracing is on.
 	Span   tracing.Context
 	Begun  time.Time
 	Method string
 	// Peer is the caller's address, Origin the page's that a browser names; Subject and OnBehalfOf are the token's.
 	Peer, Origin, Subject, OnBehalfOf string
 
-	// Operation is the command whose use case was called at Commanded; Key, Result and TookOver are what became of it.
+	// Operation is the command; its use case was called at Commanded. Key, Result and TookOver are its idempotency key and its outcome.
 	Operation string
 	Commanded time.Time
 	Key       idempotency.Key
@@ -77,7 +77,7 @@ func (r *Record) AboutDispute(of payment.Dispute) {
 	r.Order, r.Attempt, r.Account, r.Dispute = of.OrderID, of.AttemptID.String(), of.Account, of.ID.String()
 }
 
-// measured leaves out what the caller sent.
+// measured returns the record for the metrics, without values that the caller sent.
 func (r *Record) measured(route string, status int, now time.Time) metrics.Request {
 	m := metrics.Request{
 		Method: "other", Route: route, Status: status, Took: now.Sub(r.Begun),

@@ -18,11 +18,11 @@ import (
 	"github.com/paylatch/paylatch/internal/api/strictjson"
 )
 
-// FieldError is what is wrong with one field, as "must …".
+// FieldError is the error of one field, as "must …".
 type FieldError struct{ Field, Message string }
 
-// Findings is what a check found. A body with unknown members is not what the
-// caller thinks it is; one with invalid members is, but for some values. The first mostFound are found.
+// Findings is the result of a check. Unknown members mean that the caller misunderstands the body as a whole; invalid members concern
+// single values only. It has the first mostFound errors.
 type Findings struct {
 	Unknown []string
 	Invalid []FieldError
@@ -40,7 +40,7 @@ type checker struct {
 	found Findings
 }
 
-// mostFound bounds what a check of a large body costs, and how long the problem is.
+// mostFound bounds the cost of checking a large body, and the length of the problem.
 const mostFound = 100
 
 // done reports whether nothing more is to be found.

@@ -22,7 +22,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Payments takes in what was delivered.
+// Payments is the intake of deliveries.
 type Payments interface {
 	Intake(ctx context.Context, received []inbound.Received) ([]fsm.Verdict, error)
 	// Known and Early are for unsigned deliveries.
@@ -31,16 +31,16 @@ type Payments interface {
 	Question(ctx context.Context, account string, e webhooks.Event) (webhooks.Answer, error)
 }
 
-// Account is how webhooks of one configured account are received.
+// Account configures the webhooks of one account.
 type Account struct {
 	Verifier webhooks.Verifier
 	// PublicURL is the address that the provider has; empty means the one that the request names.
 	PublicURL string
-	// Senders are the addresses that may deliver, beside what the verifier checks.
+	// Senders are the addresses that may deliver. The verifier checks each delivery as well.
 	Senders webhooks.Senders
 	// Fingerprint goes to Options.Rejected with each delivery that Verifier has not proven.
 	Fingerprint []byte
-	// Paused accounts take nothing for now; their providers are to deliver again.
+	// Paused accounts accept no deliveries for now; their providers should deliver again later.
 	Paused bool
 }
 
@@ -48,8 +48,8 @@ type Account struct {
 type Options struct {
 	Payments Payments
 	Accounts *current.Map[Account]
-	// Rejected gets each delivery whose signature no secret of its account made, with the URL that its request names, and with the account's Fingerprint. It must
-	// not block; may be nil.
+	// Rejected gets each delivery with an invalid signature, with the requested URL and with the account's
+	// Fingerprint. It must not block; may be nil.
 	Rejected       func(account string, fingerprint []byte, d webhooks.Delivery)
 	TrustedProxies []netip.Prefix
 	Bodies         *request.Bodies
@@ -164,7 +164,7 @@ func (rc *Receiver) Receive(c echo.Context) error {
 	return acknowledge(c, account.Verifier.Ack(d, events), access.Verdicts(record.Verdicts))
 }
 
-// delivery is what was sent. Where the scheme is GET the event is in the query: a body beside it is neither signed nor
+// delivery reads the delivery from the request. A GET delivery has its event in the query: its body is neither signed nor
 // read.
 func (rc *Receiver) delivery(c echo.Context, account Account) (webhooks.Delivery, error) {
 	r, topic := c.Request(), request.PathParam(c, "topic")
@@ -181,8 +181,8 @@ func (rc *Receiver) delivery(c echo.Context, account Account) (webhooks.Delivery
 	}, nil
 }
 
-// rejected passes a delivery on whose signature is not right. One without a signature, or of another form, is not its provider's
-// by any secret.
+// rejected reports a delivery with an invalid signature. It leaves out a delivery with a missing or malformed signature, since no secret of
+// the account could have made it.
 func (rc *Receiver) rejected(c echo.Context, account string, fingerprint []byte, d webhooks.Delivery, why error) {
 	if rc.Rejected == nil || !errors.Is(why, webhooks.ErrSignatureInvalid) {
 		return

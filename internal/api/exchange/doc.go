@@ -1,6 +1,6 @@
-// Package exchange is one request of the API while it is served: who sends it, under which key, what came of it, and how
-// an error of it becomes a response.
+// Package exchange is one request of the API while it is served: its sender, its idempotency key, its result, and the response
+// to its error.
 //
-// Service makes the router that begins an exchange with each request and ends it with its line in the log. What stands in between,
-// the checks before a handler and the handler, finds the exchange by Of or In and records there what it finds out.
+// Service makes the router that begins an exchange with each request and ends it with its line in the log. The checks and the
+// handler find the exchange by Of or In and record their results in it.
 package exchange

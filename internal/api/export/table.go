@@ -27,10 +27,10 @@ type table struct {
 	columns []column
 }
 
-// column is a member of an item, or what is derived of it for people.
+// column is a member of an item, or a value derived from it for people.
 type column struct {
 	member string
-	// suffix is what the column's name has beside the member's, empty for the member itself.
+	// suffix follows the member's name in the column's name; empty for the member itself.
 	suffix string
 }
 
@@ -88,7 +88,7 @@ func (t *table) write(item any) error {
 	return nil
 }
 
-// inMajor is an amount of minor units in major ones, empty where the currency's digits are not known.
+// inMajor converts an amount from minor to major units. It returns an empty text if the currency's digits are unknown.
 func inMajor(amount, currency json.RawMessage) string {
 	var code string
 	minor, err := strconv.ParseInt(string(amount), 10, 64)
@@ -116,7 +116,7 @@ func cell(value json.RawMessage) string {
 	case text == "null":
 		return ""
 	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
-		return strings.ReplaceAll(text, ";", `\u003b`) // it stands in texts only, and the JSON says the same
+		return strings.ReplaceAll(text, ";", `\u003b`) // a semicolon can stand only in a string, so the JSON stays equal
 	case !strings.HasPrefix(text, `"`):
 		return text
 	}
@@ -126,7 +126,7 @@ func cell(value json.RawMessage) string {
 	return harmless(text)
 }
 
-// harmless puts an apostrophe before whatever a spreadsheet would calculate at the begin of a cell.
+// harmless puts an apostrophe before each text that a spreadsheet would calculate at the beginning of a cell.
 func harmless(text string) string {
 	var out strings.Builder
 	runes := []rune(text)

@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/throttle"
 )
 
-// refusals limits the commands of each user that are refused for what they are, in this process: as many as the user has new keys. A
-// refused command uses no key up, and costs reading and checking all the same.
+// refusals limits the invalid commands of each user in this process. The limit equals the user's quota of new idempotency keys. A
+// refused command uses no key up, but reading and checking it has a cost.
 type refusals struct {
 	limiter *throttle.KeyedLimiter
 	now     func() time.Time
@@ -27,7 +27,7 @@ func newRefusals(q idempotency.Quota, now func() time.Time) *refusals {
 	return &refusals{throttle.New(float64(q.NewKeys)/q.Per.Seconds(), q.NewKeys), now}
 }
 
-// count stands before a command, behind what proves who calls.
+// count runs before a command, after the authentication.
 func (r *refusals) count(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		user := string(exchange.In(c).Actor.User())
@@ -42,7 +42,7 @@ func (r *refusals) count(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// refused reports whether a request was refused for what it is.
+// refused reports whether a request was refused because of its content.
 func refused(err error) bool {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p.Code != "overloaded" && p.Code != "request-timeout"

@@ -16,8 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// staffOnly stands before the calls of the chapter support, before anything is read of them: others can't find out what
-// exists.
+// staffOnly runs first in each support operation, before any data is read: other callers can't learn which objects exist.
 func (g *Gate) staffOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := exchange.In(c).Actor.Require(payment.RoleSupport, payment.RoleAdmin); err != nil {
@@ -41,7 +40,7 @@ func (g *Gate) auditRefusal(c echo.Context, action support.Action, err error) {
 	g.Refused(support.Refusal{Action: action, Staff: x.Staff(), Call: x.Method + " " + c.Path(), Reason: reason})
 }
 
-// audited has what staff does by a call of another chapter written into the audit log.
+// audited writes an operation outside of the support chapter into the audit log if staff calls it.
 func (g *Gate) audited(op *contract.Operation) echo.MiddlewareFunc {
 	action := actionOf(op)
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
@@ -72,7 +71,7 @@ func actionOf(op *contract.Operation) support.Action {
 	return support.Action(op.ID)
 }
 
-// target is what a path names.
+// target returns the kind and the id of the object that a path names.
 func target(c echo.Context) (kind, id string) {
 	kinds := map[string]string{"order_id": "order", "payment_attempt_id": "attempt", "refund_id": "refund", "endpoint": "endpoint"}
 	for _, name := range c.ParamNames() {

@@ -39,7 +39,7 @@ func New(r render.Renderer) *Catalogue {
 // Executed reports whether a problem is the result of an executed command, which is kept with its key.
 func (c *Catalogue) Executed(code string) bool { return c.byCode[code].executed }
 
-// Document is the problem of an error. Of the error's own text it shows only what was written to be shown.
+// Document returns the problem of an error. It shows only those parts of the error's text that are meant for callers.
 func (c *Catalogue) Document(requestID string, err error) gen.Problem {
 	k := c.byCode[c.codeOf(err)]
 	p := gen.Problem{
@@ -135,7 +135,7 @@ func assignedTo(name string) string {
 	return "It is assigned to " + name + ". Send expected_assignee with that name to take it over."
 }
 
-// wait is never less than what Retry-After can express.
+// wait returns the time for Retry-After, at least a second.
 func wait(k kind, err error) time.Duration {
 	if quota, ok := errors.AsType[*idempotency.QuotaError](err); ok {
 		return max(quota.RetryAfter, time.Second)
@@ -149,13 +149,13 @@ func wait(k kind, err error) time.Duration {
 // holdWait is when a pay may be sent again that a hold stood in the way of.
 const holdWait = 5 * time.Second
 
-// mayHold reports whether what is in the way is a hold that a failed attempt may have.
+// mayHold reports whether a failed attempt that may still hold money is in the way.
 func mayHold(err error) bool {
 	progress, ok := errors.AsType[*payment.InProgressError](err)
 	return ok && progress.Attempt.Failed()
 }
 
-// MediaType is that of a problem document.
+// MediaType is the media type of a problem document.
 const MediaType = "application/problem+json"
 
 // Response is a problem as it is sent and, for an executed command, kept.
@@ -175,7 +175,7 @@ func (c *Catalogue) Response(p gen.Problem) idempotency.Response {
 	return a
 }
 
-// Page is what a code's page shows.
+// Page is the content of a code's page.
 type Page struct {
 	Code, Title, Meaning, Detail string
 	Status                       int

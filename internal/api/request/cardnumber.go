@@ -12,17 +12,16 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// A card number in clear must reach neither the database nor a provider nor a log: it
-// would make all that keeps it subject to PCI DSS. What is sent is looked through
-// before anything else is read of it.
+// A card number in clear must reach neither the database nor a provider nor a log: PCI DSS would apply to
+// every system that stores it. Each request is scanned before any other use of its content.
 
 // cardNumberRefused is returned for a request with a card number in a member.
 func cardNumberRefused(member string) error {
 	return &problem.Error{Code: "card-number-refused", Fields: []payment.FieldError{{Field: member, Message: "must not hold a card number"}}}
 }
 
-// RefuseCardNumbers is the middleware that looks through what a request has beside its body. Keys and users' ids are the
-// shop's, which can't choose others: they are taken as they are.
+// RefuseCardNumbers is the middleware that scans everything in a request but its body. Keys and users' ids are exempt:
+// the shop can't choose others.
 func RefuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		for _, name := range c.ParamNames() {
@@ -42,8 +41,8 @@ func RefuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// cardNumberIn returns the member of a body, as strictjson.Parse returns it, that
-// holds a card number, empty for none: of a member whose name is one, what it stands in.
+// cardNumberIn returns the member with a card number in a body from strictjson.Parse; empty if the body has no card number.
+// If the name of a member is a card number, it returns the enclosing member.
 func cardNumberIn(value any) string {
 	if path, found := memberWithCardNumber("", "", value); found && path != "" {
 		return path
@@ -76,7 +75,7 @@ func memberWithCardNumber(of, name string, value any) (path string, found bool) 
 	return path, found
 }
 
-// withinMembers is memberWithCardNumber of the members of an object, whatever the order in which they come.
+// withinMembers is memberWithCardNumber for the members of an object, in any order.
 func withinMembers(of string, members map[string]any) (path string, found bool) {
 	for member, held := range members {
 		if cardnumber.In(member[:min(len(member), longestText)]) {

@@ -10,22 +10,21 @@ const (
 	// bodyPart is how much of a body needs no room: most commands
 	// are smaller.
 	bodyPart = 4 << 10
-	// uploadChunk is what a larger body gets room by, as it arrives.
+	// uploadChunk is the memory that a larger body reserves at a time, as it arrives.
 	uploadChunk = 16 << 10
-	// uploadChunks is how many chunks all bodies have that are being read, 16 MiB, and
-	// peerChunks how many those of one network have.
+	// uploadChunks is the number of chunks for all bodies that are being read, 16 MiB. peerChunks is the number for
+	// the bodies of one network.
 	uploadChunks = 1024
 	peerChunks   = uploadChunks / 2
-	// keptChunks is how many free ones are kept for the next bodies.
+	// keptChunks is how many free chunks are kept for the next bodies.
 	keptChunks = 128
 )
 
 // errNoRoom is returned when the bodies that are being read take as much as they may.
 var errNoRoom = errors.New("too many bodies are being read")
 
-// room is the memory for bodies that are being read. What a sender announces costs
-// nothing; what has arrived is held only as long as the rest may still come. It is
-// safe for concurrent use; the zero value is ready.
+// room is the memory for bodies that are being read. An announced length reserves nothing; received bytes are held
+// only until the deadline of the rest. It is safe for concurrent use; the zero value is ready.
 type room struct {
 	mu    sync.Mutex
 	used  int

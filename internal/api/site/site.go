@@ -51,7 +51,7 @@ func assets() http.Handler {
 	return http.StripPrefix(strings.TrimSuffix(assetsPath, "/"), style.Files(files))
 }
 
-// Options are what the pages show.
+// Options are the contents of the pages.
 type Options struct {
 	Contract *contract.Document
 	Version  string
@@ -84,7 +84,7 @@ func Route(e *echo.Echo, o Options) {
 	})
 }
 
-// serve renders a page and returns what hands it out.
+// serve renders a page once and returns its handler.
 func (p pages) serve(name string, data any) echo.HandlerFunc {
 	var text bytes.Buffer
 	err := p.sets.ExecuteTemplate(&text, name, struct{ Data any }{data})
@@ -97,7 +97,7 @@ func (p pages) serve(name string, data any) echo.HandlerFunc {
 	}
 }
 
-// startPage leads to what there is to see.
+// startPage has the links of the start page.
 type startPage struct{ Demo, Console bool }
 
 type docsPage struct {
@@ -105,7 +105,7 @@ type docsPage struct {
 	Version string
 }
 
-// prose makes paragraphs of a description, and code of what stands in backticks.
+// prose makes paragraphs of a description, and code of the text in backticks.
 func prose(text string) template.HTML {
 	if text == "" {
 		return ""

@@ -100,13 +100,13 @@ func (s *Service) response(h http.Header, p Poll, status *Status) (int, []byte) 
 	return http.StatusOK, status.body
 }
 
-// statusPeerClosed is what the log has where the peer closed the connection before the response.
+// statusPeerClosed is the status in the log if the peer closed the connection before the response.
 const statusPeerClosed = 499
 
-// longestWait is what more is taken as, in seconds.
+// longestWait is the longest wait, in seconds; it replaces longer ones.
 const longestWait = 60
 
-// ParseWait reads for how long a poll may wait, and Preference-Applied where that came by Prefer. Either text may be nil.
+// ParseWait reads the wait of a poll, and Preference-Applied if the wait came by Prefer. Either text may be nil.
 func ParseWait(wait, prefer *string) (time.Duration, string, error) {
 	switch {
 	case wait != nil:
@@ -134,7 +134,7 @@ func waitSeconds(text string) (int, bool) {
 	return min(n, longestWait), true
 }
 
-// preferredWait reads Prefer as RFC 7240 defines it: of several the first counts, and what can't be understood is
+// preferredWait reads Prefer as RFC 7240 defines it: the first of several waits counts, and an invalid preference is
 // ignored.
 func preferredWait(header string) (int, bool) {
 	for preference := range strings.SplitSeq(header, ",") {

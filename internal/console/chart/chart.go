@@ -1,6 +1,6 @@
-// Package chart draws numbers as small pictures in SVG, on the server: without scripts, and without styles in line, which the policy of
-// the pages forbids. A picture is for the eye; next to it stands a table or a sentence with the same numbers. Colour is never the only
-// sign: what failed is hollow, what succeeded is filled.
+// Package chart draws numbers as small pictures in SVG, on the server: without scripts, and without inline styles, since the policy of
+// the pages forbids them. A picture is for the eye; a table or a sentence beside it has the same numbers. Colour is never the only
+// sign: failures are hollow, successes are filled.
 package chart
 
 import "strconv"
@@ -24,7 +24,7 @@ func (p part) Height() string { return text(p.height) }
 
 func text(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
 
-// parts lays bars out, the highest as high as the picture. What is not zero can be seen.
+// parts lays bars out, the highest as high as the picture. Every number above zero is visible.
 func parts(list []Bar) (filled, hollow []part) {
 	var most int64 = 1
 	for _, b := range list {

@@ -25,7 +25,7 @@ const (
 	mostRefunds = 500
 )
 
-// Lists is what the page reads; *lists.Service in the program.
+// Lists lists a customer's orders and refunds; *lists.Service in the program.
 type Lists interface {
 	Orders(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Order], error)
 	Refunds(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[refund.Refund], error)
@@ -36,7 +36,7 @@ func Routes(l Lists) map[string]session.Handler {
 	return map[string]session.Handler{"GET /support/customers": func(v *session.Visit) error { return show(v, l) }}
 }
 
-// total is what was charged and given back in one currency.
+// total is the amounts charged and refunded in one currency.
 type total struct{ Charged, Refunded payment.Money }
 
 // view is the content of the page.
@@ -121,7 +121,7 @@ func totalsOf(orders []payment.Order) []total {
 	return totals
 }
 
-// doubtful are the pairs of which nothing was given back.
+// doubtful returns the pairs without a refund.
 func (v view) doubtful() (pairs []pair) {
 	for _, p := range v.Pairs {
 		if !p.Settled() {
@@ -167,7 +167,7 @@ func (p pair) words() string {
 		", and " + charge(p.Second) + " for " + second + " at " + layout.Clock(p.Second.CreatedAt) + ", " + p.Within() + " later"
 }
 
-// charge is what was charged by a payment, or is held.
+// charge returns the amount of a payment that was charged or is held.
 func charge(a payment.Attempt) string {
 	return amount.In(a.Money.Currency, charged(a))
 }
@@ -206,7 +206,7 @@ func newestFirst(o payment.Order) []payment.Attempt {
 	return list
 }
 
-// moved is what became of the money of a payment, in words.
+// moved describes the movements of a payment's money.
 func moved(a payment.Attempt) string {
 	var text strings.Builder
 	for _, m := range []struct {

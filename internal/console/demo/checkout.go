@@ -50,7 +50,7 @@ func phases() []phase {
 	return []phase{idle, sending, checking, form, action, succeeded, failed, arrived, cancelled, refused, unknown}
 }
 
-// checkout is what the page shows.
+// checkout is the content of the page.
 type checkout struct {
 	Order   order
 	Phase   phase
@@ -149,7 +149,7 @@ func (c checkout) elsewhere() bool {
 // voucherText is the status line beside a voucher. The script reads it from the page.
 const voucherText = "Your voucher is ready. We wait until it is paid."
 
-// Voucher is what the customer pays at a till; zero for none.
+// Voucher is the voucher that the customer pays at a till; zero without a voucher.
 func (c checkout) Voucher() voucher {
 	if c.Phase != action || c.Attempt.NextAction.Type != "display" {
 		return voucher{}
@@ -244,7 +244,7 @@ func (s *shop) showAs(w http.ResponseWriter, r *http.Request, status int, c chec
 	s.render(w, r, status, checkoutPage(c, s.ProviderURL))
 }
 
-// proven adds what the shop has counted and what the provider's ledger has.
+// proven adds the shop's count of requests and the charges in the provider's ledger.
 func (s *shop) proven(ctx context.Context, c checkout) (checkout, error) {
 	c.Requests = s.tally.requests(c.Order.ID)
 	if id := c.Newest(); id != "" && s.Course != nil {

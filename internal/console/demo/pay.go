@@ -9,10 +9,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxBody bounds what a page may send, in bytes.
+// maxBody is the largest accepted request of a page, in bytes.
 const maxBody = 16 << 10
 
-// payment is what the page may decide: how to pay, and nothing about money.
+// payment is the choices of the page: the payment method, and nothing about money.
 type payment struct {
 	Method struct {
 		Token string `json:"token"`
@@ -79,8 +79,7 @@ func pass(w http.ResponseWriter, a response, err error) {
 	_, _ = w.Write(a.body)
 }
 
-// payByForm takes a pay without a script and shows the order, which has the true state
-// whatever this request returned.
+// payByForm pays without a script and shows the order. The order has the true state, even if this request failed.
 func (s *shop) payByForm(w http.ResponseWriter, r *http.Request) {
 	key, token := r.PostFormValue("client_request_id"), r.PostFormValue("token")
 	a, err := s.sendPay(r, key, token)

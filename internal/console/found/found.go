@@ -48,7 +48,7 @@ func (r Results) groups() []group {
 }
 
 // Only returns the address that all hits lead to: of one payment or, with several or none, of one order. It is empty if the hits belong
-// to several orders. If hits match the text exactly as a key or as a provider's id, only these hits count, and the address names their line.
+// to several orders. If hits match the text exactly as a key or as a provider's id, only they count, and the address names their line.
 func (r Results) Only() string {
 	orders := map[payment.OrderID]bool{}
 	for _, h := range r.Hits {

@@ -2,16 +2,16 @@ package layout
 
 import "net/url"
 
-// Line is the name of a line in a page. What it is of may be whatever a caller has sent: an address has it escaped.
+// Line is the name of a line in a page. It may contain any text from a caller; an address has it escaped.
 type Line string
 
-// RefundLine is that of a refund.
+// RefundLine is the line of a refund.
 func RefundLine(id string) Line { return Line("refund-" + id) }
 
 // EventLine is that of a webhook.
 func EventLine(id string) Line { return Line("event-" + id) }
 
-// RequestLine is that of what was requested under a key.
+// RequestLine is the line of the requests with an idempotency key.
 func RequestLine(key string) Line { return Line("key-" + key) }
 
 // At is the address of a line in the page at a path; without a line, of the page.

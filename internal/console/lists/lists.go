@@ -18,7 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Lists is what staff may list; *lists.Service of the API in the program.
+// Lists is the lists for staff; *lists.Service of the API in the program.
 type Lists interface {
 	Orders(ctx context.Context, actor authz.Actor, q listing.Query) (listing.Page[payment.Order], error)
 	Attempts(ctx context.Context, actor authz.Actor, q listing.Query) (listing.Page[payment.View], error)
@@ -50,7 +50,7 @@ func (k kind) file() string { return k.path + ".csv" }
 // Stages reports whether the list has a filter by stage.
 func (k kind) Stages() bool { return k.of == listing.Attempts }
 
-// noun is what a line of the list is of.
+// noun names the objects of the list.
 func (k kind) noun() string {
 	if k.of == listing.Refunds {
 		return "Refund"
@@ -77,7 +77,7 @@ type view struct {
 	form
 
 	Rows []row
-	// Error is what is wrong with the filter; empty for nothing.
+	// Error describes the invalid filter; empty for a valid filter.
 	Error   string
 	Further string
 }

@@ -1,5 +1,4 @@
-// Package page is what all pages share: the head, the files, and what a page may
-// load.
+// Package page is the common parts of all pages: the head, the files, and the content security policy.
 package page
 
 import (
@@ -11,14 +10,13 @@ import (
 	"github.com/paylatch/paylatch/internal/style"
 )
 
-// policy allows what a page needs and nothing inline. Pico draws its icons with
-// data: addresses.
+// policy allows the resources of a page and nothing inline. Pico draws its icons with data: addresses.
 func policy(scripts string) string {
 	return "default-src 'none'; script-src " + scripts + "; style-src 'self'; connect-src " + scripts + "; img-src 'self' data:; " +
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
-// Secured limits what a page may load, and forbids to frame it.
+// Secured restricts the resources that a page may load, and forbids other sites to frame it.
 func Secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -1,4 +1,4 @@
-// Package session is the people in the console: how they sign in, what a session holds, and each request of theirs.
+// Package session is the people in the console: their sign-in, their session, and each of their requests.
 //
 //	a request ─► Guard: no token, same origin, bounded ─► session ─► Staff ─► a page
 //	                                                        └─ signed out: 303 to /support/sign-in
@@ -20,7 +20,7 @@ import (
 	"github.com/paylatch/paylatch/internal/throttle"
 )
 
-// AuditLog audits what staff does by use cases that don't do so themselves;
+// AuditLog audits actions of staff whose use cases do not audit themselves;
 // *support.Service in the program.
 type AuditLog interface {
 	// Watch and Act audit an action and run it; Refuse audits a refusal before an action
@@ -59,12 +59,12 @@ type Options struct {
 	SignedOut func(support.Staff)
 	// Seen takes the subject of a request, for the log; nil drops it.
 	Seen func(ctx context.Context, subject string)
-	// Waiting counts what waits for staff in a cell, empty for all there are, for the menu; nil leaves that out.
+	// Waiting counts the open discrepancies of a cell, empty for all cells, for the menu; nil leaves the count out.
 	Waiting func(ctx context.Context, cell string) (int64, error)
-	// DeadLetters counts those of all endpoints, as Waiting does.
+	// DeadLetters counts the dead letters of all endpoints, as Waiting does.
 	DeadLetters func(ctx context.Context, cell string) (int64, error)
-	// Polled are the addresses that a page requests by itself every few seconds. They read the session, and don't keep it alive: without a
-	// session the response is 401.
+	// Polled are the addresses that a page requests by script every few seconds. They read the session without keeping it alive: without
+	// a session the response is 401.
 	Polled []string
 	// Cells are the numbers of the cells that a person chooses among; none where there is one. Cell is that of this console's, empty for one of
 	// all.

@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/console/refusal"
 )
 
-// Guard refuses what no page takes, and reads a session before the pages and writes it.
+// Guard refuses requests that no page accepts. It reads the session before the pages and writes it.
 func (e *Entrance) Guard(pages http.Handler) http.Handler {
 	return e.refuseTokens(e.sameOrigin(e.bounded(e.inSession(pages))))
 }
@@ -37,11 +37,10 @@ func (e *Entrance) refuseTokens(next http.Handler) http.Handler {
 	})
 }
 
-// maxForm bounds what a form may send, in bytes.
+// maxForm is the largest accepted form, in bytes.
 const maxForm = 64 << 10
 
-// bounded refuses a form that is too long, a field of which would read as empty, and one
-// with a card number.
+// bounded refuses a form that is too long, since a field would read as empty, and a form with a card number.
 func (e *Entrance) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)

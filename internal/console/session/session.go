@@ -23,7 +23,7 @@ const (
 	signInLife = 15 * time.Minute
 )
 
-// What a session holds.
+// The keys of a session's values.
 const (
 	sessionSubject = "subject"
 	sessionRoles   = "roles"
@@ -47,9 +47,9 @@ func (e *Entrance) newSessions() *scs.SessionManager {
 // CellCookie keeps the cell that a person has chosen to look at; none, or that of no cell, is all of them. It grants nothing.
 func CellCookie(plain bool) http.Cookie { return cookie("paylatch_cell", plain) }
 
-// cookie is what all cookies of the console have. Browsers take one of this prefix only over TLS and with Secure, so that nobody who
-// controls a plain connection to the host, or a sibling host, can set it. It is Lax, not Strict: the OpenID provider sends people back from
-// its own site.
+// cookie has the attributes of all cookies of the console. Browsers accept a cookie of this prefix only over TLS and with Secure, so that
+// an attacker on a plain connection to the host, or on a sibling host, can't set it. It is Lax, not Strict, because the OpenID provider
+// redirects people from its own site.
 func cookie(name string, plain bool) http.Cookie {
 	if !plain {
 		name = "__Secure-" + name
@@ -57,8 +57,8 @@ func cookie(name string, plain bool) http.Cookie {
 	return http.Cookie{Name: name, Path: "/support", HttpOnly: true, Secure: !plain, SameSite: http.SameSiteLaxMode} //nolint:gosec // plain in dev alone
 }
 
-// sessionWriter is what scs writes to. It writes the session when a page begins its
-// answer, and goes on with the page even if that could not be done.
+// sessionWriter is the response writer for scs. It writes the session when a page begins its response, and goes on with the
+// page even if the write fails.
 type sessionWriter struct {
 	http.ResponseWriter
 	// begun is true from the page's beginning, over from the end of its output.

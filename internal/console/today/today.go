@@ -1,5 +1,5 @@
-// Package today is the console's first page: how business goes, and what needs a look. The page reads its numbers again by itself; that
-// neither keeps a session alive nor is it more than one look an hour in the audit log.
+// Package today is the console's first page: the business in numbers, and the matters that need attention. The page reads its numbers again
+// by script. These reads do not keep a session alive, and they make at most one entry an hour in the audit log.
 package today
 
 import (
@@ -50,7 +50,7 @@ func ShowNumbers(v *session.Visit, o Overview) error {
 type view struct {
 	overview.Overview
 
-	// Without is what is missing from the numbers, in words.
+	// Without names the data that is missing from the numbers, in words.
 	Without string
 }
 
@@ -77,7 +77,7 @@ func (v view) bars() []chart.Bar {
 	return list
 }
 
-// unusual lists the accounts of which not all calls are made.
+// unusual lists the accounts with calls that are held back.
 func (v view) unusual() (list []overview.Standing) {
 	for _, s := range v.Standing {
 		if s.Held || s.Breaker != overview.Closed {

@@ -20,17 +20,17 @@ type oneView struct {
 	layout.Frame
 	card
 
-	// Resolution, PaymentID and Comment are what was typed.
+	// Resolution, PaymentID and Comment are the typed values.
 	Resolution, PaymentID, Comment string
 }
 
-// read is a discrepancy as its page shows it.
+// read returns the card of a discrepancy.
 func (v visit) read(id payment.DiscrepancyID, f layout.Form) (card, error) {
 	e, err := v.o.Entry(v.R.Context(), v.Who, id)
 	return card{Entry: e, Form: f, Me: v.Who.Subject, Back: back(v.R.FormValue("back"))}, err
 }
 
-// back is the query of a list that a form names; of what is none, empty.
+// back returns the query of the list that a form names; empty if it can't be parsed.
 func back(query string) string {
 	q, err := url.ParseQuery(query)
 	if err != nil {
@@ -97,7 +97,7 @@ func (v visit) resolve() error {
 	})
 }
 
-// outcome is what came of a resolution. One that another person made the same way before is not this person's.
+// outcome describes the outcome of a resolution. It does not credit this person with an equal resolution that another person made before.
 func (v visit) outcome(e worklist.Entry) string {
 	text := kindWords(e.Kind)
 	switch {
@@ -111,7 +111,7 @@ func (v visit) outcome(e worklist.Entry) string {
 	return "Resolved: " + text + ", as " + resolutionWords(e.Resolved.Resolution) + "."
 }
 
-// seen is who had it on the page that the form was on; nil where the form does not name that.
+// seen returns the assignee that the form's page showed; nil if the form does not name an assignee.
 func (v visit) seen() *string {
 	if !v.R.PostForm.Has("expected") {
 		return nil
@@ -157,7 +157,7 @@ func (v visit) comment() error {
 	})
 }
 
-// again is the page of a discrepancy with what was typed, after a refusal.
+// again shows the page of a discrepancy again after a refusal, with the typed values.
 func (v visit) again(id payment.DiscrepancyID, comment string) func(f layout.Form) templ.Component {
 	return func(f layout.Form) templ.Component {
 		c, err := v.read(id, f)

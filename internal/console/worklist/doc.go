@@ -1,8 +1,9 @@
-// Package worklist is the pages of the worklist: what is open, who works on it, what is written about it, and how it is resolved.
+// Package worklist is the pages of the worklist: the open discrepancies, their assignees, their comments and their resolution.
 //
-// Without a script each page is loaded anew. With one, the list is requested every few seconds with the digest of what it
-// shows: 204 if it has not changed, else the cards alone. The script replaces a card only while it holds neither the focus nor typed text.
+// Without a script each page is loaded anew. With a script, the list is requested every few seconds with the digest of its
+// present content. The response is 204 if the list has not changed, else only the cards. The script replaces a card only while
+// the card holds neither the focus nor typed text.
 //
-// A page is one entry in the audit log. What it requests by itself afterwards is none: it is served to a session that had the page, and to no
-// other. It reads the session without keeping it alive.
+// Opening a page makes one entry in the audit log. The page's later requests by script make no entries: only a session that opened the page
+// may send them. They read the session without keeping it alive.
 package worklist

@@ -18,11 +18,11 @@ import (
 // Addresses.
 const (
 	Path = "/support/discrepancies"
-	// ChangesPath is what a page of the list requests by itself.
+	// ChangesPath is the address from which the script of a list requests changes.
 	ChangesPath = Path + "/changes"
 )
 
-// UseCases are what staff does about discrepancies; *worklist.Service in the program.
+// UseCases is the use cases of discrepancies; *worklist.Service in the program.
 type UseCases interface {
 	Page(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error)
 	Changed(ctx context.Context, who support.Staff, f worklist.Filter, p support.Page) ([]worklist.Entry, string, error)
@@ -64,7 +64,7 @@ type visit struct {
 	o Options
 }
 
-// filter is that of the address. The list of a page is of what is open, oldest first, unless the address has it otherwise.
+// filter reads the filter from the address. Without a status, the list has the open discrepancies, oldest first.
 func (v visit) filter() worklist.Filter {
 	f := worklist.Filter{
 		Status: v.Query("status"), Kind: v.Query("kind"), Account: v.Query("account"), Assignee: v.Query("assignee"),
@@ -131,7 +131,7 @@ func (v visit) changes() error {
 		read = v.o.Changed
 	}
 	list, _, err := read(v.R.Context(), v.Who, v.filter(), p)
-	if err != nil { // also where cells were left out: theirs would be taken for resolved, so the page keeps what it has
+	if err != nil { // also for omitted cells: the script would take their cards for resolved, so the page keeps its cards
 		return err
 	}
 	c := v.cards(list)
