@@ -8,11 +8,11 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// maxForm is how many bytes of a form of the console are read: more than it takes, so that its own page says so.
+// maxForm is the largest console form that is read, in bytes. It exceeds the console's own limit, so that the console shows its own error page.
 const maxForm = 128 << 10
 
-// routeConsole hands on what is under /support. The log and the metrics name all
-// of it by one route, so that no id is in them. A form is read before, as every body.
+// routeConsole forwards requests under /support to the console. The log and the metrics name a single route for all
+// of them, so that no id is in them. A form is read before, as every body.
 func (s *server) routeConsole(e *echo.Echo) {
 	if s.Console == nil {
 		return

@@ -24,7 +24,7 @@ const (
 	mostIDs       = 100
 )
 
-// mayDeliver returns an *authz.RoleError for those who have nothing to do with endpoints.
+// mayDeliver returns an *authz.RoleError if the caller's roles do not allow the use of endpoints.
 func mayDeliver(ctx context.Context) error {
 	return exchange.Of(ctx).Actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin)
 }

@@ -36,7 +36,7 @@ func (s *server) RegisterAttempt(ctx context.Context, r gen.RegisterAttemptReque
 	return response{http.StatusCreated, body}, nil
 }
 
-// reference is what the shop gives the provider.
+// reference returns the reference that the shop gives the provider.
 func (s *server) reference(a payment.Attempt) *gen.ProviderReference {
 	text, metadata := s.Reference(a.Account, a.ID.String())
 	ref := &gen.ProviderReference{Metadata: map[string]string{}}

@@ -33,7 +33,7 @@ func (s *server) SupportResolveMany(ctx context.Context, r gen.SupportResolveMan
 	return s.many(ctx, o, valueOf(f.OpenedFrom), valueOf(f.OpenedTo), valueOf(body.DryRun))
 }
 
-// many begins a job, or counts what it would be about.
+// many begins a job, or with dry counts the objects that it would change.
 func (s *server) many(ctx context.Context, o bulk.Order, since, until string, dry bool) (response, error) {
 	x := exchange.Of(ctx)
 	o, err := o.Between(since, until)

@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// Lists is what callers may list; *lists.Service in the real program.
+// Lists is the use cases of lists; *lists.Service in the real program.
 type Lists interface {
 	Orders(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Order], error)
 	Attempts(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.View], error)
@@ -46,8 +46,8 @@ func (s *server) ListDisputes(ctx context.Context, _ gen.ListDisputesRequestObje
 	return listed(ctx, lists.Disputes, s.Lists.Disputes, render.Dispute)
 }
 
-// listed responds with a page, or with all that match where the caller accepts an export. The parameters are known and there once: the
-// gate has refused others.
+// listed responds with a page, or with all matching items if the caller accepts an export. It expects only known parameters, each at most
+// once: the gate has refused others.
 func listed[T, U any](
 	ctx context.Context, kind lists.Kind, read func(context.Context, authz.Actor, lists.Query) (lists.Page[T], error), shown func(T) U,
 ) (writes, error) {

@@ -14,8 +14,7 @@ import (
 // checkTime is how long one check may take.
 const checkTime = 2 * time.Second
 
-// NewOperations returns the handler of what only the operator should reach, for an address of its own: /healthz, /readyz
-// and /metrics.
+// NewOperations returns the handler of the operator's endpoints, for an address of its own: /healthz, /readyz and /metrics.
 func NewOperations(o Options) http.Handler {
 	s := newServer(o)
 	e := s.exchanges.NewEcho()

@@ -8,10 +8,10 @@ import (
 	"github.com/paylatch/paylatch/internal/parts"
 )
 
-// incomplete is the header of a response that lacks what a cell has, with what that is in words.
+// incomplete is the header that names the omitted cells of a response.
 const incomplete = "Incomplete"
 
-// partial returns an error of a read, but has the response name the cells that were left out of it where it is only that.
+// partial returns nil for a parts.OmittedError, and names the omitted cells in the response. It returns any other error.
 func partial(ctx context.Context, err error) error {
 	left, some := errors.AsType[*parts.OmittedError](err)
 	if !some {

@@ -45,7 +45,7 @@ func payCommand(id payment.OrderID, body gen.Pay) commands.Pay {
 	return cmd
 }
 
-// detailsOf is what a pay carries. Those of its members that have members of their own have the same names there.
+// detailsOf returns the details of a pay request. Nested members have the same names in gateway.Details.
 func detailsOf(body gen.Pay) gateway.Details {
 	d := gateway.Details{
 		Token: body.PaymentMethod.Token, MethodType: valueOf(body.PaymentMethod.Type), Stored: valueOf(body.PaymentMethod.Stored),

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/render"
 )
 
-// response is what a handler returns: one type for all operations, so that headers are set in one place only, the
+// response is the result of a handler: one type for all operations, so that headers are set in one place only, the
 // exchange.
 type response struct {
 	status int

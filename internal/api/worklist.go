@@ -79,7 +79,7 @@ func (s *server) SupportResolve(ctx context.Context, r gen.SupportResolveRequest
 	}}))
 }
 
-// discrepancy renders what a call returned.
+// discrepancy renders the result of a call.
 func discrepancy(status int) func(worklist.Entry, error) (response, error) {
 	return func(e worklist.Entry, err error) (response, error) {
 		if err != nil {

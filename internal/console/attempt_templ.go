@@ -479,7 +479,7 @@ func copied(id, what string) templ.Component {
 	})
 }
 
-// copier copies a text, or what stands in an element; without a script it is not shown.
+// copier copies a text, or the content of an element. It is not shown without a script.
 func copier(text, from, what string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

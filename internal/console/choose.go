@@ -9,7 +9,7 @@ type chooseView struct {
 	Address string
 }
 
-// ofOne is a page, or a form, of what is of one cell. Where all are looked at a cell has to be chosen first; nothing is done meanwhile.
+// ofOne shows a page or a form about a single cell. If all cells are chosen, it shows a choice of cells instead and does nothing else.
 func ofOne(title string, show handler) handler {
 	return func(v *visit) error {
 		if !v.Everywhere() {

@@ -12,9 +12,9 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Disputes lists what cardholders dispute; *lists.Service in the program.
+// Disputes lists disputes; *lists.Service in the program.
 type Disputes interface {
-	// Disputes are newest first; DisputesDue are open ones, by when they must be answered.
+	// Disputes returns the newest first. DisputesDue returns open disputes by the deadline of their evidence.
 	Disputes(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Dispute], error)
 	DisputesDue(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Dispute], error)
 }

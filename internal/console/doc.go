@@ -1,4 +1,4 @@
-// Package console is the pages under /support: what the support API offers, in a
+// Package console is the pages under /support: the support API's functions in a
 // browser.
 //
 //	a browser ─► Secured ─► CrossOriginProtection ─► session ─► staff ─► use case ─► page

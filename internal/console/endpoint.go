@@ -178,7 +178,7 @@ func (v *visit) test() error {
 	})
 }
 
-// tested is what came of a test.
+// tested describes the result of a test event.
 func tested(a endpoint.Attempt) string {
 	if a.Error != "" {
 		return "The test event was not accepted, after " + took(a) + ": " + a.Error
@@ -196,7 +196,7 @@ func answered(a endpoint.Attempt) string {
 
 func took(a endpoint.Attempt) string { return strconv.FormatInt(a.Took.Milliseconds(), 10) + " ms" }
 
-// undelivered is what is not delivered to an endpoint, in sentences.
+// undelivered describes the events that are not delivered to an endpoint.
 func undelivered(s endpointStatus) string {
 	var texts []string
 	if s.State == endpoint.Gone {

@@ -19,7 +19,7 @@ type orderView struct {
 	Summary, Doubt string
 	// Requests are those of the order as a whole.
 	Requests []row
-	// Moved are the attempts with what happened to their money.
+	// Moved are the attempts with their money movements.
 	Moved []payment.Attempt
 }
 
@@ -67,7 +67,7 @@ func pricedBy(o payment.Order) string {
 	return "the customer"
 }
 
-// metadata is what the merchant keeps beside an order, in a steady order.
+// metadata returns the merchant's metadata of an order, sorted by name.
 func metadata(o payment.Order) [][2]string {
 	out := make([][2]string, 0, len(o.Metadata))
 	for _, name := range slices.Sorted(maps.Keys(o.Metadata)) {

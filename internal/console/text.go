@@ -67,7 +67,7 @@ func foreign(lastDay map[string]int64) (texts []string) {
 	return texts
 }
 
-// pretty is a value as indented JSON. Letters stay what they are: the page escapes.
+// pretty returns a value as indented JSON. It escapes no letters, since the page escapes.
 func pretty(v any) string {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -79,7 +79,7 @@ func pretty(v any) string {
 	return strings.TrimSpace(out.String())
 }
 
-// entryWords are what the entries of a timeline are called.
+// entryWords names the kinds of a timeline's entries.
 func entryWords(kind support.EntryKind) string {
 	return map[support.EntryKind]string{
 		support.EntryPay: "Pay", support.EntryRequest: "Request", support.EntryReuse: "Repeat", support.EntryRefused: "Refused",

@@ -16,7 +16,7 @@ const (
 	searchesAtOnce = 50
 )
 
-// console is what all visits share.
+// console is the state that all visits share.
 type console struct {
 	Options
 	searches *throttle.KeyedLimiter
@@ -39,7 +39,7 @@ func (v *visit) warned(title string) (layout.Frame, error) {
 	return f, err
 }
 
-// worklist is what the pages of the worklist need of the others.
+// worklist returns the options of the worklist's pages.
 func (c *console) worklist() worklist.Options {
 	return worklist.Options{
 		UseCases: c.Worklist,

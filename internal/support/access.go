@@ -59,7 +59,7 @@ type sampled struct {
 type sample struct {
 	begun   time.Time
 	written int
-	// peers counts the refusals of each, rest those without an entry of their own, of which last is the latest.
+	// peers counts the refusals of each peer. rest counts the refusals without an entry of their own; last is the latest of these.
 	peers map[string]int
 	rest  int
 	last  Refusal
@@ -123,7 +123,7 @@ func (r Refusal) entry(detail map[string]any) AuditEntry {
 	return d
 }
 
-// Flush writes the records, and the counts of the hours that are over. What the storage does not accept now stays for the next call.
+// Flush writes the records, and the counts of the past hours. Records that the storage does not accept stay for the next call.
 func (l *AccessLog) Flush(ctx context.Context) error { return l.flush(ctx, sampleTime) }
 
 // Close is Flush that also counts the hours that are not over.

@@ -53,7 +53,7 @@ const (
 	SignedIn          Action = "sign_in"
 	SignedOut         Action = "sign_out"
 	RefusedToken      Action = "token.refused"
-	RefusedAccess     Action = "access.refused" // to what is for staff
+	RefusedAccess     Action = "access.refused" // to operations for staff
 )
 
 // attemptTarget is the target type of an action on an attempt.

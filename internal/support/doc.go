@@ -1,5 +1,5 @@
 // Package support is for staff: the history of a payment as sentences, a worklist of
-// what needs review, and a few actions. Package finder is its search.
+// open discrepancies, and a few actions. Package finder is its search.
 //
 //	Attempt: summary, timeline, redacted events ─► Recheck, Replay, Reveal
 //	Discrepancies ─► Resolve

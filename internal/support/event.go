@@ -21,8 +21,8 @@ func (s *Service) Event(ctx context.Context, who Staff, id payment.EventID) (Sho
 	return shown(e), nil
 }
 
-// Reveal returns an event's raw bytes, personal data included. Its errors are those of
-// Event, payment.ErrEventUnreadable for bytes whose key is missing, and a payment.ValidationError without a reason.
+// Reveal returns an event's raw bytes, personal data included. It returns the errors of Event, payment.ErrEventUnreadable if
+// the encryption key of the bytes is missing, and a payment.ValidationError if the reason is missing.
 func (s *Service) Reveal(ctx context.Context, who Staff, id payment.EventID, reason string) (Event, error) {
 	if err := who.mayAct(reason); err != nil {
 		return Event{}, err

@@ -32,9 +32,10 @@ func (p Page) Of(part string) Page {
 	return p
 }
 
-// Merge makes a page of those of all parts. Each must have as many items as the page at least, unless it ends before. All parts go on
-// behind the last item; one that is away stays where it was, so that what it has comes in later pages, and so does one that is behind that
-// item already, since another one had stayed. The next cursor is empty at the end of those that responded.
+// Merge makes one page from the pages of all parts. Each part must have at least as many items as the page, unless its list ends before.
+// All parts go on behind the last item. A part that is away keeps its position, so its items come in later pages. The same holds for a part
+// that is behind the last item already, because another part had kept its position. The next cursor is empty if all parts that responded
+// are at their end.
 func Merge[T any](p Page, o Order[T], all []Part[T]) (items []T, next string) {
 	lists, more := make([][]T, len(all)), false
 	for i, part := range all {

@@ -8,8 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// OrderRequests returns what was requested of an order as a whole, oldest first: what was refused before a payment was made of it, its
-// cancellation. The timelines of its attempts have the same. It writes no entry in the audit log: the page of the order has one.
+// OrderRequests returns the requests about an order as a whole, oldest first: its cancellation, and requests refused before a payment was
+// made. The timelines of its attempts have the same. It writes no entry in the audit log, since the page of the order writes one.
 func (s *Service) OrderRequests(ctx context.Context, who Staff, o payment.Order) ([]Entry, error) {
 	if err := who.mayLook(); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 type Store interface {
 	// AttemptHistory reads everything about an attempt.
 	AttemptHistory(ctx context.Context, id payment.AttemptID) (AttemptHistory, error)
-	// OrderActivity reads what happened around an order as a whole, oldest first.
+	// OrderActivity reads the activity log of an order as a whole, oldest first.
 	OrderActivity(ctx context.Context, id payment.OrderID) ([]activity.Note, error)
 	// EventShown reads a stored event with its bytes.
 	EventShown(ctx context.Context, id payment.EventID) (Event, error)
@@ -103,7 +103,7 @@ type Delivery struct {
 	Gone bool
 }
 
-// DeliveryState is what comes next of a delivery.
+// DeliveryState is the next step of a delivery.
 type DeliveryState string
 
 // The states of a delivery.

@@ -41,7 +41,7 @@ func (h AttemptHistory) activity(n activity.Note) Entry {
 	return Entry{n.At, EntryReuse, n.Actor, h.reused(n), detail}
 }
 
-// ended returns when a call ended: what happened during it stands before it. The clocks of the process and of the storage
+// ended returns when a call ended: entries from the time of the call come before it. The clocks of the process and of the storage
 // may differ a little, so a call that changed the payment is not placed behind that change.
 func (h AttemptHistory) ended(n activity.Note) time.Time {
 	for _, t := range h.Transitions {

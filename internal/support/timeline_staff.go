@@ -34,8 +34,8 @@ var resolutions = map[string]string{ //nolint:gochecknoglobals // a table
 	"accepted":           "accepted as it is",
 }
 
-// standsAlone reports whether an entry of the audit log has content of its own: one with
-// outcome begun has a second one, a resolution stands with what it resolved.
+// standsAlone reports whether an entry of the audit log has content of its own. An entry with the outcome begun has a
+// second entry; a resolution is shown with its discrepancy.
 func (h AttemptHistory) standsAlone(d AuditEntry) bool {
 	switch {
 	case d.Action == Resolved:

@@ -11,8 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/cardnumber"
 )
 
-// Identified gives responses that are not the API's what each of its own has: the request's id, which the request has
-// from then on, and nosniff.
+// Identified sets the request's id and nosniff on responses outside of the API, as the API does on its own. The request has
+// the id from then on.
 func Identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		identified(w.Header(), r)

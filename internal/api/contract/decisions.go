@@ -12,7 +12,7 @@ import (
 
 // Deciders are the roles that may make a call, or set a member of its body.
 type Deciders struct {
-	// Roles may always. CustomersMay are the rights of the configuration, each of which lets customers, too.
+	// Roles may always decide. CustomersMay are rights of the configuration: each of them allows customers to decide as well.
 	Roles        []string `yaml:"x-decided-by"`    //nolint:tagliatelle // as OpenAPI writes extensions
 	CustomersMay []string `yaml:"x-customers-may"` //nolint:tagliatelle // as above
 }

@@ -48,7 +48,7 @@ type Operation struct {
 	Parameters  []Parameter
 	RequestBody *Body `yaml:"requestBody"` //nolint:tagliatelle // as above
 	Responses   Ordered[Response]
-	// CodeSamples are written by hand where what is made of the example of the body is not the best.
+	// CodeSamples are written by hand if a sample generated from the example of the body is not the best.
 	CodeSamples []CodeSample `yaml:"x-codeSamples"` //nolint:tagliatelle // as OpenAPI writes extensions
 }
 

@@ -16,7 +16,7 @@ type Schema struct {
 	Description string
 	Format      string
 	Pattern     pattern
-	// Hint is what Pattern or Format require, in words.
+	// Hint describes the values that Pattern or Format allow.
 	Hint    string `yaml:"x-hint"` //nolint:tagliatelle // as OpenAPI writes extensions
 	Enum    []string
 	Const   string
@@ -36,7 +36,7 @@ type Schema struct {
 	Required      []string
 	Additional    additional `yaml:"additionalProperties"` //nolint:tagliatelle // as above
 	MaxProperties *int       `yaml:"maxProperties"`        //nolint:tagliatelle // as above
-	// MaxBytes bounds an object whose members are anything, as compact JSON.
+	// MaxBytes bounds an object with arbitrary members, as compact JSON.
 	MaxBytes      *int    `yaml:"x-max-bytes"`   //nolint:tagliatelle // as OpenAPI writes extensions
 	PropertyNames *Schema `yaml:"propertyNames"` //nolint:tagliatelle // as above
 
@@ -109,7 +109,7 @@ func (t *types) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// additional is what members without a name of their own may be.
+// additional is the rule for members that Properties does not name.
 type additional struct {
 	Forbidden bool
 	Schema    *Schema

@@ -1,3 +1,3 @@
-// Package delivery receives providers' webhooks: verify, parse, hand to the intake, acknowledge. What is not signed has
-// limits of its own.
+// Package delivery receives providers' webhooks: verify, parse, hand to the intake, acknowledge. Unsigned deliveries have
+// limits of their own.
 package delivery

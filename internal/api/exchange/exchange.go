@@ -86,8 +86,8 @@ func (x *Exchange) Failed(result idempotency.Result, err error) error {
 	return err
 }
 
-// Leave ends what the exchange may use of its request, which goes on as a wait. The request is logged when the function is
-// called that it returns.
+// Leave releases everything that the exchange uses of its request, since the request goes on as a wait. The returned function
+// logs the request.
 func (x *Exchange) Leave() (done func(status int)) {
 	route, service := x.context.Path(), x.service
 	x.waits, x.context, x.Actor = true, nil, authz.Actor{}

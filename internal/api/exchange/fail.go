@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 )
 
-// statusPeerClosed is what the log has where the peer closed the connection before the response.
+// statusPeerClosed is the status in the log if the peer closed the connection before the response.
 const statusPeerClosed = 499
 
 // fail is echo's error handler: all errors become responses here.

@@ -11,8 +11,8 @@ import (
 // WebhookPath is where providers deliver to.
 const WebhookPath = "/webhooks/"
 
-// HeadAsGet handles HEAD as GET; net/http leaves the body out. A webhook is never received that way. It stands before
-// echo, whose router takes the request as it came.
+// HeadAsGet handles HEAD as GET; net/http leaves the body out. It does not apply to webhooks. It must come before echo,
+// since echo's router takes the request as it came.
 func HeadAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead && !strings.HasPrefix(r.URL.Path, WebhookPath) {

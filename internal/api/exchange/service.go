@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/problem"
 )
 
-// Service is what all exchanges share. Commands may be nil where no operation takes a key.
+// Service has the settings of all exchanges. Commands may be nil if no operation takes a key.
 type Service struct {
 	Problems *problem.Catalogue
 	Access   access.Log

@@ -13,8 +13,8 @@ import (
 // headerTraceparent is of W3C Trace Context, which names it in lower case.
 const headerTraceparent = "Traceparent"
 
-// traced begins the span of a request of the API, of a provider or of the console, and returns its context. What is served
-// beside them, such as checks of health, has none.
+// traced begins the span of a request of the API, of a provider or of the console, and returns its context. Other requests,
+// such as health checks, have no span.
 func (x *Exchange) traced(route string) context.Context {
 	r := x.context.Request()
 	ctx := r.Context()

@@ -18,8 +18,8 @@ const pageTime = 60 * time.Second
 // Pages yields the pages of a list; it ends with false, or with an error.
 type Pages[T any] func() (items []T, more bool, err error)
 
-// Write writes all items of a list after its first page was read. An error after that can't be told by a status: the connection is
-// closed before the body's end, and the error returned for the log.
+// Write writes all items of a list after its first page was read. A later error can't change the status any more: Write closes the
+// connection before the body's end, and returns the error for the log.
 func Write[T any](w http.ResponseWriter, f Format, first []T, rest Pages[T]) error {
 	h := w.Header()
 	h.Set(echo.HeaderContentType, f.contentType())

@@ -15,7 +15,7 @@ const (
 	CSV   Format = "text/csv"
 )
 
-// Accepted is the format that an Accept header prefers: the first of the highest weight. What it does not name is JSON.
+// Accepted returns the format that an Accept header prefers: the first of the highest weight. The default is JSON.
 func Accepted(header string) Format {
 	var best Format
 	most := 0.0

@@ -49,8 +49,8 @@ const statusToken = "statusToken"
 // errStatusToken is why, for the audit log.
 var errStatusToken = fmt.Errorf("%w: a status token only reads its one attempt", payment.ErrForbidden)
 
-// refuseStatusToken stands before all calls that the contract does not open to it, before anything is looked up: its
-// bearer can't find out what exists.
+// refuseStatusToken refuses a status token for all operations that the contract does not open to it, before any lookup: its
+// bearer can't learn which objects exist.
 func (g *Gate) refuseStatusToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if exchange.In(c).Actor.OnlyAttempt != nil {

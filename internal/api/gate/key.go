@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/exchange"
 )
 
-// echoKey repeats a valid key on whatever response follows.
+// echoKey repeats a valid key in the response, errors included.
 func echoKey(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if key, err := idempotency.ParseKey(c.Request().Header.Values(idempotency.HeaderKey)); err == nil {

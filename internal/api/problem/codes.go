@@ -17,7 +17,7 @@ type kind struct {
 	wait      time.Duration
 	// executed marks the result of an executed command, which is kept with its key.
 	executed bool
-	// meaning is for the code's page, detail is what to do next, for both.
+	// meaning is for the code's page. detail is the next step for the caller, for the page and the response.
 	meaning, detail string
 }
 
@@ -165,7 +165,7 @@ func keyKinds() []kind {
 	}
 }
 
-// methodKinds are about what is paid with, and by which account.
+// methodKinds are the errors about the payment method and the account.
 func methodKinds() []kind {
 	return []kind{
 		{

@@ -1,3 +1,3 @@
-// Package problem makes the documents of RFC 9457 that errors are answered with: one table from error to code, and for
-// each code its status, its title and what to do next.
+// Package problem makes the RFC 9457 documents of error responses. One table maps errors to codes; each code has its status,
+// its title and the next step for the caller.
 package problem

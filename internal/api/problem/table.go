@@ -150,7 +150,7 @@ func Refuse(code, detail string) error { return &Error{Code: code, Detail: detai
 // codeOf is Code.
 func (c *Catalogue) codeOf(err error) string { return codeIn(c.rows, err) }
 
-// Code returns the code of an error. What is not in the table is internal.
+// Code returns the code of an error. An error outside of the table has the code internal.
 func Code(err error) string { return codeIn(rows(), err) }
 
 func codeIn(rows []row, err error) string {

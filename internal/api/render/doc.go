@@ -1,2 +1,2 @@
-// Package render writes what the use cases return as the contract has it.
+// Package render converts the results of use cases to the contract's objects.
 package render

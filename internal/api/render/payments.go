@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// Renderer renders what depends on the time.
+// Renderer renders objects with values that depend on the time.
 type Renderer struct {
 	now       func() time.Time
 	pollAfter time.Duration
@@ -74,7 +74,7 @@ func (r Renderer) Attempt(v payment.View) gen.Attempt {
 	return out
 }
 
-// ForStaff is Attempt without what would let its reader go on in the customer's place.
+// ForStaff is Attempt without the data that would let staff continue the payment in the customer's place.
 func (r Renderer) ForStaff(v payment.View) gen.Attempt {
 	out := r.Attempt(v)
 	if n := out.NextAction; n != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// binder reads a body as the contract describes it: what reaches a handler is valid.
+// binder reads a body and validates it against the contract, so that a handler gets only valid bodies.
 type binder struct {
 	BinderOptions
 	ops map[string]*contract.Operation
@@ -26,7 +26,7 @@ type binder struct {
 type BinderOptions struct {
 	Contract *contract.Document
 	Bodies   *Bodies
-	// Decided refuses a body, parsed and with known members only, for who sends it; nil stands for an absent body.
+	// Decided returns an error if the sender may not send this body. It gets the parsed body with known members only, or nil for no body.
 	Decided func(c echo.Context, op *contract.Operation, body any) error
 	// Keep gets each body that was accepted.
 	Keep func(c echo.Context, body []byte)

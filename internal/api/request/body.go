@@ -52,7 +52,7 @@ func Sender(c echo.Context) netip.Addr {
 // drained is how much of a body that is too large is read and thrown away.
 const drained = 8 << 20
 
-// tooLarge drains what is on its way: a connection that is closed while its peer still writes is reset, and the peer would
+// tooLarge drains a part of the body: if a connection is closed while its peer still writes, it is reset, and the peer would
 // never see the response. A peer that expects 100 Continue has sent nothing yet.
 func tooLarge(r *http.Request) error {
 	if r.Header.Get("Expect") == "" {

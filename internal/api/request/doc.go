@@ -1,3 +1,3 @@
-// Package request reads what callers send: bodies within the room that all of them share, JSON by the contract, and no
-// card number in any member.
+// Package request reads requests. All bodies share one bounded memory. A body must be JSON by the contract, without a card
+// number in any member.
 package request

@@ -1,6 +1,6 @@
-// Package samples writes how a call of the contract is made with curl, in Go and in Node. All is made of the contract:
-// the path, the parameters' examples, the example of the body, and who may call. A sample that the contract has itself
-// (x-codeSamples) goes before one that is made.
+// Package samples writes samples of calls with curl, in Go and in Node. They are generated from the contract: the path, the
+// examples of the parameters and the body, and the roles that may call. A sample in the contract itself (x-codeSamples)
+// replaces the generated one.
 //
 // The calls of providers, which are signed, have no samples.
 package samples

@@ -114,5 +114,5 @@ func streams(op *contract.Operation) bool {
 	return false
 }
 
-// reads reports whether the method is the one that clients use without being told.
+// reads reports whether the method is GET, the default of clients.
 func (c call) reads() bool { return c.method == http.MethodGet }

@@ -1,6 +1,5 @@
-// Package strictjson reads JSON that can be read in one way only. It refuses
-// what encoding/json lets pass or repairs: members that come twice, bytes that
-// are not UTF-8, halves of surrogate pairs, data after the value, endless depth.
+// Package strictjson reads JSON only if it has a single meaning. It refuses input that encoding/json accepts or
+// repairs: duplicate members, bytes that are not UTF-8, halves of surrogate pairs, data after the value, endless depth.
 package strictjson
 
 import (
@@ -186,7 +185,7 @@ func tooDeep() error {
 	return &Error{fmt.Sprintf("objects and arrays are nested deeper than %d", MaxDepth)}
 }
 
-// longestName keeps what a caller sent from filling a response.
+// longestName limits the caller's text in a response.
 const longestName = 60
 
 // Quote quotes a name that came from outside, and shortens it. It never repeats a card

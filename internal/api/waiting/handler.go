@@ -46,8 +46,8 @@ func Handler(next http.Handler) http.Handler {
 	})
 }
 
-// Leave has a wait run once the handlers of a request have returned, and then done. The request must be a GET that
-// came through Handler. What stands in the response's header by then is sent.
+// Leave runs wait once the handlers of a request have returned, and then done. The request must be a GET that
+// came through Handler. The headers set so far are sent.
 func Leave(ctx context.Context, wait *Wait, done func(status int)) {
 	left, _ := ctx.Value(leftKey{}).(**Wait)
 	wait.done, *left = done, wait

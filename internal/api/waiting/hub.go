@@ -13,7 +13,7 @@ import (
 // Hub wakes the waiters of attempts.
 type Hub = stream.Hub[*Status]
 
-// NewHub returns a hub of attempts. What has changed is read by watched without a check of rights: a waiter has read its
+// NewHub returns a hub of attempts. It reads changed attempts by watched, without a check of rights, since each waiter has read its
 // attempt before. For limit and log see stream.Options.
 func NewHub(
 	bus stream.Bus, watched func(ctx context.Context, ids []payment.AttemptID) ([]payment.View, error), limit int, log func(error),

@@ -28,8 +28,8 @@ const (
 	networkPart = 2
 )
 
-// groups are what an actor's waiters share the slots of. A service that acts for no user waits for all of them, and is not
-// limited.
+// groups returns the groups of slots that an actor's waiters share. A service without a user waits for all users, and has no
+// limit.
 func (s *Service) groups(a authz.Actor, network string) []stream.Group {
 	own := stream.Group{Name: "user " + string(a.User()), Slots: userSlots}
 	switch {
@@ -41,7 +41,7 @@ func (s *Service) groups(a authz.Actor, network string) []stream.Group {
 	return []stream.Group{own, {Name: "network " + network, Slots: max(userSlots, s.Hub.Limit()/networkPart)}}
 }
 
-// read reads the attempt, and takes a slot of its owner's for a waiter that has only a status token: whose it is, is known then.
+// read reads the attempt. A waiter with a status token also takes a slot of the attempt's user, since only the read returns the user.
 func (s *Service) read(ctx context.Context, actor authz.Actor, id payment.AttemptID, in slot) (payment.View, slot, error) {
 	v, err := s.Read(ctx, actor, id)
 	if err != nil || actor.OnlyAttempt == nil || in.Subscription == nil {

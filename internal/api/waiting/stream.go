@@ -81,7 +81,7 @@ func (s *Service) Stream(ctx context.Context, w http.ResponseWriter, r Stream) (
 	return &Wait{slot: slot, wait: wait, atOnce: atOnce}, nil
 }
 
-// first is what a stream begins with.
+// first returns the beginning of a stream.
 func (s *Service) first(v payment.View, known bool) []byte {
 	text := []byte("retry: " + strconv.Itoa(retryAfter+rand.IntN(retryAfter)) + "\n\n") //nolint:gosec // spreads load, guards nothing
 	if known {

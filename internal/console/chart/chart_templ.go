@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// Bars draws bars beside each other; label is what the picture shows, in words.
+// Bars draws bars beside each other; label describes the picture in words.
 func Bars(label string, list []Bar) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -187,8 +187,8 @@ func Bars(label string, list []Bar) templ.Component {
 	})
 }
 
-// Rate draws a rate from 0 to 1 as a line, with a mark at the one to compare it with, unless that is below 0. It is hidden from those
-// who listen: the numbers stand beside it.
+// Rate draws a rate from 0 to 1 as a line, with a mark at the rate before, unless that is below 0. It is hidden from screen readers,
+// since the numbers stand beside it.
 func Rate(rate, before float64) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Amounts returns where the money of an order is: of its price, and of all of its payments. One whose movements were not read has
+// Amounts returns the amounts of an order's price and of all of its payments. A payment whose movements were not read has
 // no reversals.
 func Amounts(id string, asked payment.Money, attempts ...payment.Attempt) strip.Amounts {
 	bar := strip.Amounts{ID: id, Asked: asked.Minor, Write: func(minor int64) string { return amount.In(asked.Currency, minor) }}

@@ -1,6 +1,6 @@
-// Package course makes the pictures of package strip from what support reads of a payment and of an order. It is pure.
+// Package course makes the pictures of package strip from support's history of a payment and of an order. It is pure.
 //
-// The lanes of a strip are the customer's, paylatch's and the provider's: notifications to the shop, settlements and changes of
+// A strip has lanes for the customer, paylatch and the provider. Notifications to the shop, settlements and changes of
 // details are in the timeline alone.
 package course
 
@@ -97,7 +97,7 @@ func byActor(e support.Entry, customers strip.Kind) strip.Kind {
 // requests are the words for requests; a refund has a mark of its own.
 var requests = map[string]string{"confirm": "capture", "complete": "confirms", "cancel": "cancel", "cancel_order": "cancel order"} //nolint:gochecknoglobals // a table
 
-// staff are the words for what staff did that concerns the course; a refund has a mark of its own.
+// staff names the actions of staff that concern the course; a refund has a mark of its own.
 var staff = map[support.Action]string{ //nolint:gochecknoglobals // a table
 	support.Rechecked: "re-check", support.ReplayedEvent: "replay", support.ReplayedMany: "replay", support.Resolved: "resolved", support.Proposed: "proposed",
 }

@@ -15,7 +15,7 @@ const near = 10 * time.Minute
 // pair is two payments that look as if the customer paid twice, the earlier one first.
 type pair struct{ First, Second payment.Attempt }
 
-// charged is what a customer may see of a payment on the statement, in minor units; 0 for nothing.
+// charged is the amount of a payment that a customer may see on the statement, in minor units; 0 for nothing.
 func charged(a payment.Attempt) int64 {
 	switch {
 	case a.AmountCaptured() > 0:
@@ -83,10 +83,10 @@ func (p pair) Within() string {
 	return count(int((d+time.Hour-1)/time.Hour), "hour")
 }
 
-// Question is what the two look like.
+// Question asks whether the customer paid twice.
 func (p pair) Question() string { return "Paid twice within " + p.Within() + "?" }
 
-// Outcome is how the two ended, in words.
+// Outcome describes how the two payments ended.
 func (p pair) Outcome() string {
 	switch {
 	case givenBack(p.First) && givenBack(p.Second):

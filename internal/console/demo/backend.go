@@ -12,7 +12,7 @@ import (
 	"net/url"
 )
 
-// maxResponse bounds what is read of a response, in bytes.
+// maxResponse is the largest response that is read, in bytes.
 const maxResponse = 4 << 20
 
 // backend is how the shop calls paylatch and, for the proof, the provider.
@@ -45,7 +45,7 @@ type attempt struct {
 	} `json:"failure"`
 }
 
-// voucher is what the sandbox provider has a customer pay at a till.
+// voucher is the sandbox provider's voucher, which a customer pays at a till.
 type voucher struct {
 	Reference    string `json:"reference"`
 	Instructions string `json:"instructions"`

@@ -15,7 +15,7 @@ import (
 // resultParameter is by which the customer comes back from the sandbox provider's challenge.
 const resultParameter = "sandbox_result"
 
-// complete passes on what the provider's page or script returned, under the page's own key.
+// complete forwards the result from the provider's page or script, under the page's own key.
 func (s *shop) complete(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	var step struct {
@@ -30,8 +30,8 @@ func (s *shop) complete(w http.ResponseWriter, r *http.Request) {
 	pass(w, a, err)
 }
 
-// completeReturn completes the attempt of a customer without a script who comes back with a result. Its key is
-// made of the result: a reload is the same request.
+// completeReturn completes the attempt of a customer without a script who returns with a result. Its key is
+// derived from the result: a reload is the same request.
 func (s *shop) completeReturn(r *http.Request, c checkout) bool {
 	result := r.URL.Query().Get(resultParameter)
 	if result == "" || c.Phase != action {

@@ -17,7 +17,7 @@ var assets embed.FS
 type Options struct {
 	// PublicURL is where browsers find the shop, and where it finds paylatch.
 	PublicURL string
-	// ProviderURL is where the sandbox provider shows what it charged.
+	// ProviderURL is the sandbox provider's page of its charges.
 	ProviderURL string
 	// Token is a token with the role service.
 	Token string

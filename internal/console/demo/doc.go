@@ -1,6 +1,5 @@
-// Package demo is a shop that is as small as one can be: it creates an order,
-// shows a checkout page, and passes the page's pay on to paylatch. It is what a
-// merchant's backend has to do, and it runs in `paylatch dev` only.
+// Package demo is a minimal shop: it creates an order, shows a checkout page, and forwards the page's pay request to paylatch.
+// It does the work of a merchant's backend, and it runs in `paylatch dev` only.
 //
 // It calls paylatch as a merchant does, by HTTP and with a service's token. The
 // page that it serves never sees that token:
@@ -19,7 +18,6 @@
 //	provider's script ── client secret ─────────────────────────────────────────────────► provider
 //	page ── POST …/give-up ────────────────► demo ── POST /v1/payment-attempts/{id}/report ──► paylatch
 //
-// Without JavaScript the first checkout is a form. Its hidden client_request_id is made of
-// the order and the number of attempts that it has had, so that a form that is
-// sent twice, from whatever tab, names the same attempt.
+// Without JavaScript the first checkout is a form. Its hidden client_request_id is derived from
+// the order and the number of its attempts, so that a form that is sent twice, from any tab, names the same attempt.
 package demo

@@ -1043,7 +1043,7 @@ func proof(c checkout, provider string) templ.Component {
 	})
 }
 
-// proofParts is what changes of the proof; the script puts each part in the place of the one before.
+// proofParts is the changing parts of the proof; the script replaces each part.
 func proofParts(c checkout) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

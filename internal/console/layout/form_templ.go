@@ -8,8 +8,8 @@ package layout
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// FormOf surrounds what every form of an action has. Inside it stands what the
-// person decides.
+// FormOf is the frame of the form of an action.
+// Its children are the fields of the person's decision.
 func FormOf(f Form, title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// What htmx would do with eval, inline styles and copies of pages, the policy
-// forbids or the audit log would not see.
+// htmxConfig disables the features of htmx that the content security policy forbids: eval and inline styles. It also disables
+// copies of pages, since the audit log would not record a view of a copy.
 const htmxConfig = `{"allowEval":false,"includeIndicatorStyles":false,"historyCacheSize":0,"selfRequestsOnly":true,"allowScriptTags":false}`
 
 // Page is a page in its frame.
@@ -418,7 +418,7 @@ func choice(cell, text, chosen string) templ.Component {
 	})
 }
 
-// Missing names what is missing from the page.
+// Missing warns about data that is missing from the page.
 func Missing(without string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -688,8 +688,8 @@ func State(text string) templ.Component {
 	})
 }
 
-// Quoted is what others wrote: it can't turn the text around it, and of much of it
-// the beginning is shown.
+// Quoted shows a text of others: it can't change the direction of the text around it. A long text is shown by its
+// beginning, and opens.
 func Quoted(text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -12,7 +12,7 @@ import (
 )
 
 // form is a filter as it was typed.
-type form struct { //nolint:recvcheck // what only reads takes a value
+type form struct { //nolint:recvcheck // methods that only read take a value
 	Status, Stage, Account, User, Currency string
 	AmountFrom, AmountTo                   string
 	CreatedFrom, CreatedTo                 string

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/paylatch/paylatch/internal/style"
 
-// Head is what stands in the head of every page: its title, and the site's own
+// Head is the content of every page's head: its title, and the site's own
 // style under the address of its files.
 func Head(title, files, own string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -32,7 +32,7 @@ func Fail(w http.ResponseWriter, r *http.Request, log zerolog.Logger, f layout.F
 	layout.Render(w, r, status, failPage(f, text, why))
 }
 
-// TooOften tells the peer when to come again; without a wait it is no error.
+// TooOften sets Retry-After and returns ErrTooOften. It returns nil without a wait.
 func TooOften(w http.ResponseWriter, wait time.Duration) error {
 	if wait == 0 {
 		return nil

@@ -127,7 +127,7 @@ func Of(err error) (status int, text string) {
 	return http.StatusInternalServerError, ""
 }
 
-// assignedTo is who has a discrepancy that another person was expected to have.
+// assignedTo is the refusal of an action because the discrepancy has another assignee than expected.
 func assignedTo(name string) string {
 	if name == "" {
 		return "Nobody has this any more, so nothing was done. Look at it as it is now, and send it again."

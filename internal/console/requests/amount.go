@@ -14,7 +14,7 @@ func Decimal(m payment.Money) string {
 	return text
 }
 
-// ParseMoney reads an amount in major units, exactly, of at most what is left.
+// ParseMoney reads an amount in major units, exactly. The amount must not exceed left.
 func ParseMoney(text string, left payment.Money) (payment.Money, error) {
 	money, err := webhooks.ParseDecimal(strings.TrimSpace(text), string(left.Currency))
 	switch {

@@ -21,7 +21,7 @@ func RequestPath(id payment.AttemptID) string { return layout.AttemptPath(id) + 
 type createView struct {
 	layout.Frame
 	layout.Form
-	// Left is what can be refunded, Amount what was typed.
+	// Left is the refundable amount, Amount the typed text.
 	Left   payment.Money
 	Amount string
 }

@@ -16,11 +16,11 @@ type decideView struct {
 	layout.Frame
 	layout.Form
 	refundrequest.Request
-	// Left is what can be refunded now.
+	// Left is the amount that can be refunded now.
 	Left payment.Money
 }
 
-// read returns the request of the address, with what is left of its payment.
+// read returns the request of the address, with the refundable amount of its payment.
 func (v visit) read(action support.Action, title string) (decideView, error) {
 	id, err := session.IDOf(v.Visit, action, "refund_request", refundrequest.ParseID)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// UseCases are what the pages call; *refundrequest.Service in the program.
+// UseCases is the use cases of refund requests; *refundrequest.Service in the program.
 type UseCases interface {
 	Create(ctx context.Context, who support.Staff, cmd refundrequest.Create) (r refundrequest.Request, made bool, err error)
 	Request(ctx context.Context, who support.Staff, id uuid.UUID) (refundrequest.Request, error)
@@ -93,7 +93,7 @@ func stateWords(r refundrequest.Request) string {
 	return string(r.State)
 }
 
-// declineTitle is what declining is to a person.
+// declineTitle is the title of declining: a person withdraws an own request.
 func declineTitle(r refundrequest.Request, who support.Staff) string {
 	if r.By == who.Person() {
 		return "Withdraw"

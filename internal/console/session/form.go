@@ -37,7 +37,7 @@ func (v *Visit) Once(f layout.Form, to string, again func(f layout.Form) templ.C
 	return nil
 }
 
-// Keyed is Once for an action that does nothing twice under the form's key: it is called each time, so that what was sent before with
+// Keyed is Once for an action that is idempotent under the form's key. It calls the action each time, so that a repeated key with
 // other values is refused.
 func (v *Visit) Keyed(f layout.Form, to string, again func(f layout.Form) templ.Component, do func() (string, error)) error {
 	text, err := do()

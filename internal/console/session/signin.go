@@ -61,7 +61,7 @@ func (e *Entrance) slowly(w http.ResponseWriter, r *http.Request, limit *throttl
 	return refusal.TooOften(w, limit.Reserve(peer, e.Now()))
 }
 
-// backTo is the page after the sign-in: one of the console, whatever was requested.
+// backTo returns the page after the sign-in. It returns the first page for an address outside of the console.
 func backTo(to string) string {
 	u, err := url.Parse(to)
 	inside := strings.HasPrefix(to, firstPage+"/") || to == firstPage || strings.HasPrefix(to, firstPage+"?")
@@ -89,7 +89,7 @@ func (e *Entrance) toSignIn(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, address, http.StatusSeeOther)
 }
 
-// signInView is what the page of the sign-in shows.
+// signInView is the content of the sign-in page.
 type signInView struct {
 	To, Begin     string
 	OpenID, Token bool

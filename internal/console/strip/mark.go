@@ -15,11 +15,11 @@ const (
 	Press Kind = iota
 	Repeat
 	Refused
-	// Request is of the shop or of staff, State a change of the payment's state, Review what needs review.
+	// Request is a request of the shop or of staff, State a change of the payment's state, Review an open discrepancy.
 	Request
 	State
 	Review
-	// Call lasts from At until Until; Unanswered is one without a usable answer.
+	// Call lasts from At until Until. Unanswered is a call without a usable response.
 	Call
 	Unanswered
 	// Webhook is one of the provider's, Duplicate one that was received before, Dispute an act at the provider.
@@ -66,9 +66,9 @@ const (
 	Bad  Tone = "bad"
 )
 
-// Course is what a strip shows.
+// Course is the content of a strip.
 type Course struct {
-	// ID is that of the element, unique in its page.
+	// ID is the id of the element, unique in its page.
 	ID string
 	// Title names the picture.
 	Title string

@@ -125,7 +125,7 @@ func points(marks []Mark) []point {
 	return all
 }
 
-// placing goes to the right, from moment to moment: what is placed stays.
+// placing goes to the right, from moment to moment. It never moves a mark again.
 type placing struct {
 	*Drawing
 
@@ -136,7 +136,7 @@ type placing struct {
 	ends  [tracks]int
 }
 
-// moment places what begins or ends at a moment, and its time at the axis if there is room.
+// moment places the beginnings and ends at a moment, and its time at the axis if there is room.
 func (p *placing) moment(pt point) {
 	m := &p.Marks[pt.mark]
 	clock, offset := p.advance(pt.at)

@@ -98,7 +98,7 @@ func diamond(x, y int) string { return "M" + n(x) + " " + n(y-6) + "l6 6-6 6-6-6
 
 func zigzag(x, y int) string { return "M" + n(x-8) + " " + n(y) + "l4-5 4 10 4-10 4 5" }
 
-// plain returns a text without the characters that turn or hide what is around them: an SVG has no bdi.
+// plain removes the characters that turn or hide the text around them, since an SVG has no bdi.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cf, unicode.Cc) {

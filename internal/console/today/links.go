@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/console/layout"
 )
 
-// Path is what an open page reads again by itself.
+// Path is the address that an open page reads again by script.
 const Path = "/support/today"
 
 const (
@@ -19,7 +19,7 @@ func worklistOf(kind string) string { return worklistPath + "?kind=" + url.Query
 
 func endpointPath(name string) string { return endpointsPath + "/" + url.PathEscape(name) }
 
-// boxOf is the frame whose search box is that of this page.
+// boxOf returns the frame with the search box of this page.
 func boxOf(f layout.Frame) layout.Frame {
 	f.Here = "/support"
 	return f

@@ -91,7 +91,7 @@ func page(f layout.Frame, v view) templ.Component {
 	})
 }
 
-// numbers is what the page reads again. What can be opened or have the focus has an id, by which it stays so.
+// numbers is the part that the page reads again. Elements that can be opened or focused have an id, so that they keep their state.
 func numbers(v view) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -20,13 +20,13 @@ type card struct {
 	worklist.Entry
 	layout.Form
 
-	// Me is the person who looks, Back the query of the list that the card is in.
+	// Me is the signed-in person, Back the query of the list that the card is in.
 	Me, Back string
 	// Listed is set on the page of the list.
 	Listed bool
 }
 
-// Mine reports whether the person has it, Others whether another one does.
+// Mine reports whether the person is the assignee; Others whether another person is.
 func (c card) Mine() bool   { return c.Assignee == c.Me }
 func (c card) Others() bool { return c.Assignee != "" && c.Assignee != c.Me }
 
@@ -36,7 +36,7 @@ func (c card) Timed() bool { return c.Resolved != nil || c.Awaits() || len(c.Com
 // Anchor is the card's name in its page.
 func (c card) Anchor() string { return "d-" + c.ID.String() }
 
-// Version is a digest of what the card shows, its age included.
+// Version is a digest of the card's content, its age included.
 func (c card) Version() string {
 	return sum(
 		c.ID.String(), c.Says(), c.WhatToDo(), layout.Age(c.Age()), c.Assignee, number(c.CommentCount), shown(c.Expected), shown(c.Money), shown(c.Held),

@@ -554,7 +554,7 @@ func money(name string, m *payment.Money) templ.Component {
 	})
 }
 
-// assignment has the buttons of who works on it. Each names who had it on the page.
+// assignment has the buttons of the assignment. Each form names the assignee that the page showed.
 func assignment(c card) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
