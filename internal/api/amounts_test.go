@@ -11,8 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// What a chargeback took is shown by itself. A reversal that came before its original shows
-// no amount as less than nothing.
+// The charged back amount is shown by itself. A reversal before its original makes no shown amount negative.
 func TestAttemptAmounts(t *testing.T) {
 	t.Parallel()
 	for sums, shown := range map[[3]int64][]string{

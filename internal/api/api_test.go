@@ -37,8 +37,7 @@ type bench struct {
 	log      *journal
 	server   *httptest.Server
 	router   routers.Router
-	// invented says that what is behind the API answers as no use case would; the
-	// contract does not have such answers.
+	// invented marks results of the fakes that no real use case returns; the contract has no such responses.
 	invented bool
 }
 
@@ -69,7 +68,7 @@ func serve(t *testing.T, config *http.Server, change ...func(*api.Options)) *ben
 	return b
 }
 
-// router knows the contract, which takes a while to read.
+// router has the contract; reading the contract takes a while.
 var router = sync.OnceValues(func() (routers.Router, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(contract.Document)
 	if err != nil {
@@ -78,9 +77,9 @@ var router = sync.OnceValues(func() (routers.Router, error) {
 	if err := doc.Validate(context.Background()); err != nil {
 		return nil, err
 	}
-	doc.Servers = nil // with one the router knows a path only beside a query
+	doc.Servers = nil // with servers, the router finds a path only beside a query
 	for _, name := range []string{"SupportEvent", "SupportEventPage"} {
-		// no type is any type, null as well, which the validator does not know
+		// a schema without a type allows any type and null, which the validator does not support
 		doc.Components.Schemas[name].Value.Properties["payload"].Value.Type = &openapi3.Types{"null", "object", "array", "string", "number", "boolean"}
 	}
 	return legacy.NewRouter(doc)
@@ -157,7 +156,7 @@ func (b *bench) do(r *http.Request) answer {
 	return a
 }
 
-// holds checks what every answer has, and that it is one of the contract's.
+// holds checks the common headers of a response, and that the contract has the response.
 func (b *bench) holds(r *http.Request, a answer) {
 	b.t.Helper()
 	require.NotEmpty(b.t, a.Header.Get("X-Request-Id"))

@@ -34,7 +34,7 @@ func TestReadAttempt(t *testing.T) {
 	}
 }
 
-// The payment may still succeed, and no version tells of a reason that comes before the end.
+// The payment may still succeed: no version shows a failure before the end.
 func TestAPendingAttemptHasNotFailed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

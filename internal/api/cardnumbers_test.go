@@ -19,8 +19,7 @@ const (
 	amex = "378282246310005"
 )
 
-// A card number that somebody sends in clear is refused wherever it stands, and what
-// was sent is neither repeated in the answer nor written into the log.
+// A card number in clear is refused in every place, and is neither repeated in the response nor written into the log.
 func TestCardNumberRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -88,8 +87,8 @@ func TestCardNumberRefused(t *testing.T) {
 	})
 }
 
-// TestCardNumbersBothWays: ids as shops and providers make them are not card numbers, and what a shop can't choose anew is taken
-// though it looks like one.
+// TestCardNumbersBothWays: usual ids of shops and providers are not card numbers. Ids that a shop can't choose are accepted, even if they
+// look like a card number.
 func TestCardNumbersBothWays(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -126,14 +126,14 @@ func with(t *testing.T, doc *contract.Document, s *contract.Schema, path []strin
 	return nil
 }
 
-// texts are what the contract's patterns and formats are for. The first is the user.
+// texts are values for the contract's patterns and formats. The first is the user.
 func texts() []string {
 	return []string{
 		"u1", "EUR", "DE", "de-DE", "1", "0.5", "a@shop.example", "+4930123456", "203.0.113.9", "https://shop.example/back", "commodity",
 	}
 }
 
-// Each member of each body has one who may set it.
+// Each member of each body has a role that may set it.
 func TestDecidedBy_contract(t *testing.T) {
 	t.Parallel()
 	doc, err := contract.Load(contractfile.Document)
@@ -159,8 +159,8 @@ func TestDecidedBy_contract(t *testing.T) {
 		"cancel_hold depends on the attempt")
 }
 
-// Each member of each body, sent by each role: one that may not set it is told so, by the member's name, before anything
-// is executed.
+// Each role sends each member of each body. A role that may not set a member gets a refusal with the member's name, before any
+// execution.
 func TestDecidedBy(t *testing.T) {
 	t.Parallel()
 	t.Run("by_default", func(t *testing.T) {
@@ -257,7 +257,7 @@ func (b *bench) sendAs(role payment.Role, op *contract.Operation, body string) a
 	return b.send(op.Method, path, body, headers...)
 }
 
-// A value that decides nothing is everybody's; whose a reference is depends on its value.
+// Every role may send a value that decides nothing. The right to set a reference depends on its value.
 func TestDecidedBy_value(t *testing.T) {
 	t.Parallel()
 	b := takingBench(t, nil)

@@ -25,7 +25,7 @@ const fullPay = `{"account":"adyen-eu","payment_method":{"token":"t","type":"car
 	"browser":{"user_agent":"M","accept_header":"text/html","language":"de","color_depth":24,"screen_height":900,"screen_width":1440,"time_zone_offset":-60,"java_enabled":true},
 	"lines":` + fullLines + `,"provider_data":{"risk":{"score":1.50}}}`
 
-// Each member of the contract reaches the command: what it became has the same members again.
+// Each member of the contract reaches the command under the same name.
 func TestWhatAPayCarries(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -17,7 +17,7 @@ import (
 
 var _ api.Endpoints = (*endpoint.Service)(nil)
 
-// endpoints answers with what it has, or an error, and remembers the last call.
+// endpoints returns its content or an error, and records the last call.
 type endpoints struct {
 	list     []endpoint.Status
 	attempts []endpoint.Attempt

@@ -17,7 +17,7 @@ import (
 
 var _ api.Events = (*outbox.Feed)(nil)
 
-// feed answers with a page, or an error, and remembers what it was asked.
+// feed returns a page or an error, and records the query.
 type feed struct {
 	page  outbox.Page
 	err   error

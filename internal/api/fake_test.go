@@ -31,7 +31,7 @@ var (
 	_ api.Auth          = (*auth.Authenticator)(nil)
 )
 
-// payments answers what a test wants and remembers what it was asked.
+// payments returns the test's results and records the calls.
 type payments struct {
 	order   payment.Order
 	views   []payment.View
@@ -42,7 +42,7 @@ type payments struct {
 	refuses bool // stores err as the refusal of an executed command
 	refund  commands.RefundReply
 	dispute payment.Dispute
-	// unknown says that no payment of a delivery is known; early are those then.
+	// unknown makes every delivery's payment unknown; early records these deliveries.
 	unknown bool
 	early   []string
 	intake  func(context.Context, []inbound.Received) ([]fsm.Verdict, error)
@@ -177,9 +177,8 @@ func (p *payments) Early(sender string, received []inbound.Received) error {
 
 var errToken = errors.New("bad token")
 
-// tokens takes the bearer for the user's name; a name with "service" in it is a
-// service's, "support" and "admin" are what they say, "panic" panics, and
-// "status." and an id is a status token.
+// tokens takes the bearer for the user's name. A name with "service" in it is a service's; "support" and "admin" are
+// roles; "panic" panics; "status." and an id is a status token.
 type tokens struct{}
 
 func (tokens) Authenticate(_ context.Context, bearer, onBehalfOf string) (authz.Actor, error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// fuzzed returns what sends bodies to a command and requires answers that are no
-// accident: created, or refused before the use case is called.
+// fuzzed returns a function that sends bodies to a command. It requires an intended response: created, or a refusal before the use case
+// is called.
 func fuzzed(path string) (*payments, func(t *testing.T, body string) (created bool)) {
 	p := &payments{order: order(), result: "created", reply: commands.Reply{View: payment.View{Attempt: pending()}, Result: "created"}}
 	p.refund = commands.RefundReply{Refund: pendingRefund(), Result: "created"}

@@ -24,10 +24,10 @@ import (
 	"github.com/paylatch/paylatch/internal/refund"
 )
 
-// drawer has as many refunds as it is told, a second apart, and one of all else.
+// drawer has the given number of refunds, a second apart, and one object of each other kind.
 type drawer struct {
 	refunds int
-	// fails has the read of a page fail, counted from 1.
+	// fails is the number of the page whose read fails, counted from 1.
 	fails int
 
 	mu    sync.Mutex
@@ -145,7 +145,7 @@ func TestListPages(t *testing.T) {
 	require.Equal(t, "1", got[59])
 }
 
-// What is not a parameter of the list, or makes no sense there, is refused before anything is read.
+// An unknown or contradictory parameter is refused before any read.
 func TestListsRefuse(t *testing.T) {
 	t.Parallel()
 	d := &drawer{}
@@ -189,7 +189,7 @@ func TestListRoles(t *testing.T) {
 	}
 }
 
-// What staff lists stands in the audit log, with the filter.
+// Lists that staff reads are in the audit log, with the filter.
 func TestListsAreAudited(t *testing.T) {
 	t.Parallel()
 	desk := &desk{}
@@ -207,7 +207,7 @@ func TestListsAreAudited(t *testing.T) {
 	require.Equal(t, reads, d.reads(), "what can't be audited is not read")
 }
 
-// Whatever a customer or a provider wrote, no spreadsheet calculates it; what else a cell has is not changed.
+// No spreadsheet calculates a text of a customer or a provider. Other cells are not changed.
 func TestCSVIsSafe(t *testing.T) {
 	t.Parallel()
 	b := newDrawer(t, &drawer{refunds: 2})
@@ -262,7 +262,7 @@ func TestCSVIsSafe(t *testing.T) {
 	require.Equal(t, "2", rows[0]["reason"])
 }
 
-// What an Accept header prefers.
+// Accepted formats by Accept header.
 func TestListFormats(t *testing.T) {
 	t.Parallel()
 	b := newDrawer(t, &drawer{refunds: 1})
@@ -312,7 +312,7 @@ func TestExportIsWhole(t *testing.T) {
 	}
 }
 
-// An export that fails can be told from one that is whole: its body has no end. The cause stands in the log.
+// A client can distinguish a failed export from a whole one: its body has no end. The cause is in the log.
 func TestExportThatFailsHasNoEnd(t *testing.T) {
 	t.Parallel()
 	for _, accept := range []string{"application/x-ndjson", "text/csv"} {
@@ -329,7 +329,7 @@ func TestExportThatFailsHasNoEnd(t *testing.T) {
 	b.send(http.MethodGet, "/v1/refunds", "", asService, "Accept: text/csv").is(t, 503, "storage-unavailable")
 }
 
-// exports begins an export, whose body is not read yet.
+// exports begins an export without reading its body.
 func (b *bench) exports(t *testing.T, path, accept string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.server.URL+path, nil)

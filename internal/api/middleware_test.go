@@ -74,7 +74,7 @@ func TestLog(t *testing.T) {
 	}, line)
 }
 
-// Behind a proxy that is trusted the peer is whom it speaks for, and what can't stand in a log is left out.
+// Behind a trusted proxy the peer is the forwarded address. Texts that can't stand in a log are left out.
 func TestLogOfAProxiedCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *api.Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
@@ -167,7 +167,7 @@ func TestServerHasEveryLimit(t *testing.T) {
 	require.Equal(t, 32<<10, s.MaxHeaderBytes)
 }
 
-// What net/http has to say, of a handler that panics for instance, is a line as all others are.
+// Messages of net/http, for instance about a handler's panic, are log lines as all others.
 func TestWhatTheServerSaysIsInTheLog(t *testing.T) {
 	t.Parallel()
 	lines := &journal{}

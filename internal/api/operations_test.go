@@ -78,7 +78,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestTheStartPage leads to what there is, and to nothing else.
+// TestTheStartPage links to existing pages only.
 func TestTheStartPage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -75,8 +75,8 @@ func TestReadOrder(t *testing.T) {
 	require.EqualValues(t, 0, got["amount_held"])
 }
 
-// What an order holds is shown, whatever became of its attempts, and what stands in the
-// way of another pay: a hold that may still be there is to be waited for.
+// The order shows its held money, in any state of its attempts, and the obstacle to another payment: the customer has to wait for a hold
+// that may still exist.
 func TestHeldMoneyBlocksAnotherPayAndIsShown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -84,7 +84,7 @@ func receiver(f *ast.FuncDecl) string {
 	return typ.(*ast.Ident).Name
 }
 
-// codesIn lists what is written as a code.
+// codesIn lists the codes written in the source.
 func codesIn(t *testing.T) map[string]bool {
 	t.Helper()
 	codes := map[string]bool{}
@@ -123,7 +123,7 @@ func TestEveryCodeHasAPage(t *testing.T) {
 	}
 }
 
-// What the contract shows of a problem is what is served.
+// The problems in the contract equal the served ones.
 func TestTheContractsProblemsAreThoseOfThePages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks/all"
 )
 
-// CloudPayments asks before it takes money; Braintree tries the endpoint out.
+// CloudPayments sends a question before it charges; Braintree tests the endpoint.
 func TestWhatIsNotNewsIsAnsweredAndNotTakenIn(t *testing.T) {
 	t.Parallel()
 	cloud, err := all.New("cloudpayments", webhooks.Config{Secrets: []string{"secret-of-the-test"}})

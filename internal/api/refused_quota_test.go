@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 )
 
-// TestRefusedCommandsCostQuota: each way in which a command is refused for what it is counts for its user, and for no other.
+// TestRefusedCommandsCostQuota: each kind of invalid command counts against the quota of its user alone.
 func TestRefusedCommandsCostQuota(t *testing.T) {
 	t.Parallel()
 	at := now

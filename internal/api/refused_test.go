@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Who was refused is written down with the call and the peer; who has shown nothing, and what failed for another reason, is not.
+// Refused callers with a token are recorded with the call and the peer. Calls without a token and other failures are not recorded.
 func TestRefusedTokensAreWritten(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

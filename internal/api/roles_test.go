@@ -101,7 +101,7 @@ func useCasesFor(o *api.Options, rights []authz.Right) {
 	})
 }
 
-// Who may do what, by the real use cases.
+// The rights of each role, with the real use cases.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, useCases)
@@ -155,7 +155,7 @@ func TestRoles(t *testing.T) {
 	b.send(http.MethodGet, "/v1/disputes/dp_1", "").is(t, 403, "forbidden")
 }
 
-// A refusal says what would help: another role, or the owner's token.
+// A refusal names the remedy: another role, or the owner's token.
 func TestForbiddenSaysWhatWouldHelp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, useCases, func(o *api.Options) { o.Support = support.New(support.Options{Store: onlyDeeds{}}) })

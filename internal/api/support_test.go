@@ -30,7 +30,7 @@ var _ api.Support = (*support.Service)(nil)
 
 const hostile = "<script>alert('1')</script>\u202e\"\\\n\u0007"
 
-// desk answers what a test wants and remembers what it was asked.
+// desk returns the test's results and records the calls.
 type desk struct {
 	err   error
 	money *payment.Money
@@ -140,7 +140,7 @@ func newDesk(t *testing.T) (*bench, *desk) {
 
 const because = `{"reason":"the customer called, case 4711"}`
 
-// calls are all of the chapter, with what the use case is asked for.
+// supportCalls returns all support operations with the expected call of the use case.
 func supportCalls() map[string]string {
 	id, event := attemptID.String(), eventID.String()
 	return map[string]string{

@@ -46,7 +46,7 @@ func TestWithoutSupportItsCallsAreNotThere(t *testing.T) {
 	b.send(http.MethodGet, "/v1/support/audit", "", "Authorization: Bearer admin").is(t, 404, "not-found")
 }
 
-// What staff writes and looks for is in the audit log, not in the program's.
+// Texts and searches of staff are in the audit log, not in the program's log.
 func TestTheLogNamesNobody(t *testing.T) {
 	t.Parallel()
 	b, _ := newDesk(t)
@@ -59,7 +59,7 @@ func TestTheLogNamesNobody(t *testing.T) {
 	}
 }
 
-// A text that can't be an id is written down as an id that nobody knows is.
+// A text that can't be an id is audited like the id of a missing object.
 func TestATextInPlaceOfAnIDIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	b, d := newDesk(t)

@@ -21,7 +21,7 @@ import (
 
 const soon = time.Minute
 
-// quiet is a bus on which nobody else speaks.
+// quiet is a bus without other speakers.
 type quiet struct{}
 
 func (quiet) Listen(ctx context.Context, ready func(), _ func(string)) error {
@@ -131,7 +131,7 @@ func (f *followed) event() string {
 	return strings.Join(block, "\n")
 }
 
-// begins takes what every stream begins with.
+// begins reads the common beginning of a stream.
 func (f *followed) begins() {
 	f.t.Helper()
 	require.Equal(f.t, http.StatusOK, f.StatusCode)

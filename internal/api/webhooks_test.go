@@ -25,14 +25,14 @@ import (
 	"github.com/paylatch/paylatch/webhooks/all"
 )
 
-// verifier believes everything, says what a test wants, and keeps the delivery.
+// verifier accepts every delivery, returns the test's results, and keeps the delivery.
 type verifier struct {
 	err  error
 	ack  webhooks.Ack
 	seen webhooks.Delivery
-	// unsigned says that nobody signed what came.
+	// unsigned marks the events as unsigned.
 	unsigned bool
-	// unreadable says that it can't be read.
+	// unreadable marks the events as unreadable.
 	unreadable bool
 }
 
@@ -112,7 +112,7 @@ func TestReceiveWithARealSignature(t *testing.T) {
 	b.send(http.MethodPost, "/webhooks/sandbox", body).is(t, 401, "webhook-signature-missing")
 }
 
-// What is genuine and can't be read is taken in: its provider would only send it again.
+// A genuine delivery that can't be parsed is accepted: its provider would only send it again.
 func TestReceiveWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	genuine, err := all.New("sandbox", webhooks.Config{Secrets: []string{"whsec_" + strings.Repeat("MDEy", 8)}})
@@ -132,7 +132,7 @@ func TestReceiveWhatCantBeRead(t *testing.T) {
 	require.Equal(t, "evt_1", b.payments.received[0].Event.ID)
 }
 
-// Comgate proves who it is by the secret itself.
+// Comgate authenticates by sending the secret itself.
 func TestASecretInABodyIsNotKept(t *testing.T) {
 	t.Parallel()
 	comgate, err := all.New("comgate", webhooks.Config{Secrets: []string{"comgate-secret"}})
@@ -159,7 +159,7 @@ func TestReceiveByTopicAndByGet(t *testing.T) {
 	b.send(http.MethodPut, "/webhooks/public", "").is(t, 405, "method-not-allowed")
 }
 
-// TestRejectedDeliveriesAreKept passes on those whose signature is wrong, as they came, and no others.
+// TestRejectedDeliveriesAreKept passes on only the deliveries with a wrong signature, unchanged.
 func TestRejectedDeliveriesAreKept(t *testing.T) {
 	t.Parallel()
 	var kept []webhooks.Delivery
@@ -224,7 +224,7 @@ func TestRefusedDeliveries(t *testing.T) {
 	require.Empty(t, b.payments.received)
 }
 
-// The sender is looked at before the verifier is asked.
+// The sender's address is checked before the verifier runs.
 func TestSendersAreLimitedByAccount(t *testing.T) {
 	t.Parallel()
 	v := &verifier{ack: webhooks.OK()}
@@ -253,8 +253,7 @@ func TestWhatCantBeStoredIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// What anybody may have sent is taken up to a limit, each account's by itself; what
-// is signed, always.
+// Unsigned deliveries are accepted up to a limit of each account; signed deliveries are always accepted.
 func TestUnsignedDeliveriesAreLimitedByAccount(t *testing.T) {
 	t.Parallel()
 	refused := make(chan metrics.Request, 2)
@@ -289,8 +288,8 @@ func TestUnsignedDeliveriesAreLimitedByAccount(t *testing.T) {
 	require.Equal(t, "sandbox", (<-refused).Account, "as the metric of refused deliveries tells it")
 }
 
-// What nobody signed is stored for whoever likes to send it: it may not be large, be it
-// in its body, its query or its headers, and counts all the same.
+// Anyone can have an unsigned delivery stored: its body, query and headers may not be large, and it counts against the limit
+// all the same.
 func TestALargeUnsignedDeliveryIsRefused(t *testing.T) {
 	t.Parallel()
 	const most = 32 << 10
@@ -323,7 +322,7 @@ func TestALargeUnsignedDeliveryIsRefused(t *testing.T) {
 	b.send(http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", most+1)).is(t, 503, "overloaded")
 }
 
-// A scheme by GET signs the query, if anything: a body is nobody's.
+// A GET scheme signs the query at most: a body is never authenticated.
 func TestABodyOfAGetIsNotRead(t *testing.T) {
 	t.Parallel()
 	b, v := newReceiver(t)
@@ -333,7 +332,7 @@ func TestABodyOfAGetIsNotRead(t *testing.T) {
 	require.Equal(t, "id=1", string(b.payments.received[0].Body))
 }
 
-// What is signed and can't be read comes no oftener than what nobody signed, but as large as it is.
+// Signed deliveries that can't be parsed have the rate limit of unsigned ones, but no limit of size.
 func TestSignedAndUnreadableIsLimited(t *testing.T) {
 	t.Parallel()
 	b, v := newReceiver(t)

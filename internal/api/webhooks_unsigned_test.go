@@ -16,8 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Of a payment that is not known here nothing is stored, and the sender gets the
-// acknowledgement all the same.
+// An unsigned delivery about an unknown payment is not stored. The sender gets the acknowledgement all the same.
 func TestAnUnsignedDeliveryOfNoKnownPaymentIsNotStored(t *testing.T) {
 	t.Parallel()
 	b, v := newReceiver(t)
@@ -34,7 +33,7 @@ func TestAnUnsignedDeliveryOfNoKnownPaymentIsNotStored(t *testing.T) {
 	require.Empty(t, got.Header.Get("Webhook-Result"))
 }
 
-// A network has its own places, and its own share of what is known.
+// A network has lanes of its own, and a share of its own of the deliveries about existing payments.
 func TestUnsignedDeliveriesAreLimitedByNetwork(t *testing.T) {
 	t.Parallel()
 	b, v := newReceiver(t, func(o *api.Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })

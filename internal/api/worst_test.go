@@ -19,7 +19,7 @@ import (
 	"github.com/paylatch/paylatch/internal/faults"
 )
 
-// TestWorstBodyIsCheap: whatever a body is, of whatever call, refusing it takes at most 1 MiB of memory, and a body that is longer than the
+// TestWorstBodyIsCheap: the refusal of any body of any call takes at most 1 MiB of memory, and a body that is longer than the
 // contract allows is refused before it is read.
 //
 //nolint:paralleltest // it measures the memory of the process

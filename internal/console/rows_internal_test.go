@@ -45,7 +45,7 @@ func TestRows(t *testing.T) {
 	require.Empty(t, got[2].tone)
 }
 
-// A line is there once: a second row with the same key has no name, nor has what is neither a request, a refund nor a webhook.
+// A line name is unique in a page: a second row with the same key has no name. Only requests, refunds and webhooks have one.
 func TestRowLines(t *testing.T) {
 	t.Parallel()
 	entry := func(kind support.EntryKind, detail map[string]any) support.Entry {

@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// ledger keeps what was written into the audit log, unless it is closed.
+// ledger keeps the entries of the audit log, unless it is closed.
 type ledger struct {
 	support.Store
 
@@ -116,7 +116,7 @@ func TestAccessLogFlushRetries(t *testing.T) {
 	require.Len(t, kept.entries, 2)
 	require.Equal(t, map[string]any{"refusal": "a"}, kept.entries[0].Detail)
 
-	// What the storage refuses is not tried for ever.
+	// Entries that the storage refuses are not retried for ever.
 	r.Refused(refused("203.0.113.1", "c"))
 	kept.closed = errors.New("refused")
 	require.Error(t, r.Flush(t.Context()))

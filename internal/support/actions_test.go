@@ -22,7 +22,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// stuck is a pending attempt of which the provider named another amount.
+// stuck returns a pending attempt for which the provider reported another amount.
 func (r *env) stuck(t *testing.T, order payment.OrderID) (payment.AttemptID, payment.DiscrepancyID) {
 	t.Helper()
 	id := r.paid(t, order, "tok_never").ID
@@ -141,7 +141,7 @@ func TestRecheck(t *testing.T) {
 	require.Equal(t, []int{1}, rows[int](t, r, "SELECT DISTINCT count(DISTINCT deed_id) * 2 / count(*) FROM staff_audit"))
 }
 
-// meanwhile has something happen while the provider is asked.
+// meanwhile runs happens during a lookup at the provider.
 type meanwhile struct {
 	support.Payments
 	happens func() error
@@ -173,8 +173,7 @@ func TestRecheckAuditedAfterCancel(t *testing.T) {
 	require.Equal(t, []string{"ann attempt.recheck begun", "ann attempt.recheck done", "ann createRefund begun", "ann createRefund done"}, r.audit(t))
 }
 
-// Refunds are pending at payments that are not. What became of one is seen in its
-// attempt.
+// Refunds can be pending although the payment is final. The outcome of a refund is shown in its attempt.
 func TestRecheckRefunds(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -197,7 +196,7 @@ func TestRecheckRefunds(t *testing.T) {
 	require.EqualValues(t, 700, v.Refunded)
 }
 
-// A replay does what the event said, once; a dry run says so and does nothing.
+// A replay applies the event once; a dry run only describes the result.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -244,7 +243,7 @@ func TestReplay(t *testing.T) {
 	require.Contains(t, r.audit(t), "ann event.replay refused")
 }
 
-// The entry in the audit log stands and falls with what was done.
+// The action and its entry in the audit log commit or fail together.
 func TestReplayAuditedInItsTransaction(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -335,13 +334,12 @@ func TestReveal(t *testing.T) {
 	require.Contains(t, texts(r.page(t, id).Timeline), "staff_action | staff:ann | ann revealed the raw payload of a webhook, personal data included. Reason: "+reason)
 }
 
-// What staff does by the API's own call is found by the attempt, however its id was
-// written, and the refund is theirs.
+// An action of staff by the ordinary API is found by the attempt, in any spelling of its id, and the refund is attributed to staff.
 func TestWatchRefund(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
 	id := r.paid(t, "A-1", "tok_success").ID
-	for range 2 { // the same again is answered with the first
+	for range 2 { // the second call gets the result of the first
 		err := r.desk.Watch(t.Context(), ada, support.Refunded, "attempt", strings.ToUpper(id.String()), func() error {
 			_, err := r.Refund(t.Context(), ada.Actor, request("ada", "refund", "refund-key", ""), commands.CreateRefund{AttemptID: id})
 			return err
@@ -360,8 +358,7 @@ func TestWatchRefund(t *testing.T) {
 	require.Contains(t, got, "refund | staff:ada | A refund of €19.99 was requested.")
 }
 
-// A person who finds out what became of a refund ends it: the timeline says who, and
-// what there is to do.
+// A person who learns the outcome of a refund resolves it: the timeline names the person and the next step.
 func TestTimelineOfResolvedRefund(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Whoever did something did it in each line that tells of it: a press that comes by way of
-// the shop's backend is the customer's, a refund is of whoever asked for it.
+// An act has the same actor in each line: a press through the shop's backend is the customer's, and a refund is attributed to
+// the person who requested it.
 func TestTimelineActors(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -56,7 +56,7 @@ func TestTimelineActors(t *testing.T) {
 	}, actors)
 }
 
-// The end of a payment has the tone of that end, whatever brought it; all else has none.
+// The end of a payment has the tone of its outcome, from any cause; other entries have no tone.
 func TestEntryTone(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]string{"tok_decline": "bad", "tok_success": "good"} {
@@ -137,8 +137,7 @@ func spoken(kind payment.DiscrepancyKind, about, currency string) func(*support.
 
 func dollars(c *support.AttemptHistory) { moved(payment.MovementCapture, "USD", 2000)(c) }
 
-// What is read to a customer names what was requested and what was taken, and says of
-// money only what is so.
+// The summary names the requested and the captured amount, and makes only true statements about money.
 func TestSummaryAmounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -52,8 +52,7 @@ func TestAuditPages(t *testing.T) {
 	require.ErrorAs(t, err, new(*payment.ValidationError))
 }
 
-// What was refused to staff before it began is in the audit log as well, and what
-// others tried is not.
+// Refusals of staff before an action began are in the audit log; refusals of other callers are not.
 func TestRefuse(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -86,7 +85,7 @@ func TestWatchRefused(t *testing.T) {
 	}
 }
 
-// What is named may be any text; an index must hold it.
+// A target may be any text; an index must hold it.
 func TestRefuseAnyTarget(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

@@ -23,7 +23,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// texts are a timeline's kinds and sentences, without what differs each time.
+// texts returns a timeline's kinds and sentences, without the parts that differ each time.
 func texts(entries []support.Entry) []string {
 	changing := regexp.MustCompile(`(less than )?[0-9.]+ s\b( to [0-9.]+ s\b)?|ch_[0-9a-f]+`)
 	out := make([]string, len(entries))
@@ -102,8 +102,7 @@ func TestTimeline(t *testing.T) {
 	require.Empty(t, rows[string](t, r, "SELECT actor FROM attempt_log WHERE key LIKE '%tok\\_%' OR actor LIKE '%tok\\_%'"))
 }
 
-// rename lets the refund find the payment at the sandbox, whose id the lost answer
-// took with it.
+// rename lets the refund find the payment at the sandbox: its id was lost with the response.
 func (r *env) rename(t *testing.T, id payment.AttemptID) error {
 	t.Helper()
 	out, err := r.box.Find(t.Context(), id)
@@ -112,8 +111,7 @@ func (r *env) rename(t *testing.T, id payment.AttemptID) error {
 	return err
 }
 
-// What two processes note of the same attempt is in one timeline; a process that
-// stops writes what it has.
+// The activity of two processes on one attempt is in one timeline. A process that stops writes its unsaved notes.
 func TestTimelineMergesActivity(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -129,8 +127,8 @@ func TestTimelineMergesActivity(t *testing.T) {
 	require.Equal(t, []int{2}, rows[int](t, r, "SELECT count(*) FROM attempt_log"))
 }
 
-// TestTimelineKeepsAllBesideRepeats: who knows a payment's id at a provider that
-// signs nothing can have as many of them as he likes.
+// TestTimelineKeepsAllBesideRepeats: at a provider without signatures, anyone with a payment's id can send any number of
+// repeats.
 func TestTimelineKeepsAllBesideRepeats(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -149,7 +147,7 @@ func TestTimelineKeepsAllBesideRepeats(t *testing.T) {
 	require.True(t, slices.IsSortedFunc(page.Events, func(a, b support.ShownEvent) int { return a.ReceivedAt.Compare(b.ReceivedAt) }))
 }
 
-// What a lookup is about is found by what the provider calls the payment.
+// The payment of a lookup is found by the provider's payment id.
 func TestTimelineOfPolls(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -161,7 +159,7 @@ func TestTimelineOfPolls(t *testing.T) {
 	require.Contains(t, got, "staff_action | staff:ann | ann re-checked the status with the provider. Reason: "+reason)
 }
 
-// Whatever people write comes back as what they wrote.
+// Texts of people are shown unchanged.
 func TestTimelineWithHostileText(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
@@ -183,7 +181,7 @@ func TestTimelineWithHostileText(t *testing.T) {
 	require.Equal(t, map[string]any{"status": "[hidden]", "[hidden]": "[hidden]"}, shown.Payload)
 }
 
-// What nobody signed and the provider does not know is not told of as the provider's.
+// The timeline does not attribute an unsigned notice to the provider if the provider does not have the payment.
 func TestTimelineOfUnsignedNotice(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

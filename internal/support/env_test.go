@@ -194,7 +194,7 @@ func firstPage(t *testing.T) support.Page {
 	return p
 }
 
-// How long, and how often, a test looks for what must happen.
+// The limit and the interval of a test's wait for a condition.
 const (
 	patience = 30 * time.Second
 	tick     = 20 * time.Millisecond

@@ -141,7 +141,7 @@ func refunded(s fsm.RefundState, minor int64) func(*support.AttemptHistory) {
 	}
 }
 
-// What is read to the customer first.
+// The summary, which support reads to the customer first.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

@@ -11,8 +11,8 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// TestTimelineOfLongCall has a webhook during a call: the call stands behind it, where it ended, and before the change that it made,
-// by whatever clock.
+// TestTimelineOfLongCall has a webhook during a call: the call stands behind the webhook, at its end, and before the change that it made,
+// by either clock.
 func TestTimelineOfLongCall(t *testing.T) {
 	t.Parallel()
 	for name, ended := range map[string]float64{"clocks_agree": 2.9, "clock_ahead": 3.4} {

@@ -31,8 +31,7 @@ func TestEveryRequestIsBounded(t *testing.T) {
 	require.Positive(t, checked)
 }
 
-// bounded requires what the check relies on: closed objects, and limits on all
-// that a caller could make large.
+// bounded requires the preconditions of the check: closed objects, and limits for all values that a caller could make large.
 func bounded(t *testing.T, d *contract.Document, s *contract.Schema, at string) {
 	t.Helper()
 	if s.Ref != "" {
@@ -66,8 +65,7 @@ func bounded(t *testing.T, d *contract.Document, s *contract.Schema, at string) 
 	}
 }
 
-// Also a call that reads nothing else may be refused for its query, its token or
-// whom it acts for.
+// Also a call that reads nothing else may be refused for its query, its token or its On-Behalf-Of.
 func TestEveryCallWithATokenNamesWhatThatMayMeet(t *testing.T) {
 	t.Parallel()
 	d := document(t)

@@ -28,7 +28,7 @@ func written(t *testing.T, items ...item) string {
 	return text
 }
 
-// TestNoCellIsAFormula reads what it wrote as spreadsheets of a comma, a semicolon and a tab country do.
+// TestNoCellIsAFormula reads the written table as spreadsheets do in countries with a comma, a semicolon or a tab.
 func TestNoCellIsAFormula(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -16,7 +16,7 @@ func drawn(t *testing.T, draw func(out *strings.Builder) error) string {
 	return out.String()
 }
 
-// TestBars: the highest bar is as high as the picture, what is not zero can be seen, and what failed stands hollow on what succeeded.
+// TestBars: the highest bar is as high as the picture, values above zero are visible, and failures stand hollow on successes.
 func TestBars(t *testing.T) {
 	t.Parallel()
 	got := drawn(t, func(out *strings.Builder) error {

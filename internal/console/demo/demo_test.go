@@ -20,15 +20,14 @@ import (
 // secret is the merchant's own token, which no page may ever hold.
 const secret = "the-merchants-own-token"
 
-// call is what reached paylatch.
+// call is a request to paylatch.
 type call struct {
 	method, path, key, behalf, authorization string
 	header                                   http.Header
 	body                                     string
 }
 
-// backend stands in for paylatch and the provider: it answers what the test says
-// and remembers what it was asked.
+// backend stands in for paylatch and the provider: it returns the test's responses and records the requests.
 type backend struct {
 	url    string
 	mu     sync.Mutex
@@ -249,8 +248,7 @@ func TestPayByFormRefused(t *testing.T) {
 	}
 }
 
-// The script goes on with what is under way, and believes no old failure of its
-// own storage where the order is paid.
+// The script continues the attempt under way, and ignores an old failure in its own storage if the order is paid.
 func TestCheckoutLiveAttempt(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]string{"pending": "at-1", "succeeded": "at-1", "failed": ""} {

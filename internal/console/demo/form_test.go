@@ -52,7 +52,7 @@ func TestOpenFormOfAnEndedAttempt(t *testing.T) {
 	require.Empty(t, r.backend.to("POST", "/v1/charges"))
 }
 
-// A page whose payment was not created at the provider comes again, with the same key.
+// If the payment was not created at the provider, the page repeats its request with the same key.
 func TestOpenFormWithoutProvider(t *testing.T) {
 	t.Parallel()
 	for name, pay := range map[string]func(call) (int, http.Header, string){

@@ -22,7 +22,7 @@ func requestsOn(page string) string {
 	return regexp.MustCompile(`id="requests">(\d+)<`).FindStringSubmatch(page)[1]
 }
 
-// Each request to pay counts, whatever became of it and whichever way it came; reads don't.
+// Each request to pay counts, with any result and by any way; reads don't.
 func TestTally(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, func(c call) (int, http.Header, string) {
@@ -77,7 +77,7 @@ func TestTallyBounded(t *testing.T) {
 	require.Equal(t, "0", requestsOn(r.send("GET", "/demo/orders/A-1", "", "").text))
 }
 
-// The course of the newest attempt stands in the page, and in what the script puts there.
+// The course of the newest attempt is in the page, and in the parts that the script replaces.
 func TestCourse(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, created, aFailure, `{"payment_attempt_id":"at-2","status":"succeeded","stage":"final"}`)

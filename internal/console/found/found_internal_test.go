@@ -35,7 +35,7 @@ func TestHitPath(t *testing.T) {
 	require.Equal(t, layout.AttemptPath(one)+"#refund-r", pathOf(finder.Hit{Type: "refund", ID: "r", OrderID: "A/1", AttemptID: &one}))
 }
 
-// A key leads to the line of what was requested under it.
+// A key leads to the line of its requests.
 func TestHitLine(t *testing.T) {
 	t.Parallel()
 	id, other := payment.AttemptID(uuid.Must(uuid.NewV7())), payment.AttemptID(uuid.Must(uuid.NewV7()))

@@ -29,7 +29,7 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// TestAnyBar fills the bar with its parts, whatever the amounts: none over another one, none too thin to be seen.
+// TestAnyBar: for any amounts, the parts fill the bar, do not overlap, and are wide enough to be seen.
 func TestAnyBar(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

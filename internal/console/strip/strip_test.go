@@ -58,7 +58,7 @@ const (
 	day = 24 * time.Hour
 )
 
-// courses are what payments go through, by name.
+// courses returns typical courses of payments, by name.
 func courses() map[string]strip.Course {
 	pay := mark(strip.Press, 0, "Pay €19.99")
 	paid := []strip.Mark{
