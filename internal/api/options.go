@@ -170,9 +170,9 @@ type Options struct {
 	// Quota limits the invalid commands of one user in this process. The user's quota of new idempotency keys is counted apart.
 	// The zero value sets no limit.
 	Quota idempotency.Quota
-	// Hub wakes the waiters of an attempt. It must be running; without one all reads are answered at once.
+	// Hub wakes the waiters of an attempt. It must be running; without a hub all reads return at once.
 	Hub *waiting.Hub
-	// Origins are those of pages that may read an attempt with its status token,
+	// Origins are the origins of pages that may read an attempt with its status token,
 	// as browsers write them: scheme://host[:port].
 	Origins []string
 	// Ready are the checks of /readyz, in the order in which they are made.

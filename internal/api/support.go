@@ -116,7 +116,7 @@ func (s *server) SupportAudit(ctx context.Context, r gen.SupportAuditRequestObje
 	return response{http.StatusOK, render.SupportAudit(list, next)}, nil
 }
 
-// idOf reads an id in a path of the chapter support. A text that is none is audited like an id that does not exist.
+// idOf reads an id in the path of a support operation. A malformed id is audited like the id of a missing object.
 func idOf[T any](ctx context.Context, s *server, action support.Action, kind, text string, parse func(string) (T, error)) (T, error) {
 	id, err := parse(text)
 	if err != nil {

@@ -89,7 +89,7 @@ func discrepancy(status int) func(worklist.Entry, error) (response, error) {
 	}
 }
 
-// nameOrNull is a member that may be left out, which is nil, or null, which is empty. The contract has checked that it is text else.
+// nameOrNull reads an optional member: nil if it is absent, empty for null, else its text. The contract has checked its type.
 func nameOrNull(raw json.RawMessage) *string {
 	if raw == nil {
 		return nil

@@ -2,7 +2,7 @@ package console
 
 import "github.com/paylatch/paylatch/internal/console/layout"
 
-// chooseView is the content of the page that stands in the place of one that is of one cell.
+// chooseView is the content of the page that asks for a cell.
 type chooseView struct {
 	layout.Frame
 	// Address is that of the page in its place.

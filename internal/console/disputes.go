@@ -28,7 +28,7 @@ type disputesView struct {
 	Further         string
 }
 
-// showDisputes shows the open ones by when they must be answered, and those that are closed newest first.
+// showDisputes shows open disputes by deadline, and closed disputes newest first.
 func (v *visit) showDisputes() error {
 	view := disputesView{Frame: v.Frame("Disputes"), Status: v.Query("status"), Account: v.Query("account"), Now: v.Now()}
 	q, err := lists.Parse(lists.Disputes, map[string]string{"status": view.Status, "account": view.Account, "cursor": v.Query("cursor")})

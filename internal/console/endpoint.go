@@ -143,7 +143,7 @@ func (v *visit) endpoint(name string) (endpointStatus, error) {
 	return endpointStatus{list[i], v.Now()}, nil
 }
 
-// actedOn is the endpoint that an action is on. One that does not exist stands in the audit log.
+// actedOn returns the endpoint of an action. It audits an action on a missing endpoint.
 func (v *visit) actedOn(action support.Action) (endpointStatus, error) {
 	name := v.R.PathValue("name")
 	s, err := v.endpoint(name)
@@ -217,7 +217,7 @@ func undelivered(s endpointStatus) string {
 	return "The oldest event that is not delivered is " + age(s.Now.Sub(s.Oldest)) + " old."
 }
 
-// health is the endpoint's state as a word, "failing" for one that does not get all events.
+// health is the endpoint's state as a word, "failing" for an endpoint that does not get all events.
 func (s endpointStatus) health() string {
 	if s.Dead > 0 && s.State == endpoint.Active {
 		return "failing"

@@ -65,7 +65,7 @@ func (v *visit) reveal() error {
 	return v.Show(revealedPage(v.Frame("Raw payload"), f, e, raw(e)))
 }
 
-// raw is the bytes as text; of bytes that are none, their Base64.
+// raw is the bytes as text; bytes that are not UTF-8 are in Base64.
 func raw(e support.Event) string {
 	if utf8.Valid(e.Body) {
 		return string(e.Body)

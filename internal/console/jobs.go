@@ -55,7 +55,7 @@ const (
 
 func jobPath(id uuid.UUID) string { return jobsPath + "/" + id.String() }
 
-// many is the form as it came, or, of the address, as it is shown first.
+// many returns the view of the form from the values of the request's form or of its address.
 func (v *visit) many(kind bulk.Kind, value func(name string) string) manyView {
 	view := manyView{
 		Frame: v.Frame(replayManyTitle), Since: value("since"), Until: value("until"),

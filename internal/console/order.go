@@ -17,13 +17,13 @@ type orderView struct {
 	payment.Order
 	// Summary is that of the newest attempt; empty without one. Doubt is that of its page.
 	Summary, Doubt string
-	// Requests are those of the order as a whole.
+	// Requests are the requests about the order as a whole.
 	Requests []row
 	// Moved are the attempts with their money movements.
 	Moved []payment.Attempt
 }
 
-// showOrder shows one order, or the list of them where none is named.
+// showOrder shows one order, or the list of orders if the address names no order.
 func (v *visit) showOrder() error {
 	if !v.R.URL.Query().Has("id") {
 		return lists.Pages{Lists: v.Lists}.Orders(v.Visit)

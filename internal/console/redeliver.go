@@ -23,7 +23,7 @@ type redeliverView struct {
 	Name string
 	// Event is the one to send again; empty for all behind a cursor.
 	Event string
-	// After is the cursor as it was typed, All stands for the oldest event that is kept.
+	// After is the typed cursor. All stands for the oldest stored event.
 	After string
 	All   bool
 	// Sure is the sentence that the person confirms.
@@ -53,7 +53,7 @@ func (v *visit) askRedeliver() error {
 	return v.Show(redeliverPage(view))
 }
 
-// redeliver sends one event again at once, and all behind a cursor once that is confirmed.
+// redeliver sends one event again at once. It sends all events behind a cursor after a confirmation.
 func (v *visit) redeliver() error {
 	s, err := v.actedOn(support.Redelivered)
 	if err != nil {

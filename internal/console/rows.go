@@ -7,13 +7,13 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// row is a row of the timeline. One of a refund has the entries of its course, which stand in it alone.
+// row is a row of the timeline. The row of a refund contains the entries of the refund's course, which have no other row.
 type row struct {
 	support.Entry
 
 	tone   string
 	course []row
-	// line is its name in the page; empty for none.
+	// line is its name in the page; empty without a name.
 	line layout.Line
 }
 

@@ -38,8 +38,8 @@ const (
 	namedPeers = 10
 )
 
-// AccessLog writes sign-outs, and a sample of the refusals, into the audit log: a flood of refusals fills neither the disk nor the memory,
-// and no caller waits for either. A process that dies loses those since its last Flush. It is safe for concurrent use.
+// AccessLog writes sign-outs, and a sample of the refusals, into the audit log. A flood of refusals fills neither the disk nor the memory.
+// No caller waits for the writes. A process that crashes loses the entries since its last Flush. It is safe for concurrent use.
 type AccessLog struct {
 	store Store
 	now   func() time.Time

@@ -105,7 +105,7 @@ func (s *Service) around(ctx context.Context, e AuditEntry, act func() error) er
 }
 
 // Refuse audits a refusal before an action began, of a malformed id for instance, and
-// returns why; for an actor that is not staff, payment.ErrForbidden.
+// returns why. It returns payment.ErrForbidden if the actor is not staff.
 func (s *Service) Refuse(ctx context.Context, who Staff, action Action, targetType, target string, why error) error {
 	if err := who.mayLook(); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 // Action names an action of staff.
 type Action string
 
-// The actions. Those that end in view changed nothing.
+// The actions. Actions whose names end in view changed nothing.
 const (
 	Searched          Action = "search.view"
 	ViewedAttempt     Action = "attempt.view"

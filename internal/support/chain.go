@@ -69,9 +69,9 @@ type Hash [sha256.Size]byte
 // String returns the hash in lower-case hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Break is the first entry that does not follow from those before it. Later entries prove nothing.
+// Break is the first entry that does not follow from the entries before it. Later entries prove nothing.
 type Break struct {
-	// Position is where the entry should be; EntryID is that of the one that was found there.
+	// Position is the position of the expected entry; EntryID is the id of the entry found in its place.
 	Position int64
 	EntryID  uuid.UUID
 	Text     string

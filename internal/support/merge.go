@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/parts"
 )
 
-// Order is that of a list that is merged of parts: where an item stands, and which of two places is first.
+// Order is the order of a merged list: At returns the place of an item, Compare compares two places.
 type Order[T any] struct {
 	At      func(T) (time.Time, string)
 	Compare func(a time.Time, aID string, b time.Time, bID string) int
@@ -70,7 +70,7 @@ func (o Order[T]) behind(a, b place) bool {
 	return o.Compare(a.before, a.beforeID, b.before, b.beforeID) > 0
 }
 
-// cursorOf is the place of all parts, and those of the parts that are elsewhere: PLACE.1:PLACE.7: where 7 has not begun.
+// cursorOf encodes the place of all parts and the different places of the parts in apart: PLACE.1:PLACE.7: means that 7 has not begun.
 func cursorOf(all place, apart map[string]place) string {
 	texts := []string{all.cursor()}
 	for _, name := range slices.Sorted(maps.Keys(apart)) {

@@ -13,7 +13,7 @@ import (
 type Page struct {
 	place
 	limit int
-	// apart are the places of those parts of a merged list that are not at the place of the others, by name.
+	// apart are the places, by name, of the parts of a merged list that are not at the common place.
 	apart map[string]place
 }
 
@@ -79,8 +79,8 @@ func (p Page) BeforeID() (id uuid.UUID, limit int, err error) {
 	return id, p.limit, err
 }
 
-// From is where the page begins in a list of another package that is ordered by times and ids, in either direction, and its limit; nil
-// for the beginning of the list. It returns a payment.ValidationError.
+// From returns the limit of the page, and the time and the id behind which it begins in a list that is ordered by both, in either
+// direction. The time is nil at the beginning of the list. It returns a payment.ValidationError for a cursor of another kind.
 func (p Page) From() (at *time.Time, id uuid.UUID, limit int, err error) {
 	if p.begins() && len(p.apart) == 0 {
 		return nil, uuid.Nil, p.limit, nil

@@ -23,7 +23,7 @@ type Options struct {
 	Payments Payments
 	// Flush writes the activity that this process holds in memory; nil for nothing.
 	Flush func(ctx context.Context) error
-	// Endpoints are those of the configuration, by name, with the types of events that each takes; none means all.
+	// Endpoints are the configured endpoints by name, with the event types that each takes; an empty list means all types.
 	Endpoints map[string][]string
 }
 

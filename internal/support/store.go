@@ -72,8 +72,8 @@ type Event struct {
 	Money      *payment.Money
 	ReceivedAt time.Time
 	OccurredAt *time.Time
-	// Kept is true while the bytes are stored. Body may still be nil: in a list, which
-	// leaves out large ones, and where the key to it is missing.
+	// Kept is true while the bytes are stored. Body may still be nil: lists leave out large bodies, and the
+	// encryption key may be missing.
 	Kept        bool
 	ContentType string
 	// Taken is how the event was taken in, as inbound.TakenHeader has it; empty for a delivery that was genuine when it came.
@@ -95,9 +95,9 @@ type OutboxMessage struct {
 type Delivery struct {
 	Endpoint string
 	State    DeliveryState
-	// Tries are those that failed, while it is undelivered.
+	// Tries is the number of failed tries while it is undelivered.
 	Tries int
-	// DeliveredAt is when it was first delivered; nil where it was not.
+	// DeliveredAt is when it was first delivered; nil if it was not.
 	DeliveredAt *time.Time
 	// Gone is set while nothing is sent to the endpoint.
 	Gone bool
@@ -108,13 +108,13 @@ type DeliveryState string
 
 // The states of a delivery.
 const (
-	// DeliveryAhead has the endpoint come to it later, and take it if it is of the endpoint's types.
+	// DeliveryAhead is a delivery that the endpoint has not reached; it is skipped if the endpoint does not take its type.
 	DeliveryAhead DeliveryState = "ahead"
-	// DeliveryWaiting is tried again, or once an earlier one of its subject is delivered.
+	// DeliveryWaiting is tried again, or tried once an earlier delivery of its subject succeeds.
 	DeliveryWaiting DeliveryState = "waiting"
 	// DeliveryDead was tried as often as the schedule permits.
 	DeliveryDead DeliveryState = "dead"
-	// DeliveryOver was delivered, or is none that the endpoint takes.
+	// DeliveryOver was delivered, or the endpoint does not take its type.
 	DeliveryOver DeliveryState = "over"
 )
 

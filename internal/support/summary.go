@@ -47,7 +47,7 @@ var pendingWords = map[fsm.State]string{ //nolint:gochecknoglobals // a table
 	fsm.Requested:        " was started and is being sent to the provider.",
 }
 
-// differs returns the amount of the provider where it is not that of the attempt.
+// differs returns the provider's amount if it differs from the attempt's.
 func (h AttemptHistory) differs() string {
 	a, reported := h.Attempt, h.reported()
 	switch {
@@ -80,8 +80,7 @@ func (h AttemptHistory) held() bool { return h.Attempt.Captured > 0 || h.foreign
 // foreign reports whether money in another currency was captured and not refunded.
 func (h AttemptHistory) foreign() bool { return h.Attempt.ForeignMoney }
 
-// reported returns the open discrepancy of other money than the attempt's; nil if there
-// is none.
+// reported returns the open discrepancy about a different amount or currency; nil without such a discrepancy.
 func (h AttemptHistory) reported() *Discrepancy {
 	for i, d := range h.Discrepancies {
 		other := d.Kind == payment.AmountMismatch || d.Kind == payment.CurrencyMismatch
@@ -92,8 +91,7 @@ func (h AttemptHistory) reported() *Discrepancy {
 	return nil
 }
 
-// secondPayment reports whether the provider reported money under this payment twice, and
-// that is not resolved.
+// secondPayment reports whether an unresolved discrepancy says that the provider reported two payments under this attempt.
 func (h AttemptHistory) secondPayment() bool {
 	return slices.ContainsFunc(h.Discrepancies, func(d Discrepancy) bool { return d.Resolved == nil && d.SecondPayment() })
 }

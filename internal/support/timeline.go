@@ -63,8 +63,7 @@ func (h AttemptHistory) provider() string { return "provider:" + h.Attempt.Accou
 
 func (h AttemptHistory) customer() string { return "customer:" + string(h.Attempt.UserID) }
 
-// Timeline returns the entries of an attempt, oldest first; those of one moment stand
-// in the order of their versions.
+// Timeline returns the entries of an attempt, oldest first. Entries of the same time are in the order of their versions.
 func (h AttemptHistory) Timeline() []Entry {
 	entries := h.moves()
 	for _, n := range h.Activity {

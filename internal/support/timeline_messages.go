@@ -36,7 +36,7 @@ func (d Delivery) Sentence() string {
 	return "It waits to be delivered to the endpoint " + d.Endpoint + "."
 }
 
-// expected returns the deliveries that were made, and those to come that the endpoints of the configuration take.
+// expected returns the past deliveries, and the future deliveries to configured endpoints that take the event's type.
 func (s *Service) expected(n OutboxMessage) []Delivery {
 	return slices.DeleteFunc(slices.Clone(n.Deliveries), func(d Delivery) bool {
 		types, configured := s.endpoints[d.Endpoint]

@@ -163,7 +163,7 @@ func (c *checker) text(s *Schema, value any, field string) {
 	}
 }
 
-// integer takes whole numbers in plain digits: 1999.0 and 1.999e3 are none.
+// integer accepts whole numbers in plain digits only: it refuses 1999.0 and 1.999e3.
 func (c *checker) integer(s *Schema, value any, field string) {
 	number, ok := value.(json.Number)
 	n, err := strconv.ParseInt(number.String(), 10, 64)

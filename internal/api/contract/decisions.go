@@ -23,8 +23,8 @@ type Decision struct {
 	*Schema
 }
 
-// Decisions lists the members that a body has, nested ones after their parents, but for those with the value that
-// decides nothing. The body is a value as strictjson.Parse returns it; members that the schema does not know are left out.
+// Decisions lists the members that a body has, nested ones after their parents. It leaves out members with the value that
+// decides nothing, and members that the schema does not have. The body is a value from strictjson.Parse.
 func (d *Document) Decisions(s *Schema, body any) []Decision { return d.decisions(nil, s, body, "") }
 
 func (d *Document) decisions(found []Decision, s *Schema, value any, field string) []Decision {
@@ -49,7 +49,7 @@ func (d *Document) decisions(found []Decision, s *Schema, value any, field strin
 	return found
 }
 
-// Resolved is the schema that a reference names; the schema itself where it is none.
+// Resolved is the schema that a reference names; a schema without a reference is returned unchanged.
 func (d *Document) Resolved(s *Schema) *Schema {
 	if s.Ref == "" {
 		return s

@@ -203,7 +203,7 @@ func (op *Operation) Has(in, name string) bool {
 	return has
 }
 
-// Parameter is one of the call's parameters; false where it has none of this name.
+// Parameter returns the call's parameter of this name; false if the call has no such parameter.
 func (op *Operation) Parameter(in, name string) (Parameter, bool) {
 	i := slices.IndexFunc(op.Parameters, func(p Parameter) bool { return p.In == in && p.Name == name })
 	if i < 0 {

@@ -34,7 +34,7 @@ type Payments interface {
 // Account configures the webhooks of one account.
 type Account struct {
 	Verifier webhooks.Verifier
-	// PublicURL is the address that the provider has; empty means the one that the request names.
+	// PublicURL is the address that the provider has; empty means the address in the request.
 	PublicURL string
 	// Senders are the addresses that may deliver. The verifier checks each delivery as well.
 	Senders webhooks.Senders
@@ -64,7 +64,7 @@ type Receiver struct {
 	// unsigned limits stored deliveries by account and network; lookups, all unsigned ones by network.
 	unsigned, lookups *throttle.KeyedLimiter
 	lanes             lanes
-	// large admits bodies of more than smallBody, by their bytes, and queue those that wait for that.
+	// large admits bodies larger than smallBody, by their bytes. queue bounds the bodies that wait for large.
 	large, queue *semaphore.Weighted
 }
 
@@ -76,8 +76,8 @@ func New(o Options) *Receiver {
 	}
 }
 
-// A body may take twenty times its bytes when it is parsed, and some providers' signatures are inside the body. So larger bodies wait for
-// each other before they are parsed, whoever sent them, and are refused once too many wait; smaller ones pass.
+// A body may take twenty times its bytes when it is parsed, and some providers' signatures are inside the body. So larger bodies of all
+// senders wait for each other before they are parsed, and are refused once too many wait; smaller bodies pass.
 const (
 	smallBody    = 32 << 10
 	largeBodies  = 512 << 10

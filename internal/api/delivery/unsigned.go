@@ -34,8 +34,8 @@ const (
 	networkLanes  = 32
 )
 
-// takeUnsigned takes in an unsigned delivery of a payment that exists here. One of another is kept in memory for a while
-// and not stored.
+// takeUnsigned takes in an unsigned delivery about a payment that exists here. A delivery about another payment is kept in
+// memory for a while and not stored.
 func (rc *Receiver) takeUnsigned(ctx context.Context, from netip.Addr, list []inbound.Received) ([]fsm.Verdict, error) {
 	network := throttle.Network(from)
 	if rc.lookups.Reserve(network, list[0].At) > 0 || !rc.lanes.enter(network) {

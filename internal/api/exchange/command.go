@@ -19,8 +19,8 @@ func Commands(doc *contract.Document) map[string]string {
 	return commands
 }
 
-// Command is the request as it is recognized when it comes again. The ids are
-// those in the path, decoded and in their canonical form.
+// Command returns the request in the form in which a repeat is recognized. The ids are the ids
+// in the path, decoded and in their canonical form.
 func (x *Exchange) Command(ids ...string) idempotency.Request {
 	r, route := x.context.Request(), x.context.Path()
 	x.Operation, x.Commanded = x.service.Commands[r.Method+" "+route], x.service.Now()
@@ -37,7 +37,7 @@ func (x *Exchange) Command(ids ...string) idempotency.Request {
 	}
 }
 
-// addressed is a route with its ids: however a path was written, it is the same.
+// addressed is a route with its ids; it is the same for all spellings of a path.
 func addressed(route string, ids []string) string {
 	segments := strings.Split(route, "/")
 	for i, s := range segments {

@@ -91,7 +91,7 @@ func recovered(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// realIP uses X-Forwarded-For as far as it comes from trusted proxies: the last address there that is none of them.
+// realIP returns the peer or, if the peer is a trusted proxy, the last address in X-Forwarded-For that is not a trusted proxy's.
 func realIP(trusted []netip.Prefix) echo.IPExtractor {
 	direct := echo.ExtractIPDirect()
 	trusts := func(a netip.Addr) bool {
@@ -117,8 +117,8 @@ func realIP(trusted []netip.Prefix) echo.IPExtractor {
 	}
 }
 
-// forwardedAddress reads an address as proxies write it: alone or with its port, one of version 6 in brackets or without, in
-// whichever zone.
+// forwardedAddress reads an address in the notations of proxies: with or without a port, version 6 with or without brackets, in
+// any zone.
 func forwardedAddress(text string) (netip.Addr, bool) {
 	text = strings.TrimSpace(text)
 	if with, err := netip.ParseAddrPort(text); err == nil {

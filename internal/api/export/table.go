@@ -20,8 +20,8 @@ import (
 // byteOrderMark begins a file that spreadsheets are to read as UTF-8.
 const byteOrderMark = "\ufeff"
 
-// table writes items as CSV for spreadsheets: a column for each member, in the contract's order. Beside an amount in minor units is one
-// in major units, and beside a time one of this machine's zone.
+// table writes items as CSV for spreadsheets: a column for each member, in the contract's order. An amount in minor units also gets a
+// column in major units, and a time gets a column in this machine's time zone.
 type table struct {
 	out     *csv.Writer
 	columns []column
@@ -99,7 +99,7 @@ func inMajor(amount, currency json.RawMessage) string {
 	return text
 }
 
-// inZone is a time as this machine's clock on the wall shows it, in a form that spreadsheets read; empty for none.
+// inZone is a time in this machine's time zone, in a form that spreadsheets read; empty for no time.
 func inZone(value json.RawMessage) string {
 	var at *time.Time
 	if json.Unmarshal(value, &at) != nil || at == nil {
@@ -108,8 +108,8 @@ func inZone(value json.RawMessage) string {
 	return at.Local().Format(time.DateTime)
 }
 
-// cell is a value as a spreadsheet reads it. Nothing in it is a formula, whichever of comma, semicolon and tab the spreadsheet
-// takes for the end of a cell: https://owasp.org/www-community/attacks/CSV_Injection.
+// cell is a value as a spreadsheet reads it. The spreadsheet never finds a formula in it, with a comma, a semicolon or a tab as its
+// delimiter: https://owasp.org/www-community/attacks/CSV_Injection.
 func cell(value json.RawMessage) string {
 	text := string(value)
 	switch {

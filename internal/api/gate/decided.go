@@ -12,10 +12,10 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Decided refuses a body with members that the caller may not set, and a call that is not the caller's to make. It names
+// Decided refuses a body with members that the caller may not set, and a call that the caller may not make. It names
 // all of these members. The contract has the roles: x-decided-by of the call and of each member.
 //
-// A call of the chapter support that is another role's is refused by its use case, which audits the refusal.
+// It does not refuse a support operation: the use case refuses other roles, and audits the refusal.
 func (g *Gate) Decided(c echo.Context, op *contract.Operation, body any) error {
 	actor := exchange.In(c).Actor
 	open := g.may(actor, op.Deciders)

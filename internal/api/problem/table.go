@@ -136,7 +136,7 @@ func roomRows() []row {
 // Error is an error that the HTTP side makes itself.
 type Error struct {
 	Code string
-	// Detail is the code's own where it is empty.
+	// Detail replaces the detail of the code, unless it is empty.
 	Detail string
 	Fields []payment.FieldError
 }

@@ -18,7 +18,7 @@ import (
 const (
 	// MaxDepth is how deep objects and arrays may be nested.
 	MaxDepth = 32
-	// MaxValues is how many values, those within others counted, a text may have: each costs far more memory than its bytes. An order of
+	// MaxValues is how many values, nested ones included, a text may have: each value costs far more memory than its bytes. An order of
 	// 200 lines with all their members has 2,900.
 	MaxValues = 3000
 	// MaxMembers is how many members an object may have.

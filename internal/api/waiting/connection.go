@@ -59,7 +59,7 @@ func (c *connection) await(s slot, above int, until time.Time) (*Status, error) 
 // wake ends await's read.
 func (c *connection) wake() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) }
 
-// begin sends the status, the headers and a body of a length, or the beginning of one of unknown length, -1.
+// begin sends the status, the headers and a body of the given length. Length -1 begins a body of unknown length.
 func (c *connection) begin(status int, length int64, body []byte) error {
 	var text bytes.Buffer
 	c.header.Set("Date", time.Now().UTC().Format(http.TimeFormat)) //nolint:forbidigo // as net/http does

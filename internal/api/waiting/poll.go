@@ -20,13 +20,13 @@ import (
 type Poll struct {
 	Actor authz.Actor
 	ID    payment.AttemptID
-	// Network is the one that the request comes from.
+	// Network is the network of the request's sender.
 	Network string
-	// Tags is If-None-Match, empty for none.
+	// Tags is If-None-Match, empty without the header.
 	Tags string
-	// Wait is for how long the response is held back while the version is one of Tags.
+	// Wait is how long the response is held back while the version is one of Tags.
 	Wait time.Duration
-	// Applied is Preference-Applied, empty for none.
+	// Applied is Preference-Applied, empty without a preference.
 	Applied string
 }
 

@@ -64,7 +64,7 @@ func alike(all []payment.Attempt) (pairs []pair) {
 	return pairs
 }
 
-// Settled reports whether one of the two took nothing that was not given back.
+// Settled reports whether the money of at least one of the two payments was given back.
 func (p pair) Settled() bool { return givenBack(p.First) || givenBack(p.Second) }
 
 func givenBack(a payment.Attempt) bool {

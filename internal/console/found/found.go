@@ -107,7 +107,7 @@ func lineOf(hits []finder.Hit) layout.Line {
 	return ""
 }
 
-// line is that of a hit in the page of its payment or its order; empty for none.
+// line is the line of a hit in the page of its payment or its order; empty without a line.
 func line(h finder.Hit) layout.Line {
 	switch {
 	case h.Type == "refund":

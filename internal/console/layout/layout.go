@@ -37,7 +37,7 @@ type Frame struct {
 	Stale []string
 }
 
-// CellPath is the page of an address, which may have a query, of one cell, and of that cell from then on; of all where it is empty.
+// CellPath is the address of a page that also chooses a cell; an empty cell chooses all cells. The address may have a query.
 func CellPath(address, cell string) templ.SafeURL {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -40,7 +40,7 @@ func readForm(q url.Values) form {
 // Narrowed reports whether anything is filtered.
 func (f form) Narrowed() bool { return f != form{} }
 
-// query is the list's query; it returns a payment.ValidationError with all that is wrong of the first sort.
+// query is the list's query. It returns a payment.ValidationError with all errors of the first kind found.
 func (f form) query(kind listing.Kind, cursor string) (listing.Query, error) {
 	params := map[string]string{
 		"status": f.Status, "stage": f.Stage, "account": f.Account, "user_id": f.User, "currency": f.Currency, "cursor": cursor,

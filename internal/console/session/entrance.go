@@ -66,13 +66,13 @@ type Options struct {
 	// Polled are the addresses that a page requests by script every few seconds. They read the session without keeping it alive: without
 	// a session the response is 401.
 	Polled []string
-	// Cells are the numbers of the cells that a person chooses among; none where there is one. Cell is that of this console's, empty for one of
-	// all.
+	// Cells are the numbers of the cells that a person chooses among; empty with a single cell. Cell is the cell of this console, empty for
+	// all cells.
 	Cells []string
 	Cell  string
 	// Plain sends the cookies over plain HTTP, too, and without the prefix that demands TLS.
 	Plain bool
-	// Idle and Life end a session that is not used, and any; 0 means 30 minutes and
+	// Idle ends a session that is not used; Life ends every session. 0 means 30 minutes and
 	// 10 hours.
 	Idle, Life time.Duration
 	Log        zerolog.Logger

@@ -44,7 +44,8 @@ func (e *Entrance) newSessions() *scs.SessionManager {
 	return s
 }
 
-// CellCookie keeps the cell that a person has chosen to look at; none, or that of no cell, is all of them. It grants nothing.
+// CellCookie keeps the cell that a person has chosen to look at. Without it, or with an unknown cell, all cells are shown.
+// It grants nothing.
 func CellCookie(plain bool) http.Cookie { return cookie("paylatch_cell", plain) }
 
 // cookie has the attributes of all cookies of the console. Browsers accept a cookie of this prefix only over TLS and with Secure, so that

@@ -40,7 +40,7 @@ func (a Amounts) Left() int64 { return max(0, a.Captured-a.back()) }
 type Part struct {
 	Class, Word string
 	Minor       int64
-	// X and Width are its place; both are 0 of one that is only in the list.
+	// X and Width are its place; both are 0 for a part that is only in the list.
 	X, Width int
 }
 

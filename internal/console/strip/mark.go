@@ -11,7 +11,7 @@ type Kind int
 
 // The kinds of marks, by lane.
 const (
-	// Press, Repeat and Refused are of the customer: a press, one that was done before, one that was refused.
+	// Press, Repeat and Refused are the customer's presses: a new one, a repeated one and a refused one.
 	Press Kind = iota
 	Repeat
 	Refused
@@ -22,7 +22,7 @@ const (
 	// Call lasts from At until Until. Unanswered is a call without a usable response.
 	Call
 	Unanswered
-	// Webhook is one of the provider's, Duplicate one that was received before, Dispute an act at the provider.
+	// Webhook is a webhook, Duplicate a webhook that was received before, Dispute an act at the provider.
 	Webhook
 	Duplicate
 	Dispute
@@ -81,8 +81,8 @@ type Course struct {
 // Most is how many marks a strip shows; further ones are counted.
 const Most = 40
 
-// shown returns the marks to draw, oldest first, and the number of those that are only counted. Marks that follow each other and
-// are alike become one, at the place of the first. Of too many, checks, repeats and duplicates are left out first, later ones before earlier ones.
+// shown returns the marks to draw, oldest first, and the number of omitted marks. Equal marks in a row become one, at the place of the
+// first. If there are too many, it omits checks, repeats and duplicates first, later marks before earlier ones.
 func shown(all []Mark) (marks []Mark, left int) {
 	marks = gathered(all)
 	for drop := 2; len(marks) > Most && drop >= 0; drop-- {

@@ -57,7 +57,7 @@ type Placed struct {
 	X, End int
 }
 
-// Tick is a text at the axis. A break is a stretch of time that is not to scale; one that is none has a time at X.
+// Tick is a text at the axis. A break is a stretch of time that is not to scale. Other ticks mark a time at X.
 type Tick struct {
 	Label
 
@@ -108,7 +108,7 @@ func Draw(c Course) Drawing {
 
 const leftmost = left + pad
 
-// points returns the moments of marks, oldest first. A call that is over at once still begins before it ends.
+// points returns the moments of marks, oldest first. The beginning of a call comes before its end, even if both are at the same time.
 func points(marks []Mark) []point {
 	var all []point
 	for i, m := range marks {

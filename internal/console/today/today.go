@@ -96,7 +96,7 @@ func (v view) overall() overview.Approval {
 	return all
 }
 
-// rates are a rate and the one of the week before to draw, which is below 0 for none.
+// rates returns the rate of the day and the rate of the week before; the latter is below 0 if there is none to draw.
 func rates(a overview.Approval) (rate, before float64) {
 	rate, _ = a.Day.Rate()
 	before, ok := a.Before.Rate()

@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// few is a change of a rate, in points of a hundred, that is none.
+// few is the change of a rate, in percentage points, below which it counts as unchanged.
 const few = 0.5
 
 // number is a count with its digits in groups of three.

@@ -120,7 +120,7 @@ func (v visit) show() error {
 	return v.Show(listPage(listView{top, f, v.cards(list), foreign, v.Further(next)}))
 }
 
-// changes responds with the list, or with 204 where it is the one that the page has.
+// changes responds with the list, or with 204 if the page has the present list already.
 func (v visit) changes() error {
 	p, err := v.Page()
 	if err != nil {
