@@ -37,7 +37,7 @@ func (s *Service) Reveal(ctx context.Context, who Staff, id payment.EventID, rea
 	return e, nil
 }
 
-// Replay applies a stored event again, or, with dry, returns what that would do. An
+// Replay applies a stored event again, or, with dry, returns its would-be result. An
 // event that was applied before changes nothing. It returns payment.ErrForbidden,
 // payment.ErrEventNotFound, payment.ErrBusy and a payment.ValidationError without
 // a reason.

@@ -25,7 +25,7 @@ func (e *Entrance) sameOrigin(next http.Handler) http.Handler {
 	return guard.Handler(next)
 }
 
-// refuseTokens refuses a request with a token of the API, whatever its role.
+// refuseTokens refuses a request with a token of the API, of any role.
 func (e *Entrance) refuseTokens(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

@@ -11,7 +11,7 @@ type Kind int
 
 // The kinds of marks, by lane.
 const (
-	// Press, Repeat and Refused are the customer's presses: a new one, a repeated one and a refused one.
+	// Press is a first press by the customer, Repeat a repeated press, Refused a refused press.
 	Press Kind = iota
 	Repeat
 	Refused
