@@ -114,7 +114,7 @@ func (s *stage) replays(ctx context.Context, base, paid int) error {
 		func(t *tally) int { return t.count(http.StatusCreated, reused) })
 }
 
-// reads reads attempts that are pending.
+// reads requests pending attempts.
 func (s *stage) reads(ctx context.Context) error {
 	const many = 10_000
 	theirs, err := s.theirs.takeAttempts(ctx, many)
