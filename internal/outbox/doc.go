@@ -1,5 +1,5 @@
-// Package outbox publishes what has happened to the merchant. Each event is written in the transaction of the change that it is of,
-// and reaches the merchant at least once, always with the same id; versions of one subject come in order.
+// Package outbox publishes events to the merchant. Each event is written in the transaction of its change. It reaches the
+// merchant at least once, always with the same id. The versions of one subject arrive in order.
 //
 //	commit ─► batch ─► position ─┬─► the feed: read on from a cursor, which is a position
 //	                             ├─► endpoints: pushed, signed by Standard Webhooks

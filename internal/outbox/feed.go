@@ -22,7 +22,7 @@ const End Position = -2
 // Event is an event that has a position.
 type Event struct {
 	Position Position
-	// OrderID is empty for what is of no order.
+	// OrderID is empty for an event without an order.
 	OrderID   string
 	ID        uuid.UUID
 	Type      string
@@ -135,7 +135,7 @@ func (f *Feed) begin(ctx context.Context, after Position) (Position, error) {
 	return after, f.kept(ctx, after)
 }
 
-// read reads up to the head that is there when it begins, so that the cursor may pass what is of
+// read reads up to the head at its start, so that the cursor can pass events of
 // other types.
 func (f *Feed) read(ctx context.Context, after Position, types []string, limit int) (Page, error) {
 	head, err := f.store.EventsHead(ctx)

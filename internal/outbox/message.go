@@ -42,11 +42,11 @@ type Message struct {
 	// same id.
 	ID   uuid.UUID
 	Type string
-	// Subject is the id of what has changed. Version counts its changes, some of which
-	// are not published.
+	// Subject is the id of the changed entity. Version counts the changes of the entity;
+	// some changes are not published.
 	Subject string
 	Version int
-	// OrderID is empty for what is of no order. AttemptID is the attempt with the timeline that
+	// OrderID is empty for an event without an order. AttemptID is the attempt with the timeline that
 	// shows this publication; zero where a timeline shows the change itself.
 	OrderID   payment.OrderID
 	AttemptID payment.AttemptID

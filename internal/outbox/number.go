@@ -81,7 +81,7 @@ func (h *Head) move(to Position) {
 type Numberer struct {
 	Store Store
 	Head  *Head
-	// Log is called with what failed; it is tried again.
+	// Log is called with each error. The numberer then tries again.
 	Log func(error)
 
 	once sync.Once

@@ -73,7 +73,7 @@ type failure struct {
 // Attempt publishes those transitions of an attempt that a merchant acts on: it is authorized or
 // final, or money moves after that. A success pays its order. A failure leaves its order cancelled if
 // that was requested: the storage writes this only then. An import publishes nothing. The siblings are the other
-// attempts of the order, whose money counts in the order's amounts.
+// attempts of the order. Their money counts in the order's amounts.
 func Attempt(a *payment.Attempt, siblings []payment.Attempt, transitions []payment.Transition) (events []Message) {
 	beside := amountsOf(siblings...)
 	for _, t := range transitions {
@@ -141,7 +141,7 @@ type order struct {
 	UpdatedAt        time.Time `json:"updated_at"`
 }
 
-// orderOf has of an attempt's order what is published of it: attempts have their order's terms.
+// orderOf returns the published fields of an attempt's order. An attempt has the terms of its order.
 func orderOf(a *payment.Attempt) payment.Order {
 	return payment.Order{ID: a.OrderID, UserID: a.UserID, Money: a.Money}
 }
@@ -218,8 +218,8 @@ type dispute struct {
 	ClosedAt *time.Time `json:"closed_at"`
 }
 
-// Dispute publishes a change of a dispute of an attempt; was is of version 0 for a new one. One whose first report is
-// that it was won or lost is only that. An accepted dispute is lost.
+// Dispute publishes a change of an attempt's dispute. For a new dispute, was has version 0. If the first report is already
+// the end (won or lost), only the end is published. An accepted dispute counts as lost.
 func Dispute(d, was payment.Dispute, of payment.Attempt) Message {
 	kind := DisputeUpdated
 	switch {
@@ -248,7 +248,7 @@ func Dispute(d, was payment.Dispute, of payment.Attempt) Message {
 	return m
 }
 
-// discrepancy is what a person must look at, or has looked at.
+// discrepancy is the payload of a discrepancy, open or resolved.
 type discrepancy struct {
 	DiscrepancyID    string     `json:"discrepancy_id"`
 	Kind             string     `json:"kind"`

@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// keptAtMost is what is kept of a text that came from elsewhere, in bytes.
+// keptAtMost is the longest stored text from an external source, in bytes.
 const keptAtMost = 512
 
-// Printable bounds a text for what is kept and logged, without control characters.
+// Printable shortens a text for storage and logs, and removes control characters.
 func Printable(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

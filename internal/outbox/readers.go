@@ -40,8 +40,8 @@ type Reader struct {
 	Since time.Duration
 }
 
-// Note records a read that began at a time, behind the cursor up to which the reader has acted on events. One that began before
-// another read of the same reader changes nothing: long polls end in any order.
+// Note records a read that began at a time. The reader has acted on the events up to the read's cursor. A read that began
+// before a recorded read of the same reader changes nothing, since long polls end in any order.
 func (r *Readers) Note(subject string, after Position, at time.Time) {
 	name := readerName(subject)
 	r.mu.Lock()

@@ -10,7 +10,7 @@ import (
 )
 
 // Trace begins the span of a delivery of an event to an endpoint or a stream, in the trace of the attempt that the event is
-// about. What is of no attempt, such as an order's cancel, has a trace of its own. Its payload is read only where traces are on.
+// about. An event without an attempt, such as an order's cancel, has its own trace. The payload is read only if traces are on.
 func Trace(ctx context.Context, e Event, name, to string) (context.Context, *tracing.Span) {
 	if !tracing.On(ctx) {
 		return ctx, nil

@@ -11,7 +11,7 @@ import (
 // Message is an event as a broker gets it.
 type Message struct {
 	ID, Type string
-	// OrderID is empty for what is of no order.
+	// OrderID is empty for an event without an order.
 	OrderID, Subject string
 	// Traceparent names the span of the delivery (W3C Trace Context); empty where traces are off.
 	Traceparent string
@@ -21,7 +21,7 @@ type Message struct {
 // headerTraceparent is the name of a message's header.
 const headerTraceparent = "traceparent"
 
-// Key is what a broker keeps the order by: the order's id, or the subject of what is of no order.
+// Key returns the partitioning key: the order's id, or the subject for an event without an order.
 func (m Message) Key() string {
 	if m.OrderID == "" {
 		return m.Subject
@@ -35,7 +35,7 @@ type Broker interface {
 	// returns how many of the first of them are acknowledged, all unless there is an error. Some behind those may be stored,
 	// too. After an error only Close may be called.
 	Publish(ctx context.Context, messages []Message) (acknowledged int, err error)
-	// Close drops what is not acknowledged.
+	// Close drops messages that are not acknowledged.
 	Close()
 }
 
@@ -46,7 +46,7 @@ type Stream struct {
 	Open func(ctx context.Context) (Broker, error)
 }
 
-// Work is what is to be published.
+// Work is the events to publish in one pass.
 type Work struct {
 	// Position is the cursor as it is kept, Until the one behind Events.
 	Position, Until outbox.Position
@@ -55,9 +55,9 @@ type Work struct {
 	Lost int64
 }
 
-// Result is what became of some work.
+// Result is the outcome of one pass.
 type Result struct {
-	// Position is behind what the broker has acknowledged.
+	// Position is the position of the last acknowledged event.
 	Position outbox.Position
 	At       time.Time
 	// Succeeded is set where the broker has acknowledged something, or was connected to anew.

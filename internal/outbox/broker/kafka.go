@@ -26,7 +26,7 @@ type Kafka struct {
 	SASL    SASL
 }
 
-// SASL is how a client proves who it is.
+// SASL holds the client's authentication.
 type SASL struct {
 	// Mechanism is Plain, ScramSHA256 or ScramSHA512; empty without SASL.
 	Mechanism, Username, Password string
@@ -57,8 +57,8 @@ func (k Kafka) options() []kgo.Opt {
 		kgo.SeedBrokers(k.Brokers...), kgo.ClientID("paylatch"), kgo.DefaultProduceTopic(k.Topic),
 		// The client's own retries are dropped by the broker (idempotent, the default, which needs all replicas).
 		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.UnknownTopicRetries(1),
-		// A broker that does not respond must not hold a pass for ever: after an error the connection is closed, and what is
-		// sent over the next one may be stored twice.
+		// A broker that does not respond must not hold a pass for ever. After an error the connection is closed, and
+		// messages that are sent again over the next connection may be stored twice.
 		kgo.AllowIdempotentProduceCancellation(),
 	}
 	if k.TLS {
@@ -93,7 +93,7 @@ func (k Kafka) check(ctx context.Context, client *kgo.Client) error {
 	return nil
 }
 
-// failed wraps an error with what to do about it.
+// failed wraps an error with advice for the operator.
 func (k Kafka) failed(what string, err error) error {
 	if errors.Is(err, kerr.UnknownTopicOrPartition) {
 		return fmt.Errorf("%w: %s: %w", ErrTopic, k.Topic, err)
@@ -108,8 +108,9 @@ type kafkaBroker struct {
 	client *kgo.Client
 }
 
-// Publish implements Broker. The idempotent producer fails what follows of a partition with what the cluster refuses, but not with
-// what the client refuses itself, such as a message that is too large for a batch: so there are rounds here, too.
+// Publish implements Broker. If the cluster refuses a message, the idempotent producer fails the later messages of the
+// partition as well. If the client itself refuses a message, such as one too large for a batch, the producer sends the later
+// messages. So Publish sends in rounds, too.
 func (b *kafkaBroker) Publish(ctx context.Context, messages []Message) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox"
 )
 
-// duplicateWindow is for how long a JetStream stream of ours knows an id: longer than the longest pause and another process's
-// start together.
+// duplicateWindow is the time for which our JetStream stream detects a duplicate id. It is longer than the longest pause plus
+// the start of another process.
 const duplicateWindow = 10 * time.Minute
 
 // ErrSubjects is returned for a JetStream stream that does not take, or does not keep, the events.
@@ -37,7 +37,7 @@ type NATS struct {
 func (n NATS) Open(ctx context.Context) (Broker, error) {
 	options := []nats.Option{
 		nats.Name("paylatch"), nats.Timeout(openTime), nats.MaxReconnects(-1),
-		// What is published while there is no connection fails at once, instead of being sent at some later time.
+		// Without a connection a publish fails at once, instead of being buffered and sent later.
 		nats.ReconnectBufSize(-1),
 	}
 	if n.Credentials != "" {
@@ -126,7 +126,7 @@ type natsBroker struct {
 	js   jetstream.JetStream
 }
 
-// Publish implements Broker. JetStream stores the other messages of a round whatever becomes of one.
+// Publish implements Broker. If one message of a round fails, JetStream still stores the others.
 func (b *natsBroker) Publish(ctx context.Context, messages []Message) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()

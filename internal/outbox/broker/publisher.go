@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// batchSize bounds one pass, and passEvery is the least time from one to the next: what is recorded shares few commits, so
-	// that webhooks are not taken in more slowly.
+	// batchSize bounds one pass. passEvery is the least time between two passes: records share few commits, so that the
+	// intake of webhooks does not slow down.
 	batchSize = 500
 	passEvery = 100 * time.Millisecond
 	// lookEvery is how often a stream is looked at while nothing new is noticed.
 	lookEvery = 2 * time.Second
-	// openTime bounds a connection's begin, publishTime what one pass waits for the broker.
+	// openTime bounds opening a connection. publishTime bounds one pass's wait for the broker.
 	openTime    = 15 * time.Second
 	publishTime = 30 * time.Second
-	// recordTime bounds what is still recorded at a stop.
+	// recordTime bounds the last write at a stop.
 	recordTime = 5 * time.Second
 	// firstPause follows the first failure. They double, and are moved by a half at most: one takes no longer than a minute.
 	firstPause, longestPause, spread = time.Second, 40 * time.Second, 0.5
 )
 
-// Options are what all publishers share. All are required.
+// Options are shared by all publishers. All fields are required.
 type Options struct {
 	Store Store
 	// Head wakes the publishers.
@@ -36,7 +36,7 @@ type Options struct {
 	// Encode renders an event as the feed has it: the same bytes for the same event.
 	Encode func(outbox.Event) []byte
 	Now    func() time.Time
-	// Log is called with what failed, here or at the broker; it is tried again.
+	// Log is called with each failure, here or at the broker. The publisher then tries again.
 	Log func(stream string, err error)
 	// Lost is called with how many events were deleted before they were published.
 	Lost func(stream string, events int64)
@@ -66,8 +66,8 @@ func (p *Publisher) Run(ctx context.Context) {
 	h.Run(ctx)
 }
 
-// publishAll makes passes until ctx ends, and returns what the store fails with, which it may at the end. After a failure of the
-// broker it goes on over a new connection, after a pause.
+// publishAll makes passes until ctx ends. It returns the store's error; there may be one when ctx ends. After a failure of the
+// broker it pauses and continues over a new connection.
 func (p *Publisher) publishAll(ctx context.Context, l lease.Lease) error {
 	c := &connection{open: p.Open}
 	defer func() { c.close() }()
@@ -98,11 +98,11 @@ func (p *Publisher) publishAll(ctx context.Context, l lease.Lease) error {
 type passed struct {
 	// more is set where more may be there to be published at once.
 	more bool
-	// failed is what the broker fails with, or a panic.
+	// failed is the broker's error, or a panic.
 	failed error
 }
 
-// pass publishes once what is new behind the cursor. It returns what the store fails with.
+// pass publishes the new events behind the cursor once. It returns the store's error.
 func (p *Publisher) pass(ctx context.Context, l lease.Lease, c *connection) (passed, error) {
 	w, err := p.o.Store.StreamWork(ctx, l, batchSize)
 	if err != nil {
@@ -118,13 +118,13 @@ func (p *Publisher) pass(ctx context.Context, l lease.Lease, c *connection) (pas
 	if r.Position == w.Position && !r.Succeeded && r.Failure == "" {
 		return done, nil
 	}
-	// What is acknowledged is recorded at a stop, too, or it would be published again.
+	// Acknowledged events are recorded at a stop, too. Otherwise they would be published again.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
 	return done, p.o.Store.RecordPublished(ctx, l, r)
 }
 
-// passOver reports what was deleted before it was published, and moves the cursor behind it.
+// passOver reports events that were deleted before they were published, and moves the cursor behind them.
 func (p *Publisher) passOver(ctx context.Context, l lease.Lease, w Work) (Work, error) {
 	p.o.Lost(p.Name, w.Lost)
 	w.Position, w.Lost = w.Until, 0
@@ -173,7 +173,7 @@ func (p *Publisher) messages(ctx context.Context, events []outbox.Event) (all []
 	return all, spans
 }
 
-// end ends the spans of messages, of which the broker has acknowledged the first.
+// end ends the spans of messages. The broker has acknowledged the first ones, as many as acknowledged.
 func end(spans []*tracing.Span, acknowledged int) {
 	for i, s := range spans {
 		if i < acknowledged {

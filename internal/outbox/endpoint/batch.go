@@ -11,18 +11,18 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox/lease"
 )
 
-// passTime is for how long requests of one pass are begun: what is recorded with them is recorded soon after.
+// passTime is the time within which one pass may begin requests, so that their results are recorded soon.
 const passTime = 10 * time.Second
 
-// lane is what is sent one after the other: new events of one subject, or a retry.
+// lane is a sequence of events that are sent one after the other: the new events of one subject, or a retry.
 type lane struct {
 	events []outbox.Event
 	// tries were made of the retry; 0 for new events.
 	tries int
 }
 
-// lanes sorts work by subject, retries and new events in turn, so that neither has to wait for all of the other. What
-// belongs behind a retry is returned apart.
+// lanes sorts work by subject. Retries and new events take turns, so that neither kind waits for all of the other. New events
+// that must wait for a retry of their subject are returned as behind.
 func lanes(w Work) (all []lane, behind []outbox.Event) {
 	var fresh []lane
 	at := map[string]int{}
@@ -61,8 +61,8 @@ type batch struct {
 	broke  error
 }
 
-// deliver sends the work. What is not sent, because ctx or the pass ends or the endpoint is gone, is left for later. It returns an
-// error, and no result, for a panic that was not that of a request.
+// deliver sends the work. If ctx or the pass ends or the endpoint is gone, unsent events are left for later. It returns an
+// error and no result after a panic outside a request.
 func (s *Sender) deliver(ctx context.Context, w Work) (Result, error) {
 	b := &batch{sender: s, until: s.o.Now().Add(passTime), old: map[outbox.Position]bool{}, result: Result{Position: w.Until}}
 	for _, r := range w.Due {
@@ -109,7 +109,7 @@ func (b *batch) send(ctx context.Context, l lane) {
 		}
 		a, later := b.try(ctx, e)
 		if a.Error != "" && ctx.Err() != nil {
-			b.putOff(l.events[i:]) // it was cut off here, and says nothing about the receiver
+			b.putOff(l.events[i:]) // paylatch itself cut the request off: this is no failure of the receiver
 			return
 		}
 		if !b.record(e, l.tries+1, a, later) {
@@ -149,7 +149,7 @@ func (b *batch) putOff(events []outbox.Event) {
 	}
 }
 
-// record keeps what became of a request, and reports whether the event was delivered.
+// record keeps the outcome of a request, and reports whether the event was delivered.
 func (b *batch) record(e outbox.Event, tries int, a Attempt, later time.Duration) (delivered bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -24,7 +24,7 @@ const (
 	requestTime = 15 * time.Second
 	// atOnce bounds the requests, and so the connections, to one endpoint.
 	atOnce = 8
-	// readAtMost is what is read of a response.
+	// readAtMost bounds the bytes read from a response.
 	readAtMost = 4 << 10
 )
 
@@ -67,7 +67,7 @@ func NewClient(e Endpoint, o Options) (*Client, error) {
 // Close ends idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Send makes one request. The attempt has an error unless the response was a 2xx; later is what its Retry-After says.
+// Send makes one request. The attempt has an error unless the response was a 2xx. later is the response's Retry-After.
 func (c *Client) Send(ctx context.Context, e outbox.Event) (a Attempt, later time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -97,7 +97,7 @@ func (c *Client) request(ctx context.Context, e outbox.Event, now time.Time) (st
 	if err != nil {
 		return 0, 0, outbox.Printable(reason(err))
 	}
-	body, _ := io.ReadAll(io.LimitReader(response.Body, readAtMost)) // the status counts, whatever comes behind it
+	body, _ := io.ReadAll(io.LimitReader(response.Body, readAtMost)) // an error in the body is ignored: only the status counts
 	_ = response.Body.Close()
 	if response.StatusCode/100 == 2 {
 		return response.StatusCode, 0, ""

@@ -83,16 +83,16 @@ type Attempt struct {
 	Error string
 }
 
-// Wanted is what a sender may read at once.
+// Wanted bounds and filters one read of a sender.
 type Wanted struct {
-	// From replaces an older cursor: what is before it is of other types.
+	// From replaces an older cursor: the events before From are of other types.
 	From outbox.Position
 	// Types are those of the endpoint.
 	Types           []string
 	Events, Retries int
 }
 
-// Work is what is to be sent.
+// Work is the events to send in one pass.
 type Work struct {
 	State State
 	// Position is the cursor as it is kept, Until the one behind Events.
@@ -108,7 +108,7 @@ type Work struct {
 	NextDue *time.Duration
 }
 
-// Result is what became of some work.
+// Result is the outcome of one pass.
 type Result struct {
 	Position outbox.Position
 	// Delivered are events, those of retries included.
@@ -147,7 +147,7 @@ type Store interface {
 	TakeEndpoint(ctx context.Context, name string, life time.Duration) (lease.Lease, error)
 	// RenewEndpoint renews a lease, or with 0 gives it back. It returns lease.ErrLost.
 	RenewEndpoint(ctx context.Context, l lease.Lease, life time.Duration) error
-	// EndpointWork reads what is to be sent. It returns lease.ErrLost.
+	// EndpointWork reads the events to send. It returns lease.ErrLost if the lease has ended.
 	EndpointWork(ctx context.Context, l lease.Lease, w Wanted) (Work, error)
 	// RecordDeliveries records a result. It returns lease.ErrLost, and has recorded nothing then.
 	RecordDeliveries(ctx context.Context, l lease.Lease, r Result) error
@@ -158,8 +158,8 @@ type Store interface {
 	SetEndpointBack(ctx context.Context, name string, to outbox.Position) error
 	// RetryEvents has events sent again from now on, and makes the endpoint Active. It returns an *UnknownError.
 	RetryEvents(ctx context.Context, name string, ids []uuid.UUID) error
-	// PurgeDeliveries deletes at most limit attempts of before a time, and as many retries of events that are not
-	// kept any more, and returns how many there were of that of which there were more, and how many undelivered events
-	// each endpoint so lost.
+	// PurgeDeliveries deletes at most limit attempts from before a time, and at most limit retries of events that are
+	// deleted already. It returns the larger of the two counts, and for each endpoint the number of undelivered events
+	// that it lost.
 	PurgeDeliveries(ctx context.Context, before time.Time, limit int) (purged int, lost map[string]int64, err error)
 }

@@ -14,11 +14,11 @@ func DefaultSchedule() []time.Duration {
 	}
 }
 
-// longestRetryAfter bounds what a receiver's Retry-After may add to the schedule.
+// longestRetryAfter bounds the delay that a receiver's Retry-After may add to the schedule.
 const longestRetryAfter = time.Hour
 
 // wait returns how long to wait after the try of a number, the first being 1, and whether there is another. jitter is from
-// 0 to 1 and moves it by a tenth at most; it never comes before what the receiver's Retry-After says.
+// 0 to 1 and changes the wait by a tenth at most. The wait is never shorter than the receiver's Retry-After.
 func wait(schedule []time.Duration, tries int, retryAfter time.Duration, jitter float64) (time.Duration, bool) {
 	if tries > len(schedule) {
 		return 0, false

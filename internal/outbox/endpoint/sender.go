@@ -13,22 +13,22 @@ import (
 const (
 	// lookEvery is how long a redelivery waits that another process was requested to make.
 	lookEvery = 2 * time.Second
-	// batchSize and retriesAtOnce bound one pass, and passEvery is the least time from one to the next: a receiver gets no more
-	// than 1,000 new events a second, and what is recorded shares few commits, so that webhooks are not taken in more slowly.
+	// batchSize and retriesAtOnce bound one pass. passEvery is the least time between two passes: a receiver gets no more
+	// than 1,000 new events a second, and records share few commits, so that the intake of webhooks does not slow down.
 	batchSize     = 100
 	retriesAtOnce = 50
 	passEvery     = 100 * time.Millisecond
 	// passedOver is how far the cursor runs ahead of the kept one over events of other types.
 	passedOver = 1000
-	// keepEvery is how often the kept cursor follows over fewer events of other types: what is behind it counts as undelivered.
+	// keepEvery is how often the kept cursor follows over fewer events of other types. Events behind it count as undelivered.
 	keepEvery = 10 * time.Second
-	// recordTime bounds what is still recorded at a stop.
+	// recordTime bounds the last write at a stop.
 	recordTime = 5 * time.Second
 
 	statusGone = http.StatusGone
 )
 
-// Options are what all senders share. Store, Feed, Head, Encode, Now, Log and Lost are required.
+// Options are shared by all senders. Store, Feed, Head, Encode, Now, Log and Lost are required.
 type Options struct {
 	Store Store
 	// Feed is where a redelivery begins.
@@ -38,7 +38,7 @@ type Options struct {
 	// Encode renders an event as the feed has it: the same bytes for the same event.
 	Encode func(outbox.Event) []byte
 	Now    func() time.Time
-	// Log is called with what failed here, not at a receiver; it is tried again.
+	// Log is called with each failure here, but not with a receiver's. The sender then tries again.
 	Log func(endpoint string, err error)
 	// Lost is called with how many events, of any type, were deleted before they were delivered.
 	Lost func(endpoint string, events int64)
@@ -75,7 +75,7 @@ func NewSender(e Endpoint, o Options) (*Sender, error) {
 	return s, nil
 }
 
-// Run delivers until ctx ends. What is under way then is cut off, and sent again by the next that has the lease.
+// Run delivers until ctx ends. Requests under way are then cut off. The next holder of the lease sends them again.
 func (s *Sender) Run(ctx context.Context) {
 	defer s.client.Close()
 	h := lease.Holder{
@@ -85,7 +85,7 @@ func (s *Sender) Run(ctx context.Context) {
 	h.Run(ctx)
 }
 
-// deliverAll makes passes until ctx ends, and returns what the store fails with, which it may at the end.
+// deliverAll makes passes until ctx ends. It returns the store's error; there may be one when ctx ends.
 func (s *Sender) deliverAll(ctx context.Context, l lease.Lease) error {
 	var read outbox.Position
 	kept := time.Now() //nolint:forbidigo // measures, with the monotonic clock
@@ -118,8 +118,8 @@ type passed struct {
 	next *time.Duration
 }
 
-// pass sends once what is new behind a position, or the kept cursor, and what is due. With keep the kept cursor follows also where
-// nothing was sent.
+// pass sends the new events behind a position, or behind the kept cursor, and the due retries, once each. With keep the kept
+// cursor follows even if nothing was sent.
 func (s *Sender) pass(ctx context.Context, l lease.Lease, from outbox.Position, keep bool) (passed, error) {
 	w, err := s.o.Store.EndpointWork(ctx, l, Wanted{From: from, Types: s.Types, Events: batchSize, Retries: retriesAtOnce})
 	if err != nil || w.State == Gone {
@@ -139,7 +139,7 @@ func (s *Sender) pass(ctx context.Context, l lease.Lease, from outbox.Position, 
 		return done, err
 	}
 	done.more = done.more || len(r.Retries) > 0
-	// What was sent is recorded at a stop, too, or it would be sent again.
+	// Sent events are recorded at a stop, too. Otherwise they would be sent again.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
 	return done, s.o.Store.RecordDeliveries(ctx, l, r)

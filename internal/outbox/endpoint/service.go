@@ -86,8 +86,8 @@ func (v *Service) Attempts(ctx context.Context, name string, before int64, faile
 	return v.o.Store.EndpointAttempts(ctx, name, before, failed, limit)
 }
 
-// Test sends an event of TestType at once, whatever the endpoint's state and types. It is in no feed, and not sent again. It
-// returns ErrNotFound; that the receiver fails is in the attempt.
+// Test sends an event of TestType at once, regardless of the endpoint's state and types. The event is in no feed and is not
+// sent again. Test returns ErrNotFound for an unknown endpoint. A failure of the receiver is in the attempt, not an error.
 func (v *Service) Test(ctx context.Context, name string) (Attempt, error) {
 	s, err := v.sender(name)
 	if err != nil {
@@ -103,7 +103,7 @@ func (v *Service) Test(ctx context.Context, name string) (Attempt, error) {
 	return a, nil
 }
 
-// RedeliverAfter sends again all events behind a cursor of the feed. It returns ErrNotFound, ErrAhead, and what the feed returns
+// RedeliverAfter sends again all events behind a cursor of the feed. It returns ErrNotFound, ErrAhead, or the feed's error
 // for a cursor.
 func (v *Service) RedeliverAfter(ctx context.Context, name string, cursor outbox.Position) error {
 	if _, err := v.sender(name); err != nil {

@@ -3,9 +3,9 @@
 //	take ─► work, and renew meanwhile ─► give back
 //	          └─ lost: another process works from now on, and no write of this one counts
 //
-// Each lease has a fence, which rises from lease to lease: what is written with an older one must touch no row. So a process
-// that was asleep for longer than its lease does no harm. It is not promised that no two processes work at once, only that
-// what one of them records after the other began does not count.
+// Each lease has a fence, which rises from lease to lease. A write with an older fence must touch no row. So a process
+// that was asleep for longer than its lease does no harm. Two processes may work at once, but a write of the first process
+// has no effect after the second has begun.
 package lease
 
 import (
@@ -21,7 +21,7 @@ const (
 	renewEvery = 10 * time.Second
 	// askEvery is how often the other processes try for the lease, and the pause after a failure.
 	askEvery = 5 * time.Second
-	// returnTime bounds what gives the lease back at a stop.
+	// returnTime bounds the call that gives the lease back at a stop.
 	returnTime = 5 * time.Second
 )
 
@@ -32,7 +32,7 @@ var (
 	ErrLost = errors.New("the lease has ended")
 )
 
-// Lease is the right to work on what has this name.
+// Lease is the right to work on the resource with this name.
 type Lease struct {
 	Name  string
 	Fence int64
@@ -53,10 +53,10 @@ type Holder struct {
 	Take func(ctx context.Context, name string, life time.Duration) (Lease, error)
 	// Renew renews a lease, or with 0 gives it back. It returns ErrLost.
 	Renew func(ctx context.Context, l Lease, life time.Duration) error
-	// Work works until ctx ends, which it does with the lease, and returns what it fails with. It is called again after a
-	// pause, after a panic as well.
+	// Work works until ctx ends, and returns its error. ctx ends with the lease. Work is called again after a pause, also
+	// after a panic.
 	Work func(ctx context.Context, l Lease) error
-	// Log is called with what failed, a *PanicError included; it is tried again.
+	// Log is called with each error, including a *PanicError. The holder then tries again.
 	Log func(error)
 }
 
