@@ -5,8 +5,8 @@ type About struct {
 	// Kind is the kind's name in the configuration; Name, the provider's. A provider's package leaves Kind empty, as it
 	// may serve several.
 	Kind, Name string
-	// Header names what proves a delivery: a header, or a field of the body where it is written so, or nothing; in
-	// brackets, what it is made of.
+	// Header names the proof of a delivery: a header, or a field of the body if the text mentions the body. It may be
+	// empty. The proof's inputs are in brackets.
 	Header string
 	// EventID is where an event's id comes from.
 	EventID string

@@ -19,7 +19,7 @@ const (
 )
 
 // Answerer is a verifier of a provider that needs a decision before it takes money. The events of such a delivery are
-// one [KindQuestion], with what the customer is about to pay in References and Money. Nothing has happened yet, and the
+// one [KindQuestion]. Its References and Money describe the intended payment. Nothing has happened yet, and the
 // same question may come again. The [Verifier]'s Ack of a question refuses, because it has not seen the order.
 type Answerer interface {
 	Verifier

@@ -21,7 +21,7 @@ const (
 	DisputeAccepted DisputeStatus = "accepted"
 )
 
-// Closed reports whether the dispute is over, as far as is known.
+// Closed reports whether the dispute is over, by this status.
 func (s DisputeStatus) Closed() bool {
 	return s == DisputeWon || s == DisputeLost || s == DisputeAccepted
 }
@@ -41,8 +41,8 @@ type Dispute struct {
 	Money *Money `json:"money,omitzero"`
 	// DueBy is until when the merchant may answer; zero if that is not stated.
 	DueBy time.Time `json:"due_by,omitzero"`
-	// Returns is set where the provider reports no movement with the end of the dispute, and whatever the dispute had
-	// taken is back by then.
+	// Returns is set where the provider reports no movement with the end of the dispute, and all money that the dispute
+	// had taken is back by then.
 	Returns bool `json:"returns,omitzero"`
 	// Entries are all that the dispute took and returned until then, where the provider lists it in the event.
 	Entries []DisputeEntry `json:"entries,omitempty"`

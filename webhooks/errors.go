@@ -22,7 +22,7 @@ var (
 	// of [Config.AllowedIPs] or, where those are not given, of the documented ones.
 	ErrSender = errors.New("sender's address not allowed")
 	// ErrPayload is returned when a delivery of a scheme without any proof can't be read, and by the helpers for amounts.
-	// What is genuine and can't be read is an event of [KindUnreadable].
+	// A genuine delivery that can't be read is an event of [KindUnreadable].
 	ErrPayload = errors.New("payload not understood")
 	// ErrUnavailable is returned when the signature can't be checked now (a certificate that can't be fetched). The
 	// provider should send it again; nothing was learnt about the sender.

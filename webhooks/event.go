@@ -37,8 +37,8 @@ const (
 	KindNotice Kind = "notice"
 	// KindQuestion is about a payment that waits for the merchant's decision; nothing has happened yet. See [Answerer].
 	KindQuestion Kind = "question"
-	// KindUnreadable is genuine and of a form that this version can't read; [Event.Unreadable] has the reason. What it
-	// means is open: it names no payment and has no amount.
+	// KindUnreadable is a genuine event in a form that this version can't read; [Event.Unreadable] has the reason. Its
+	// meaning is open: it names no payment and has no amount.
 	KindUnreadable Kind = "unreadable"
 
 	// KindProcessing means that the provider has the payment and has not decided.
@@ -148,14 +148,14 @@ type Event struct {
 	// RefundReference is the merchant's own id of that refund, if it is carried.
 	RefundReference string `json:"refund_reference,omitzero"`
 
-	// Refuses is the command that the provider had accepted and does not carry out; empty in all other events. Of a
-	// capture, Kind is what the refusal means where no capture was requested here. Of a cancellation, Kind is
-	// [KindProcessing]: the event leaves open how the payment stands.
+	// Refuses is the command that the provider had accepted and does not carry out; empty in all other events. For a
+	// capture, Kind is the meaning of the refusal where no capture was requested here. For a cancellation, Kind is
+	// [KindProcessing]: the event leaves the payment's status open.
 	Refuses Command `json:"refuses,omitzero"`
-	// PageOpen is set on a declined try (KindSoftFailed, or KindFailed where each try is a payment of its own) of a
-	// provider on whose page, or in whose script, the customer may try again: if the payment is on such a page, that is
-	// still open, and nothing need be done. A try that was made without a page (by a stored card) has none. Each kind's
-	// documentation has the source.
+	// PageOpen is set on a declined try (KindSoftFailed, or KindFailed where each try is a payment of its own) if the
+	// provider's page or script lets the customer try again. If the payment is on such a page, the page is still open,
+	// and nothing need be done. A try without a page (by a stored card) has no open page. Each kind's documentation has
+	// the source.
 	PageOpen bool `json:"page_open,omitzero"`
 	// Listed is set on an event that was read from the provider's own list, and not delivered: all that it contains is
 	// the provider's.

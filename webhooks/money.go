@@ -11,9 +11,9 @@ import (
 
 //go:generate go run ./internal/gencurrency -o currency_gen.go
 
-// Money is an amount in the minor units of ISO 4217 (1999 EUR = 19.99 €, whatever exponent the provider itself uses for
-// the currency). It is never negative. Currency is upper-case; where it is not one of ISO 4217, which no order has,
-// Minor is the provider's own number.
+// Money is an amount in the minor units of ISO 4217 (1999 EUR = 19.99 €), even if the provider uses another exponent for
+// the currency. It is never negative. Currency is upper-case. If ISO 4217 does not list the currency, Minor is the
+// provider's own number. No order has such a currency.
 type Money struct {
 	Minor    int64  `json:"minor"`
 	Currency string `json:"currency"`

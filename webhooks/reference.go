@@ -6,15 +6,15 @@ type ReferenceForm struct {
 	// Field is the provider's name of the field that takes the id as it is. It is empty where there is no such field, or
 	// not every webhook of a payment carries it.
 	Field string
-	// MetadataKey is the key that takes the id among what the provider keeps beside a payment: metadata, custom data,
-	// notes, parameters. It is empty where there are none, or webhooks don't carry them.
+	// MetadataKey is the key for the id in the data that the provider keeps beside a payment: metadata, custom data,
+	// notes, parameters. It is empty if the provider keeps no such data, or if webhooks don't carry the data.
 	MetadataKey string
-	// Doc says, in sentences, where the provider takes the two, with its page.
+	// Doc describes, in sentences, where the provider takes the two, with its page.
 	Doc string
 }
 
-// For returns what the provider must be given for an attempt: the text of Field, empty if there is no such field, and the
-// metadata, nil if there is no MetadataKey. Metadata of the shop's own may stand beside.
+// For returns the values to send to the provider for an attempt: the text of Field, empty if there is no such field, and the
+// metadata, nil if there is no MetadataKey. The shop may add its own metadata.
 func (f ReferenceForm) For(attempt string) (text string, metadata map[string]string) {
 	if f.Field != "" {
 		text = attempt

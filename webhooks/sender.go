@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Senders are the networks from which an account's deliveries are taken; none at all means any. A receiver can check
-// the sender of each kind, before anything else is done with what was sent.
+// Senders are the networks from which an account's deliveries are taken. An empty list allows any network. A receiver can
+// check the sender for each kind, before any other work on the delivery.
 type Senders []netip.Prefix
 
 // Check returns an error that wraps ErrSender when addr, the real peer and not a proxy of the receiver's, is in none of

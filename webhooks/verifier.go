@@ -12,27 +12,27 @@ import (
 type Verifier interface {
 	// Verify returns the events of a genuine delivery, in the order of the body: at least one, or an error of this
 	// package. It compares in constant time and reads nothing of the body before the signature holds, unless the scheme
-	// puts the signature there. What is genuine and can't be read is an event of [KindUnreadable], and no error; in a
-	// batch the other events are as they would be without it.
+	// puts the signature there. A genuine event that can't be read is an event of [KindUnreadable], and no error. It
+	// does not change the other events of a batch.
 	Verify(ctx context.Context, d Delivery) ([]Event, error)
 	// Ack is the response that this provider takes for "received".
 	Ack(d Delivery, events []Event) Ack
 }
 
-// Reader is the second step of a [Verifier]: the meaning of a delivery whose proof is not checked. It is for the stored
-// bytes of a delivery that was verified before, by an earlier version that could not read it.
+// Reader is the second step of a [Verifier]: it reads a delivery and does not check the proof. It is for the stored
+// bytes of a delivery that an earlier version verified but could not read.
 type Reader interface {
-	// Read returns the events of a delivery as Verify does, at least one, but for what only the proof provides: the
-	// mode that is part of it, the index of the secret and the id of the delivery. Of d, the body, the topic, the
-	// headers and the time of arrival count; a query that was stored is given as the body.
+	// Read returns the events of a delivery as Verify does, at least one. Only the values from the proof are missing:
+	// the proof's mode, the index of the secret and the id of the delivery. Read uses the body, the topic, the headers
+	// and the time of arrival of d. A stored query is passed as the body.
 	Read(d Delivery) []Event
 }
 
 // Signer makes genuine deliveries where the scheme is symmetric (or the private key is configured), for tests and for
 // programs that send webhooks.
 type Signer interface {
-	// Sign adds to d what the provider would: headers or fields, with the first configured secret and d.ReceivedAt as
-	// the time of signing. It is an error where d or the configuration lacks something for that.
+	// Sign adds the provider's signature headers or fields to d, made with the first configured secret and with
+	// d.ReceivedAt as the time of signing. It returns an error if d or the configuration lacks a value for that.
 	Sign(d *Delivery) error
 }
 
@@ -46,8 +46,8 @@ type Challenger interface {
 
 // Redactor is implemented by schemes with deliveries that carry the account's secret itself, and not a proof of it.
 type Redactor interface {
-	// Redacted returns the body of a genuine delivery with the secret's value left out and every other byte as it came:
-	// what may be stored, and shown.
+	// Redacted returns the body of a genuine delivery without the secret's value and with every other byte unchanged.
+	// The result may be stored and shown.
 	Redacted(d Delivery) []byte
 }
 
@@ -75,12 +75,12 @@ type Config struct {
 	// AllowedIPs are the senders that YooKassa's verifier takes, in place of the documented ones. A receiver checks
 	// those of other kinds by [Senders].
 	AllowedIPs []netip.Prefix
-	// Params holds what only one kind needs (webhook_id, public_key, hash, …), by the name of the account's field in
+	// Params holds the settings of single kinds (webhook_id, public_key, hash, …), by the name of the account's field in
 	// paylatch's configuration.
 	Params map[string]string
 	// Certificate fetches the PEM chain at a URL that the scheme has already found to be the provider's. It must not
-	// follow redirects to other hosts, should limit what it reads and, since any sender may name addresses, how often
-	// it fetches, and must return an error that wraps ErrUnavailable when the network is to blame, or the limit. Any
+	// follow redirects to other hosts. It should limit the bytes it reads and, since any sender may name addresses, its
+	// rate of fetches. It must return an error that wraps ErrUnavailable if the network or the limit is the cause. Any
 	// other error means that there is no certificate.
 	Certificate func(ctx context.Context, url string) ([]byte, error)
 	// Roots are the trusted roots of such certificates; nil means the system's.

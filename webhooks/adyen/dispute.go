@@ -10,12 +10,12 @@ import (
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
-// disputeCodes lists what an event code means for a dispute, and which statuses disputeStatus may put in its place
+// disputeCodes lists the meaning of each event code for a dispute, and the statuses that disputeStatus may put in its place
 // (https://docs.adyen.com/risk-management/disputes-api/dispute-notifications). Only the code is signed: the
 // additional data may contain how far a dispute has come, or that it was not defended, and never that it is won.
 //
-// A reversal is not final, a second chargeback may follow. That a defense period ended is an end only of what was not
-// defended, and has no meaning of its own. What disputeStatus is beside each code is partly from memory.
+// A reversal is not final: a second chargeback may follow. The end of a defense period ends only a dispute that was not
+// defended, and has no meaning of its own. The disputeStatus values beside each code are partly from memory.
 var disputeCodes = map[string]struct {
 	means webhooks.DisputeStatus
 	may   []webhooks.DisputeStatus
@@ -60,7 +60,7 @@ func (i item) disputeStatus(told string) webhooks.DisputeStatus {
 	return code.means
 }
 
-// withDispute adds the dispute, of which all events have one pspReference.
+// withDispute adds the dispute. All events of a dispute have the same pspReference.
 func (i item) withDispute(e webhooks.Event) webhooks.Event {
 	if !e.Kind.IsMovement() && e.Kind != webhooks.KindDisputed {
 		return e

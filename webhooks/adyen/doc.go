@@ -4,8 +4,8 @@
 // platforms), where the header hmacSignature signs the whole body.
 //
 // A signature of an item covers eight fields: pspReference, originalReference, merchantAccountCode, merchantReference,
-// the amount's value and currency, eventCode and success. Nothing else may decide what happens to money; the time, the
-// reason and whether it is a test are read all the same, since they don't.
+// the amount's value and currency, eventCode and success. No other field may decide about money. The time, the reason and
+// the test flag are read although they are not signed, since they don't decide about money.
 package adyen
 
 import "github.com/paylatch/paylatch/webhooks"

@@ -51,9 +51,9 @@ func New(c webhooks.Config) (*Verifier, error) {
 }
 
 // Verify implements [webhooks.Verifier]. Every item must be signed by one of the keys; with a single one that is not,
-// nothing of the body counts. Fields are signed as they are, without escapes: that ":" and "\" had to be escaped was a
-// rule of the old hosted pages. So that what was signed can be split in one way only, a ":" is refused everywhere but
-// in merchantReference.
+// nothing of the body counts. Fields are signed as they are, without escapes: the rule to escape ":" and "\" belonged to
+// the old hosted pages. A ":" is refused everywhere but in merchantReference, so that the signed text can be split in one
+// way only.
 //
 // No signature, or no item, is ErrSignatureMissing, as is a missing password; a body that is not JSON in UTF-8, or an
 // item of another form, ErrSignatureMalformed.
@@ -138,8 +138,8 @@ func (a *Verifier) Sign(d *webhooks.Delivery) error {
 	return nil
 }
 
-// Ack implements [webhooks.Verifier]: any 2xx within 10 seconds; "[accepted]" is what older integrations had to answer,
-// and still may.
+// Ack implements [webhooks.Verifier]: any 2xx within 10 seconds. Older integrations had to answer "[accepted]", which is
+// still allowed.
 func (a *Verifier) Ack(webhooks.Delivery, []webhooks.Event) webhooks.Ack {
 	return webhooks.Ack{Status: http.StatusOK, ContentType: "text/plain", Body: []byte("[accepted]")}
 }

@@ -15,10 +15,10 @@ import (
 // (https://docs.adyen.com/development-resources/currency-codes).
 var exponents = map[string]int{"CLP": 2, "CVE": 0, "IDR": 0, "ISK": 2}
 
-// outcome is what an event code means with success "true" and "false".
+// outcome is the meaning of an event code with success "true" and "false".
 type outcome struct{ yes, no webhooks.Kind }
 
-// open is what it means with any other success, or none: nothing that ends anything.
+// open returns the meaning with any other success or without it. This meaning ends nothing.
 func (o outcome) open() webhooks.Kind {
 	switch {
 	case o.yes.IsRefund(), o.no.IsRefund():
@@ -31,7 +31,7 @@ func (o outcome) open() webhooks.Kind {
 }
 
 // outcomes lists the event codes that are about a payment; any other is KindIgnored
-// (https://docs.adyen.com/development-resources/webhooks/webhook-types). What the pairs of capture and refund mean is
+// (https://docs.adyen.com/development-resources/webhooks/webhook-types). The meaning of the pairs of capture and refund is
 // partly from memory.
 //
 // A capture that was not accepted means that the money is still held, which is all that is true of the payment: it has
@@ -42,7 +42,7 @@ func (o outcome) open() webhooks.Kind {
 // A chargeback takes the money when it is reported; a defence that is accepted, at once or in pre-arbitration, returns
 // it, and a second chargeback takes it again
 // (https://docs.adyen.com/risk-management/understanding-disputes/dispute-process-and-flow). How a pre-arbitration or
-// an arbitration ends says where the money is from then on: it moves only where it was not there before.
+// an arbitration ends decides the place of the money: the money moves only if it was not there before.
 //
 // CANCEL_OR_REFUND is of a modification that is never made here. Whether it released the money or paid it back stands
 // in modification.action alone, which is not signed: the money is gone one way or the other, and a person must look
@@ -119,7 +119,7 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 		e.FailureCode, e.ProviderCode = i.failure()
 	}
 	if e.Refuses = i.refuses(e.Kind); e.Refuses != "" {
-		return e, nil // the amount is of the command, not of what is held
+		return e, nil // the amount is the command's, not the held amount
 	}
 	e, err := read.WithUnitsText(e, string(i.Amount.Value), string(i.Amount.Currency), exponents)
 	return i.withDispute(e), err
@@ -128,8 +128,8 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 // payment returns the payment: each AUTHORISATION is one of its own, also of those that a customer tries on one page or
 // under one reference, and is named by its pspReference in it and by its originalReference in all that follows. A
 // modification that has none names no payment: its pspReference is its own. An EXPIRE has the payment's
-// (https://docs.adyen.com/api-explorer/Webhooks/1/post/EXPIRE); that of an OFFER_CLOSED is of what was offered to the
-// customer, and not paid. The payment session and link are not signed, and not read.
+// (https://docs.adyen.com/api-explorer/Webhooks/1/post/EXPIRE). The reference of an OFFER_CLOSED names an offer that the
+// customer did not pay. The payment session and link are not signed, and not read.
 func (i item) payment() string {
 	switch i.EventCode {
 	case "AUTHORISATION", "PENDING", "EXPIRE":

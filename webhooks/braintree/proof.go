@@ -54,8 +54,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 // official libraries do. A missing bt_signature is ErrSignatureMissing; a body that is not a form, and a payload with
 // other characters than base64 and line feeds, or of a challenge's form, ErrSignatureMalformed.
 //
-// There is no event id: it is derived from the kind, the timestamp and the ids of what the notification speaks of.
-// There is no age limit either; the timestamp is inside what is signed.
+// Braintree sends no event id. The id is derived from the kind, the timestamp and the ids of the notification's subject.
+// There is no age limit either; the timestamp is inside the signed payload.
 func (b *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	payload, sums, err := readForm(d.Body)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	return read.One([]byte(payload), event, err)
 }
 
-// payloadForm is what a payload may be made of.
+// payloadForm matches the characters that a payload may contain.
 var payloadForm = regexp.MustCompile(`^[A-Za-z0-9+/=\n]+$`)
 
 // readForm returns the payload and the signatures by public key.
@@ -118,7 +118,7 @@ func (k keyPair) made(sums [][]byte, payload string) bool {
 		proof.Match(sha1.New, keys, sums, []byte(payload), []byte("\n")) == 0
 }
 
-// sign returns what stands beside the public key's name.
+// sign returns the public key's name, "|" and the signature.
 func (k keyPair) sign(text string) string {
 	return k.public + "|" + hex.EncodeToString(proof.MAC(sha1.New, k.key, []byte(text)))
 }

@@ -21,7 +21,7 @@ type notification struct {
 	Subject   subject  `xml:"subject"`
 }
 
-// subject holds what a notification can speak of; it has one of them.
+// subject holds the possible subjects of a notification. A notification has one of them.
 type subject struct {
 	Transaction   transaction  `xml:"transaction"`
 	Dispute       dispute      `xml:"dispute"`
@@ -90,7 +90,7 @@ func parse(payload string) (webhooks.Event, error) {
 	return n.read(e)
 }
 
-// local is the local payment, by whatever name it comes.
+// local returns the local payment, which comes under one of four names.
 func (n notification) local() localPayment {
 	s := n.Subject
 	for _, l := range []localPayment{s.LocalPayment, s.LocalFunded, s.LocalExpired, s.LocalReversed} {
@@ -107,7 +107,7 @@ func (n notification) id() string {
 	return read.DerivedID(append(fields, subject...)...)
 }
 
-// read turns the kinds that are about a payment into what they mean. Subscriptions charge by themselves what was not
+// read gives the notification kinds of payments their meaning. A subscription charges on its own: its payments were not
 // begun here.
 func (n notification) read(e webhooks.Event) (webhooks.Event, error) {
 	switch n.Kind {
@@ -149,8 +149,8 @@ func (t transaction) fill(e webhooks.Event) (webhooks.Event, error) {
 
 // fill reads a local payment, the container of a transaction. "Completed" and "funded" mean that the customer's money has
 // arrived at Braintree; it is
-// the merchant's only with a transaction, and goes back (reversed) if none is made. Both that and an expiry end what was
-// never taken.
+// the merchant's only with a transaction, and goes back (reversed) if no transaction is made. A reversal and an expiry both
+// end a payment that was never captured.
 func (l localPayment) fill(e webhooks.Event) (webhooks.Event, error) {
 	e.Container = l.PaymentID
 	e.References = read.References(l.PaymentID)
@@ -181,8 +181,8 @@ func (l localPayment) fill(e webhooks.Event) (webhooks.Event, error) {
 	return read.WithDecimal(e, t.Amount, t.Currency)
 }
 
-// statusKind reads the transaction of a local payment that was paid. On its way to the merchant it is as good as there;
-// what is declined or given up then goes back to the customer.
+// statusKind reads the transaction of a paid local payment. Money on its way to the merchant counts as arrived. If the
+// transaction is declined or given up, the money goes back to the customer.
 func statusKind(status string) webhooks.Kind {
 	switch status {
 	case "authorizing", "submitted_for_settlement", "settlement_pending", "settling", "settlement_confirmed", "settled":
@@ -199,9 +199,10 @@ func statusKind(status string) webhooks.Kind {
 // ends are the codes of transactions that ended without a refusal.
 var ends = map[string]string{"voided": webhooks.CodeCanceled, "authorization_expired": webhooks.CodeExpired}
 
-// fill reads a dispute. Its amount is debited until it is resolved, and what of it is won is returned
-// (https://developer.paypal.com/braintree/graphql/reference/types/dispute.md, amountDisputed and amountWon); accepted or
-// not answered in time, it is lost, which moves no more. A retrieval only requests papers: no money has moved.
+// fill reads a dispute. Its amount is debited until the dispute is resolved, and the won part is returned
+// (https://developer.paypal.com/braintree/graphql/reference/types/dispute.md, amountDisputed and amountWon). A dispute that
+// is accepted or not answered in time is lost, which moves no more money. A retrieval only requests documents: no money
+// has moved.
 func (b dispute) fill(e webhooks.Event) (webhooks.Event, error) {
 	amount := cmp.Or(b.Disputed, b.Amount)
 	switch e.Type {

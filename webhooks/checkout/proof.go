@@ -25,10 +25,10 @@ func New(c webhooks.Config) (*Verifier, error) {
 }
 
 // Verify implements [webhooks.Verifier]. No Cko-Signature, and a configured Authorization that is absent, is
-// ErrSignatureMissing; another one of either is ErrSignatureInvalid. There is no time in what is signed.
+// ErrSignatureMissing. A wrong value of either header is ErrSignatureInvalid. The signature covers no time.
 //
 // Checkout.com has sent authentication_failed with a broken character in place of the name "data" (issue 408 of its
-// Node SDK): such a body is not JSON, but it is genuine, and is read as what it was meant to be.
+// Node SDK). Such a body is not JSON, but it is genuine, and is repaired before it is read.
 func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	index, err := c.mac.Match(d)
 	if err != nil {

@@ -27,7 +27,7 @@ type rawEvent struct {
 	Links     json.RawMessage `json:"_links"`
 }
 
-// eventData holds what is read of a payment's action or of a dispute, which has an id of its own.
+// eventData holds the fields read from a payment's action or from a dispute. A dispute has its own id.
 type eventData struct {
 	ID               string          `json:"id"`
 	ActionID         string          `json:"action_id"`
@@ -88,8 +88,8 @@ func modeOf(links json.RawMessage) webhooks.Mode {
 	return ""
 }
 
-// repair puts back the name in place of a broken character. It is tried only on what is not JSON, and only once: what
-// is broken otherwise stays so.
+// repair puts back the name in place of a broken character. It is tried only once, and only on a body that is not JSON. Any
+// other fault stays.
 func repair(body []byte) []byte {
 	if !bytes.Contains(body, []byte(`"authentication_failed"`)) {
 		return body
@@ -99,8 +99,8 @@ func repair(body []byte) []byte {
 
 // kindOf translates the types that are about a payment
 // (https://www.checkout.com/docs/developer-resources/webhooks/webhook-event-types). A declined payment is final under
-// its id; a declined void leaves it as it is. A dispute takes the money when evidence is required, whatever becomes of
-// it, until it is won or cancelled (https://www.checkout.com/docs/dashboard/disputes).
+// its id; a declined void leaves the payment as it is. A dispute takes the money when evidence is required. The money stays
+// taken until the dispute is won or cancelled (https://www.checkout.com/docs/dashboard/disputes).
 func kindOf(eventType string) webhooks.Kind {
 	switch eventType {
 	case "payment_pending", "payment_void_declined":

@@ -2,9 +2,9 @@
 // (https://developers.cloudpayments.ru/#uvedomleniya): the headers Content-HMAC and X-Content-HMAC with the base64 of
 // an HMAC-SHA256 over the body, or over the query string where the cabinet is set to GET.
 //
-// What a notification means is not in it but in the address to which it was sent: [webhooks.Delivery.Topic] is check,
-// pay, fail, confirm, refund, cancel, recurrent or receipt. It is not signed either, so that each address in the
-// cabinet must end in the topic of its own. Without a topic a genuine delivery is KindIgnored.
+// The address of a notification, not its body, has the meaning: [webhooks.Delivery.Topic] is check, pay, fail, confirm,
+// refund, cancel, recurrent or receipt. The topic is not signed, so that each address in the cabinet must end in its own
+// topic. Without a topic a genuine delivery is KindIgnored.
 //
 // A check is a question ([webhooks.KindQuestion]), decided by [Verifier.Answer]. One of a payout or a refund is
 // KindIgnored, which Ack accepts.

@@ -97,7 +97,7 @@ func checkClear(raw []byte) error {
 	return nil
 }
 
-// signedText is what was signed, before any decoding.
+// signedText returns the signed text, before any decoding.
 func signedText(d webhooks.Delivery) []byte {
 	if d.Method == http.MethodGet {
 		return []byte(read.Query(d))
@@ -132,7 +132,7 @@ func (c *Verifier) Ack(_ webhooks.Delivery, events []webhooks.Event) webhooks.Ac
 const codeRefused = 13
 
 // Answer implements [webhooks.Answerer]. CloudPayments' code for a wrong AccountId, 11, has no answer of its own: the
-// account is not what identifies a payment here.
+// account does not identify a payment here.
 func (c *Verifier) Answer(_ webhooks.Delivery, a webhooks.Answer) webhooks.Ack {
 	switch a {
 	case webhooks.AnswerAccept:

@@ -63,9 +63,9 @@ func readFields(raw []byte) (map[string]string, error) {
 const topicCheck, topicFail = "check", "fail"
 
 // kindOf reads a topic. An unfamiliar one is not guessed at by the fields: those of a question look like those of a
-// payment. What a topic means for a payout or a refund (https://developers.cloudpayments.ru/#tipy-operatsiy) is not
-// about a payment, but for the topic of refunds. A question about one is not for us to refuse; one about an unfamiliar
-// operation is.
+// payment. A topic for a payout or a refund (https://developers.cloudpayments.ru/#tipy-operatsiy) is not about a payment,
+// except the topic of refunds. A question about a payout or a refund is not for us to refuse. A question about an unfamiliar
+// operation is refused.
 func kindOf(topic, operation, status string) webhooks.Kind {
 	switch {
 	case topic == topicCheck && operation != "Refund" && operation != "CardPayout":
@@ -109,7 +109,7 @@ func timeOf(text string) time.Time {
 	return read.Time([]byte(`"` + text + `"`))
 }
 
-// fill adds to an event what its fields contain. A transaction is a payment: each try on a page has one of its own. The
+// fill adds the fields to an event. A transaction is a payment: each try on a page has its own transaction. The
 // merchant's own id is payment_attempt_id in Data, or else InvoiceId; the widget takes both from the browser, with the
 // public id alone. A refund has an amount and no currency.
 func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks.Event, error) {

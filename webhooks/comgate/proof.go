@@ -23,11 +23,11 @@ func New(c webhooks.Config) (*Verifier, error) {
 	return &Verifier{secrets: c.Secrets}, nil
 }
 
-// Verify implements [webhooks.Verifier]. A form without secret is ErrSignatureMissing, and what is not a form, or
-// has two secrets, ErrSignatureMalformed.
+// Verify implements [webhooks.Verifier]. A form without secret is ErrSignatureMissing. A body that is not a form, or that
+// has two secrets, is ErrSignatureMalformed.
 //
 // The secret proves that the sender has it, not that the other fields are as Comgate sent them, and Comgate recommends
-// to look the status up in any case: events have what is in the form and need a fetch. The id is derived from transId
+// to look the status up in any case. So events have the form's fields and need a fetch. The id is derived from transId
 // and status.
 func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	form, err := read.Form(string(d.Body), read.Only("secret"))
@@ -71,8 +71,8 @@ func (*Verifier) Redacted(d webhooks.Delivery) []byte {
 	return []byte(strings.Join(fields, "&"))
 }
 
-// Sign implements [webhooks.Signer]: it sets the field secret of the form in the body. What is not a form is
-// ErrPayload.
+// Sign implements [webhooks.Signer]: it sets the field secret of the form in the body. It returns ErrPayload if the body is
+// not a form.
 func (c *Verifier) Sign(d *webhooks.Delivery) error {
 	form, err := url.ParseQuery(string(d.Body))
 	if err != nil {
@@ -84,8 +84,8 @@ func (c *Verifier) Sign(d *webhooks.Delivery) error {
 	return nil
 }
 
-// Ack implements [webhooks.Verifier]. That Comgate reads "code=0&message=OK", which is how its API answers, is from
-// memory; its page on notifications leaves open what it expects, and the status 200 is there in any case.
+// Ack implements [webhooks.Verifier]. The body "code=0&message=OK" is the form of Comgate's own API responses; that Comgate
+// accepts it here is from memory. Comgate's page on notifications does not define the response. The status is 200 anyway.
 func (c *Verifier) Ack(webhooks.Delivery, []webhooks.Event) webhooks.Ack {
 	return webhooks.Ack{
 		Status: http.StatusOK, ContentType: "application/x-www-form-urlencoded; charset=utf-8",

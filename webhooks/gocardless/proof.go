@@ -22,8 +22,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 }
 
 // Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no secret made ErrSignatureInvalid.
-// The whole body counts, down to a line feed at its end (which GoCardless's own Go library misses). There is no time in
-// what is signed. An event of another form is unreadable; the others of its batch count.
+// The whole body counts, including a line feed at its end (which GoCardless's own Go library misses). The signature covers
+// no time. An event of another form is unreadable; the other events of its batch count.
 //
 // GoCardless documents the status 498 for a delivery with a wrong signature; any other that is not 2xx does the same,
 // and the choice is the receiver's.

@@ -84,7 +84,7 @@ func (g rawEvent) event() (webhooks.Event, error) {
 	return g.fill(e), nil
 }
 
-// fill adds to an event what it names. A billing request is a container, and the payment that it makes the payment.
+// fill adds the named resources to an event. A billing request is a container. Its payment is the event's payment.
 func (g rawEvent) fill(e webhooks.Event) webhooks.Event {
 	said, links := read.TextMembers(g.ResourceMetadata), g.Links.Value
 	e.NeedsFetch = true
@@ -105,7 +105,7 @@ func (g rawEvent) fill(e webhooks.Event) webhooks.Event {
 	return e
 }
 
-// requests is the resource of what a payment is made of once its customer has authorised it.
+// requests is the resource type of a billing request, which becomes a payment once the customer has authorised it.
 const requests = "billing_requests"
 
 // requestKind reads the actions on a billing request: the one by which it has made a payment, and its end without one

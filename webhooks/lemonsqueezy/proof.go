@@ -22,8 +22,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 }
 
 // Verify implements [webhooks.Verifier]. No X-Signature is ErrSignatureMissing, one that no secret made
-// ErrSignatureInvalid. The header X-Event-Name is not signed and not looked at: meta.event_name counts. There is no
-// time in what is signed.
+// ErrSignatureInvalid. The header X-Event-Name is not signed and not looked at: meta.event_name counts. The signature
+// covers no time.
 //
 // There is no event id: it is derived from the event's name, the type and id of the object, its status, the amount
 // refunded and updated_at, so that two refunds of one order are two events.

@@ -23,7 +23,7 @@ type rawEvent struct {
 	}] `json:"data"`
 }
 
-// attributes holds what is read of an order or of a subscription's invoice.
+// attributes holds the fields read from an order or from a subscription's invoice.
 type attributes struct {
 	Identifier     read.Note       `json:"identifier"`
 	StoreID        read.Word       `json:"store_id"`
@@ -72,8 +72,8 @@ const (
 	invoices = "subscription-invoices"
 )
 
-// kind reads an event. order_created comes with whatever status the order has then; a failed payment of a subscription
-// is tried again by Lemon Squeezy.
+// kind reads an event. order_created has the order's status at that time. Lemon Squeezy tries a failed payment of a
+// subscription again.
 func (l attributes) kind(eventName string) webhooks.Kind {
 	switch eventName {
 	case orderCreated:
@@ -93,7 +93,7 @@ func (l attributes) orderKind() webhooks.Kind {
 	switch l.Status {
 	case "paid", "refunded", "partial_refund":
 		return webhooks.KindSucceeded
-	case "failed": // a customer who tries again makes another
+	case "failed": // another try of the customer makes another order
 		return webhooks.KindFailed
 	case "fraudulent":
 		return webhooks.KindFailed

@@ -62,7 +62,7 @@ type rawEvent struct {
 	Links     json.RawMessage `json:"_links"`
 }
 
-// snapshot holds what is read of a payment, refund, capture or chargeback.
+// snapshot holds the fields read from a payment, refund, capture or chargeback.
 type snapshot struct {
 	Mode           read.Word       `json:"mode"`
 	ProfileID      read.Note       `json:"profileId"`
@@ -185,7 +185,7 @@ func (m snapshot) fill(e webhooks.Event, id string) (webhooks.Event, error) {
 	e.Mode = read.ModeText(string(m.Mode), "test", "live")
 	if e.Type == captureFailed {
 		e.Refuses, e.NeedsFetch = webhooks.CommandCapture, e.ProviderPaymentID == ""
-		return e, nil // the amount is of the capture, not of what is held
+		return e, nil // the amount is the capture's, not the held amount
 	}
 	money, err := m.money(e.Type)
 	e, err = read.WithMoney(e, money, err)
@@ -202,8 +202,8 @@ func (m snapshot) withDispute(e webhooks.Event) webhooks.Event {
 	return read.WithDispute(e, webhooks.Dispute{ID: e.MovementID, Status: statuses[e.Kind], Reason: read.TextAt(m.Reason, "code")})
 }
 
-// money is what an event speaks of. A payment is paid, too, when only a part of it was captured and the rest given up:
-// its amount stays what was to be paid.
+// money returns the event's amount. A payment is also paid if only a part was captured and the rest was given up: its
+// amount field stays the original amount.
 func (m snapshot) money(eventType string) (*webhooks.Money, error) {
 	if eventType == "payment.paid" {
 		captured, err := m.AmountCaptured.money()

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// signerName and sandboxSignerName are the names to which the certificates are issued.
+	// signerName and sandboxSignerName are the subject names of PayPal's certificates.
 	signerName        = "messageverificationcerts.paypal.com"
 	sandboxSignerName = "messageverificationcerts.sandbox.paypal.com"
-	// maxKept bounds what is kept; PayPal uses one or two at a time.
+	// maxKept bounds the cached certificates; PayPal uses one or two at a time.
 	maxKept = 16
-	// maxChain bounds what a server may make us parse.
+	// maxChain bounds the number of certificates that a server can make us parse.
 	maxChain = 8
 )
 
@@ -81,7 +81,7 @@ func (p *certStore) keep(address string, certificate signerCert) {
 	p.kept[address] = certificate
 }
 
-// get fetches a certificate. What the caller's function blames on the network stays ErrUnavailable; any other failure
+// get fetches a certificate. An ErrUnavailable of the caller's function stays ErrUnavailable. Any other failure
 // means that no such certificate exists.
 func (p *certStore) get(ctx context.Context, address string) (signerCert, error) {
 	if p.fetch == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
-// dispute holds what is read of a dispute (https://developer.paypal.com/docs/api/customer-disputes/v1/).
+// dispute holds the fields read from a dispute (https://developer.paypal.com/docs/api/customer-disputes/v1/).
 type dispute struct {
 	DisputeID            string     `json:"dispute_id"`
 	DisputeAmount        amountData `json:"dispute_amount"`
@@ -27,9 +27,9 @@ type dispute struct {
 	ResponseDue   json.RawMessage `json:"seller_response_due_date"`
 }
 
-// disputed reads a dispute. Until it is resolved the money is only on hold. Resolved for the buyer, it is gone: by a
-// refund, which has a report of its own, where the transaction is refunded since. For the seller, or withdrawn, what an
-// earlier decision had taken is back. Any other outcome a person must look at.
+// disputed reads a dispute. Until it is resolved, PayPal only holds the money. If it is resolved for the buyer, the money is
+// gone. If the transaction is refunded since, a refund took the money, and has its own report. If the dispute is resolved
+// for the seller or withdrawn, money taken by an earlier decision is back. Any other outcome needs review by a person.
 func (r object) disputed() (webhooks.Kind, amountData) {
 	if r.Status != "RESOLVED" {
 		return webhooks.KindDisputed, r.DisputeAmount

@@ -8,7 +8,7 @@ import (
 type reader func(object) (webhooks.Kind, amountData)
 
 // readerOf returns how to read the resource of an event type, nil for a type that is none of ours
-// (https://developer.paypal.com/api/rest/webhooks/event-names/). SALE is what version 1 calls a capture.
+// (https://developer.paypal.com/api/rest/webhooks/event-names/). SALE is version 1's name for a capture.
 // CHECKOUT.ORDER.VOIDED, PAYMENT.AUTHORIZATION.DENIED and PAYMENT.REFUND are from memory.
 func readerOf(eventType string) reader {
 	switch eventType {
@@ -66,8 +66,8 @@ func (r object) refundFailed() (webhooks.Kind, amountData) {
 	return webhooks.KindRefundFailed, r.Amount
 }
 
-// orderCompleted reads an order by what was made of it. With several captures, or one that is not completed, the
-// captures' own events count.
+// orderCompleted reads an order by its captures and authorizations. If there are several captures, or if the capture is not
+// completed, the captures' own events count.
 func (r object) orderCompleted() (webhooks.Kind, amountData) {
 	var captures, authorizations []object
 	for _, unit := range r.PurchaseUnits {

@@ -91,7 +91,7 @@ func (p *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	return read.One(d.Body, event, err)
 }
 
-// transmission is what the headers of a delivery contain.
+// transmission holds the signature headers of a delivery.
 type transmission struct {
 	id, time  string
 	sentAt    time.Time
@@ -133,8 +133,8 @@ func readTransmission(h http.Header) (transmission, error) {
 	return t, nil
 }
 
-// checksumOf is what is signed of the body. It is written without a sign: half of all bodies have one that is 2^31 or
-// more.
+// checksumOf returns the body's CRC-32 in decimal, which is the signed form of the body. It is unsigned: for half of all
+// bodies the value is 2^31 or more.
 func checksumOf(body []byte) string {
 	return strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10)
 }

@@ -21,8 +21,8 @@ type rawEvent struct {
 	Resource   json.RawMessage `json:"resource"`
 }
 
-// object holds what is read of an order, authorization, capture, refund, dispute or, of the API before, sale; each has
-// some of it. That the related ids stand in supplementary_data is from memory.
+// object holds the fields read from an order, authorization, capture, refund, dispute or a sale of the older API. Each has
+// some of the fields. The place of the related ids in supplementary_data is from memory.
 type object struct {
 	ID             string                 `json:"id"`
 	Status         read.Word              `json:"status"`
@@ -44,7 +44,7 @@ type object struct {
 	dispute
 }
 
-// payee is who is paid.
+// payee is the account that is paid.
 type payee struct {
 	MerchantID string `json:"merchant_id"`
 	Email      string `json:"email_address"`
@@ -52,7 +52,7 @@ type payee struct {
 
 func (p payee) id() string { return cmp.Or(p.MerchantID, p.Email) }
 
-// related are the ids of what a resource belongs to.
+// related holds the ids of the resources to which this resource belongs.
 type related struct {
 	RelatedIDs struct {
 		OrderID         string `json:"order_id"`
@@ -61,7 +61,7 @@ type related struct {
 	} `json:"related_ids"`
 }
 
-// sale holds what is read of version 1 besides (https://developer.paypal.com/docs/api/payments/v1/).
+// sale holds the fields that only version 1 has (https://developer.paypal.com/docs/api/payments/v1/).
 type sale struct {
 	Custom        read.Note `json:"custom"`
 	InvoiceNumber read.Note `json:"invoice_number"`
@@ -120,7 +120,7 @@ func parse(body []byte) (webhooks.Event, error) {
 	return resource.fill(e, reading)
 }
 
-// fill adds to an event what its resource contains. The custom_id of a refund is taken as the merchant's own id of it,
+// fill adds the resource's fields to an event. The custom_id of a refund is read as the merchant's own id of the refund,
 // though it may be the payment's. Every mark may come from the buyer's browser, see About.
 func (r object) fill(e webhooks.Event, reading reader) (webhooks.Event, error) {
 	kind, amount := reading(r)
@@ -149,14 +149,14 @@ func (r object) fill(e webhooks.Event, reading reader) (webhooks.Event, error) {
 	return r.withDispute(e), err
 }
 
-// money drops the sign, by which version 1 marks what goes out.
+// money drops the sign: version 1 marks outgoing money by a minus.
 func (m amountData) money() (*webhooks.Money, error) {
 	raw := json.RawMessage(m)
 	value := cmp.Or(read.TextAt(raw, "value"), read.TextAt(raw, "total"))
 	return read.Decimal(strings.TrimPrefix(value, "-"), cmp.Or(read.TextAt(raw, "currency_code"), read.TextAt(raw, "currency")))
 }
 
-// up returns the id of what the resource was made from, if it is one of those.
+// up returns the id of the parent resource, if the parent is in this collection.
 func (r object) up(collection string) string {
 	for _, link := range r.Links.Value {
 		parent, id := path.Split(link.Href)
@@ -220,8 +220,8 @@ func (r object) container(eventType string) string {
 	return cmp.Or(r.Supplementary.Value.RelatedIDs.OrderID, string(r.ParentPayment))
 }
 
-// payee returns who is paid: by their merchant id, or by their address where that alone is there. Two payees of one order
-// are nobody's.
+// payee returns the merchant id of the paid account, or the e-mail address if there is no merchant id. Two payees are joined
+// by a comma, so that the result matches no account.
 func (r object) payee(kind webhooks.Kind) string {
 	paid := []string{r.Payee.Value.id()}
 	if kind.IsRefund() {
@@ -259,7 +259,7 @@ func (r object) references(e webhooks.Event) []string {
 	return read.References(append(append(names, e.Container), carts...)...)
 }
 
-// marks lists what the merchant wrote beside the payment, or the buyer's browser for them.
+// marks lists the ids that the merchant, or the buyer's browser for the merchant, added to the payment.
 func (r object) marks() []string {
 	names := []string{string(r.CustomID), string(r.Custom), string(r.InvoiceID), string(r.InvoiceNumber)}
 	for _, unit := range r.PurchaseUnits {

@@ -5,8 +5,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
-// disputeStatuses translates the names of events (https://razorpay.com/docs/webhooks/payloads/disputes/). What is
-// required again is evidence.
+// disputeStatuses translates the names of events (https://razorpay.com/docs/webhooks/payloads/disputes/). In
+// "action_required" the action is new evidence.
 var disputeStatuses = map[string]webhooks.DisputeStatus{
 	"payment.dispute.created":         webhooks.DisputeOpen,
 	"payment.dispute.action_required": webhooks.DisputeOpen,
@@ -16,8 +16,8 @@ var disputeStatuses = map[string]webhooks.DisputeStatus{
 	"payment.dispute.closed":          webhooks.DisputeWon,
 }
 
-// withDispute adds the dispute. In its phases fraud and retrieval it is an inquiry; that is from memory. One that is
-// closed was neither won nor lost, if nothing was deducted. What has taken money is no inquiry.
+// withDispute adds the dispute. In the phases fraud and retrieval it is an inquiry; that is from memory. A closed dispute
+// was neither won nor lost if nothing was deducted. A dispute that has taken money is no inquiry.
 func (r entityData) withDispute(e webhooks.Event) webhooks.Event {
 	status := disputeStatuses[e.Type]
 	switch {

@@ -22,11 +22,11 @@ func New(c webhooks.Config) (*Verifier, error) {
 }
 
 // Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no secret made ErrSignatureInvalid.
-// There is no time in what is signed.
+// The signature covers no time.
 //
 // Razorpay's own event id comes in a header that the signature does not cover: a captured delivery could be sent again
-// under a new id. It is not used. The id is derived from what is signed: the event's name, its created_at and the ids
-// of the entities that it contains.
+// under a new id. So that id is not used. The event's id is derived from signed fields: the event's name, its created_at
+// and the ids of its entities.
 func (r *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	index, err := r.mac.Match(d)
 	if err != nil {

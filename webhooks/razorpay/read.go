@@ -20,8 +20,8 @@ type rawEvent struct {
 	AccountID read.Note                  `json:"account_id"`
 }
 
-// entityData holds what is read of a payment, order, refund, dispute or payment link; each has some of it. Amounts are
-// in the currency's subunits as ISO 4217 has them: none for JPY, three for KWD, BHD and OMR
+// entityData holds the fields read from a payment, order, refund, dispute or payment link. Each has some of the fields.
+// Amounts are in the currency's subunits of ISO 4217: no decimals for JPY, three for KWD, BHD and OMR
 // (https://razorpay.com/docs/api/payments/).
 type entityData struct {
 	ID          string          `json:"id"`
@@ -75,7 +75,7 @@ func parse(body []byte) (webhooks.Event, error) {
 // mostEntities is how many entities of an event make its id: Razorpay sends at most three.
 const mostEntities = 10
 
-// id derives the event's id from what is signed.
+// id derives the event's id from signed fields.
 func (r rawEvent) id() string {
 	fields := []string{string(r.Event), string(r.CreatedAt)}
 	for _, name := range r.Contains.Value[:min(len(r.Contains.Value), mostEntities)] {
@@ -92,8 +92,8 @@ func (r rawEvent) raw(name string) json.RawMessage {
 // kindOf translates the names of events that are about a payment, and names the entity that they are about. A dispute
 // takes the money when it is lost (https://razorpay.com/docs/api/disputes/entity, "amount_deducted"), or when it is
 // raised, where the account is so configured
-// (https://razorpay.com/docs/payments/disputes/chargeback-fees-and-penalties): its amount_deducted says so. One that is
-// won returns what it has taken.
+// (https://razorpay.com/docs/payments/disputes/chargeback-fees-and-penalties). amount_deducted shows this. A dispute that is
+// won returns the money that it has taken.
 func kindOf(eventType string) (kind webhooks.Kind, subject string) {
 	switch eventType {
 	case "payment.authorized":
@@ -124,8 +124,9 @@ func kindOf(eventType string) (kind webhooks.Kind, subject string) {
 	}
 }
 
-// fill adds to an event what its entities contain: the one that it is about, which must be there, and those beside it. The
-// notes of a payment are those that the browser gives to Checkout; an order and a link are made with the key's secret.
+// fill adds the fields of the entities to an event. The event's subject must be among the entities; other entities may stand
+// beside it. The notes of a payment come from the browser through Checkout. An order and a link are made with the key's
+// secret.
 func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 	entities := map[string]entityData{}
 	for _, each := range []string{"payment", "order", "payment_link", "refund", "dispute"} {
@@ -157,8 +158,8 @@ func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 		e.ProviderPaymentID, payment.OrderID, order.ID, link.OrderID, link.ID,
 	)
 	if payment.Captured == "false" && name == "refund" {
-		// Razorpay gave back by itself what it never took for the merchant: an authorization that came late, or beside
-		// another payment of the same order (https://razorpay.com/docs/payments/refunds/auto-refunds/).
+		// Razorpay returned money on its own that it never captured for the merchant: the authorization came late, or
+		// beside another payment of the same order (https://razorpay.com/docs/payments/refunds/auto-refunds/).
 		e.Kind = webhooks.KindIgnored
 		return e, nil
 	}
@@ -190,7 +191,7 @@ func (r entityData) attempt() string { return read.TextMembers(r.Notes)["payment
 // deducted reports whether a dispute has taken money.
 func (r entityData) deducted() bool { return r.AmountDeducted != nil && *r.AmountDeducted != 0 }
 
-// amount is what the news is about.
+// amount returns the amount of the event.
 func (r entityData) amount(name string) *read.Integer {
 	switch name {
 	case "order", "payment_link":
@@ -206,7 +207,7 @@ func (r entityData) amount(name string) *read.Integer {
 }
 
 // reasons translates error_reason. Only payment_failed and payment_cancelled were seen in the documentation's samples;
-// the others are from memory, and what is not here is provider_rejected.
+// the others are from memory. Any other reason becomes provider_rejected.
 var reasons = map[string]string{
 	"authentication_failed":     webhooks.CodeAuthenticationFailed,
 	"card_declined":             webhooks.CodeCardDeclined,

@@ -54,9 +54,9 @@ func New(c webhooks.Config) (*Verifier, error) {
 // Verify implements [webhooks.Verifier]. OutSum is hashed as it was received, with all its zeros; the signature may be
 // in either case. Fee, EMail, PaymentMethod and the like are not signed, and not read.
 //
-// No SignatureValue is ErrSignatureMissing. What is not a form, and what was signed where it could be split in another
-// way (two values of one name, an InvId or OutSum with a ":", Shp_ values that could be taken for more of them), is
-// ErrSignatureMalformed.
+// No SignatureValue is ErrSignatureMissing. A body that is not a form is ErrSignatureMalformed. So is a form with a signed
+// text that could be split in another way: two values of one name, an InvId or OutSum with a ":", or Shp_ values that could
+// be read as more Shp_ values.
 func (r *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	result, err := readForm(formText(d))
 	if err != nil {
@@ -93,8 +93,8 @@ func formText(d webhooks.Delivery) string {
 	return string(d.Body)
 }
 
-// Sign implements [webhooks.Signer]: it adds SignatureValue to the form. What is not a form is ErrPayload, and what
-// Verify would refuse to read ErrSignatureMalformed.
+// Sign implements [webhooks.Signer]: it adds SignatureValue to the form. It returns ErrPayload if the body is not a form,
+// and ErrSignatureMalformed if Verify would refuse to read the form.
 func (r *Verifier) Sign(d *webhooks.Delivery) error {
 	fields, err := url.ParseQuery(formText(*d))
 	if err != nil {

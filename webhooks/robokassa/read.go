@@ -29,8 +29,8 @@ func counts(name string) bool {
 
 func isShop(name string) bool { return strings.HasPrefix(strings.ToLower(name), shopPrefix) }
 
-// readForm reads a form. Old shops get the names out_summ, inv_id and crc. What the hash covers must be open to one
-// reading only; whether it makes sense is for [notification.event].
+// readForm reads a form. Old shops get the names out_summ, inv_id and crc. The hashed text must have one reading only. The
+// meaning of the values is checked by [notification.event].
 func readForm(form string) (notification, error) {
 	fields, err := read.Form(form, counts)
 	if err != nil {

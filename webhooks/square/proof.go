@@ -34,8 +34,7 @@ func New(c webhooks.Config) (*Verifier, error) {
 }
 
 // Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no key made with this URL
-// ErrSignatureInvalid. The older header x-square-signature (SHA-1) is not looked at. There is no time in what is
-// signed.
+// ErrSignatureInvalid. The older header x-square-signature (SHA-1) is not looked at. The signature covers no time.
 func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	values := proof.HeaderValues(d.Header, header)
 	if len(values) == 0 {

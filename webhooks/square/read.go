@@ -107,7 +107,7 @@ type filler interface {
 	fill(e webhooks.Event) (webhooks.Event, error)
 }
 
-// fill adds to an event what its object contains.
+// fill adds the object's fields to an event.
 func fill[T filler](e webhooks.Event, raw json.RawMessage) (webhooks.Event, error) {
 	var object T
 	if err := read.JSON("object of "+e.Type, raw, &object); err != nil {
@@ -116,12 +116,12 @@ func fill[T filler](e webhooks.Event, raw json.RawMessage) (webhooks.Event, erro
 	return object.fill(e)
 }
 
-// noStatus is the error of an object without what its event is about.
+// noStatus returns the error of an object without a status.
 func noStatus(e webhooks.Event) error {
 	return fmt.Errorf("%w: %s without a status", webhooks.ErrPayload, e.Type)
 }
 
-// fill reads a payment. COMPLETED has what was captured, a tip included.
+// fill reads a payment. COMPLETED has the captured amount, a tip included.
 func (p payment) fill(e webhooks.Event) (webhooks.Event, error) {
 	e.References = read.References(string(p.ReferenceID), p.ID, string(p.OrderID))
 	e.ProviderPaymentID, e.Container = p.ID, string(p.OrderID)
@@ -191,10 +191,10 @@ func (r refund) fill(e webhooks.Event) (webhooks.Event, error) {
 	return read.WithUnits(e, r.Amount.Amount, r.Amount.Currency, nil)
 }
 
-// DisputeKind returns what a state of a dispute means for the money. Square takes the money when a dispute reaches it,
-// keeps it while that is open, and returns it when it is won
-// (https://squareup.com/help/us/en/article/5224-resolving-disputes-faqs). An inquiry only puts it at stake, and one that
-// is closed does not any more.
+// DisputeKind returns the meaning of a dispute's state for the money. Square takes the money when a dispute arrives, keeps
+// the money while the dispute is open, and returns the money when the dispute is won
+// (https://squareup.com/help/us/en/article/5224-resolving-disputes-faqs). An inquiry only puts the money at stake; a closed
+// inquiry does not.
 func DisputeKind(state string) webhooks.Kind {
 	switch state {
 	case "WON":

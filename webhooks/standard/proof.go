@@ -17,7 +17,7 @@ import (
 // maxAge is the limit that the libraries of Standard Webhooks use.
 const maxAge = 5 * time.Minute
 
-// maxSignatures bounds what a stranger can make us check: a v1a signature costs far more to verify than to send.
+// maxSignatures bounds the checks that a stranger can cause: a v1a signature costs far more to verify than to send.
 const maxSignatures = 16
 
 // Verifier is safe for concurrent use.
@@ -51,14 +51,14 @@ func New(c webhooks.Config) (*Verifier, error) {
 // id or time, and two of either that differ are ErrSignatureMalformed.
 //
 // A body that is an event of the sandbox's shape ("type", "created" and "data" with charge_id, refund_id, reference,
-// amount, currency, failure_code and, optionally, refund_reference, container_id, payee and test) becomes what its type means: charge.pending,
+// amount, currency, failure_code and, optionally, refund_reference, container_id, payee and test) gets its kind by its type: charge.pending,
 // charge.authorized, charge.succeeded, charge.failed, charge.canceled, refund.pending, refund.succeeded, refund.failed,
 // container.expired, container.canceled, or dispute.warning, dispute.opened, dispute.updated, dispute.won, dispute.lost, dispute.accepted. The data of a
 // dispute have dispute_id, dispute_status, reason and due_by, and entry_id where its money moved: the name of that
-// chargeback, or of its reversal. Amounts are in ISO minor units. Any other JSON is KindIgnored, with its type if it has one. What is
-// not JSON, or carries one of these types and data of another form, is unreadable, as is an amount without its currency
-// or the reverse, but for a failure. The event's id is the header webhook-id, which stays the same when the delivery is
-// repeated.
+// chargeback, or of its reversal. Amounts are in ISO minor units. Any other JSON is KindIgnored, with its type if it has one. A
+// body is unreadable if it is not JSON, or if it has one of these types and data of another form. An amount without its
+// currency, or the reverse, is unreadable too, except in a failure. The event's id is the header webhook-id, which stays the
+// same when the delivery is repeated.
 func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	headers, err := readHeaders(d.Header)
 	if err != nil {
@@ -93,7 +93,7 @@ func identified(id string, body []byte) []webhooks.Event {
 	return read.One(body, event, err)
 }
 
-// signedHeaders is what the headers of a delivery contain.
+// signedHeaders holds the signed headers of a delivery.
 type signedHeaders struct {
 	id, timestamp string
 	signedAt      time.Time
@@ -149,7 +149,7 @@ func splitSignatures(values []string) (v1, v1a []string) {
 	return v1, v1a
 }
 
-// prefix is what is signed before the body.
+// prefix returns the signed text before the body.
 func (h signedHeaders) prefix() []byte { return []byte(h.id + "." + h.timestamp + ".") }
 
 // Sign implements [webhooks.Signer]. The header webhook-id must be set, and distinguishes the events; Sign sets

@@ -47,7 +47,7 @@ type rawEvent struct {
 	Data    eventData       `json:"data"`
 }
 
-// parse reads what is as it should be in one pass, as nearly all is.
+// parse reads a well-formed body in one pass. Nearly all bodies are well-formed.
 func parse(body []byte) (webhooks.Event, error) {
 	var e rawEvent
 	if json.Unmarshal(body, &e) != nil {
@@ -60,7 +60,8 @@ func parse(body []byte) (webhooks.Event, error) {
 	return e.Data.fill(event)
 }
 
-// parseParts reads what is no event in whole or in part: what its type does not call for may be of any form.
+// parseParts reads a body that is not, or not wholly, a well-formed event. Members that the type does not need may have any
+// form.
 func parseParts(body []byte) (webhooks.Event, error) {
 	envelope := read.Members(body)
 	if envelope == nil && !json.Valid(body) {
@@ -106,7 +107,7 @@ func kindOf(eventType string) webhooks.Kind {
 	}
 }
 
-// fill adds to an event what its data contain.
+// fill adds the data's fields to an event.
 func (d eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 	e.ProviderPaymentID, e.Container, e.Payee = d.ChargeID, string(d.ContainerID), string(d.Payee)
 	if e.Type == containerExpired || e.Type == containerCanceled {

@@ -31,9 +31,10 @@ var disputeStatuses = map[read.Word]webhooks.DisputeStatus{
 // DisputeStatus returns the dispute's status for one of Stripe's, empty for an unfamiliar one.
 func DisputeStatus(status string) webhooks.DisputeStatus { return disputeStatuses[read.Word(status)] }
 
-// DisputeEntry returns what a balance transaction of a dispute took or returned; false for one of something else, such
-// as a fee. Its amount is in the currency of the balance: in another than the dispute's, the dispute's amount is taken
-// for it (https://docs.stripe.com/api/disputes/object, "balance_transactions").
+// DisputeEntry returns the money that a balance transaction of a dispute took or returned. It returns false for any other
+// transaction, such as a fee. The amount of a balance transaction is in the currency of the balance. If this differs from
+// the dispute's currency, the entry has the dispute's amount
+// (https://docs.stripe.com/api/disputes/object, "balance_transactions").
 func DisputeEntry(id string, amount int64, currency, category string, at time.Time, of webhooks.Money) (webhooks.DisputeEntry, bool) {
 	if id == "" || amount == 0 || category != "" && category != "dispute" && category != "dispute_reversal" {
 		return webhooks.DisputeEntry{}, false
@@ -71,7 +72,7 @@ func (o objectData) entries(of *webhooks.Money) (all []webhooks.DisputeEntry) {
 	return all
 }
 
-// withDispute adds the dispute. What moved by the event is its last entry of that kind, where the event has one.
+// withDispute adds the dispute. The event's money movement is the dispute's last entry of that kind, if there is an entry.
 func (o objectData) withDispute(e webhooks.Event) webhooks.Event {
 	if o.Object != "dispute" {
 		return e

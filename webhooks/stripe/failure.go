@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// failure holds what is read of the reasons for a failure.
+// failure holds the fields with the reasons for a failure.
 type failure struct {
 	CancellationReason string `json:"cancellation_reason"` // of a payment intent
 	FailureCode        string `json:"failure_code"`        // of a charge

@@ -67,8 +67,8 @@ func (o objectData) failed() (webhooks.Kind, *read.Integer) {
 // disputed reads a dispute that moves no money: while it is open, an inquiry included, the money is at stake.
 func (o objectData) disputed() (webhooks.Kind, *read.Integer) { return webhooks.KindDisputed, o.Amount }
 
-// chargeback and chargebackReversed read when a dispute moves money. A loss may still turn, so that what has come back
-// does not depend on the dispute's status.
+// chargeback and chargebackReversed read a dispute's money movements. A lost dispute may still be won, so that returned
+// money does not depend on the dispute's status.
 func (o objectData) chargeback() (webhooks.Kind, *read.Integer) {
 	return webhooks.KindChargeback, o.Amount
 }
@@ -120,15 +120,15 @@ func (o objectData) chargeRefunded() (webhooks.Kind, *read.Integer) {
 	return webhooks.KindRefundSucceeded, total
 }
 
-// releasesApart is the version of Stripe's API since which what a partial capture releases is not refunded any more
+// releasesApart is the first version of Stripe's API that does not report the release of a partial capture as a refund
 // (https://docs.stripe.com/changelog/basil/2025-03-31/remove-refund-from-partial-capture-and-payment-cancellation-flow).
 const releasesApart = "2025-03-31"
 
-// countedRelease is how much of amount_refunded was never captured. Whether what a partial capture released is in it is
-// decided by the API version of the call that captured, which no event contains. The amounts decide where the total is
-// less than what was released, or more than what was captured. In between the event's version is taken for the call's.
-// Where that is wrong for an old one, the total is too low, and the events of the refunds themselves make up for it;
-// the other way round it is too high, if a capture is made by an old version beside a new endpoint.
+// countedRelease returns the part of amount_refunded that was never captured. The API version of the capturing call decides
+// whether amount_refunded includes the release of a partial capture. No event contains that version. If amount_refunded is
+// less than the released amount or more than the captured amount, the amounts decide. In between the event's version stands
+// for the call's. If that is wrong for an old event version, the total is too low, and the refunds' own events make up for
+// it. If an old version captures beside a new endpoint, the total is too high.
 func (o objectData) countedRelease() read.Integer {
 	released := max(0, read.Less(*o.Amount, *o.AmountCaptured)) // 0 where one of them is unreadable
 	if *o.AmountRefunded < released || *o.AmountRefunded <= *o.AmountCaptured && o.version >= releasesApart {
@@ -153,8 +153,8 @@ func (o objectData) refund() (webhooks.Kind, *read.Integer) {
 	}
 }
 
-// disputeClosed reads the end of a dispute. One that is lost moves no money then: it names what was withdrawn before,
-// which an endpoint may have missed.
+// disputeClosed reads the end of a dispute. A lost dispute moves no money at its end: the event repeats the earlier
+// withdrawal, which an endpoint may have missed.
 func (o objectData) disputeClosed() (webhooks.Kind, *read.Integer) {
 	if o.Status == "lost" {
 		return o.chargeback()

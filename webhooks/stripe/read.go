@@ -26,7 +26,8 @@ type rawEvent struct {
 	Data    json.RawMessage `json:"data"`
 }
 
-// objectData holds what is read of a payment intent, charge, refund, dispute or Checkout session; each has some of it.
+// objectData holds the fields read from a payment intent, charge, refund, dispute or Checkout session. Each has some of
+// the fields.
 type objectData struct {
 	// version is that of the API in which the object is written.
 	version string

@@ -11,8 +11,8 @@ import (
 
 // parse reads the signed fields of a notification (https://www.tbank.ru/kassa/dev/payments/, "Уведомления"). Its id is
 // made of PaymentId, Status and Amount, and of the arrival where the bank must be called: two partial refunds may look
-// the same. The linking of a card or an account, which carries a RequestKey, is never about a payment, whatever its
-// status is called.
+// the same. The linking of a card or an account carries a RequestKey. It is never about a payment, regardless of its
+// status.
 func parse(d webhooks.Delivery, fields map[string]string, currency string) (webhooks.Event, error) {
 	e := webhooks.Event{
 		ID:       read.DerivedID(fields["PaymentId"], fields["Status"], fields["Amount"]),
@@ -43,8 +43,8 @@ func parse(d webhooks.Delivery, fields map[string]string, currency string) (webh
 
 // kindOf reads a status (the page's "Статусная модель платежа"): AUTH_FAIL is of one try on the bank's page, which may be
 // followed by others until ATTEMPTS_EXPIRED or DEADLINE_EXPIRED (that it may is from memory); REJECTED is the end. It also
-// reports whether only a call to the bank can decide what it means: a partial reversal
-// leaves the rest held, and the amount of a refund is not documented as the one refunded or the one that is left.
+// reports whether only a call to the bank can decide the meaning. A partial reversal
+// leaves the rest held. The documentation leaves open whether a refund's amount is the refunded or the remaining amount.
 func kindOf(status string) (kind webhooks.Kind, needsFetch bool) {
 	switch status {
 	case "NEW", "FORM_SHOWED", "AUTHORIZING", "3DS_CHECKED", "CONFIRMING":
@@ -70,8 +70,8 @@ func kindOf(status string) (kind webhooks.Kind, needsFetch bool) {
 	}
 }
 
-// fill adds to an event what its fields contain. The tries on the bank's page are all of one PaymentId; an OrderId may have
-// several payments, and a browser may have written it: the form of the bank's script begins a payment with TerminalKey alone.
+// fill adds the fields to an event. All tries on the bank's page have one PaymentId. An OrderId may have several payments,
+// and a browser may have written it: the form of the bank's script begins a payment with TerminalKey alone.
 func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks.Event, error) {
 	e.References = read.References(fields["OrderId"], fields["PaymentId"])
 	e.ProviderPaymentID, e.BrowserMark = fields["PaymentId"], fields["OrderId"] != ""

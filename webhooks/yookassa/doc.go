@@ -1,7 +1,6 @@
 // Package yookassa reads notifications of YooKassa (https://yookassa.ru/developers/using-api/webhooks). They are not
-// signed. What speaks for one is the address of its sender, and only the object that is read back from YooKassa is the
-// truth: each event about a payment or a refund has NeedsFetch set. What the body contains is kept all the same, for
-// people.
+// signed. The only proof is the sender's address. Only the object that is read back from YooKassa counts, so that each event
+// about a payment or a refund has NeedsFetch set. The body's fields are still kept, for people.
 package yookassa
 
 import "github.com/paylatch/paylatch/webhooks"

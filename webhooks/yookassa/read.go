@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
-// objectData holds what is read of a payment or refund (https://yookassa.ru/developers/api#payment_object,
+// objectData holds the fields read from a payment or refund (https://yookassa.ru/developers/api#payment_object,
 // #refund_object).
 type objectData struct {
 	ID         string          `json:"id"`
@@ -72,7 +72,7 @@ func kindOf(eventType string) webhooks.Kind {
 	}
 }
 
-// fill adds to an event what its object contains. The notification has no time of its own: only a capture and a refund
+// fill adds the object's fields to an event. The notification has no time of its own: only a capture and a refund
 // are dated.
 func (o objectData) fill(e webhooks.Event) (webhooks.Event, error) {
 	metadata := read.TextMembers(o.Metadata)

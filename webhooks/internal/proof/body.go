@@ -10,7 +10,7 @@ import (
 )
 
 // BodyMAC is the scheme of many providers: a header with the HMAC-SHA256 of the raw body in hex, and no time. A
-// captured delivery stays good for ever: what keeps it from counting twice is the event's id.
+// captured delivery stays valid for ever: only the event's id keeps it from counting twice.
 type BodyMAC struct {
 	Header string
 	// Prefix stands before the hex; a value without it is accepted as well.

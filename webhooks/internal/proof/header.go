@@ -10,8 +10,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// HeaderValues returns the values of a header that are not empty, whatever the case of its name: a Delivery may have
-// been made by hand or kept as text, and then its names are not in the canonical form that http.Header expects.
+// HeaderValues returns the values of a header that are not empty. The case of the header's name does not matter: a Delivery
+// may have been made by hand or kept as text, and then its names are not in the canonical form that http.Header expects.
 func HeaderValues(h http.Header, name string) []string {
 	var values []string
 	for key, list := range h {
@@ -42,7 +42,7 @@ func HeaderValue(h http.Header, name string) (string, error) {
 	return values[0], nil
 }
 
-// SetHeader makes value the only one of a header, whatever the case in which the delivery had it.
+// SetHeader makes value the only value of a header. The case of the header's name in the delivery does not matter.
 func SetHeader(d *webhooks.Delivery, name, value string) {
 	if d.Header == nil {
 		d.Header = http.Header{}

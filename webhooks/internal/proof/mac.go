@@ -65,8 +65,8 @@ func Match(algorithm func() hash.Hash, keys, sums [][]byte, parts ...[]byte) int
 	})
 }
 
-// DecodeAll returns what decode makes of the texts, without those that it refuses: a list of signatures may hold some of
-// another form beside a good one.
+// DecodeAll decodes the texts and skips texts that decode refuses: a list of signatures may contain values of another form
+// beside a good signature.
 func DecodeAll(texts []string, decode func(string) ([]byte, error)) [][]byte {
 	decoded := make([][]byte, 0, len(texts))
 	for _, text := range texts {
@@ -111,7 +111,7 @@ func (w Window) Check(signed, now time.Time) error {
 const maxUnixDigits = 11
 
 // ParseUnix reads seconds since 1970 in plain digits. It is stricter than strconv, because the text itself is signed:
-// what differs must not be equal.
+// two different texts must not give the same time.
 func ParseUnix(text string) (time.Time, error) {
 	if !plain.Digits(text) || len(text) > maxUnixDigits {
 		return time.Time{}, fmt.Errorf("%w: timestamp is not in seconds", webhooks.ErrSignatureMalformed)

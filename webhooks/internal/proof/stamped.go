@@ -17,13 +17,13 @@ type StampedMAC struct {
 	Header string
 	// Between separates the header's elements; Stamp and Sum name those that count.
 	Between, Stamp, Sum string
-	// Joint stands between the time and the body in what is signed.
+	// Joint stands between the time and the body in the signed text.
 	Joint  string
 	Keys   [][]byte
 	Window Window
 }
 
-// stampedSums is what the header contains: the time as it is written, which is what was signed, and the sums of the
+// stampedSums holds the header's values: the time as it is written, since this text was signed, and the sums of the
 // scheme.
 type stampedSums struct {
 	text string

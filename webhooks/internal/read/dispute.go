@@ -2,9 +2,8 @@ package read
 
 import "github.com/paylatch/paylatch/webhooks"
 
-// WithDispute adds to an event what it contains of a dispute, unless that has no id, or a status of an unfamiliar name.
-// Without an amount of its own it is of the event's. Where the dispute is over and the event moves no money, that is
-// its kind.
+// WithDispute adds a dispute to an event, unless the dispute has no id or an unfamiliar status. A dispute without an amount
+// gets the event's amount. If the dispute is over and the event moves no money, the event becomes a KindDisputeClosed.
 func WithDispute(e webhooks.Event, d webhooks.Dispute) webhooks.Event {
 	if e.Kind == webhooks.KindDisputed && d.Status.Closed() {
 		e.Kind = webhooks.KindDisputeClosed

@@ -8,14 +8,14 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// maxReason keeps a reason short: it may quote what was sent.
+// maxReason keeps a reason short: it may quote the delivery.
 const maxReason = 200
 
-// Event is what the reading of an item ended in: e, or an unreadable event with what is known of e, if err is why it
-// can't be read. raw is the item as it was sent.
+// Event returns the result of reading an item: e if err is nil, otherwise an unreadable event with the fields of e that
+// could be read. err is the reason. raw is the item as it was sent.
 //
-// Where the provider's own id can't be read, the id is made of raw: an id that is derived from some fields of what can't
-// be read might be that of another event.
+// If the provider's own id can't be read, the id is made of raw: an id derived from some fields of an unreadable item might
+// be the id of another event.
 func Event(raw []byte, e webhooks.Event, err error) webhooks.Event {
 	if err == nil {
 		return e

@@ -1,4 +1,4 @@
-// Package read has what the readers of several providers share: JSON, forms, times, money and ids.
+// Package read has the shared code of the providers' readers: JSON, forms, times, money and ids.
 package read
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// MaxEvents is how many events a delivery may have. GoCardless sends at most 250, and nobody more.
+// MaxEvents is how many events a delivery may have. GoCardless sends the most, up to 250.
 const MaxEvents = 1000
 
-// JSON reads raw into v; an error wraps ErrPayload and names what was read. What is absent or null is an error: it has
-// no meaning.
+// JSON reads raw into v. An error wraps ErrPayload and contains the name in what. An absent or null value is an error: it
+// has no meaning.
 func JSON(what string, raw []byte, v any) error {
 	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
 		return fmt.Errorf("%w: no %s", webhooks.ErrPayload, what)
@@ -82,7 +82,7 @@ func References(names ...string) []string {
 	return list
 }
 
-// maxDerivedID keeps an id well inside what an index can hold.
+// maxDerivedID keeps an id well below the size limit of an index entry.
 const maxDerivedID = 160
 
 // DerivedID makes an event's id from the fields that identify the news, in the order given: the same fields make the
@@ -100,8 +100,8 @@ func DerivedID(fields ...string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// TextMembers returns those members of a JSON object that are text: what a merchant wrote beside a payment. An object
-// that was put into a text is read as well; anything else (providers write [] for no notes) has none.
+// TextMembers returns the text members of a JSON object, such as the merchant's notes on a payment. An object inside a JSON
+// string is read as well. Any other value (providers write [] for no notes) has no members.
 func TextMembers(raw []byte) map[string]string {
 	if text := Text(raw); text != "" {
 		raw = []byte(text)
@@ -138,7 +138,7 @@ func WithMember(object map[string]json.RawMessage, name string, value json.RawMe
 	return Encode(object)
 }
 
-// Encode returns the JSON of what was made of valid JSON, which can't fail.
+// Encode returns the JSON of a value that was read from valid JSON. That can't fail.
 func Encode(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {

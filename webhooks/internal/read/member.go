@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// The types of members that may be of any JSON type: none of them makes the object around it unreadable. What an
-// event's meaning needs, and can't do without in whatever form, is a plain Go type.
+// The types below are for members of any JSON type: an unexpected type does not make the object around the member
+// unreadable. A member that an event's meaning requires has a plain Go type.
 
 // Integer is a JSON number in plain digits. 1999.0, 1.999e3 and "1999" are unreadable amounts: none is guessed at.
 type Integer int64
@@ -41,7 +41,7 @@ func Less(a, b Integer) Integer {
 }
 
 // Word is a text out of a list that the provider documents: a status, a currency, an amount as text. null is "", and
-// what is no text is kept as its JSON, which is as unfamiliar as any other word.
+// a value that is no text is kept as its JSON, which is as unfamiliar as any other word.
 type Word string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -64,7 +64,7 @@ func (n *Note) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Optional is a list or an object that an event can do without: what is of another form in it is left out.
+// Optional is a list or an object that an event can do without. A value of another form is left out.
 type Optional[T any] struct{ Value T }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -76,8 +76,8 @@ func (o *Optional[T]) UnmarshalJSON(raw []byte) error {
 // Loosely reads those members of an object into v that are of v's types.
 func Loosely(raw []byte, v any) { _ = json.Unmarshal(raw, v) }
 
-// WordAt returns the word at the end of a path of members, "" if one of them is absent or null. What should be an
-// object and is not is kept as its JSON.
+// WordAt returns the word at the end of a path of members, "" if one of them is absent or null. If a member on the path is
+// no object, WordAt returns the JSON of that member.
 func WordAt(raw json.RawMessage, path ...string) Word {
 	var w Word
 	if raw = memberAt(raw, path); len(raw) > 0 {
@@ -86,7 +86,7 @@ func WordAt(raw json.RawMessage, path ...string) Word {
 	return w
 }
 
-// TextAt is WordAt of a text. A number is none: what is kept of it is neither a currency nor an amount.
+// TextAt is WordAt for a text. For a value of another type it returns a text that is neither a currency nor an amount.
 func TextAt(raw json.RawMessage, path ...string) string {
 	raw = memberAt(raw, path)
 	if w := WordAt(raw); w == "" || raw[0] == '"' {

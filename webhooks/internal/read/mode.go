@@ -10,8 +10,7 @@ func ModeOf(test bool) webhooks.Mode {
 	return webhooks.ModeLive
 }
 
-// ModeText returns the mode that a text stands for, of which test and live are the provider's spellings; empty for any
-// other text.
+// ModeText returns the mode of a text. test and live are the provider's spellings. The mode is empty for any other text.
 func ModeText(text, test, live string) webhooks.Mode {
 	switch text {
 	case test:

@@ -14,8 +14,8 @@ var (
 	errHalf     = errors.New("an amount without a currency, or a currency without an amount")
 )
 
-// countsMoney reports whether an event of this kind can't be read without its amount, if it has one: what would pass
-// for an event without an amount would count for the whole payment. Elsewhere an odd amount is left out.
+// countsMoney reports whether an unreadable amount makes an event of this kind unreadable. An event of these kinds without
+// an amount counts for the whole payment, so that a dropped amount would be wrong. Elsewhere an odd amount is left out.
 func countsMoney(k webhooks.Kind) bool {
 	return k == webhooks.KindAuthorized || k == webhooks.KindSucceeded || k == webhooks.KindQuestion ||
 		k == webhooks.KindRefundPending || k == webhooks.KindRefundSucceeded || k.IsMovement()
