@@ -11,8 +11,8 @@ import (
 	"github.com/paylatch/paylatch/client/api"
 )
 
-// Event is something that has happened. Its ID is the same wherever and however often it is
-// delivered: what package inbox takes.
+// Event is an event of paylatch. Its ID is the same in each delivery and on each channel. Package
+// inbox takes this ID.
 type Event = api.Event
 
 var (
@@ -30,7 +30,7 @@ var (
 // signature may be five minutes off, either way.
 //
 // The id in the header must be the event's. The same delivery may come again: act on it once, by Event.ID, and answer
-// with 2xx when what was done is on disk.
+// with 2xx once your writes are on disk.
 func ParseEvent(secrets []string, header http.Header, body []byte) (Event, error) {
 	if err := verify(secrets, header, body); err != nil {
 		return Event{}, err

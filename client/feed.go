@@ -19,7 +19,7 @@ type Feed struct {
 	// Limit is how many events a page has at most; 0 leaves it to the server.
 	Limit int
 	// Moved is called with a cursor that has moved on over events of other types alone: store it, too, or it
-	// expires once what is behind it is not kept any more. May be nil.
+	// expires once the events behind it are deleted. May be nil.
 	Moved func(cursor string)
 	// Wait is how long a request waits for something new, in whole seconds, at most 60; 0 means 20 seconds. Negative, the
 	// reading ends where nothing is new.
@@ -38,9 +38,9 @@ type Entry struct {
 	Cursor string
 }
 
-// Events reads what has happened, oldest first, from a cursor on; "" is the oldest that is kept. It
-// waits for what is new, and ends with the first error, at the latest when the context ends: go
-// on with the last entry's cursor. An event is delivered at least once.
+// Events reads events, oldest first, from a cursor on; "" begins at the oldest stored event. It
+// waits for new events, and ends with the first error, at the latest when the context ends. Continue
+// with the last entry's cursor. An event is delivered at least once.
 func (c *Client) Events(ctx context.Context, after string, f Feed) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for {
@@ -65,7 +65,7 @@ func (c *Client) Events(ctx context.Context, after string, f Feed) iter.Seq2[Ent
 	}
 }
 
-// endsAt tells of a cursor that has moved over nothing wanted, and reports whether the reading ends there.
+// endsAt calls Moved if the cursor has moved over unwanted events, and reports whether the reading ends there.
 func (f Feed) endsAt(next, after string) bool {
 	if f.Moved != nil && next != after {
 		f.Moved(next)

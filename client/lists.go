@@ -9,8 +9,8 @@ import (
 	"github.com/paylatch/paylatch/client/api"
 )
 
-// Orders lists orders, newest first, from p's cursor on; a nil p is all of them. Pages are read as they are needed, and what is added
-// meanwhile does not disturb them. It ends with the first error, which comes alone.
+// Orders lists orders, newest first, from p's cursor on; a nil p lists all orders. Pages are read as they are needed. Orders
+// that are added meanwhile do not disturb the pages. The list ends with the first error, which comes without an order.
 func (c *Client) Orders(ctx context.Context, p *api.ListOrdersParams) iter.Seq2[api.Order, error] {
 	q := valueOf(p)
 	return listed("orders", func(cursor *string) ([]api.Order, *string, error) {

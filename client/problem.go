@@ -17,8 +17,8 @@ func (p *ProblemError) Error() string {
 	return fmt.Sprintf("paylatch: %d %s: %s (request %s)", p.Status, p.Code, p.Detail, p.RequestID)
 }
 
-// problem is the error of a response that is no success. What is no problem document, such as a proxy's page,
-// has a Status and no Code.
+// problem returns the error of an unsuccessful response. If the body is no problem document, such as a proxy's page, the
+// error has a Status and no Code.
 func problem(status int, body []byte) error {
 	p := &ProblemError{}
 	if json.Unmarshal(body, &p.Problem) != nil || p.Code == "" {

@@ -50,9 +50,9 @@ type DisputeStep struct {
 func (s DisputeStep) Moved() bool { return s.From != s.To }
 
 // NextDispute returns the effect of a reported state on a dispute. With dated the report
-// bears the provider's time, which is not before that of the state from: then it
-// counts, whatever it is. Without it a closed dispute is never opened again,
-// and an open one never becomes a warning. Any other state is ErrState.
+// has the provider's time, which is not before the time of the state from. Such a report
+// always counts. Without dated a closed dispute is never opened again, and an open
+// dispute never becomes a warning. Any other state is ErrState.
 func NextDispute(from, reported DisputeState, dated bool) (DisputeStep, error) {
 	if _, known := disputes.verdicts[reported]; !known {
 		return DisputeStep{From: from, To: from}, fmt.Errorf("%w: %q", ErrState, reported)

@@ -22,7 +22,7 @@ type move[S ~string] struct {
 	to   S
 }
 
-// still is what a report means in a state that it does not move.
+// still is the meaning of a report in a state that the report does not change.
 type still[S ~string] struct {
 	news    Event
 	verdict Verdict

@@ -92,10 +92,10 @@ type OperationStep struct {
 func (s OperationStep) Moved() bool { return s.From != s.To }
 
 // NextOperation returns the effect of an event on an operation in a state. It is total
-// over OperationStates and OperationEvents, but for what must not happen: an operation
-// that may have been sent is never withdrawn, and one that was not sent is neither
-// lost nor accepted; that is ErrEvent, as is an event that there is none of. Any other
-// state is ErrState.
+// over OperationStates and OperationEvents, except for forbidden pairs: an operation
+// that may have been sent is never withdrawn, and an unsent operation is neither lost
+// nor accepted. A forbidden pair returns ErrEvent, and so does an undefined event. Any
+// other state returns ErrState.
 func NextOperation(from OperationState, event OperationEvent) (OperationStep, error) {
 	to, verdict, err := operations.next(from, Event(event))
 	return OperationStep{From: from, To: to, Verdict: verdict}, err
@@ -143,8 +143,8 @@ type OperationRow struct {
 	OperationStep
 }
 
-// OperationTable lists the results of NextOperation, by state, then by event; what must not happen
-// has no row.
+// OperationTable lists the results of NextOperation, by state, then by event. A forbidden pair has
+// no row.
 func OperationTable() []OperationRow {
 	var rows []OperationRow
 	for _, from := range OperationStates() {

@@ -8,7 +8,7 @@ type PaymentState string
 const (
 	// PaymentNamed payments have an id, and the provider has not reported yet how they stand.
 	PaymentNamed PaymentState = "named"
-	// PaymentOpen payments wait for their customer, who may never come.
+	// PaymentOpen payments wait for their customer. The customer may never come.
 	PaymentOpen PaymentState = "open"
 	// PaymentProcessing payments are with the provider, which has not decided: a debit under way.
 	PaymentProcessing PaymentState = "processing"

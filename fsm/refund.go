@@ -33,13 +33,13 @@ func (s RefundStep) Moved() bool { return s.From != s.To }
 
 // NextRefund returns the effect of a report on a refund in a state. It is total over RefundStates and
 // the events that a refund can have: unknown, processing, action_required, succeeded and failed. Any
-// other state is ErrState. Any other event is ErrEvent, also authorized, soft_failed, money and
-// disputed: they are of a payment: the caller has taken one for the other, and a verdict would bury
-// what was reported about the payment. With an error the step does not move and has no verdict.
+// other state is ErrState. Any other event is ErrEvent, including authorized, soft_failed, money and
+// disputed. These are events of a payment: the caller has mistaken the payment for the refund, and a
+// verdict would hide the payment's report. With an error the step does not move and has no verdict.
 //
-// A failure after the success is Applied although nothing moves: the provider
-// took back what it had paid, which is a fact about the money and not about the
-// past.
+// A failure after the success is Applied although the state does not change: the
+// provider took back the money that it had refunded. That is a new fact about the
+// money.
 func NextRefund(from RefundState, news Event) (RefundStep, error) {
 	to, verdict, err := refunds.next(from, news)
 	return RefundStep{From: from, To: to, Verdict: verdict}, err

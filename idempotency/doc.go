@@ -17,7 +17,7 @@
 //
 // # Choosing a function
 //
-// [Guard.InTx] is for a command whose effect is in the database of the keys: both are committed together. [Guard.Do] is for a
+// [Guard.InTx] is for a command with its effect in the database of the keys: both are committed together. [Guard.Do] is for a
 // command that calls other services between two transactions. [Execute] is the building block of both, for commands that need the
 // transaction itself or respond in a later one ([Claim.Respond]). Package echoidempotency is a middleware over a Guard, and package
 // pgxstore keeps the keys in PostgreSQL.

@@ -48,7 +48,7 @@ func Refused(err error) error { return &refusedError{err} }
 
 // Execution is the result of a command's first transaction.
 type Execution struct {
-	// Record is the key as it was claimed. Its fence is what [Claim.Respond] takes.
+	// Record is the key as it was claimed. [Claim.Respond] takes its fence.
 	Record Record
 	// Replay is the response that was there; nil where the command was run.
 	Replay *Response

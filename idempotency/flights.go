@@ -27,9 +27,9 @@ type flight[T any] struct {
 	err   error
 }
 
-// Do runs a command, or waits for the run of the same one that is under way and
-// returns what that returned, with shared true. Another request with the same
-// key runs by itself. It returns ErrInProgress when the first is still under way
+// Do runs a command. If the same command is already under way, Do waits for that
+// run and returns its results, with shared true. Another request with the same
+// key runs by itself. It returns ErrInProgress if the first run is still under way
 // after wait, or ended in a panic.
 func (f *Flights[T]) Do(ctx context.Context, r Request, wait time.Duration, run func() (T, error)) (value T, shared bool, err error) {
 	id := ident{r.User, r.Endpoint, r.Key, r.Hash}

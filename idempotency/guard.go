@@ -24,13 +24,13 @@ type guarded struct {
 	result   Result
 }
 
-// Effect is a command whose effect is in the key's own transaction: ctx carries it, as the
-// store says. It may run again where the transaction does.
+// Effect is a command with its effect in the key's own transaction. ctx carries the transaction,
+// as the store documents. If the transaction runs again, so does the command.
 type Effect func(ctx context.Context) (Response, error)
 
 // InTx runs a command once for each key, in one transaction with the key: the effect and the
-// response are on disk together or not at all. What a command wrote that is refused (4xx or
-// 5xx) or that fails is undone. A refusal that used up its key ([Response.UsesKey]) is kept for
+// response are on disk together or not at all. If a command is refused (4xx or 5xx) or fails,
+// its writes are undone. A refusal that used up its key ([Response.UsesKey]) is kept for
 // KeepRefused. The errors are the command's own, ErrKeyReused, ErrInProgress and the store's.
 func (g *Guard) InTx(ctx context.Context, r Request, keep time.Duration, run Effect) (Response, Result, error) {
 	return g.share(ctx, r, func(ctx context.Context) (guarded, error) {
@@ -38,7 +38,7 @@ func (g *Guard) InTx(ctx context.Context, r Request, keep time.Duration, run Eff
 	})
 }
 
-// lease is what a Guard without one has.
+// lease is the default of Guard.Lease.
 const lease = 30 * time.Second
 
 func (g *Guard) claim(r Request, keep time.Duration) Claim {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// How long a response is kept, by what it is. One of 5xx is not kept at all.
+// How long a response is kept, by its type. A 5xx response is not kept at all.
 const (
 	KeepMoney   = 30 * 24 * time.Hour
 	KeepOther   = 72 * time.Hour
@@ -78,7 +78,7 @@ type Response struct {
 // refused reports whether the command was not carried out.
 func (r Response) refused() bool { return r.Status >= http.StatusBadRequest }
 
-// Err returns the ReplayError of a stored refusal, nil for what was carried out.
+// Err returns the ReplayError of a stored refusal, nil for a command that was carried out.
 func (r Response) Err() error {
 	if r.refused() {
 		return &ReplayError{Response: r}

@@ -8,9 +8,9 @@ import (
 // Store is the port to the storage of the keys. Package pgxstore implements it on PostgreSQL; package
 // storetest has the tests that every implementation must pass.
 type Store interface {
-	// InKeyTx runs fn in one transaction: all of it is on disk once it returned nil, and none of
-	// it where fn failed, whose error it returns. It may run fn again. The context that
-	// fn gets may carry the transaction, for what the command writes.
+	// InKeyTx runs fn in one transaction. Once it has returned nil, all writes are on disk. If fn
+	// fails, no write is on disk, and InKeyTx returns fn's error. It may run fn again. The context
+	// that fn gets may carry the transaction, for the command's writes.
 	InKeyTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
 	// KeyExtend extends a lease, KeyRelease ends it without a response, after which
 	// any request may have the key; both return ErrFenced if another runner holds it.

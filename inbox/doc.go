@@ -5,7 +5,7 @@
 //
 //	begin ── marker ──┬─ new ────► fn ──┬─ nil ───► done, committed with the caller's transaction
 //	                  │                 └─ error ─► marker and effect undone, the next delivery acts
-//	                  └─ known ──► nothing to do: acknowledge
+//	                  └─ seen ───► nothing to do: acknowledge
 //
 // A second delivery during the first waits for its transaction. If that commits, the second does nothing; if it is rolled back
 // or its process dies, the second acts.

@@ -28,9 +28,8 @@ func Once(ctx context.Context, tx pgx.Tx, messageID string, fn func(ctx context.
 	return Consumer("").Once(ctx, tx, messageID, fn)
 }
 
-// Once runs fn unless the consumer has acted on the message before, and reports whether it ran
-// it. What fn writes through tx, and the marker that it was done, become visible when the
-// caller commits.
+// Once runs fn unless the consumer has acted on the message before, and reports whether fn ran.
+// fn's writes through tx and the marker of the message become visible when the caller commits.
 //
 // fn's error is returned as it is, its writes and the marker are undone, and tx can be used
 // further: the next delivery acts, also where the caller commits. Where a statement of fn failed

@@ -10,8 +10,8 @@
 //	the first is still under way after Wait ─► 409 request-in-progress, Retry-After
 //
 // The handler writes by the transaction in its request's context (pgxstore.TxOf), so that its
-// effect and its response are on disk together. What a handler that answers with 4xx or 5xx has
-// written is undone. See [idempotency.Response.UsesKey] for which refusals use up a key.
+// effect and its response are on disk together. If a handler answers with 4xx or 5xx, its writes
+// are undone. See [idempotency.Response.UsesKey] for the refusals that use up a key.
 //
 // A response is sent once the handler has returned: it is no place for a stream. Of a response
 // over [idempotency.MaxBody] copies get the status and the headers only; name the entity in Location.
@@ -41,7 +41,8 @@ type Options struct {
 	// [idempotency.KeepOther].
 	Keep time.Duration
 	// Calls is set for handlers that call other services. They run between two transactions of
-	// the keys and none is in their context; one whose process died is run again, with [TakenOver].
+	// the keys, without a transaction in their context. If the process dies, the handler is run
+	// again, with [TakenOver].
 	Calls bool
 	// MaxRequest is the largest body of a request, in bytes; 0 means 1 MiB.
 	MaxRequest int64

@@ -51,8 +51,8 @@ func problems() map[error]problem {
 	}
 }
 
-// Problem answers with a problem document (RFC 9457), of which code is what a client decides by. An
-// error that is none of the contract's is returned, for echo's error handler.
+// Problem answers with a problem document (RFC 9457). A client decides by its member code. Problem
+// returns an error that is not in the contract, for echo's error handler.
 func Problem(c echo.Context, err error) error {
 	for of, p := range problems() {
 		if errors.Is(err, of) {

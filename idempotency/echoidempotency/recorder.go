@@ -28,8 +28,8 @@ func (w *recorder) Write(b []byte) (int, error) {
 	return w.body.Write(b) //nolint:wrapcheck // never fails
 }
 
-// response is what was written. Several values of a header become a list; cookies, which are of
-// one caller's session, and what describes the connection are not part of it.
+// response returns the written response. Several values of a header become a list. Cookies belong
+// to one caller's session and are left out. So are headers that describe the connection.
 func (w *recorder) response() idempotency.Response {
 	w.WriteHeader(http.StatusOK)
 	r := idempotency.Response{Status: w.status, Headers: map[string]string{}, Body: w.body.Bytes()}

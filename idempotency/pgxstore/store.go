@@ -54,7 +54,7 @@ func New(pool *pgxpool.Pool, o Options) *Store {
 	return &Store{pool: pool, options: o, q: dbsqlc.New()}
 }
 
-// Tx is a transaction of a Store: what [idempotency.Execute] runs a command in.
+// Tx is a transaction of a Store. [idempotency.Execute] runs a command in it.
 type Tx struct {
 	pgx.Tx
 

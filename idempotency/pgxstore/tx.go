@@ -19,8 +19,8 @@ var _ idempotency.Tx = Tx{}
 // lockNotAvailable is the SQLSTATE of a lock_timeout.
 const lockNotAvailable = "55P03"
 
-// KeyClaim implements idempotency.Tx. Only the claim is bound by [Options.ClaimTimeout]: what the
-// command locks afterwards waits as the database says.
+// KeyClaim implements idempotency.Tx. [Options.ClaimTimeout] bounds only the claim: later locks of
+// the command wait as long as the database's settings allow.
 func (t Tx) KeyClaim(ctx context.Context, c idempotency.Claim) (idempotency.Record, bool, error) {
 	now, row, claimed, err := t.claim(ctx, c)
 	if failed, ok := errors.AsType[*pgconn.PgError](err); ok && failed.Code == lockNotAvailable {

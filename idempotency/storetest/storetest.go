@@ -158,7 +158,7 @@ func largeBody(t *testing.T, s store) {
 	}
 }
 
-// fencedUndoes undoes all of a transaction whose response is refused.
+// fencedUndoes checks that a transaction is undone wholly if its response is refused.
 func fencedUndoes(t *testing.T, s store) {
 	s.claim(command, time.Hour)
 	fresh := command

@@ -31,7 +31,7 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) {
 // created is the time that the event's body has.
 func (e event) created() string { return cmp.Or(e.Created, ledger.Stamp(e.At)) }
 
-// list writes a page. What is appended while pages are read is on a later one.
+// list writes a page. Entries that are appended while pages are read are on a later page.
 func list[T, V any](w http.ResponseWriter, r *http.Request, all []T, stamp func(T) string, show func(T) V) {
 	q, err := ledger.ParseQuery(r.URL.Query())
 	if err != nil {

@@ -18,8 +18,8 @@ const resultParameter = "sandbox_result"
 // voucherLife is how long a voucher can be paid.
 const voucherLife = 3 * 24 * time.Hour
 
-// challenge has the customer pass a challenge: on the hosted page, to which a link or a form leads, or
-// by the script.
+// challenge has the customer pass a challenge, on the hosted page or in the script. A link or a form leads to the
+// hosted page.
 func (rec *chargeRecord) challenge(way, base string) {
 	rec.Challenge = &challenge{"res_" + rand.Text(), "res_" + rand.Text()}
 	rec.PageURL, rec.Choice = base+"/pay/"+rec.ID, choiceMade
@@ -54,12 +54,12 @@ func (rec *chargeRecord) back(do step) string {
 	return to.String()
 }
 
-// challengeResult is what the script gives the page.
+// challengeResult is the script's result for the page.
 type challengeResult struct {
 	Result string `json:"result"`
 }
 
-// completeRequest has the challenge's result: alone, or among what the script returned or the page's address has.
+// completeRequest has the challenge's result: alone, or inside the script's result or the parameters of the page's address.
 type completeRequest struct {
 	Result  string          `json:"result"`
 	Details json.RawMessage `json:"details,omitempty"`
@@ -135,7 +135,7 @@ func (s *Server) challengeByScript(w http.ResponseWriter, r *http.Request) {
 	write(w, jsonReply(http.StatusOK, challengeResult{rec.Challenge.result(do)}))
 }
 
-// voucher is shown to the customer, who pays it on the hosted page.
+// voucher is shown to the customer. The customer pays it on the hosted page.
 func voucher(rec *chargeRecord, now time.Time) *nextAction {
 	return &nextAction{
 		Type: actionDisplay, ExpiresAt: ledger.Stamp(now.Add(voucherLife)),

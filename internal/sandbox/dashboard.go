@@ -2,8 +2,8 @@ package sandbox
 
 import "net/http"
 
-// act makes a handler of what a person does in the provider's dashboard, or a cardholder's bank does:
-// no call of the merchant, so it has no idempotency key, and each call does it once more.
+// act makes a handler for an action of a person in the provider's dashboard, or of a cardholder's bank.
+// The merchant does not call it. So it has no idempotency key, and each call repeats the action.
 func act[T request[T]](s *Server, status int, run func(*tx, call, T) result) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in T

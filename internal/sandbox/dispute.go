@@ -13,7 +13,7 @@ import (
 const dueAfter = 7 * 24 * time.Hour
 
 type disputeRequest struct {
-	// Amount is what is left of the charge if absent.
+	// Amount is the disputed amount; if absent, the rest of the charge.
 	Amount *int64 `json:"amount"`
 	Reason string `json:"reason"`
 	// DueBy is a week later if absent.

@@ -17,7 +17,7 @@ const secretMark = "_secret_"
 
 func newSecret(id string) string { return id + secretMark + rand.Text() }
 
-// dropinCharge is a charge in responses to the drop-in: what the customer may know.
+// dropinCharge is a charge in responses to the drop-in, with the fields that the customer may see.
 type dropinCharge struct {
 	ID             string      `json:"id"`
 	Status         status      `json:"status"`
@@ -79,8 +79,8 @@ func (s *Server) readByDropin(w http.ResponseWriter, r *http.Request) {
 	write(w, jsonReply(http.StatusOK, dropinChargeOf(rec)))
 }
 
-// confirm pays a charge with the token that the customer chose, once: another call, with
-// whatever token, shows the charge as it is and changes nothing. So it needs no
+// confirm pays a charge with the token that the customer chose, once. Another call, with
+// any token, shows the charge as it is and changes nothing. So confirm needs no
 // Idempotency-Key.
 func (s *Server) confirm(w http.ResponseWriter, r *http.Request) {
 	shareWithPages(w)
@@ -130,7 +130,7 @@ func (t *tx) confirm(rec chargeRecord, c call, in confirmRequest, tokens map[str
 	return res
 }
 
-// bySecret returns the charge of which the request bears the client secret.
+// bySecret returns the charge with the request's client secret.
 func (st *state) bySecret(r *http.Request) (chargeRecord, bool) {
 	rec := st.charges[r.PathValue("id")]
 	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

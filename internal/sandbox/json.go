@@ -65,7 +65,7 @@ func decode(w http.ResponseWriter, r *http.Request, into any) *apiError {
 	return nil
 }
 
-// checkMembers rejects what encoding/json accepts: members twice or in other case,
+// checkMembers rejects faults that encoding/json accepts: members twice or in other case,
 // trailing data, bytes that are not UTF-8.
 func checkMembers(body []byte) error {
 	if !utf8.Valid(body) {

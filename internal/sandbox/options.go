@@ -17,7 +17,7 @@ type Options struct {
 	WebhookURL string
 	// WebhookSecret (whsec_…) signs the webhooks; required with WebhookURL.
 	WebhookSecret string
-	// APIKey is what calls must bear as Authorization: Bearer; empty: none is looked for. Pages and the drop-in need none.
+	// APIKey is required in calls as Authorization: Bearer. Empty: calls need no key. Pages and the drop-in need no key.
 	APIKey string
 	// PublicURL is the address of this server for a browser, for the links to hosted
 	// pages. Empty: the address that the caller of the charge used.
@@ -28,10 +28,10 @@ type Options struct {
 	Seed uint64
 	// Now is the clock of everything that is stored; nil: the system's.
 	Now func() time.Time
-	// Until waits for a time by that clock: for what charges do later, for deliveries and their back-off. It returns
-	// early, with the error of ctx, when that ends. Nil: it waits as long as that is from Now.
+	// Until waits for a time by that clock: for the later steps of charges, for deliveries and their back-off. It returns
+	// early, with the error of ctx, when ctx ends. Nil: it waits for the time's distance from Now.
 	Until func(ctx context.Context, at time.Time) error
-	// Signed is the clock of the webhooks' signatures, whose age receivers check; nil: Now.
+	// Signed is the clock of the webhooks' signatures; receivers check their age. Nil: Now.
 	Signed func() time.Time
 	// Client sends the webhooks; nil: one that follows no redirects.
 	Client *http.Client

@@ -25,7 +25,7 @@ type pageData struct {
 	Reference string
 	Undecided bool
 	ReturnURL string
-	// ID is the charge's, to whose address the decision goes.
+	// ID is the charge's id. The decision goes to the charge's address.
 	ID string
 }
 
@@ -46,7 +46,7 @@ func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
 	s.showPageOf(w, r.PathValue("id"))
 }
 
-// showChallenge shows the page to a customer who comes by a form.
+// showChallenge shows the page to a customer that arrives by a form.
 func (s *Server) showChallenge(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	s.showPageOf(w, r.PostFormValue("charge"))

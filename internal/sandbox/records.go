@@ -68,7 +68,7 @@ type chargeRecord struct {
 	Copies    int    `json:"copies,omitempty"`
 	Plan      *plan  `json:"plan,omitempty"`
 
-	// Secret is what the drop-in shows to confirm the charge; empty for charges that are
+	// Secret is the drop-in's secret to confirm the charge; empty for charges that are
 	// not the drop-in's.
 	Secret string `json:"secret,omitempty"`
 	Choice choice `json:"choice,omitempty"`
@@ -99,7 +99,7 @@ type createdCharge struct {
 	ClientSecret string `json:"client_secret"`
 }
 
-// plan is what a charge will do later by itself.
+// plan is the next step of a charge without a further call.
 type plan struct {
 	Do step      `json:"do"`
 	At time.Time `json:"at"`

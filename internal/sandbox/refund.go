@@ -21,7 +21,7 @@ func createRefund(t *tx, c call, in refundRequest) result {
 	return result{value: t.refund(rec, amount, c.key, in.Reference)}
 }
 
-// left is what can be refunded.
+// left returns the refundable amount.
 func (c *charge) left() int64 { return c.AmountCaptured - c.AmountRefunded - c.AmountDisputed }
 
 func (t *tx) refund(rec chargeRecord, amount int64, key, reference string) refund {

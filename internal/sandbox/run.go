@@ -8,7 +8,7 @@ import (
 )
 
 // Run delivers webhooks and carries out the plans of charges, until
-// ctx ends; then it returns nil, and what is not done stays in the state file.
+// ctx ends. Then it returns nil, and the remaining work stays in the state file.
 // Any other error means that the state file can no longer be written. Only one
 // Run may be under way.
 func (s *Server) Run(ctx context.Context) error {

@@ -27,7 +27,7 @@ type place int
 
 const (
 	_ place = iota
-	// onPage is the hosted page; atTill is that, too, for who pays a voucher.
+	// onPage is the hosted page. atTill is the hosted page for paying a voucher.
 	onPage
 	atTill
 	// inDropin is the script, in which a token is chosen that confirms the charge.
@@ -45,7 +45,7 @@ type behaviour struct {
 	copies       int   // of each webhook, when more than one
 	surplus      int64 // added to the amount of the request
 	save         bool  // the payment method is stored for the customer
-	// challenge is the way to a 3-D Secure challenge, whose result a second call brings.
+	// challenge is the way to a 3-D Secure challenge. A second call brings the challenge's result.
 	challenge string
 	billing   bool // the request must have a billing address
 

@@ -94,7 +94,7 @@ func Abouts() []webhooks.About {
 	return abouts
 }
 
-// Reference is what a provider of a kind is given as the name of a payment; zero for an unknown kind.
+// Reference returns the form in which a provider of a kind takes the name of a payment; zero for an unknown kind.
 func Reference(kind string) webhooks.ReferenceForm {
 	if k, known := kinds[kind]; known {
 		return k.about().Reference

@@ -37,9 +37,9 @@ func New(c webhooks.Config) (*Verifier, error) {
 }
 
 // Verify implements [webhooks.Verifier]. Several h1 are accepted, as they come while a secret is rotated (Paddle's Go
-// SDK refuses two); one that is not hex is skipped, as is what has another name. No header, or no h1 in it, is
-// ErrSignatureMissing; an element without "=", and a time that is missing, not a number or there twice,
-// ErrSignatureMalformed.
+// SDK refuses two). An h1 that is not hex is skipped, and so are elements of another name. No header, or no h1 in it, is
+// ErrSignatureMissing. An element without "=" is ErrSignatureMalformed, and so is a time that is missing, not a number or
+// there twice.
 func (p *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	index, err := p.mac.Match(d)
 	if err != nil {

@@ -51,7 +51,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 // id or time, and two of either that differ are ErrSignatureMalformed.
 //
 // A body that is an event of the sandbox's shape ("type", "created" and "data" with charge_id, refund_id, reference,
-// amount, currency, failure_code and, optionally, refund_reference, container_id, payee and test) gets its kind by its type: charge.pending,
+// amount, currency, failure_code and, optionally, refund_reference, container_id, payee and test) gets its kind by its type:
+// charge.pending,
 // charge.authorized, charge.succeeded, charge.failed, charge.canceled, refund.pending, refund.succeeded, refund.failed,
 // container.expired, container.canceled, or dispute.warning, dispute.opened, dispute.updated, dispute.won, dispute.lost, dispute.accepted. The data of a
 // dispute have dispute_id, dispute_status, reason and due_by, and entry_id where its money moved: the name of that

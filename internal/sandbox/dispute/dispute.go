@@ -1,5 +1,5 @@
-// Package dispute is the life of a dispute at the sandbox: its statuses, what leads from one to another, and where its
-// money is meanwhile.
+// Package dispute is the life cycle of a dispute at the sandbox: its statuses, their transitions, and the place of its
+// money in each status.
 package dispute
 
 import (
@@ -51,8 +51,8 @@ func (d Dispute) taken() bool {
 	return len(d.Movements) > 0 && d.Movements[len(d.Movements)-1].Kind == ledger.Chargeback
 }
 
-// Moves is what has to happen to the money when the dispute comes into a status: the kind of the movement, and what is
-// added to the disputed amount of the charge. Empty where the money is where it has to be.
+// Moves returns the money movement for a dispute that enters a status: the kind of the movement, and the change of the
+// charge's disputed amount. The kind is empty if no money has to move.
 func (d Dispute) Moves(to Status) (kind ledger.Kind, amount int64) {
 	switch {
 	case to.takes() == d.taken():
@@ -63,15 +63,15 @@ func (d Dispute) Moves(to Status) (kind ledger.Kind, amount int64) {
 	return ledger.Chargeback, d.Amount
 }
 
-// Act is what can be done to a dispute: from which status, to which, and the type of its event.
+// Act is an action on a dispute: its source statuses, its target status, and the type of its event.
 type Act struct {
 	from []Status
 	To   Status
 	Type string
 }
 
-// ActOf returns an act by its name in the address. What was decided can be decided otherwise later, but for what was
-// accepted.
+// ActOf returns an act by its name in the address. A decided dispute can be decided otherwise later; an accepted dispute
+// cannot.
 func ActOf(name string) (Act, bool) {
 	switch name {
 	case "open":

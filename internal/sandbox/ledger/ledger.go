@@ -1,5 +1,4 @@
-// Package ledger is the sandbox's books: every movement of money, what the provider kept of it and in which payout the
-// rest was sent.
+// Package ledger is the sandbox's books: every money movement, with the provider's fee and the payout of the rest.
 package ledger
 
 import (
@@ -8,7 +7,7 @@ import (
 	"time"
 )
 
-// Kind is what happened to money.
+// Kind is the kind of a money movement.
 type Kind string
 
 // The kinds of movements.
@@ -20,7 +19,7 @@ const (
 )
 
 // Movement is an entry of the ledger. Reference is always the charge's; the key is that of the call that moved the
-// money, at once or later, and empty for what was done in the dashboard.
+// money, at once or later. The key is empty for an action in the dashboard.
 type Movement struct {
 	EntryID        string `json:"entry_id"`
 	Kind           Kind   `json:"kind"`
@@ -32,7 +31,7 @@ type Movement struct {
 	At             string `json:"at"`
 }
 
-// Record is a movement with what only the books show.
+// Record is a movement with the fields that only the books show.
 type Record struct {
 	Movement
 

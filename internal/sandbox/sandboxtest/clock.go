@@ -24,7 +24,7 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock; what waits for a time that it passes goes on.
+// Advance moves the clock. A waiter goes on once the clock passes its time.
 func (c *Clock) Advance(by time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

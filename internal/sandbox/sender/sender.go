@@ -39,7 +39,7 @@ type Options struct {
 	Timeout, RetryMin, RetryMax time.Duration
 }
 
-// Event is what is delivered: the same bytes in every try.
+// Event is a webhook to deliver: the same bytes in every try.
 type Event struct {
 	ID   string `json:"id"`
 	Body string `json:"body"`
