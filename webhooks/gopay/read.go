@@ -12,7 +12,7 @@ import (
 const maxID = 19
 
 // parse reads the query. An address that bears an attempt's id, because the shop gave it to GoPay so, has that in its
-// query as well. Whatever else the shop has in its address is of no account, twice or not.
+// query as well. Any other parameter of the shop's address is ignored, twice or not.
 func parse(d webhooks.Delivery) (webhooks.Event, error) {
 	query, err := read.Form(read.Query(d), read.Only("id"))
 	if err != nil {

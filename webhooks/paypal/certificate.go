@@ -98,8 +98,8 @@ func (p *certStore) get(ctx context.Context, address string) (signerCert, error)
 }
 
 // isCertURL reports whether a certificate may be fetched from an address: any other would let the sender bring a key of
-// its own, or make us call any host. At PayPal only the place of certificates, /v1/notifications/certs/, is called, and
-// what is beside it, where PayPal's libraries have examples.
+// its own, or make us call any host. At PayPal only the path of certificates, /v1/notifications/certs/, is called, and
+// sibling paths, which PayPal's libraries have in examples.
 func isCertURL(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || strings.ContainsAny(address, "?#") {

@@ -52,7 +52,7 @@ type payee struct {
 
 func (p payee) id() string { return cmp.Or(p.MerchantID, p.Email) }
 
-// related holds the ids of the resources to which this resource belongs.
+// related holds the ids of the parent resources.
 type related struct {
 	RelatedIDs struct {
 		OrderID         string `json:"order_id"`

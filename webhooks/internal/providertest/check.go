@@ -78,7 +78,8 @@ func RequireUnreadable(t *testing.T, v webhooks.Verifier, d webhooks.Delivery) w
 	return e
 }
 
-// Rotation requires that each of two secrets is accepted and told apart, and that there must be one.
+// Rotation requires that each of two secrets is accepted, that the events name the right secret, and that a
+// configuration without a secret fails.
 func Rotation[V VerifySigner](t *testing.T, construct func(webhooks.Config) (V, error), body string, c webhooks.Config) {
 	t.Helper()
 	with := func(secrets ...string) V {
@@ -108,7 +109,7 @@ func NeedsSecrets[V webhooks.Verifier](t *testing.T, construct func(webhooks.Con
 	}
 }
 
-// Age is what becomes of a delivery that was signed so long ago, at a configured tolerance.
+// Age is the expected result for a delivery of some age, at a configured tolerance.
 type Age struct {
 	Tolerance, Age time.Duration
 	Want           error

@@ -1,4 +1,4 @@
-// Package providertest holds what the tests of all providers' verifiers share.
+// Package providertest holds the shared test code of the providers' verifiers.
 package providertest
 
 import (
@@ -92,7 +92,7 @@ func RequireSentinel(tb testing.TB, err error) {
 	require.Fail(tb, "not an error of the package", "%v", err)
 }
 
-// RequireSound checks what holds for every event, whatever was sent.
+// RequireSound checks the invariants of every event, for any delivery.
 func RequireSound(tb testing.TB, e webhooks.Event) {
 	tb.Helper()
 	failures := []webhooks.Kind{webhooks.KindFailed, webhooks.KindSoftFailed, webhooks.KindRefundFailed}

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Parse requires that a genuine delivery is sound events, whatever it contains.
+// Parse requires that a genuine delivery gives sound events, for any content.
 func Parse(t *testing.T, v webhooks.Verifier, d webhooks.Delivery) {
 	t.Helper()
 	events, err := v.Verify(t.Context(), d)
@@ -21,7 +21,7 @@ func Parse(t *testing.T, v webhooks.Verifier, d webhooks.Delivery) {
 	}
 }
 
-// Flip changes one byte of what is signed, or of the signature, and requires that the delivery is refused as not
+// Flip changes one byte of the signed text or of the signature, and requires that the delivery is refused as not
 // genuine.
 func Flip(t *testing.T, v webhooks.Verifier, d webhooks.Delivery, headers []string, place uint, mask byte) {
 	t.Helper()
@@ -53,8 +53,8 @@ func Forged(t *testing.T, v webhooks.Verifier, d webhooks.Delivery) {
 		errors.Is(err, webhooks.ErrSignatureMissing), "%v", err)
 }
 
-// Same changes one byte of the body of a genuine delivery, and requires that it is refused or makes the same events,
-// but for what forget erases.
+// Same changes one byte of the body of a genuine delivery, and requires that the delivery is refused or gives the same
+// events, except for the fields that forget erases.
 func Same(t *testing.T, v webhooks.Verifier, d webhooks.Delivery, place uint, mask byte, forget func(*webhooks.Event)) {
 	t.Helper()
 	if len(d.Body) == 0 || mask == 0 {

@@ -16,19 +16,19 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// replacements are what a member becomes, one after the other; the first stands for its absence.
+// replacements are the values that replace a member, one after the other. The first stands for the member's absence.
 var replacements = []string{
 	"", `null`, `true`, `0`, `-1`, `5`, `19.99`, `1e3`, `99999999999999999999`, `""`, `"x"`, `"1,5"`, `"XYZ"`, `"0.001"`, `[]`, `[5]`,
 	`[null]`, `{}`, `{"id":5}`, `{"value":"x","currency":"EUR"}`,
 }
 
 // Refusable reports whether a delivery that was signed may be refused with err all the same: the scheme has the signature
-// in the body, and what became of that leaves open what was signed. Nil: none may.
+// in the body, and the changed body leaves the signed text open. Nil: no delivery may be refused.
 type Refusable func(d webhooks.Delivery, err error) bool
 
 // Genuine fuzzes genuine deliveries: one member of the JSON body, or of an object in it, is deleted, or becomes something
-// else, and the delivery is signed again. It is never refused, but for what may be. name is the provider's: its published
-// samples are taken, if they are at hand.
+// else, and the delivery is signed again. It must not be refused unless may allows the refusal. name is the provider's
+// name: its published samples are used, if they are at hand.
 func Genuine(f *testing.F, name string, v VerifySigner, may Refusable, bodies ...string) {
 	f.Helper()
 	for i, body := range append(samples(f, name, "*.json"), bodies...) {
@@ -106,7 +106,7 @@ func count(value any) (n int) {
 	return n
 }
 
-// mutated returns a value of which the member at a place has become something else.
+// mutated returns a value with the member at a place replaced.
 func mutated(value any, at *int, to string) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// texts are what a field of a form becomes, one after the other; the first stands for its absence.
+// texts are the values that replace a form's field, one after the other. The first stands for the field's absence.
 var texts = []string{
 	"", "", "null", "0", "-1", "5", "19.99", "1e3", "99999999999999999999", "x", "1,5", "XYZ", "0.001", "1:2", "a=b&c", "{}", "5x", "\x00", "\xff", "😀",
 }
 
 // GenuineForm fuzzes genuine deliveries of a form, or of a query string, as [Genuine] does those of JSON: one field is
-// deleted, or becomes something else, or comes a second time with that, and the delivery is signed again. What can't be
-// signed must be refusable for the same reason. Topics are those of the provider's addresses, none if it has but one.
+// deleted, replaced, or repeated with another value, and the delivery is signed again. A form that can't be signed must be
+// refusable for the same reason. topics are the topics of the provider's addresses, empty if it has only one address.
 func GenuineForm(f *testing.F, v VerifySigner, may Refusable, topics []string, forms ...string) {
 	f.Helper()
 	topics = append(topics, "")
@@ -28,7 +28,7 @@ func GenuineForm(f *testing.F, v VerifySigner, may Refusable, topics []string, f
 	f.Fuzz(func(t *testing.T, body []byte, place, how, topic uint) {
 		form, err := url.ParseQuery(string(body))
 		if err != nil || len(form) == 0 {
-			return // what is no form has no signature either; FuzzVerify has it
+			return // a body that is no form has no signature either; FuzzVerify covers it
 		}
 		names := slices.Sorted(maps.Keys(form))
 		name, text := names[place%uint(len(names))], texts[how%uint(len(texts))]

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// element is an element of XML with what is in it.
+// element is an element of XML with its content.
 type element struct {
 	XMLName  xml.Name   `xml:""`
 	Attrs    []xml.Attr `xml:",any,attr"`
@@ -16,7 +16,7 @@ type element struct {
 	Children []element  `xml:",any"`
 }
 
-// markup is what the text of an element becomes, one after the other, as it stands in the document.
+// markup are the values that replace an element's text, one after the other, as they stand in the document.
 var markup = []string{
 	"", "null", "0", "-1", "19.999", "1,5", "1e3", "99999999999999999999", "XYZ", "&#x1F600;", "&lt;id&gt;", "<id>x</id>",
 	"<amount>1.00</amount><amount>2.00</amount>", "<transaction/>", "2014-03-01", "<![CDATA[ x ]]>", "&unknown;", "</", "credit", "settled",
@@ -59,7 +59,7 @@ func (e element) size() int {
 // mark is the name of the attribute that the element to be changed has.
 const mark = "mutate"
 
-// marked returns the element with the mark at the one of that place, which loses what is in it.
+// marked returns the element with the mark at the element of that place. The marked element loses its content.
 func (e element) marked(at *int) element {
 	if *at--; *at == -1 {
 		return element{XMLName: e.XMLName, Attrs: []xml.Attr{{Name: xml.Name{Local: mark}, Value: "1"}}, Text: "?"}

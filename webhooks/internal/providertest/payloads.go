@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// payload is what a sample's SOURCES.json says that it means.
+// payload is the meaning of a sample by its SOURCES.json.
 type payload struct {
 	Kind       string `json:"kind"`
 	JSONValid  *bool  `json:"json_valid"`
@@ -50,7 +50,7 @@ var outcomes = map[string][]webhooks.Kind{
 	"refund_pending": {webhooks.KindRefundPending},
 	"refunded":       {webhooks.KindRefundSucceeded},
 	"refund_failed":  {webhooks.KindRefundFailed},
-	// A capture that failed leaves a hold, or takes back what it had taken.
+	// A failed capture leaves a hold, or reverses its movement.
 	"capture_failed": {webhooks.KindSoftFailed, webhooks.KindAuthorized, webhooks.KindReversed},
 	"unknown":        {webhooks.KindNotice},
 	// Providers differ in when a dispute takes the money, and so in whether one that is won returns any.
@@ -69,13 +69,13 @@ var outcomes = map[string][]webhooks.Kind{
 
 var firstWord = regexp.MustCompile(`^[a-z_]*`)
 
-// paymentOf names the payment where a sample's source names what was made of it: a capture of an authorization.
+// paymentOf names the payment if a sample's source names a resource made of the payment: a capture of an authorization.
 var paymentOf = map[string]string{"27M47624FP291604U": "7W5147081L658180V"}
 
-// apiAnswers are samples of what a provider's API answers, where only their shape says so.
+// apiAnswers are samples of API responses that only their shape distinguishes from deliveries.
 var apiAnswers = []string{"testdata_events.json", "testdata_event_types.json", "testdata_transaction.json"}
 
-// leftOut says why a sample is not read, "" if it is a delivery.
+// leftOut returns the reason not to read a sample, "" if the sample is a delivery.
 func leftOut(name string, sample payload) string {
 	switch {
 	case strings.Contains(sample.Kind, "API answer"), strings.Contains(sample.Kind, "enum"):
@@ -87,8 +87,8 @@ func leftOut(name string, sample payload) string {
 	}
 }
 
-// Payloads reads every published sample of a provider, where they are at hand, and compares what comes out with what
-// its source says. prepare, if not nil, makes a delivery of a sample that is not a body as it is.
+// Payloads reads every published sample of a provider, if the samples are at hand, and compares the events with the
+// sample's source. prepare, if not nil, makes a delivery of a sample that is not a complete body.
 func Payloads(t *testing.T, name string, v VerifySigner, prepare func(d *webhooks.Delivery, sample string)) {
 	t.Helper()
 	folder := published.Path(t, published.Payloads, name)
@@ -114,7 +114,7 @@ func Payloads(t *testing.T, name string, v VerifySigner, prepare func(d *webhook
 	}
 }
 
-// named returns the name that a fact of a sample begins with, "" if the fact only says where the name is.
+// named returns the name at the beginning of a sample's fact, "" if the fact only describes the place of the name.
 func named(fact string) string {
 	name, _, _ := strings.Cut(fact, " ")
 	if !strings.ContainsAny(name, "0123456789") || strings.Contains(fact, "order_ref") {
@@ -134,7 +134,7 @@ func checkPayload(t *testing.T, v webhooks.Verifier, d webhooks.Delivery, sample
 	for _, e := range events {
 		RequireSound(t, e)
 	}
-	if len(events) == 1 { // what a batch says, its provider's own test checks
+	if len(events) == 1 { // the provider's own test checks the events of a batch
 		checkNormalised(t, events[0], sample)
 	}
 }

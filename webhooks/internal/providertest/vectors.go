@@ -22,7 +22,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Vector is one delivery with what must become of it, or one text with its signature.
+// Vector is one delivery with its expected result, or one text with its signature.
 type Vector struct {
 	ID            string              `json:"id"`
 	Kind          string              `json:"kind"`
@@ -55,7 +55,7 @@ type Vector struct {
 	SignedString   string `json:"signed_string"`
 	ExpectedOutput string `json:"expected_output"`
 
-	// CRCOverride of PayPal's stands for the body's checksum in what is said to be signed, as no delivery can have it.
+	// CRCOverride of PayPal's replaces the body's checksum in the signed text of the vector. No real delivery can have it.
 	BodyCRC32   *uint32 `json:"body_crc32"`
 	CRCOverride string  `json:"crc_override"`
 }
@@ -196,8 +196,8 @@ func (v Vector) Delivery(t *testing.T) webhooks.Delivery {
 	return d
 }
 
-// Texts checks the vectors that are a text, by what signs it: sum returns the signature. scheme is the algorithm and
-// the form of the key.
+// Texts checks the text vectors: sum returns the signature of a vector's text. scheme is the algorithm and the form of the
+// key.
 func Texts(scheme string, sum func(t *testing.T, v Vector) []byte) Special {
 	return func(t *testing.T, v Vector) bool {
 		t.Helper()
