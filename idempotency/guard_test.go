@@ -93,7 +93,7 @@ func TestGuardKeepsARefusalForAShorterTime(t *testing.T) {
 	require.Equal(t, "made", string(a.Body))
 }
 
-// A runner whose key was taken over is told to stop, and its answer is not kept.
+// If another runner takes the key over, the first runner must stop, and its response is not kept.
 func TestGuardFencesARunnerThatWasSilent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What a shop gives Checkout.com with a payment that it begins itself.
+// A shop sends these fields to Checkout.com with a payment that the shop begins itself.
 func ExampleReferenceForm_For() {
 	form := webhooks.ReferenceForm{Field: "reference", MetadataKey: "payment_attempt_id"}
 	fmt.Println(form.For("0199b2f4-5a7e-7c31-9d3e-2f6a8b1c4d5e"))

@@ -21,7 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// server is an echo server whose commands count what they did in a table.
+// server is an echo server. Its commands count their effects in a table.
 type server struct {
 	*echo.Echo
 
@@ -143,7 +143,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 	require.Zero(t, s.effects(t))
 }
 
-// What was refused leaves nothing behind; whether its key is used depends on the refusal.
+// A refused command leaves no effect. The kind of the refusal decides whether its key is used.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -237,7 +237,7 @@ func TestInProgress(t *testing.T) {
 	require.Equal(t, 1, s.effects(t))
 }
 
-// A handler that calls others runs between two transactions, and is told of an earlier run that died.
+// A handler that calls other services runs between two transactions, and learns of an earlier run that died.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

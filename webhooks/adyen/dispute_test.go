@@ -20,7 +20,7 @@ func TestDisputes(t *testing.T) {
 		of("NOTIFICATION_OF_CHARGEBACK", "true", ""):             "disputed: PSP1 open" + rest,
 		of("NOTIFICATION_OF_CHARGEBACK", "true", "Pending"):      "disputed: PSP1 under_review" + rest,
 		of("NOTIFICATION_OF_CHARGEBACK", "true", "Accepted"):     "dispute_closed: PSP1 accepted" + rest,
-		of("NOTIFICATION_OF_CHARGEBACK", "true", "Won"):          "disputed: PSP1 open" + rest, // not what is signed
+		of("NOTIFICATION_OF_CHARGEBACK", "true", "Won"):          "disputed: PSP1 open" + rest, // the status is not signed
 		of("CHARGEBACK", "true", "Undefended"):                   "chargeback: PSP1 open" + rest,
 		of("CHARGEBACK", "true", "Pending"):                      "chargeback: PSP1 under_review" + rest,
 		of("CHARGEBACK", "true", "Accepted"):                     "chargeback: PSP1 accepted" + rest,

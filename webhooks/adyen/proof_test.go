@@ -127,7 +127,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestCaptureThatIsNotAcceptedLeavesTheMoneyHeld: the payment has not failed, and the amount is not what is held.
+// TestCaptureThatIsNotAcceptedLeavesTheMoneyHeld: the payment has not failed, and the amount is not the held amount.
 func TestCaptureThatIsNotAcceptedLeavesTheMoneyHeld(t *testing.T) {
 	t.Parallel()
 	e := providertest.Parsed(t, newVerifier(t), adyenBody(adyenItem("CAPTURE", "false", `,"reason":"Insufficient balance on payment"`)))
@@ -427,7 +427,7 @@ func FuzzVerify(f *testing.F) {
 		}
 		providertest.Parse(t, v, d)
 		providertest.Same(t, v, d, place, mask, func(e *webhooks.Event) {
-			// not signed, or decided by what is not
+			// not signed, or decided by a field that is not signed
 			e.OccurredAt, e.Mode, e.FailureCode, e.ProviderCode = time.Time{}, "", "", ""
 			if e.Kind == webhooks.KindSoftFailed {
 				e.Kind = webhooks.KindFailed
@@ -436,7 +436,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// TestFailureCode: by the code a shop's page can say what the customer can do next.
+// TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
 	providertest.Reasons(t, adyen.FailureCode, map[string]string{

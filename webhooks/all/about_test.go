@@ -27,7 +27,7 @@ func TestAboutsAreComplete(t *testing.T) {
 	}
 }
 
-// TestReferenceFormsAreTried holds each provider's own test to signing a delivery with what its form gives.
+// TestReferenceFormsAreTried requires that each provider's own test signs a delivery with the values of its form.
 func TestReferenceFormsAreTried(t *testing.T) {
 	t.Parallel()
 	for _, kind := range all.Kinds() {

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks/all"
 )
 
-// What a receiver does with a request.
+// A receiver handles a request in these steps.
 func ExampleNew() {
 	verifier, err := all.New("stripe", webhooks.Config{Secrets: []string{"whsec_example"}})
 	if err != nil {

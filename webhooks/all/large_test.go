@@ -43,7 +43,7 @@ func largeBodies() map[string]string {
 	}
 }
 
-// TestLargeBodiesAreCheap: reading half a megabyte takes at most 32 MiB, whatever the body is, of whatever kind.
+// TestLargeBodiesAreCheap: reading half a megabyte takes at most 32 MiB, for any body and any kind.
 //
 //nolint:paralleltest // it measures the memory of the process
 func TestLargeBodiesAreCheap(t *testing.T) {

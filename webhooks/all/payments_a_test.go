@@ -26,7 +26,7 @@ type twice struct {
 	ofFirst, ofSecond []string
 	// ends are messages about the end of a container, or about a container alone.
 	ends []string
-	// payee and mode are what each message states, empty where the kind states none.
+	// payee and mode are stated in each message; they are empty if the kind does not state them.
 	payee string
 	mode  webhooks.Mode
 	// claimed is set if a browser could have written the mark of the messages.
@@ -100,7 +100,7 @@ func (c twice) checkNamed(t *testing.T, e webhooks.Event, id string) {
 	require.Contains(t, e.References, id, e.Type)
 }
 
-// checkStated checks what each message of the kind states.
+// checkStated checks the payee and the mode of each message of the kind.
 func (c twice) checkStated(t *testing.T, e webhooks.Event, body string) {
 	t.Helper()
 	require.Equal(t, c.payee, e.Payee, body)

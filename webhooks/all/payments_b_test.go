@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks/internal/providertest"
 )
 
-// paidTwiceIn are the messages of a kind, and what makes a genuine delivery of each.
+// paidTwiceIn are the messages of a kind, and a function that makes a genuine delivery of each.
 type paidTwiceIn struct {
 	twice
 
@@ -62,7 +62,7 @@ func signed(t *testing.T, v webhooks.Verifier, body string) webhooks.Delivery {
 	return providertest.Signed(t, signer, body)
 }
 
-// cloudPaymentsTwice are two transactions on one page, each of which takes money by itself.
+// cloudPaymentsTwice are two transactions on one page. Each takes money by itself.
 func cloudPaymentsTwice() paidTwiceIn {
 	form := "&Amount=19.99&Currency=RUB&TestMode=1&InvoiceId=" + tried
 	return paidTwiceIn{

@@ -22,7 +22,7 @@ func TestPayloads(t *testing.T) {
 	providertest.Payloads(t, "braintree", newVerifier(t), nil)
 }
 
-// challenged returns the sum in the response to the vector's address, whose challenge is the text.
+// challenged returns the sum in the response to the vector's address. The text is the address's challenge.
 func challenged(t *testing.T, v providertest.Vector) []byte {
 	t.Helper()
 	require.Equal(t, "/webhook?bt_challenge="+v.SignedString, v.URL)

@@ -20,7 +20,7 @@ func newVerifier(tb testing.TB) *checkout.Verifier {
 	return v
 }
 
-// checkoutBody returns an event whose data have these members.
+// checkoutBody returns an event with these members in its data.
 func checkoutBody(eventType, members string) string {
 	return fmt.Sprintf(`{"id":"evt_1","type":%q,"timestamp":"2026-03-14T15:09:20.5+00:00","data":{%s}}`, eventType, members)
 }
@@ -164,7 +164,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// TestFailureCode: by the code a shop's page can say what the customer can do next.
+// TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
 	providertest.Reasons(t, checkout.FailureCode, map[string]string{

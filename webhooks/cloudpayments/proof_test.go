@@ -44,7 +44,7 @@ func cloudPaymentsSample(d *webhooks.Delivery, name string) {
 
 const cloudPayment = "TransactionId=17&Amount=19.99&Currency=RUB&InvoiceId=att_1&DateTime=2026-03-14+15%3a09%3a20&TestMode=1"
 
-// cloudPaymentsEvent returns what a genuine delivery to a topic says.
+// cloudPaymentsEvent returns the event of a genuine delivery to a topic.
 func cloudPaymentsEvent(t *testing.T, v *cloudpayments.Verifier, topic, body string) webhooks.Event {
 	t.Helper()
 	d := providertest.Signed(t, v, body)
@@ -352,7 +352,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// TestFailureCode: by the code a shop's page can say what the customer can do next.
+// TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
 	providertest.Reasons(t, cloudpayments.FailureCode, map[string]string{

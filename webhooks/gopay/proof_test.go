@@ -22,7 +22,7 @@ func newVerifier(tb testing.TB) *gopay.Verifier {
 	return v
 }
 
-// queried makes a delivery of an address: what a scheme without body and signature sends.
+// queried makes a delivery of an address, as a scheme without body and signature sends it.
 type queried struct{ webhooks.Verifier }
 
 func (queried) Sign(d *webhooks.Delivery) error {
@@ -50,7 +50,7 @@ func TestRefusesWhatIsNoID(t *testing.T) {
 	}
 }
 
-// TestQueryOfTheShop: GoPay adds its id to whatever query the shop's address has.
+// TestQueryOfTheShop: GoPay adds its id to the query of the shop's address.
 func TestQueryOfTheShop(t *testing.T) {
 	t.Parallel()
 	v := queried{newVerifier(t)}

@@ -21,7 +21,7 @@ func newVerifier(tb testing.TB) *lemonsqueezy.Verifier {
 	return v
 }
 
-// lemonBody returns an event whose attributes have these members.
+// lemonBody returns an event with these members in its attributes.
 func lemonBody(name, attributes string) string {
 	return fmt.Sprintf(`{"meta":{"event_name":%q,"test_mode":true,"custom_data":{"payment_attempt_id":"att_1"}},`+
 		`"data":{"type":"orders","id":"7","attributes":{"currency":"USD","total":1199,"updated_at":"2026-03-14T15:09:20.000000Z"%s}}}`,

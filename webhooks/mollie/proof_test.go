@@ -87,7 +87,7 @@ func TestKinds(t *testing.T) {
 	})
 }
 
-// A hold of which a part was captured is paid once the rest is given up. Its amount stays what it was.
+// A partly captured hold is paid once the rest is given up. Its amount does not change.
 func TestPaidIsWhatWasCaptured(t *testing.T) {
 	t.Parallel()
 	const hold = `"amount":{"value":"19.99","currency":"EUR"},"amountCaptured":`
@@ -117,7 +117,7 @@ func TestCaptureThatFailedLeavesTheMoneyHeld(t *testing.T) {
 	}, providertest.Parsed(t, newVerifier(t), mollieBody("capture.failed", "cpt_1", mollieSnapshot+`,"paymentId":"tr_1","status":"failed"`)))
 }
 
-// Without a snapshot the address of what happened says to which payment.
+// Without a snapshot the payment's id is in the address of the resource.
 func TestEventWithoutASnapshotNamesThePayment(t *testing.T) {
 	t.Parallel()
 	thin := func(eventType, id, href string) string {
@@ -251,7 +251,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// TestFailureCode: by the code a shop's page can say what the customer can do next.
+// TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
 	providertest.Reasons(t, mollie.FailureCode, map[string]string{

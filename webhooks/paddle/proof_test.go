@@ -23,7 +23,7 @@ func newVerifier(tb testing.TB) *paddle.Verifier {
 	return v
 }
 
-// paddleBody returns an event whose data have these members.
+// paddleBody returns an event with these members in its data.
 func paddleBody(eventType, members string) string {
 	return fmt.Sprintf(`{"event_id":"evt_1","event_type":%q,"occurred_at":"2026-03-14T15:09:20.000001Z","notification_id":"ntf_1","data":{%s}}`,
 		eventType, members)
@@ -44,7 +44,7 @@ func TestEvent(t *testing.T) {
 	}, providertest.Parsed(t, newVerifier(t), paddleBody("transaction.completed", paddleTransaction)))
 }
 
-// What a subscription charges later bears the mark of its first transaction, and is another sale.
+// A later charge of a subscription has the mark of its first transaction, but is another sale.
 func TestRenewalsBearNoMark(t *testing.T) {
 	t.Parallel()
 	for origin, want := range map[string][]string{

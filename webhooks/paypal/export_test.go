@@ -2,7 +2,7 @@ package paypal
 
 import "net/http"
 
-// ChecksumOf is what is signed of a body.
+// ChecksumOf returns the signed checksum of a body.
 var ChecksumOf = checksumOf
 
 // Made reports whether the certificate signed these headers, with this checksum in the body's place.

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks/paypal"
 )
 
-// paypalEvent returns an event whose resource has these members.
+// paypalEvent returns an event with these members in its resource.
 func paypalEvent(eventType, members string) string {
 	return fmt.Sprintf(`{"id":"WH-1","event_type":%q,"create_time":"2026-03-14T15:09:20Z","resource":{%s}}`, eventType, members)
 }
@@ -161,7 +161,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestFailureCode: by the code a shop's page can say what the customer can do next.
+// TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
 	providertest.Reasons(t, func(reason string) (string, string) { return paypal.FailureCode("", reason) }, map[string]string{
@@ -172,7 +172,7 @@ func TestFailureCode(t *testing.T) {
 	})
 }
 
-// TestPayee: whoever makes an order may choose who is paid.
+// TestPayee: the creator of an order may choose the payee.
 func TestPayee(t *testing.T) {
 	t.Parallel()
 	const ours, theirs = `{"merchant_id":"M1","email_address":"shop@shop.example"}`, `{"email_address":"x@evil.example"}`

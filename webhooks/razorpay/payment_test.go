@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks/internal/providertest"
 )
 
-// TestBrowserMark: the notes of a payment are the browser's, unless something that the server has made says the same.
+// TestBrowserMark: the notes of a payment are the browser's, unless a resource made by the server has the same mark.
 func TestBrowserMark(t *testing.T) {
 	t.Parallel()
 	order := func(members string) string { return strings.Replace(razorpayOrder, `"notes":[]`, members, 1) }

@@ -151,7 +151,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// TestFailureCode: by the code a shop's page can say what the customer can do next.
+// TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
 	providertest.Reasons(t, func(reason string) (string, string) { return razorpay.FailureCode(reason, "") }, map[string]string{

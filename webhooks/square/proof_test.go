@@ -22,7 +22,7 @@ func newVerifier(tb testing.TB) *square.Verifier {
 	return v
 }
 
-// squareBody returns an event whose object has these members.
+// squareBody returns an event with these members in its object.
 func squareBody(eventType, object, members string) string {
 	return fmt.Sprintf(`{"event_id":"e-1","type":%q,"created_at":"2026-03-14T15:09:20.5Z","data":{"id":"d-1","object":{%q:{%s}}}}`,
 		eventType, object, members)
@@ -163,7 +163,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// TestFailureCode: by the code a shop's page can say what the customer can do next.
+// TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
 	providertest.Reasons(t, square.FailureCode, map[string]string{

@@ -44,7 +44,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestFailureCode: by the code a shop's page can say what the customer can do next.
+// TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
 	providertest.Reasons(t, func(code string) (string, string) { return stripe.FailureCode("api_error", code, "") }, map[string]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks/internal/providertest"
 )
 
-// stripeBody returns an event whose object has these further members.
+// stripeBody returns an event with these further members in its object.
 func stripeBody(eventType, members string) string {
 	return fmt.Sprintf(`{"id":"evt_1","type":%q,"created":1773500960,"data":{"object":{%s}}}`, eventType, members)
 }

@@ -230,7 +230,7 @@ func tbankFlip(t *testing.T, d *webhooks.Delivery, place uint, mask byte) bool {
 	return true
 }
 
-// TestFailureCode: by the code a shop's page can say what the customer can do next.
+// TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
 	providertest.Reasons(t, func(code string) (string, string) { return tbank.FailureCode("REJECTED", code) }, map[string]string{

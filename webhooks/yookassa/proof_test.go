@@ -84,7 +84,7 @@ func TestNames(t *testing.T) {
 	require.Equal(t, []string{"pay-1", "A-17"}, e.References, "the order's name only where there is no attempt's")
 }
 
-// TestNotificationIsNeverADuplicate: a forged one must not keep the real one from being asked about.
+// TestNotificationIsNeverADuplicate: a forged notification must not prevent the lookup for the real notification.
 func TestNotificationIsNeverADuplicate(t *testing.T) {
 	t.Parallel()
 	v := newVerifier(t)
@@ -202,7 +202,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// TestFailureCode: by the code a shop's page can say what the customer can do next.
+// TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
 	providertest.Reasons(t, yookassa.FailureCode, map[string]string{
