@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/client/api"
 )
 
-// A pay is sent until it is known what became of it, with the key of the cart.
+// A pay request is repeated until its outcome is certain, with the key of the cart.
 func Example() {
 	tries := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +75,7 @@ func ExampleClient_Events() {
 	// c2
 }
 
-// An endpoint takes only what is signed by one of its secrets.
+// An endpoint accepts only deliveries that are signed by one of its secrets.
 func ExampleParseEvent() {
 	_, err := client.ParseEvent([]string{secret}, http.Header{}, []byte(news))
 	fmt.Println(errors.Is(err, client.ErrNotGenuine))

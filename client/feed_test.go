@@ -59,7 +59,7 @@ func TestEventsWait(t *testing.T) {
 	require.Equal(t, []string{"GET /v1/events?wait=1 "}, s.tries())
 }
 
-// A cursor that has passed what is of other types is told of, so that it does not expire behind it.
+// Moved is called with a cursor that has passed events of other types, so that the stored cursor does not expire.
 func TestEventsMoved(t *testing.T) {
 	t.Parallel()
 	s := serve(t, status(200, `{"items":[],"next_cursor":"c7"}`), status(200, `{"items":[],"next_cursor":"c7"}`), status(200, secondPage))

@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/client/api"
 )
 
-// server answers one request after the other and keeps what came.
+// server answers one request after the other and keeps the requests.
 type server struct {
 	*httptest.Server
 
@@ -81,7 +81,7 @@ func cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 const attempt = `{"payment_attempt_id":"a1","order_id":"A-1","status":"succeeded","stage":"final","amount":1999,"currency":"EUR"}`
 
-// Whatever keeps a response from coming, each try has the same key and the same body.
+// Each try has the same key and the same body, for every cause of a missing response.
 func TestRetriesKeepTheKey(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]http.HandlerFunc{
@@ -123,7 +123,7 @@ func TestEachCallHasAKeyOfItsOwn(t *testing.T) {
 	require.NotEqual(t, s.usedKeys()[0], s.usedKeys()[1])
 }
 
-// A decision is not asked for again.
+// A request is not repeated after a final response.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s := serve(t, status(409, `{"type":"/problems/order-already-paid","title":"Paid","status":409,"detail":"It is paid.","code":"order-already-paid","request_id":"r1","retryable":false}`))
@@ -162,7 +162,7 @@ func TestGivingUp(t *testing.T) {
 	require.Empty(t, p.Code)
 }
 
-// What has no key and does not read is sent once.
+// A write without a key is sent once.
 func TestWithoutAKeyNothingIsRepeated(t *testing.T) {
 	t.Parallel()
 	s := serve(t, status(503, `{}`))

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// Steps share machines by a pool: what one leaves behind must not reach another.
+// Steps share machines by a pool: leftovers of one step must not reach another step.
 func TestStepsDoNotDisturbEachOther(t *testing.T) {
 	t.Parallel()
 	rows, refundRows, operationRows := fsm.Table(), fsm.RefundTable(), fsm.OperationTable()

@@ -86,7 +86,7 @@ func operationLife() life[fsm.OperationState] {
 	}
 }
 
-// dated is what marks an event of a dispute that bears the provider's time.
+// dated marks an event of a dispute with the provider's time.
 const dated = ", dated"
 
 func disputeLife() life[fsm.DisputeState] {

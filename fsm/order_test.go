@@ -19,7 +19,7 @@ func (b bag) has(n fsm.Event) bool { return b.with(n) == b }
 
 func (b bag) contradicts() bool { return b.has(fsm.EventSucceeded) && b.has(fsm.EventFailed) }
 
-// outcome is where a course of reports leads, with what needs review.
+// outcome is the end of a course of reports: the final state, and whether a report needs review.
 type outcome[S comparable] struct {
 	state    S
 	conflict bool

@@ -32,7 +32,7 @@ func isTotal[S ~string](t *testing.T, m life[S]) {
 	m.check(t, "", "")
 }
 
-// check holds whatever the arguments are.
+// check holds for any arguments.
 func (m life[S]) check(t *testing.T, from S, event string) {
 	t.Helper()
 	to, verdict, err := m.next(from, event)

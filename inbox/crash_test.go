@@ -82,7 +82,7 @@ func TestOnceOnABrokenConnection(t *testing.T) {
 	require.Equal(t, 1, effects(t, pool))
 }
 
-// breakIn runs fn in a transaction of which fn can end the session.
+// breakIn runs fn in a transaction. fn can end the session of the transaction.
 func breakIn(t *testing.T, pool *pgxpool.Pool, fn func(ctx context.Context, tx pgx.Tx, kill func()) error) error {
 	t.Helper()
 	return pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {

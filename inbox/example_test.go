@@ -27,7 +27,7 @@ func check(err error) {
 	}
 }
 
-// A shop takes a piece from its stock when an order is paid, however often it is told.
+// A shop takes a piece from its stock once when an order is paid, even if the event arrives twice.
 func Example() {
 	ctx := context.Background()
 	url, drop := testdb.ForExample("inbox_stock")
@@ -60,7 +60,7 @@ func Example() {
 	// 1 left
 }
 
-// A message that is older than what was applied changes nothing, though it is new.
+// A new message with an older version than the applied version changes nothing.
 func Example_version() {
 	ctx := context.Background()
 	url, drop := testdb.ForExample("inbox_version")

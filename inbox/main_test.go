@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// consumeAndWait writes the effect of message m-1, says so, and never commits.
+// consumeAndWait writes the effect of message m-1, signals this, and never commits.
 func consumeAndWait(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/paylatch/paylatch/internal/review"
 )
 
-// eventsContract is the part of events.yaml that says what payloads are.
+// eventsContract is the part of events.yaml that defines payloads.
 type eventsContract struct {
 	Channels map[string]struct {
 		Messages map[string]any `yaml:"messages"`
@@ -90,7 +90,7 @@ func TestPayloadsAreTheContracts(t *testing.T) {
 	}
 }
 
-// What the provider has stored comes with the success, for the next charge.
+// The stored payment method comes with the success, for the next charge.
 func TestTheSavedPaymentMethodIsPublished(t *testing.T) {
 	t.Parallel()
 	var all []string

@@ -129,7 +129,7 @@ func TestEventsListed(t *testing.T) {
 	require.Len(t, items, 1, "without an address for webhooks, too")
 }
 
-// lostOf are the payments, of 50 at a provider that loses webhooks, of which no webhook came.
+// lostOf returns the payments without any webhook, out of 50 at a provider that loses webhooks.
 func lostOf(t *testing.T, seed uint64) (lost []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state")
@@ -161,7 +161,7 @@ func TestLose(t *testing.T) {
 	require.NotEqual(t, lost, lostOf(t, 8))
 }
 
-// A month is played in no time: what charges do later, deliveries and their back-off follow the clock.
+// A month is played in no time: later steps of charges, deliveries and their back-off follow the clock.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	clock := sandboxtest.NewClock(noon())

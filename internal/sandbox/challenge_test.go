@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/sandbox"
 )
 
-// result is what the customer comes back with from the page.
+// result is the page's result that the customer brings back.
 func (r *env) result(t *testing.T, id, decision string) string {
 	t.Helper()
 	answer, err := r.client.PostForm(r.url+"/pay/"+id, url.Values{"decision": {decision}})

@@ -140,7 +140,7 @@ func TestDropinByTheHostedPage(t *testing.T) {
 	requireCharged(t, r, c.ID, 1999)
 }
 
-// A fault replaces the answer to the first try alone. What was not done then is done by the next.
+// A fault replaces only the response to the first try. The next try does the work that the first did not do.
 func TestDropinFaults(t *testing.T) {
 	t.Parallel()
 	for token, done := range map[string]bool{"tok_500_charged": true, "tok_500_once": false, "tok_hang_charged": true, "tok_hang_not_charged": false} {

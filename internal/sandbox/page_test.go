@@ -16,7 +16,7 @@ func redirect(returnURL string) string {
 	return strings.TrimSuffix(order("att-1", "tok_redirect"), "}") + `,"return_url":"` + returnURL + `"}`
 }
 
-// press does what a browser does with a button of the page.
+// press acts like a browser on a button of the page.
 func (r *env) press(t *testing.T, page, decision string) answer {
 	t.Helper()
 	res, err := r.client.PostForm(page, url.Values{"decision": {decision}})

@@ -42,7 +42,7 @@ type arrival struct {
 type receiver struct {
 	url      string
 	verifier webhooks.Verifier
-	// hook may hold a delivery up, and says how it is answered.
+	// hook may delay a delivery, and decides its response.
 	hook func(arrival) int
 
 	mu       sync.Mutex
@@ -97,7 +97,7 @@ func (r *receiver) keep(got arrival, status int, err error) {
 	}
 }
 
-// all returns what was received so far, in the order of the answers.
+// all returns the events received so far, in the order of the responses.
 func (r *receiver) all() []arrival {
 	r.mu.Lock()
 	defer r.mu.Unlock()

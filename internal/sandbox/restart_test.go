@@ -73,7 +73,7 @@ func TestRestartGoesOn(t *testing.T) {
 	require.Len(t, rec.all(), sent, "what was received is not sent again")
 }
 
-// received counts the events that the state file knows to have been received.
+// received counts the events that are marked as received in the state file.
 func received(t *testing.T, path string) int {
 	t.Helper()
 	lines, err := os.ReadFile(path)

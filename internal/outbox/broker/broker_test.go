@@ -20,7 +20,7 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox/lease"
 )
 
-// TestPublish publishes what happens after a stream was registered, and that only.
+// TestPublish publishes only events from after a stream's registration.
 func TestPublish(t *testing.T) {
 	t.Parallel()
 	sites(t, func(t *testing.T, s site) {
@@ -139,7 +139,7 @@ func TestKilledBeforeRecord(t *testing.T) {
 	})
 }
 
-// TestTakeover has two processes, of which that with the lease dies: the other goes on.
+// TestTakeover has two processes. The process with the lease dies, and the other goes on.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	sites(t, func(t *testing.T, s site) {
@@ -208,7 +208,7 @@ func TestFenced(t *testing.T) {
 	require.True(t, list[0].Failing())
 }
 
-// TestKafkaErrors has a cluster answer produce requests with errors, of which the client repeats some, and cut connections.
+// TestKafkaErrors has a cluster cut connections and answer produce requests with errors. The client repeats after some errors.
 func TestKafkaErrors(t *testing.T) {
 	t.Parallel()
 	s := newKafka(t)

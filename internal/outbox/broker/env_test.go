@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// wait bounds what a test waits for.
+// wait bounds each wait of a test.
 const wait = time.Minute
 
 var errKilled = errors.New("the process is dead")
@@ -160,7 +160,7 @@ type process struct {
 	lost   int64
 }
 
-// change is what a test has otherwise than usual.
+// change holds a test's changes to the usual environment.
 type change func(p *process, o *broker.Options)
 
 // diesAt has a process die in the place of its nth record.
@@ -238,7 +238,7 @@ func waits(t *testing.T, holds func() bool, what string) {
 	require.Eventually(t, holds, wait, 20*time.Millisecond, what)
 }
 
-// message is what a broker has stored.
+// message is a message stored by a broker.
 type message struct {
 	id, kind, key, body string
 	traceparent         string

@@ -20,7 +20,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testport"
 )
 
-// site is a broker that can be taken away and come back with what it has stored.
+// site is a broker that can be taken away and come back with its stored messages.
 type site interface {
 	up(t *testing.T)
 	down(t *testing.T)

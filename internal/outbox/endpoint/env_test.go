@@ -41,7 +41,7 @@ type message struct {
 	Version int    `json:"version"`
 }
 
-// receiver is the merchant's side. It fails the test for what is not signed by one of its secrets.
+// receiver is the merchant's side. It fails the test for a delivery that is not signed by one of its secrets.
 type receiver struct {
 	*httptest.Server
 
@@ -50,7 +50,7 @@ type receiver struct {
 	bodies   map[string]string
 }
 
-// receive serves with what answer says; the number is how often the id came, the first being 1.
+// receive serves with the response of answer. The number counts the deliveries of the id, from 1.
 func receive(t *testing.T, secrets []string, answer func(w http.ResponseWriter, m message, number int)) *receiver {
 	t.Helper()
 	v := &receiver{bodies: map[string]string{}}
@@ -90,7 +90,7 @@ func receive(t *testing.T, secrets []string, answer func(w http.ResponseWriter, 
 
 func ok(w http.ResponseWriter, _ message, _ int) { w.WriteHeader(http.StatusNoContent) }
 
-// got lists what arrived, as subject and version.
+// got lists the received events, as subject and version.
 func (v *receiver) got() (all []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -159,7 +159,7 @@ func (e *env) purge(t *testing.T, before time.Time, want int) {
 	require.Equal(t, want, n)
 }
 
-// service registers endpoints, so that they get what is written from now on.
+// service registers endpoints, so that they get the events written from now on.
 func (e *env) service(t *testing.T, o endpoint.Options, list ...endpoint.Endpoint) *endpoint.Service {
 	t.Helper()
 	v, err := endpoint.NewService(list, o)
