@@ -2879,8 +2879,8 @@ type ClientInterface interface {
 
 	// ListEndpoints List how far the endpoints are
 	//
-	// Roles: service, support, admin. The `endpoints` of the configuration, to which events are delivered, with what is not delivered
-	// yet and the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
+	// Roles: service, support, admin. The `endpoints` of the configuration, with their undelivered events and
+	// the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
 	// redelivery alone.
 	//
 	// Corresponds with GET /v1/endpoints (the `ListEndpoints` operationId).
@@ -2952,9 +2952,9 @@ type ClientInterface interface {
 
 	// CreateOrderWithBody Create an order
 	//
-	// Roles: service; customer only where the configuration's `orders.created_by` lists it, since whoever creates an order
-	// sets its price. The order belongs to the user that the service acts for, or to the customer, and says by whom it was
-	// created. A customer can't choose the `order_id`.
+	// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
+	// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
+	// creator's role. A customer can't choose the `order_id`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2963,9 +2963,9 @@ type ClientInterface interface {
 
 	// CreateOrder Create an order
 	//
-	// Roles: service; customer only where the configuration's `orders.created_by` lists it, since whoever creates an order
-	// sets its price. The order belongs to the user that the service acts for, or to the customer, and says by whom it was
-	// created. A customer can't choose the `order_id`.
+	// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
+	// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
+	// creator's role. A customer can't choose the `order_id`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2981,8 +2981,8 @@ type ClientInterface interface {
 
 	// ListAttempts List the attempts of an order
 	//
-	// Roles: the order's owner, service, support, admin. With `client_request_id` it tells what became of a pay whose
-	// answer was lost: an empty list means that it never arrived.
+	// Roles: the order's owner, service, support, admin. With `client_request_id` it returns the attempt of a pay whose
+	// response was lost. An empty list means that the pay never arrived.
 	//
 	// Corresponds with GET /v1/orders/{order_id}/attempts (the `ListAttempts` operationId).
 	ListAttempts(ctx context.Context, orderID OrderID, params *ListAttemptsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2996,8 +2996,8 @@ type ClientInterface interface {
 	// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
 	// `provider_idempotency_key`, to call the provider with.
 	//
-	// It fails with `expired` once `expires_in` is over: cancelled at the provider first where paylatch has a gateway for it; where
-	// nobody can be asked, at once (`provider_code: not_asked`).
+	// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
+	// provider first; else the attempt fails at once (`provider_code: not_asked`).
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3013,8 +3013,8 @@ type ClientInterface interface {
 	// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
 	// `provider_idempotency_key`, to call the provider with.
 	//
-	// It fails with `expired` once `expires_in` is over: cancelled at the provider first where paylatch has a gateway for it; where
-	// nobody can be asked, at once (`provider_code: not_asked`).
+	// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
+	// provider first; else the attempt fails at once (`provider_code: not_asked`).
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3223,8 +3223,8 @@ type ClientInterface interface {
 	// ReportAttemptWithBody Report what the shop's backend learnt of a payment that was begun elsewhere
 	//
 	// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; where nobody can be
-	// asked, they fail it.
+	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
+	// gateway for the account they fail it.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3234,8 +3234,8 @@ type ClientInterface interface {
 	// ReportAttempt Report what the shop's backend learnt of a payment that was begun elsewhere
 	//
 	// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; where nobody can be
-	// asked, they fail it.
+	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
+	// gateway for the account they fail it.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3328,8 +3328,8 @@ func (c *Client) ReadDispute(ctx context.Context, disputeID DisputeID, params *R
 
 // ListEndpoints List how far the endpoints are
 //
-// Roles: service, support, admin. The `endpoints` of the configuration, to which events are delivered, with what is not delivered
-// yet and the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
+// Roles: service, support, admin. The `endpoints` of the configuration, with their undelivered events and
+// the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
 // redelivery alone.
 //
 // Corresponds with GET /v1/endpoints (the `ListEndpoints` operationId).
@@ -3471,9 +3471,9 @@ func (c *Client) ListOrders(ctx context.Context, params *ListOrdersParams, reqEd
 
 // CreateOrderWithBody Create an order
 //
-// Roles: service; customer only where the configuration's `orders.created_by` lists it, since whoever creates an order
-// sets its price. The order belongs to the user that the service acts for, or to the customer, and says by whom it was
-// created. A customer can't choose the `order_id`.
+// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
+// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
+// creator's role. A customer can't choose the `order_id`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3492,9 +3492,9 @@ func (c *Client) CreateOrderWithBody(ctx context.Context, params *CreateOrderPar
 
 // CreateOrder Create an order
 //
-// Roles: service; customer only where the configuration's `orders.created_by` lists it, since whoever creates an order
-// sets its price. The order belongs to the user that the service acts for, or to the customer, and says by whom it was
-// created. A customer can't choose the `order_id`.
+// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
+// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
+// creator's role. A customer can't choose the `order_id`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3530,8 +3530,8 @@ func (c *Client) ReadOrder(ctx context.Context, orderID OrderID, params *ReadOrd
 
 // ListAttempts List the attempts of an order
 //
-// Roles: the order's owner, service, support, admin. With `client_request_id` it tells what became of a pay whose
-// answer was lost: an empty list means that it never arrived.
+// Roles: the order's owner, service, support, admin. With `client_request_id` it returns the attempt of a pay whose
+// response was lost. An empty list means that the pay never arrived.
 //
 // Corresponds with GET /v1/orders/{order_id}/attempts (the `ListAttempts` operationId).
 func (c *Client) ListAttempts(ctx context.Context, orderID OrderID, params *ListAttemptsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3555,8 +3555,8 @@ func (c *Client) ListAttempts(ctx context.Context, orderID OrderID, params *List
 // This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
 // `provider_idempotency_key`, to call the provider with.
 //
-// It fails with `expired` once `expires_in` is over: cancelled at the provider first where paylatch has a gateway for it; where
-// nobody can be asked, at once (`provider_code: not_asked`).
+// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
+// provider first; else the attempt fails at once (`provider_code: not_asked`).
 //
 // Takes any type of body and a specified content type.
 //
@@ -3582,8 +3582,8 @@ func (c *Client) RegisterAttemptWithBody(ctx context.Context, orderID OrderID, p
 // This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
 // `provider_idempotency_key`, to call the provider with.
 //
-// It fails with `expired` once `expires_in` is over: cancelled at the provider first where paylatch has a gateway for it; where
-// nobody can be asked, at once (`provider_code: not_asked`).
+// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
+// provider first; else the attempt fails at once (`provider_code: not_asked`).
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3952,8 +3952,8 @@ func (c *Client) CreateRefund(ctx context.Context, paymentAttemptID AttemptID, p
 // ReportAttemptWithBody Report what the shop's backend learnt of a payment that was begun elsewhere
 //
 // Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; where nobody can be
-// asked, they fail it.
+// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
+// gateway for the account they fail it.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3973,8 +3973,8 @@ func (c *Client) ReportAttemptWithBody(ctx context.Context, paymentAttemptID Att
 // ReportAttempt Report what the shop's backend learnt of a payment that was begun elsewhere
 //
 // Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; where nobody can be
-// asked, they fail it.
+// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
+// gateway for the account they fail it.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6694,8 +6694,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListEndpointsWithResponse List how far the endpoints are
 	//
-	// Roles: service, support, admin. The `endpoints` of the configuration, to which events are delivered, with what is not delivered
-	// yet and the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
+	// Roles: service, support, admin. The `endpoints` of the configuration, with their undelivered events and
+	// the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
 	// redelivery alone.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -6777,9 +6777,9 @@ type ClientWithResponsesInterface interface {
 
 	// CreateOrderWithBodyWithResponse Create an order
 	//
-	// Roles: service; customer only where the configuration's `orders.created_by` lists it, since whoever creates an order
-	// sets its price. The order belongs to the user that the service acts for, or to the customer, and says by whom it was
-	// created. A customer can't choose the `order_id`.
+	// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
+	// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
+	// creator's role. A customer can't choose the `order_id`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6788,9 +6788,9 @@ type ClientWithResponsesInterface interface {
 
 	// CreateOrderWithResponse Create an order
 	//
-	// Roles: service; customer only where the configuration's `orders.created_by` lists it, since whoever creates an order
-	// sets its price. The order belongs to the user that the service acts for, or to the customer, and says by whom it was
-	// created. A customer can't choose the `order_id`.
+	// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
+	// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
+	// creator's role. A customer can't choose the `order_id`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6808,8 +6808,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListAttemptsWithResponse List the attempts of an order
 	//
-	// Roles: the order's owner, service, support, admin. With `client_request_id` it tells what became of a pay whose
-	// answer was lost: an empty list means that it never arrived.
+	// Roles: the order's owner, service, support, admin. With `client_request_id` it returns the attempt of a pay whose
+	// response was lost. An empty list means that the pay never arrived.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6825,8 +6825,8 @@ type ClientWithResponsesInterface interface {
 	// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
 	// `provider_idempotency_key`, to call the provider with.
 	//
-	// It fails with `expired` once `expires_in` is over: cancelled at the provider first where paylatch has a gateway for it; where
-	// nobody can be asked, at once (`provider_code: not_asked`).
+	// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
+	// provider first; else the attempt fails at once (`provider_code: not_asked`).
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6842,8 +6842,8 @@ type ClientWithResponsesInterface interface {
 	// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
 	// `provider_idempotency_key`, to call the provider with.
 	//
-	// It fails with `expired` once `expires_in` is over: cancelled at the provider first where paylatch has a gateway for it; where
-	// nobody can be asked, at once (`provider_code: not_asked`).
+	// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
+	// provider first; else the attempt fails at once (`provider_code: not_asked`).
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7058,8 +7058,8 @@ type ClientWithResponsesInterface interface {
 	// ReportAttemptWithBodyWithResponse Report what the shop's backend learnt of a payment that was begun elsewhere
 	//
 	// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; where nobody can be
-	// asked, they fail it.
+	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
+	// gateway for the account they fail it.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7069,8 +7069,8 @@ type ClientWithResponsesInterface interface {
 	// ReportAttemptWithResponse Report what the shop's backend learnt of a payment that was begun elsewhere
 	//
 	// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; where nobody can be
-	// asked, they fail it.
+	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
+	// gateway for the account they fail it.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8451,8 +8451,8 @@ func (c *ClientWithResponses) ReadDisputeWithResponse(ctx context.Context, dispu
 
 // ListEndpointsWithResponse List how far the endpoints are
 //
-// Roles: service, support, admin. The `endpoints` of the configuration, to which events are delivered, with what is not delivered
-// yet and the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
+// Roles: service, support, admin. The `endpoints` of the configuration, with their undelivered events and
+// the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
 // redelivery alone.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -8576,9 +8576,9 @@ func (c *ClientWithResponses) ListOrdersWithResponse(ctx context.Context, params
 
 // CreateOrderWithBodyWithResponse Create an order
 //
-// Roles: service; customer only where the configuration's `orders.created_by` lists it, since whoever creates an order
-// sets its price. The order belongs to the user that the service acts for, or to the customer, and says by whom it was
-// created. A customer can't choose the `order_id`.
+// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
+// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
+// creator's role. A customer can't choose the `order_id`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8593,9 +8593,9 @@ func (c *ClientWithResponses) CreateOrderWithBodyWithResponse(ctx context.Contex
 
 // CreateOrderWithResponse Create an order
 //
-// Roles: service; customer only where the configuration's `orders.created_by` lists it, since whoever creates an order
-// sets its price. The order belongs to the user that the service acts for, or to the customer, and says by whom it was
-// created. A customer can't choose the `order_id`.
+// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
+// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
+// creator's role. A customer can't choose the `order_id`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8625,8 +8625,8 @@ func (c *ClientWithResponses) ReadOrderWithResponse(ctx context.Context, orderID
 
 // ListAttemptsWithResponse List the attempts of an order
 //
-// Roles: the order's owner, service, support, admin. With `client_request_id` it tells what became of a pay whose
-// answer was lost: an empty list means that it never arrived.
+// Roles: the order's owner, service, support, admin. With `client_request_id` it returns the attempt of a pay whose
+// response was lost. An empty list means that the pay never arrived.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8648,8 +8648,8 @@ func (c *ClientWithResponses) ListAttemptsWithResponse(ctx context.Context, orde
 // This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
 // `provider_idempotency_key`, to call the provider with.
 //
-// It fails with `expired` once `expires_in` is over: cancelled at the provider first where paylatch has a gateway for it; where
-// nobody can be asked, at once (`provider_code: not_asked`).
+// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
+// provider first; else the attempt fails at once (`provider_code: not_asked`).
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8671,8 +8671,8 @@ func (c *ClientWithResponses) RegisterAttemptWithBodyWithResponse(ctx context.Co
 // This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
 // `provider_idempotency_key`, to call the provider with.
 //
-// It fails with `expired` once `expires_in` is over: cancelled at the provider first where paylatch has a gateway for it; where
-// nobody can be asked, at once (`provider_code: not_asked`).
+// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
+// provider first; else the attempt fails at once (`provider_code: not_asked`).
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8983,8 +8983,8 @@ func (c *ClientWithResponses) CreateRefundWithResponse(ctx context.Context, paym
 // ReportAttemptWithBodyWithResponse Report what the shop's backend learnt of a payment that was begun elsewhere
 //
 // Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; where nobody can be
-// asked, they fail it.
+// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
+// gateway for the account they fail it.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9000,8 +9000,8 @@ func (c *ClientWithResponses) ReportAttemptWithBodyWithResponse(ctx context.Cont
 // ReportAttemptWithResponse Report what the shop's backend learnt of a payment that was begun elsewhere
 //
 // Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; where nobody can be
-// asked, they fail it.
+// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
+// gateway for the account they fail it.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -94,6 +94,8 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 			return err
 		}
 		payments := newUseCases(cfg, store, used, notes, sealer, guard, counted)
-		return errors.Join(do(beside{cfg, store, payments, notes, used}), notes.Flush(ctx))
+		err = do(beside{cfg, store, payments, notes, used})
+		payments.close()
+		return errors.Join(err, notes.Flush(ctx))
 	})
 }
