@@ -72,7 +72,7 @@ image: build postgres ## the image, by buildah and without a registry, started o
 	@scripts/image "$(VERSION)"
 
 picture: postgres testtools ## takes the README's picture of the demo anew, in docs/demo.png
-	@PAYLATCH_PICTURE="$(CURDIR)/docs/demo.png" go test -count=1 ./internal/e2e -run TestReadmePicture
+	@PAYLATCH_PICTURE="$(CURDIR)/docs/demo.png" go test -count=1 ./internal/dev/e2e -run TestReadmePicture
 
 postgres:
 	@scripts/ensure-postgres.sh PAYLATCH_TEST_DATABASE_URL

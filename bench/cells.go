@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/dev/devpg"
 	"github.com/paylatch/paylatch/migrations"
 )
 

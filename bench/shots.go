@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/auth"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/standard"
 )

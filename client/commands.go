@@ -134,7 +134,7 @@ func (c *Client) Cancel(ctx context.Context, attemptID string, cmd Command) (*ap
 	return read[api.Attempt]("cancel attempt "+attemptID, r.HTTPResponse, r.Body)
 }
 
-// CreateRefund refunds money of an attempt: refund.Amount, or all that is left.
+// CreateRefund refunds money of an attempt: payment.Amount, or all that is left.
 func (c *Client) CreateRefund(ctx context.Context, attemptID string, refund api.CreateRefund, cmd Command) (*api.Refund, error) {
 	params := &api.CreateRefundParams{IdempotencyKey: cmd.key(), OnBehalfOf: cmd.user()}
 	r, err := c.API.CreateRefundWithResponse(ctx, attemptID, params, refund)

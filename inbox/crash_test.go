@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/inbox"
-	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 )
 
 // The message of a process that was killed after it acted and before it committed is acted on

@@ -8,7 +8,7 @@
 //	})
 //
 // One call verifies and parses, so there is no unverified event. An error wraps one of the sentinels in errors.go.
-// [ErrUnavailable] requests another delivery. [ErrConfig] is the receiver's own mistake. Any other error means that the
+// [ErrUnavailable] requests another delivery. [ErrConfig] is an error of the receiver's own configuration. Any other error means that the
 // delivery is forged or in another form: store nothing of it.
 //
 // The package uses no network, no database and no clock. The time is [Delivery.ReceivedAt], and a function of the caller

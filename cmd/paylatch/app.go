@@ -9,10 +9,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/paylatch/paylatch/internal/cell"
-	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/dev"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // version is set by the linker.
@@ -51,14 +50,14 @@ func (a *app) read() (*config.Config, error) {
 }
 
 // cellIn returns the cell of the flag, or else the cell of the first account, order or paylatch id in the command line.
-func (a *app) cellIn(cfg *config.Config) (cell.Number, error) {
+func (a *app) cellIn(cfg *config.Config) (payment.Cell, error) {
 	if a.cell < 0 {
 		return cfg.CellOfArgs(a.args), nil
 	}
-	if n := cell.Number(a.cell); a.cell <= math.MaxUint16 && slices.Contains(cfg.Numbers(), n) { //nolint:gosec // checked beside it
+	if n := payment.Cell(a.cell); a.cell <= math.MaxUint16 && slices.Contains(cfg.Numbers(), n) { //nolint:gosec // checked beside it
 		return n, nil
 	}
-	return cell.Only, usageError{fmt.Errorf("--cell: there is no cell %d in the configuration", a.cell)}
+	return payment.OnlyCell, usageError{fmt.Errorf("--cell: there is no cell %d in the configuration", a.cell)}
 }
 
 // inEach calls do with the configuration of each cell, or only of the cell of the flag. It continues if do fails in a cell.

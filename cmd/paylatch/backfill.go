@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/paylatch/paylatch/internal/backfill"
+	"github.com/paylatch/paylatch/internal/ledger/backfill"
 )
 
 type backfillCmd struct {

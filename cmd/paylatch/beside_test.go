@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/platform/auth"
 )
 
 // TestCommandsBesideDev: the configuration that `paylatch dev` completes is valid for the commands beside it, and `token` makes

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/paylatch/paylatch/internal/conformance"
+	"github.com/paylatch/paylatch/internal/dev/conformance"
 	"github.com/paylatch/paylatch/internal/provider"
 )
 

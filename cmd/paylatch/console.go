@@ -4,23 +4,22 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/allcells"
-	"github.com/paylatch/paylatch/internal/api/access"
-	"github.com/paylatch/paylatch/internal/auth"
-	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
+	"github.com/paylatch/paylatch/internal/backoffice/lists"
 	"github.com/paylatch/paylatch/internal/console"
-	"github.com/paylatch/paylatch/internal/console/session"
-	"github.com/paylatch/paylatch/internal/finder"
-	"github.com/paylatch/paylatch/internal/lists"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/auth"
+	"github.com/paylatch/paylatch/internal/setup/cells"
 )
 
 // newConsole makes the pages for support. In dev a token signs a person in, and on
 // an address of this machine the browser sends its cookie without TLS.
-func (in *instance) newConsole(d allcells.BackOffice, found *finder.Service, label string, dev bool) http.Handler {
+func (in *instance) newConsole(d cells.BackOffice, found *finder.Service, label string, dev bool) http.Handler {
 	all := lists.New(in.of.lists(in.store))
-	o := console.Options{Support: d.Support, Finder: found, Jobs: d.Jobs, Worklist: d.Worklist, Overview: d.Overview, Requests: d.Requests, Payments: d.Payments, Endpoints: d.Endpoints, Disputes: all, Lists: all, Customers: all, Dashboard: in.cfg.PaymentPage, SignIn: session.Options{
-		AuditLog: d.Support, Store: in.of.stores[cell.Only].Sessions(), Cells: in.of.cfg.Choice(), Cell: label, Log: in.log, Now: now,
-		Refused: in.refused, SignedOut: in.access.SignedOut, Seen: access.Seen,
+	o := console.Options{Support: d.Support, Finder: found, Jobs: d.Jobs, Worklist: d.Worklist, Overview: d.Overview, Requests: d.Requests, Payments: d.Payments, Endpoints: d.Endpoints, Disputes: all, Lists: all, Customers: all, Dashboard: in.cfg.PaymentPage, SignIn: console.EntranceOptions{
+		AuditLog: d.Support, Store: in.of.stores[payment.OnlyCell].Sessions(), Cells: in.of.cfg.Choice(), Cell: label, Log: in.log, Now: now,
+		Refused: in.refused, SignedOut: in.access.SignedOut, Seen: api.SubjectSeen,
 		Waiting:     func(ctx context.Context, chosen string) (int64, error) { return in.of.desks.Waiting(ctx, chosen) },
 		DeadLetters: func(ctx context.Context, chosen string) (int64, error) { return in.of.desks.DeadLetters(ctx, chosen) },
 		Plain:       plainCookies(in.cfg, dev),

@@ -6,11 +6,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/paylatch/paylatch/internal/auth"
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/dev/devpg"
+	"github.com/paylatch/paylatch/internal/platform/auth"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // withOwnDatabase calls do with the address of the configured database, or of the

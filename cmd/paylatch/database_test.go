@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/dev/devpg"
 	"github.com/paylatch/paylatch/migrations"
 )
 

@@ -7,17 +7,15 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/paylatch/paylatch/internal/accounts"
-	"github.com/paylatch/paylatch/internal/activity"
-	"github.com/paylatch/paylatch/internal/auth"
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/erasure"
-	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/backoffice/worklist"
+	"github.com/paylatch/paylatch/internal/engine/activity"
+	"github.com/paylatch/paylatch/internal/platform/auth"
+	"github.com/paylatch/paylatch/internal/platform/metrics"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
-	"github.com/paylatch/paylatch/internal/publisher"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/worklist"
+	"github.com/paylatch/paylatch/internal/setup/accounts"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // desk is the environment of the commands for support, beside the running service.
@@ -36,7 +34,7 @@ type desk struct {
 // withDesk calls do with the support side on the configured database.
 func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 	return withRooms(ctx, a, func(b beside) error {
-		s := support.New(support.Options{Store: b.store.Support(), Payments: b.useCases, Flush: b.notes.Flush, Endpoints: publisher.Types(b.cfg)})
+		s := support.New(support.Options{Store: b.store.Support(), Payments: b.useCases, Flush: b.notes.Flush, Endpoints: typesByEndpoint(b.cfg)})
 		return do(desk{
 			Service: s, worklist: worklistOf(b.store, s, b.useCases), useCases: b.useCases,
 			who: support.Operator(), out: a.stdout, cfg: b.cfg, store: b.store,
@@ -44,12 +42,12 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 	})
 }
 
-type eraseCmd struct{ erasure.Ask }
+type eraseCmd struct{ support.Erasure }
 
 // Run erases one customer.
 func (c *eraseCmd) Run(ctx context.Context, a *app) error {
 	return withDesk(ctx, a, func(d desk) error {
-		return c.Ask.Run(ctx, erasure.Side{Store: d.store.Erasures(), Mark: auth.Marks(d.cfg), Who: d.who, Out: d.out, Progress: a.stderr})
+		return c.Erasure.Run(ctx, support.ErasureSide{Store: d.store.Erasures(), Mark: auth.Marks(d.cfg), Who: d.who, Out: d.out, Progress: a.stderr})
 	})
 }
 

@@ -10,12 +10,11 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/dev"
-	"github.com/paylatch/paylatch/internal/logging"
-	"github.com/paylatch/paylatch/internal/publisher"
-	"github.com/paylatch/paylatch/internal/sandbox"
-	"github.com/paylatch/paylatch/internal/server"
+	"github.com/paylatch/paylatch/internal/dev/sandbox"
+	"github.com/paylatch/paylatch/internal/platform/logging"
+	"github.com/paylatch/paylatch/internal/platform/server"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 type devCmd struct {
@@ -61,7 +60,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 				if in.handler, err = m.Shop(cfg, at, in.handler, dev.Course(in.store.Support(), in.notes.Flush)); err != nil {
 					return err
 				}
-				return m.Welcome(a.stdout, cfg, at, nats, publisher.SubjectPrefix, now())
+				return m.Welcome(a.stdout, cfg, at, nats, subjectPrefix, now())
 			})
 		})
 		return group.Wait()

@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/api/render"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/backoffice/worklist"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/terminal"
-	"github.com/paylatch/paylatch/internal/worklist"
+	"github.com/paylatch/paylatch/internal/platform/terminal"
 )
 
 type discrepancyCmd struct {
@@ -36,7 +35,7 @@ func (c *discrepancyResolveCmd) Run(ctx context.Context, a *app) error {
 	}
 	return withDesk(ctx, a, func(d desk) error {
 		e, err := d.worklist.Resolve(ctx, d.who, worklist.Resolve{Resolve: commands.Resolve{
-			ID: id, Resolution: review.Resolution(c.Resolution), Reason: c.Reason, ProviderPaymentID: c.PaymentID,
+			ID: id, Resolution: payment.Resolution(c.Resolution), Reason: c.Reason, ProviderPaymentID: c.PaymentID,
 		}})
 		if err != nil {
 			return err

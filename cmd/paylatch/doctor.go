@@ -6,16 +6,14 @@ import (
 	"net/http"
 	"path/filepath"
 
-	"github.com/paylatch/paylatch/internal/accounts"
-	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/dev"
-	"github.com/paylatch/paylatch/internal/devpg"
-	"github.com/paylatch/paylatch/internal/doctor"
+	"github.com/paylatch/paylatch/internal/dev/devpg"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/postgres/bus"
-	"github.com/paylatch/paylatch/internal/postgres/supportstore"
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/setup/accounts"
+	"github.com/paylatch/paylatch/internal/setup/config"
+	"github.com/paylatch/paylatch/internal/setup/doctor"
 )
 
 type doctorCmd struct{}
@@ -56,9 +54,9 @@ func (a *app) examined() (*config.Config, error) {
 // examined is a database as the doctor sees it.
 type examined struct {
 	*postgres.Store
-	*bus.Bus
+	*postgres.Bus
 
-	audit *supportstore.Store
+	audit *postgres.SupportStore
 }
 
 // AuditMayBeChanged implements doctor.Store.

@@ -12,11 +12,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/api/render"
-	"github.com/paylatch/paylatch/internal/outbox"
-	"github.com/paylatch/paylatch/internal/outbox/endpoint"
-	"github.com/paylatch/paylatch/internal/publisher"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/terminal"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/events/endpoint"
+	"github.com/paylatch/paylatch/internal/events/outbox"
+	"github.com/paylatch/paylatch/internal/platform/terminal"
 )
 
 type endpointCmd struct {
@@ -29,7 +28,7 @@ type endpointCmd struct {
 func withEndpoints(ctx context.Context, a *app, action support.Action, name string, do func(d desk, e *endpoint.Service) error) error {
 	return withDesk(ctx, a, func(d desk) error {
 		head := &outbox.Head{}
-		e, err := publisher.Endpoints(d.cfg, d.store, outbox.NewFeed(d.store, head), head, func(string, int64) {}, now, zerolog.Nop())
+		e, err := newEndpoints(d.cfg, d.store, outbox.NewFeed(d.store, head), head, func(string, int64) {}, now, zerolog.Nop())
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 )
 
 // TestEndpointCommands runs them against a receiver that refuses every second event.

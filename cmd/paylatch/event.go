@@ -8,7 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/terminal"
+	"github.com/paylatch/paylatch/internal/platform/terminal"
 )
 
 type eventCmd struct {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/server"
+	"github.com/paylatch/paylatch/internal/platform/server"
 )
 
 type healthcheckCmd struct {

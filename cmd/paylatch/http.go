@@ -9,8 +9,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/server"
+	"github.com/paylatch/paylatch/internal/platform/server"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // commitTime bounds the reads and commits of a command, beside its calls, also if the

@@ -9,7 +9,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // An answer is not cut off while its command may still be under way.

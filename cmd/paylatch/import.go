@@ -8,13 +8,13 @@ import (
 	"os"
 	"slices"
 
-	"github.com/paylatch/paylatch/internal/accounts"
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/imports"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/ledger/imports"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
-	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/internal/setup/accounts"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 type importCmd struct {
@@ -71,7 +71,7 @@ func (c *importCmd) run(ctx context.Context, a *app, cfg *config.Config, store *
 	p := imports.NewPrinter(a.stdout, a.stderr, c.DryRun, now)
 	count, err := imports.Run(ctx, file, imports.Options{
 		Store: store, Account: c.Account, Now: now, DryRun: c.DryRun, MaxRefused: c.MaxErrors,
-		Rules:   changeset.Rules{Cell: cfg.Cell, Accounts: used.Charged, Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease}},
+		Rules:   changeset.Rules{Cell: cfg.Cell, Accounts: used.Charged, Schedule: payment.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease}},
 		Refused: p.Refused, Progress: p.Progress,
 	})
 	p.Sum(count)

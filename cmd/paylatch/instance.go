@@ -11,30 +11,29 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/accounts"
-	"github.com/paylatch/paylatch/internal/activity"
-	"github.com/paylatch/paylatch/internal/allcells"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/waiting"
-	"github.com/paylatch/paylatch/internal/auth"
-	"github.com/paylatch/paylatch/internal/bulk"
-	"github.com/paylatch/paylatch/internal/cell"
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/finder"
-	"github.com/paylatch/paylatch/internal/lists"
-	"github.com/paylatch/paylatch/internal/metrics"
-	"github.com/paylatch/paylatch/internal/overview"
+	"github.com/paylatch/paylatch/internal/backoffice/bulk"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
+	"github.com/paylatch/paylatch/internal/backoffice/lists"
+	"github.com/paylatch/paylatch/internal/backoffice/overview"
+	"github.com/paylatch/paylatch/internal/backoffice/refundrequest"
+	"github.com/paylatch/paylatch/internal/backoffice/rejected"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/engine/activity"
+	"github.com/paylatch/paylatch/internal/ledger/reconcile"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/auth"
+	"github.com/paylatch/paylatch/internal/platform/metrics"
+	"github.com/paylatch/paylatch/internal/platform/server"
+	"github.com/paylatch/paylatch/internal/platform/stream"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
+	"github.com/paylatch/paylatch/internal/platform/worker"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
-	"github.com/paylatch/paylatch/internal/publisher"
-	"github.com/paylatch/paylatch/internal/reconcile"
-	"github.com/paylatch/paylatch/internal/refundrequest"
-	"github.com/paylatch/paylatch/internal/rejected"
-	"github.com/paylatch/paylatch/internal/server"
-	"github.com/paylatch/paylatch/internal/stream"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/watermark"
-	"github.com/paylatch/paylatch/internal/worker"
+	"github.com/paylatch/paylatch/internal/setup/accounts"
+	"github.com/paylatch/paylatch/internal/setup/cells"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // instance is the service, wired, in this place only.
@@ -59,7 +58,7 @@ type instance struct {
 	// access writes sign-outs and refusals into the audit log.
 	access  *support.AccessLog
 	hub     *waiting.Hub
-	events  *publisher.Publisher
+	events  *eventPublisher
 	workers *worker.Supervisor
 	handler http.Handler
 	// operations is nil if handler serves them.
@@ -113,7 +112,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	})/len(of.cfg.Numbers())), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
-	if in.events, err = publisher.New(cfg, in.store, counted, now, log); err != nil {
+	if in.events, err = newPublisher(cfg, in.store, counted, now, log); err != nil {
 		return nil, err
 	}
 	in.store.OnChange(func(ids []stream.ID) {
@@ -149,7 +148,7 @@ func (in *instance) refused(r support.Refusal) {
 
 // routes wires the handlers of the API and of operations, and the periodic work.
 func (in *instance) routes(counted *metrics.Metrics, refusals *zerolog.Logger) {
-	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.useCases, Flush: in.notes.Flush, Endpoints: publisher.Types(in.cfg)})
+	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.useCases, Flush: in.notes.Flush, Endpoints: typesByEndpoint(in.cfg)})
 	in.today = overview.New(overview.Options{
 		Store: in.store.Overview(), Audit: desk, Accounts: in.useCases, Endpoints: in.events.Endpoints, Held: in.guard.All, Breakers: counted.Breakers,
 		Added: counted.Ended, Now: now,
@@ -157,11 +156,11 @@ func (in *instance) routes(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	in.metrics = counted
 	counted.Reloaded(true, now())
 	in.workers = worker.New(in.log, in.loops(in.how, counted)...)
-	own := allcells.BackOffice{
+	own := cells.BackOffice{
 		Support: desk, Worklist: worklistOf(in.store, desk, in.useCases), Overview: in.today, Jobs: bulk.New(in.cfg.Cell, in.store.Jobs(), desk),
 		Requests: refundrequest.New(in.store.Requests(), in.useCases, desk), Endpoints: in.events.Endpoints, Payments: in.useCases,
 	}
-	in.of.desks = append(in.of.desks, allcells.Cell{Number: in.cfg.Cell, BackOffice: own})
+	in.of.desks = append(in.of.desks, cells.Desk{Number: in.cfg.Cell, BackOffice: own})
 	served := api.Options{
 		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.useCases, Rejected: in.rejected.Keep, Refused: in.refused, Demo: in.how.dev,
 		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
@@ -179,13 +178,13 @@ func (in *instance) routes(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	if served.OperationsApart {
 		in.operations = api.NewOperations(served)
 	}
-	if in.cfg.Cell == cell.Only && len(in.of.cfg.Cells) > 0 {
+	if in.cfg.Cell == payment.OnlyCell && len(in.of.cfg.Cells) > 0 {
 		in.of.handler = api.New(in.withStaff(served, in.of.desks.All(), ""))
 	}
 }
 
 // withStaff adds the functions of staff, of one cell, or of all cells if cell is empty.
-func (in *instance) withStaff(o api.Options, d allcells.BackOffice, cell string) api.Options {
+func (in *instance) withStaff(o api.Options, d cells.BackOffice, cell string) api.Options {
 	o.Support, o.Worklist, o.Overview, o.Jobs, o.RefundRequests, o.Endpoints = d.Support, d.Worklist, d.Overview, d.Jobs, d.Requests, d.Endpoints
 	found := finder.New(in.of.finder(in.store), d.Support, now)
 	o.Finder, o.Console = found, in.newConsole(d, found, cell, in.how.dev)
@@ -264,7 +263,7 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 	})
 	working.Go(func() { in.events.Run(workers, in.role != roleAPI) })
 	if in.role != roleAPI {
-		working.Go(func() { publisher.Notices(in.cfg, in.store.Notices(), now, in.log).Run(workers) })
+		working.Go(func() { newNotices(in.cfg, in.store.Notices(), now, in.log).Run(workers) })
 	}
 
 	err := serve()

@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/client"
-	"github.com/paylatch/paylatch/internal/forward"
-	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/events/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/publisher"
 )
 
 type listenCmd struct {
@@ -37,12 +35,12 @@ func (c *listenCmd) Run(ctx context.Context, a *app) error {
 	}
 	// The laptop's own addresses are private ones.
 	to, err := endpoint.NewClient(endpoint.Endpoint{Name: "listen", URL: c.ForwardTo, Secrets: []string{c.Secret}, AllowPrivate: true},
-		endpoint.Options{Encode: publisher.Encode, Now: now})
+		endpoint.Options{Encode: encodeEvent, Now: now})
 	if err != nil {
 		return usageError{fmt.Errorf("--secret: %w", err)}
 	}
 	defer to.Close()
-	return forward.Run(ctx, forward.Options{
+	return forwardEvents(ctx, forwardOptions{
 		Feed: feed, To: to, After: c.After, Types: c.Types, Out: a.stdout,
 		Begun: func() {
 			_, _ = fmt.Fprintf(a.stdout, "Events of %s go to %s, signed with %s. Stop with Ctrl-C.\n", c.API, c.ForwardTo, c.Secret)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // wellConfigured is a configuration that live takes, by its keys.

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"github.com/paylatch/paylatch/internal/finder"
-	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
+	"github.com/paylatch/paylatch/internal/backoffice/rejected"
+	"github.com/paylatch/paylatch/internal/ledger/recheck"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/recheck"
-	"github.com/paylatch/paylatch/internal/rejected"
-	"github.com/paylatch/paylatch/internal/worker"
+	"github.com/paylatch/paylatch/internal/platform/metrics"
+	"github.com/paylatch/paylatch/internal/platform/worker"
 )
 
 // Roles of a process.

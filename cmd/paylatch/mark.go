@@ -7,11 +7,11 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/paylatch/paylatch/internal/accounts"
-	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/watermark"
+	"github.com/paylatch/paylatch/internal/setup/accounts"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // watched returns the guard that looks at each connection of a store, so that a restored database is noticed. It must be

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/setup/config"
 	"github.com/paylatch/paylatch/migrations"
 )
 

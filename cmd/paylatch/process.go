@@ -12,16 +12,15 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/paylatch/paylatch/internal/allcells"
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/cell"
-	"github.com/paylatch/paylatch/internal/cells"
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/finder"
-	"github.com/paylatch/paylatch/internal/lists"
-	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
+	"github.com/paylatch/paylatch/internal/backoffice/lists"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/metrics"
+	"github.com/paylatch/paylatch/internal/platform/server"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/server"
+	"github.com/paylatch/paylatch/internal/setup/cells"
+	"github.com/paylatch/paylatch/internal/setup/config"
 	"github.com/paylatch/paylatch/migrations"
 )
 
@@ -29,20 +28,20 @@ import (
 type process struct {
 	cfg       *config.Config
 	log       zerolog.Logger
-	stores    map[cell.Number]*postgres.Store
-	instances map[cell.Number]*instance
+	stores    map[payment.Cell]*postgres.Store
+	instances map[payment.Cell]*instance
 	// desks are the back offices of the cells. If there are several cells, handler serves all of them.
-	desks   allcells.Cells
+	desks   cells.Desks
 	handler http.Handler
 	// connections limits the connections of the API.
 	connections *server.Limited
 }
 
 func newProcess(ctx context.Context, cfg *config.Config, dsn string, how serving, log zerolog.Logger, refusals *zerolog.Logger) (*process, error) {
-	p := &process{cfg: cfg, log: log, stores: map[cell.Number]*postgres.Store{}, instances: map[cell.Number]*instance{}}
+	p := &process{cfg: cfg, log: log, stores: map[payment.Cell]*postgres.Store{}, instances: map[payment.Cell]*instance{}}
 	for _, n := range cfg.Numbers() {
 		of := cfg.In(n)
-		if n == cell.Only {
+		if n == payment.OnlyCell {
 			of.DatabaseURL = config.Secret(dsn)
 		}
 		if how.migrate {
@@ -80,24 +79,24 @@ func bringUp(ctx context.Context, cfg *config.Config, log zerolog.Logger) error 
 	return grantAgain(ctx, direct, io.Discard)
 }
 
-func (p *process) first() *instance { return p.instances[cell.Only] }
+func (p *process) first() *instance { return p.instances[payment.OnlyCell] }
 
 // label is the name of a cell, or empty if there is only one cell.
-func (p *process) label(n cell.Number) string {
+func (p *process) label(n payment.Cell) string {
 	if len(p.cfg.Cells) == 0 {
 		return ""
 	}
 	return strconv.Itoa(int(n))
 }
 
-func (p *process) logOf(n cell.Number) zerolog.Logger {
+func (p *process) logOf(n payment.Cell) zerolog.Logger {
 	if len(p.cfg.Cells) == 0 {
 		return p.log
 	}
 	return p.log.With().Int("cell", int(n)).Logger()
 }
 
-func (p *process) in(n cell.Number, err error) error {
+func (p *process) in(n payment.Cell, err error) error {
 	if len(p.cfg.Cells) == 0 {
 		return err
 	}
@@ -128,10 +127,10 @@ func (p *process) lists(own *postgres.Store) lists.Store {
 }
 
 func (p *process) payments(own *instance) api.Payments {
-	if len(p.cfg.Cells) == 0 || own.cfg.Cell != cell.Only {
+	if len(p.cfg.Cells) == 0 || own.cfg.Cell != payment.OnlyCell {
 		return own.useCases
 	}
-	all := cells.Payments{Payments: own.useCases, To: p.cfg, Cells: map[cell.Number]api.Payments{cell.Only: own.useCases}}
+	all := cells.Payments{Payments: own.useCases, To: p.cfg, Cells: map[payment.Cell]api.Payments{payment.OnlyCell: own.useCases}}
 	for n, in := range p.instances {
 		all.Cells[n] = in.useCases
 	}

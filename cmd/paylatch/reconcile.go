@@ -7,9 +7,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/reconcile"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/ledger/reconcile"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 type reconcileCmd struct {

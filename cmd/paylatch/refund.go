@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/amount"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/platform/amount"
 )
 
 type refundCmd struct {

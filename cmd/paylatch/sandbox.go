@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/logging"
-	"github.com/paylatch/paylatch/internal/sandbox"
-	"github.com/paylatch/paylatch/internal/server"
+	"github.com/paylatch/paylatch/internal/dev/sandbox"
+	"github.com/paylatch/paylatch/internal/platform/logging"
+	"github.com/paylatch/paylatch/internal/platform/server"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 type sandboxCmd struct {

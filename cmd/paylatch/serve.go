@@ -12,12 +12,12 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/doctor"
-	"github.com/paylatch/paylatch/internal/logging"
-	"github.com/paylatch/paylatch/internal/server"
-	"github.com/paylatch/paylatch/internal/tracing/otlp"
-	"github.com/paylatch/paylatch/internal/worker"
+	"github.com/paylatch/paylatch/internal/platform/logging"
+	"github.com/paylatch/paylatch/internal/platform/server"
+	"github.com/paylatch/paylatch/internal/platform/worker"
+	"github.com/paylatch/paylatch/internal/setup/config"
+	"github.com/paylatch/paylatch/internal/setup/doctor"
+	"github.com/paylatch/paylatch/internal/setup/otlp"
 	"github.com/paylatch/paylatch/migrations"
 )
 

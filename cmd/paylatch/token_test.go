@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/auth"
 )
 
 const (

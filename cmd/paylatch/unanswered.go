@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/paylatch/paylatch/internal/logging"
+	"github.com/paylatch/paylatch/internal/platform/logging"
 )
 
 // loggedError returns an error in the form of the log; nil stays nil.

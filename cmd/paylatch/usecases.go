@@ -8,25 +8,24 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/accounts"
-	"github.com/paylatch/paylatch/internal/activity"
-	"github.com/paylatch/paylatch/internal/api/problem"
-	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/bulk"
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/backoffice/bulk"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/backoffice/worklist"
 	"github.com/paylatch/paylatch/internal/engine"
-	"github.com/paylatch/paylatch/internal/imports"
-	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/engine/activity"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/engine/runner"
+	"github.com/paylatch/paylatch/internal/ledger/imports"
+	"github.com/paylatch/paylatch/internal/ledger/reconcile"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/auth"
+	"github.com/paylatch/paylatch/internal/platform/metrics"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/reconcile"
-	"github.com/paylatch/paylatch/internal/runner"
-	"github.com/paylatch/paylatch/internal/schedule"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/watermark"
-	"github.com/paylatch/paylatch/internal/worklist"
+	"github.com/paylatch/paylatch/internal/setup/accounts"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // useCases are the use cases on one store, with recorded activity.
@@ -72,7 +71,7 @@ func newUseCases(
 		Store: store, Readers: used.Readers, Now: now,
 		Rules: changeset.Rules{
 			Cell: cfg.Cell, Accounts: used.Charged, Held: guard,
-			Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
+			Schedule: payment.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
 		},
 		DefaultAccount: cfg.DefaultAccount, OrdersBy: ordersBy(cfg), CustomersMay: customersMay(cfg), Wait: cfg.Idempotency.Wait,
 		Quota:           idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per},
@@ -103,7 +102,7 @@ func settlerOf(store *postgres.Store, log zerolog.Logger) *worklist.Settler {
 
 // jobsOf wires the runner of staff's bulk jobs on events or discrepancies.
 func jobsOf(cfg *config.Config, store *postgres.Store, r useCases, log zerolog.Logger) *bulk.Runner {
-	return bulk.NewRunner(bulk.RunnerOptions{Queue: store.Jobs().Queue(), Payments: r, Call: cfg.ProviderTimeout, Code: problem.Code, Log: func(j bulk.Job, id uuid.UUID, err error) {
+	return bulk.NewRunner(bulk.RunnerOptions{Queue: store.Jobs().Queue(), Payments: r, Call: cfg.ProviderTimeout, Code: render.CodeOf, Log: func(j bulk.Job, id uuid.UUID, err error) {
 		log.Error().Err(err).Stringer("job", j.ID).Stringer("id", id).Msg("one of a job failed; the job goes on")
 	}})
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/ledger/verify"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/verify/survey"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 type verifyCmd struct {
@@ -42,7 +42,7 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 					return err
 				}
 			}
-			return survey.Survey{
+			return verify.Survey{
 				Archive: store.Evidence(), Log: store.Support(), Head: known, Batch: c.Batch, JSON: c.JSON, Out: a.stdout, Progress: a.stderr,
 			}.Run(ctx)
 		})

@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/idempotency/echoidempotency"
 	"github.com/paylatch/paylatch/idempotency/pgxstore"
-	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 )
 
 // A shop reserves stock: the reservation that is sent twice takes one piece from the shelf.

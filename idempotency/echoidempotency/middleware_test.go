@@ -18,7 +18,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/idempotency/echoidempotency"
 	"github.com/paylatch/paylatch/idempotency/pgxstore"
-	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 )
 
 // server is an echo server. Its commands count their effects in a table.

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/idempotency/pgxstore"
 	"github.com/paylatch/paylatch/idempotency/storetest"
-	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 )
 
 // open returns a pool of a database whose table of keys is the package's own.

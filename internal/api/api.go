@@ -6,26 +6,19 @@ import (
 	"github.com/labstack/echo/v4"
 
 	contractfile "github.com/paylatch/paylatch/api"
-	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/api/contract"
-	"github.com/paylatch/paylatch/internal/api/delivery"
-	"github.com/paylatch/paylatch/internal/api/exchange"
-	"github.com/paylatch/paylatch/internal/api/gate"
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/render"
-	"github.com/paylatch/paylatch/internal/api/request"
-	"github.com/paylatch/paylatch/internal/api/site"
 	"github.com/paylatch/paylatch/internal/api/waiting"
-	"github.com/paylatch/paylatch/internal/throttle"
+	"github.com/paylatch/paylatch/internal/platform/throttle"
 )
 
 type server struct {
 	Options
 	doc       *contract.Document
-	exchanges exchange.Service
+	exchanges ExchangeOptions
 	searches  *throttle.KeyedLimiter
-	bodies    request.Bodies
+	bodies    Bodies
 	render    render.Renderer
 	waiting   waiting.Service
 }
@@ -43,16 +36,16 @@ func New(o Options) http.Handler {
 		panic(err)
 	}
 	s := newServer(o)
-	s.doc, s.exchanges.Commands, s.searches = doc, exchange.Commands(doc), throttle.New(searchesEach, searchesAtOnce)
+	s.doc, s.exchanges.Commands, s.searches = doc, CommandNames(doc), throttle.New(searchesEach, searchesAtOnce)
 	s.waiting = waiting.Service{Hub: o.Hub, Read: s.readAttempt, Renderer: s.render}
-	return exchange.HeadAsGet(waiting.Handler(s.routes()))
+	return HeadAsGet(waiting.Handler(s.routes()))
 }
 
 func newServer(o Options) *server {
 	o = o.withDefaults()
 	renderer := render.New(o.Now, o.PollAfter)
-	return &server{Options: o, render: renderer, exchanges: exchange.Service{
-		Problems: problem.New(renderer), Access: access.Log{Log: o.Log, Refusals: o.Refusals, Observe: o.Observe, Now: o.Now},
+	return &server{Options: o, render: renderer, exchanges: ExchangeOptions{
+		Problems: render.NewCatalogue(renderer), Access: AccessLog{Log: o.Log, Refusals: o.Refusals, Observe: o.Observe, Now: o.Now},
 		TrustedProxies: o.TrustedProxies, Now: o.Now,
 	}}
 }
@@ -65,34 +58,34 @@ func (s *server) routeWebhooks(e *echo.Echo) {
 			most = max(most, op.RequestBody.MaxBytes)
 		}
 	}
-	receiver := delivery.New(delivery.Options{
+	receiver := NewReceiver(ReceiverOptions{
 		Payments: s.Deliveries, Accounts: s.Accounts, Rejected: s.Rejected, TrustedProxies: s.TrustedProxies, Bodies: &s.bodies, MaxBytes: most, Now: s.Now,
 	})
 	for _, op := range ops {
-		e.Add(op.Method, request.Route(op.Path), receiver.Receive)
+		e.Add(op.Method, RouteOf(op.Path), receiver.Receive)
 	}
 }
 
 func (s *server) routes() *echo.Echo {
 	e := s.exchanges.NewEcho()
-	before := gate.Gate{
+	before := Gate{
 		Contract: s.doc, Auth: s.Auth, Audit: s.Support, Refused: s.Refused, CustomersMay: s.CustomersMay, Origins: s.Origins,
 		Quota: s.Quota, Now: s.Now,
 	}
-	e.Binder = request.NewBinder(request.BinderOptions{
+	e.Binder = NewBinder(BinderOptions{
 		Contract: s.doc, Bodies: &s.bodies, Decided: before.Decided,
-		Keep: func(c echo.Context, body []byte) { exchange.In(c).Body = body },
+		Keep: func(c echo.Context, body []byte) { ExchangeIn(c).Body = body },
 	})
 	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(s, nil), gen.RegisterHandlersOptions{
 		OperationMiddlewares: before.Middlewares(),
 	})
 	s.routeWebhooks(e)
 	s.routeOperations(e)
-	site.Route(e, site.Options{
+	RouteSite(e, SiteOptions{
 		Contract: s.doc, Version: s.Version, Problems: s.exchanges.Problems.Pages(), Demo: s.Demo, Console: s.Console != nil,
 	})
 	s.routeConsole(e)
 	before.RoutePreflights(e)
-	exchange.AllowHead(e)
+	AllowHead(e)
 	return e
 }

@@ -9,18 +9,17 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/throttle"
+	"github.com/paylatch/paylatch/internal/platform/throttle"
 )
 
 // ListAttempts handles GET /v1/orders/{order_id}/attempts.
 func (s *server) ListAttempts(ctx context.Context, r gen.ListAttemptsRequestObject) (gen.ListAttemptsResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.OrderID(r.OrderID)
 	if err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func requestFilter(id *string) (payment.RequestID, error) {
 
 // ReadAttempt handles GET /v1/payment-attempts/{payment_attempt_id}.
 func (s *server) ReadAttempt(ctx context.Context, r gen.ReadAttemptRequestObject) (gen.ReadAttemptResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
@@ -79,7 +78,7 @@ func (s *server) ReadAttempt(ctx context.Context, r gen.ReadAttemptRequestObject
 
 // CheckAttempt handles POST /v1/payment-attempts/{payment_attempt_id}/check.
 func (s *server) CheckAttempt(ctx context.Context, r gen.CheckAttemptRequestObject) (gen.CheckAttemptResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
@@ -93,7 +92,7 @@ func (s *server) CheckAttempt(ctx context.Context, r gen.CheckAttemptRequestObje
 
 // StreamAttempt handles GET /v1/payment-attempts/{payment_attempt_id}/stream.
 func (s *server) StreamAttempt(ctx context.Context, r gen.StreamAttemptRequestObject) (gen.StreamAttemptResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
@@ -107,7 +106,7 @@ func (s *server) StreamAttempt(ctx context.Context, r gen.StreamAttemptRequestOb
 }
 
 // network is the network that a request comes from.
-func network(x *exchange.Exchange) string {
+func network(x *Exchange) string {
 	address, _ := netip.ParseAddr(x.Peer)
 	return throttle.Network(address)
 }
@@ -117,20 +116,20 @@ func leave(ctx context.Context, wait *waiting.Wait) {
 	if wait == nil {
 		return
 	}
-	waiting.Leave(ctx, wait, exchange.Of(ctx).Leave())
+	waiting.Leave(ctx, wait, ExchangeOf(ctx).Leave())
 }
 
 // readAttempt reads for a waiter.
 func (s *server) readAttempt(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error) {
 	v, err := s.Payments.Attempt(ctx, actor, id)
 	if err == nil {
-		exchange.Of(ctx).About(v.Attempt)
+		ExchangeOf(ctx).About(v.Attempt)
 	}
 	return v, err
 }
 
 // shown renders an attempt and sets the headers for polling it.
-func (s *server) shown(x *exchange.Exchange, v payment.View) gen.Attempt {
+func (s *server) shown(x *Exchange, v payment.View) gen.Attempt {
 	x.About(v.Attempt)
 	x.Header().Set("ETag", render.ETag(v.Version))
 	if wait := s.render.RetryAfter(v); wait != "" {

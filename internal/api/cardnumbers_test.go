@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/cardnumber"
+	"github.com/paylatch/paylatch/internal/platform/redact"
 )
 
 const (
@@ -69,7 +69,7 @@ func TestCardNumberRefused(t *testing.T) {
 			require.Equal(t, c.field, p.Errors[0].Field)
 			whole, err := json.Marshal(got.Header)
 			require.NoError(t, err)
-			require.False(t, cardnumber.In(string(whole)+string(got.text)), "%s %s", whole, got.text)
+			require.False(t, redact.CardNumberIn(string(whole)+string(got.text)), "%s %s", whole, got.text)
 		})
 	}
 	t.Run("never echoed by what can't be read", func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestCardNumberRefused(t *testing.T) {
 		require.NotEqual(t, visa, got.Header.Get("X-Request-Id"))
 	})
 	t.Cleanup(func() {
-		require.False(t, cardnumber.In(b.log.String()), "%s", b.log)
+		require.False(t, redact.CardNumberIn(b.log.String()), "%s", b.log)
 	})
 }
 
@@ -100,7 +100,7 @@ func TestCardNumbersBothWays(t *testing.T) {
 		require.Equal(t, http.StatusCreated, got.StatusCode, "%s: %s", id, got.text)
 	}
 	const seventeen = "62000000000000000"
-	require.True(t, cardnumber.In(seventeen), "an id that looks like a card number")
+	require.True(t, redact.CardNumberIn(seventeen), "an id that looks like a card number")
 	got := b.command("/v1/orders", `{"amount":999,"currency":"EUR","customer":{"reference":"`+seventeen+`","phone":"+4915771234569"},"lines":[{"description":"Book","quantity":"1","unit_amount":999,"amount":999,"sku":"4006381333931"}]}`,
 		"Idempotency-Key: order-"+seventeen, "On-Behalf-Of: "+seventeen, "Authorization: Bearer service-1")
 	require.Equal(t, http.StatusCreated, got.StatusCode, "%s", got.text)
@@ -123,9 +123,9 @@ func FuzzCardNumberRefused(f *testing.F) {
 		r.Header.Set("Idempotency-Key", "key-00000001")
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
-		require.False(t, cardnumber.In(w.Body.String()), "%s", w.Body)
+		require.False(t, redact.CardNumberIn(w.Body.String()), "%s", w.Body)
 		if w.Code == http.StatusCreated {
-			require.False(t, cardnumber.In(string(p.created.OrderID)+" , "+p.created.Description))
+			require.False(t, redact.CardNumberIn(string(p.created.OrderID)+" , "+p.created.Description))
 		}
 	})
 }

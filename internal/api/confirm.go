@@ -4,14 +4,13 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 )
 
 // Complete handles POST /v1/payment-attempts/{payment_attempt_id}/complete.
 func (s *server) Complete(ctx context.Context, r gen.CompleteRequestObject) (gen.CompleteResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
@@ -23,7 +22,7 @@ func (s *server) Complete(ctx context.Context, r gen.CompleteRequestObject) (gen
 
 // Confirm handles POST /v1/payment-attempts/{payment_attempt_id}/confirm.
 func (s *server) Confirm(ctx context.Context, r gen.ConfirmRequestObject) (gen.ConfirmResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
@@ -35,7 +34,7 @@ func (s *server) Confirm(ctx context.Context, r gen.ConfirmRequestObject) (gen.C
 
 // CancelAttempt handles POST /v1/payment-attempts/{payment_attempt_id}/cancel.
 func (s *server) CancelAttempt(ctx context.Context, r gen.CancelAttemptRequestObject) (gen.CancelAttemptResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
@@ -45,7 +44,7 @@ func (s *server) CancelAttempt(ctx context.Context, r gen.CancelAttemptRequestOb
 }
 
 // attemptResponse is the response to a command on an attempt.
-func (s *server) attemptResponse(x *exchange.Exchange, reply commands.Reply, err error) (response, error) {
+func (s *server) attemptResponse(x *Exchange, reply commands.Reply, err error) (response, error) {
 	if err != nil {
 		return response{}, x.Failed(reply.Result, err)
 	}

@@ -17,11 +17,10 @@ import (
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/bulk"
-	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/backoffice/bulk"
+	"github.com/paylatch/paylatch/internal/backoffice/refundrequest"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refundrequest"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 // member is a member of a command's body, with those that it stands in.
@@ -220,7 +219,7 @@ func refusingBench(t *testing.T, rights []authz.Right) *bench {
 	service := support.New(support.Options{Store: onlyDeeds{}})
 	return newBench(t, func(o *api.Options) {
 		o.CustomersMay, o.Support = rights, service
-		o.Jobs, o.RefundRequests = bulk.New(cell.Only, nil, service), refundrequest.New(nil, nil, service)
+		o.Jobs, o.RefundRequests = bulk.New(payment.OnlyCell, nil, service), refundrequest.New(nil, nil, service)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -12,7 +11,7 @@ import (
 
 // ReadDispute handles GET /v1/disputes/{dispute_id}.
 func (s *server) ReadDispute(ctx context.Context, r gen.ReadDisputeRequestObject) (gen.ReadDisputeResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := payment.ParseDisputeID(r.DisputeID)
 	if err != nil {
 		return nil, x.Actor.Unseen(err)

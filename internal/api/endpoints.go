@@ -9,11 +9,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
-	"github.com/paylatch/paylatch/internal/outbox"
-	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/events/endpoint"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -26,7 +25,7 @@ const (
 
 // mayDeliver returns an *authz.RoleError if the caller's roles do not allow the use of endpoints.
 func mayDeliver(ctx context.Context) error {
-	return exchange.Of(ctx).Actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin)
+	return ExchangeOf(ctx).Actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin)
 }
 
 // ListEndpoints handles GET /v1/endpoints.

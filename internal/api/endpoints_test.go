@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/outbox"
-	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/events/endpoint"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 )
 
 var _ api.Endpoints = (*endpoint.Service)(nil)

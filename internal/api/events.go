@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/api/waiting"
-	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -27,7 +26,7 @@ const fromNow = "now"
 
 // ReadEvents handles GET /v1/events.
 func (s *server) ReadEvents(ctx context.Context, r gen.ReadEventsRequestObject) (gen.ReadEventsResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	if err := x.Actor.Require(payment.RoleService); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 

@@ -6,15 +6,14 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // RegisterAttempt handles POST /v1/orders/{order_id}/attempts.
 func (s *server) RegisterAttempt(ctx context.Context, r gen.RegisterAttemptRequestObject) (gen.RegisterAttemptResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.OrderID(r.OrderID)
 	if err != nil {
 		return nil, err
@@ -78,7 +77,7 @@ func superseded(text *string) (*payment.AttemptID, error) {
 
 // ReportAttempt handles POST /v1/payment-attempts/{payment_attempt_id}/report.
 func (s *server) ReportAttempt(ctx context.Context, r gen.ReportAttemptRequestObject) (gen.ReportAttemptResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err

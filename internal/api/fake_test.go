@@ -13,21 +13,18 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/api/delivery"
-	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/inbound"
-	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
+	"github.com/paylatch/paylatch/internal/platform/auth"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // The real ones fit.
 var (
 	_ api.Payments      = (*commands.Commands)(nil)
-	_ delivery.Payments = (*intake.Inbox)(nil)
+	_ api.WebhookIntake = (*intake.Inbox)(nil)
 	_ api.Auth          = (*auth.Authenticator)(nil)
 )
 
@@ -45,7 +42,7 @@ type payments struct {
 	// unknown makes every delivery's payment unknown; early records these deliveries.
 	unknown bool
 	early   []string
-	intake  func(context.Context, []inbound.Received) ([]fsm.Verdict, error)
+	intake  func(context.Context, []payment.ReceivedEvent) ([]fsm.Verdict, error)
 
 	mu        sync.Mutex
 	actor     authz.Actor
@@ -59,7 +56,7 @@ type payments struct {
 	refunds   commands.CreateRefund
 	named     string // the id that a call was about
 	filter    payment.RequestID
-	received  []inbound.Received
+	received  []payment.ReceivedEvent
 	kept      idempotency.Response
 	calls     int
 }
@@ -148,7 +145,7 @@ func (p *payments) Refund(_ context.Context, actor authz.Actor, req idempotency.
 	return p.refund, p.asked(actor, req)
 }
 
-func (p *payments) RefundStatus(_ context.Context, actor authz.Actor, id payment.RefundID) (refund.Refund, error) {
+func (p *payments) RefundStatus(_ context.Context, actor authz.Actor, id payment.RefundID) (payment.Refund, error) {
 	p.named = id.String()
 	return p.refund.Refund, p.asked(actor, idempotency.Request{})
 }
@@ -158,7 +155,7 @@ func (p *payments) Dispute(_ context.Context, actor authz.Actor, id payment.Disp
 	return p.dispute, p.asked(actor, idempotency.Request{})
 }
 
-func (p *payments) Intake(ctx context.Context, received []inbound.Received) ([]fsm.Verdict, error) {
+func (p *payments) Intake(ctx context.Context, received []payment.ReceivedEvent) ([]fsm.Verdict, error) {
 	p.mu.Lock()
 	p.received = received
 	p.mu.Unlock()
@@ -168,9 +165,11 @@ func (p *payments) Intake(ctx context.Context, received []inbound.Received) ([]f
 	return []fsm.Verdict{fsm.Applied}, p.err
 }
 
-func (p *payments) Known(context.Context, []inbound.Received) (bool, error) { return !p.unknown, nil }
+func (p *payments) Known(context.Context, []payment.ReceivedEvent) (bool, error) {
+	return !p.unknown, nil
+}
 
-func (p *payments) Early(sender string, received []inbound.Received) error {
+func (p *payments) Early(sender string, received []payment.ReceivedEvent) error {
 	p.early = append(p.early, sender+": "+received[0].Event.ID)
 	return p.err
 }
@@ -224,9 +223,9 @@ func succeeded() payment.Attempt {
 
 var refundID = payment.RefundID(uuid.MustParse("01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b"))
 
-func pendingRefund() refund.Refund {
-	return refund.Refund{
-		ID: refundID, OrderID: "A-1", AttemptID: attemptID, Origin: refund.ByRequest, UserID: "service-1", RequestID: "key-00000001",
+func pendingRefund() payment.Refund {
+	return payment.Refund{
+		ID: refundID, OrderID: "A-1", AttemptID: attemptID, Origin: payment.RefundByRequest, UserID: "service-1", RequestID: "key-00000001",
 		Account: "sandbox", State: fsm.RefundPending, Money: payment.Money{Minor: 500, Currency: "EUR"}, Reason: "One ticket <returned>",
 		Version: 1, CreatedAt: now, UpdatedAt: now,
 	}

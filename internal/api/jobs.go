@@ -4,12 +4,11 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
-	"github.com/paylatch/paylatch/internal/bulk"
-	"github.com/paylatch/paylatch/internal/review"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/backoffice/bulk"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // SupportReplayMany handles POST /v1/support/events/replay.
@@ -27,7 +26,7 @@ func (s *server) SupportResolveMany(ctx context.Context, r gen.SupportResolveMan
 	body := valueOf(r.Body)
 	f := body.Filter
 	o := bulk.Order{
-		Kind: bulk.Resolve, Resolution: review.Resolution(body.Resolution), Reason: valueOf(body.Reason),
+		Kind: bulk.Resolve, Resolution: payment.Resolution(body.Resolution), Reason: valueOf(body.Reason),
 		Filter: bulk.Filter{Account: valueOf(f.Account), Kind: valueOf(f.Kind)},
 	}
 	return s.many(ctx, o, valueOf(f.OpenedFrom), valueOf(f.OpenedTo), valueOf(body.DryRun))
@@ -35,7 +34,7 @@ func (s *server) SupportResolveMany(ctx context.Context, r gen.SupportResolveMan
 
 // many begins a job, or with dry counts the objects that it would change.
 func (s *server) many(ctx context.Context, o bulk.Order, since, until string, dry bool) (response, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	o, err := o.Between(since, until)
 	if err != nil {
 		return response{}, err
@@ -58,7 +57,7 @@ func (s *server) SupportJobs(ctx context.Context, r gen.SupportJobsRequestObject
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := s.Jobs.Jobs(ctx, exchange.Of(ctx).Staff(), page)
+	list, next, err := s.Jobs.Jobs(ctx, ExchangeOf(ctx).Staff(), page)
 	if err = partial(ctx, err); err != nil {
 		return nil, err
 	}
@@ -71,7 +70,7 @@ func (s *server) SupportJob(ctx context.Context, r gen.SupportJobRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	job, err := s.Jobs.Job(ctx, exchange.Of(ctx).Staff(), id)
+	job, err := s.Jobs.Job(ctx, ExchangeOf(ctx).Staff(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +83,7 @@ func (s *server) SupportStopJob(ctx context.Context, r gen.SupportStopJobRequest
 	if err != nil {
 		return nil, err
 	}
-	job, err := s.Jobs.Stop(ctx, exchange.Of(ctx).Staff(), id, valueOf(valueOf(r.Body).Reason))
+	job, err := s.Jobs.Stop(ctx, ExchangeOf(ctx).Staff(), id, valueOf(valueOf(r.Body).Reason))
 	if err != nil {
 		return nil, err
 	}

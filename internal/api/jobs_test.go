@@ -12,10 +12,9 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/bulk"
-	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/backoffice/bulk"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 var _ api.Jobs = (*bulk.Service)(nil)
@@ -95,7 +94,7 @@ func TestManyAtOnce(t *testing.T) {
 func TestBadRequestsOfManyAreRefused(t *testing.T) {
 	t.Parallel()
 	service := support.New(support.Options{Store: onlyDeeds{}})
-	b := newBench(t, func(o *api.Options) { o.Support, o.Jobs = service, bulk.New(cell.Only, nil, service) })
+	b := newBench(t, func(o *api.Options) { o.Support, o.Jobs = service, bulk.New(payment.OnlyCell, nil, service) })
 	for call, want := range map[string]string{
 		`events/replay {"filter":{},"reason":"r"}`:                                                        "filter",
 		`events/replay {"reason":"r"}`:                                                                    "filter",

@@ -4,21 +4,18 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
-	"github.com/paylatch/paylatch/internal/api/export"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/lists"
+	"github.com/paylatch/paylatch/internal/backoffice/lists"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // Lists is the use cases of lists; *lists.Service in the real program.
 type Lists interface {
 	Orders(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Order], error)
 	Attempts(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.View], error)
-	Refunds(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[refund.Refund], error)
+	Refunds(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Refund], error)
 	Disputes(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Dispute], error)
 }
 
@@ -30,7 +27,7 @@ func (s *server) ListOrders(ctx context.Context, _ gen.ListOrdersRequestObject) 
 // ListPaymentAttempts handles GET /v1/payment-attempts.
 func (s *server) ListPaymentAttempts(ctx context.Context, _ gen.ListPaymentAttemptsRequestObject) (gen.ListPaymentAttemptsResponseObject, error) {
 	shown := s.render.ForStaff
-	if exchange.Of(ctx).Actor.Has(payment.RoleService) {
+	if ExchangeOf(ctx).Actor.Has(payment.RoleService) {
 		shown = s.render.Attempt
 	}
 	return listed(ctx, lists.Attempts, s.Lists.Attempts, shown)
@@ -51,12 +48,12 @@ func (s *server) ListDisputes(ctx context.Context, _ gen.ListDisputesRequestObje
 func listed[T, U any](
 	ctx context.Context, kind lists.Kind, read func(context.Context, authz.Actor, lists.Query) (lists.Page[T], error), shown func(T) U,
 ) (writes, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	params := map[string]string{}
 	for name, values := range x.Query() {
 		params[name] = values[0]
 	}
-	format := export.Accepted(x.Accept())
+	format := render.AcceptedFormat(x.Accept())
 	for _, name := range []string{"limit", "cursor"} {
 		if format != "" && params[name] != "" {
 			return nil, payment.Invalid(name, "is of pages: an export has all that match, leave it out")
@@ -77,7 +74,7 @@ func listed[T, U any](
 		return response{http.StatusOK, render.Page(page.Items, page.Next, shown)}.send, nil
 	}
 	return func(w http.ResponseWriter) error {
-		cut := export.Write(w, format, render.All(page.Items, shown), func() ([]U, bool, error) {
+		cut := render.WriteExport(w, format, render.All(page.Items, shown), func() ([]U, bool, error) {
 			if page.Next == "" || x.Head {
 				return nil, false, nil
 			}

@@ -19,9 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/lists"
+	"github.com/paylatch/paylatch/internal/backoffice/lists"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // drawer has the given number of refunds, a second apart, and one object of each other kind.
@@ -66,7 +65,7 @@ func (d *drawer) Attempts(_ context.Context, q lists.Query) ([]payment.View, err
 	return []payment.View{{Attempt: a}}, d.ask(q)
 }
 
-func (d *drawer) Refunds(_ context.Context, q lists.Query) (list []refund.Refund, err error) {
+func (d *drawer) Refunds(_ context.Context, q lists.Query) (list []payment.Refund, err error) {
 	for i := d.refunds; i > 0 && len(list) < q.Limit; i-- {
 		r := pendingRefund()
 		r.ID = payment.RefundID(uuid.UUID{6: 0x70, 8: 0x80, 13: byte(i >> 16), 14: byte(i >> 8), 15: byte(i)})

@@ -7,7 +7,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 )
 
@@ -19,8 +18,8 @@ func NewOperations(o Options) http.Handler {
 	s := newServer(o)
 	e := s.exchanges.NewEcho()
 	s.routeHealth(e)
-	exchange.AllowHead(e)
-	return exchange.HeadAsGet(e)
+	AllowHead(e)
+	return HeadAsGet(e)
 }
 
 func (s *server) routeOperations(e *echo.Echo) {
@@ -48,7 +47,7 @@ func (s *server) readyz(c echo.Context) error {
 		if err := check.within(c.Request().Context(), checkTime); err != nil {
 			body.Checks[check.Name] = gen.ReadinessChecksFailed
 			body.Status, status = gen.ReadinessStatusUnavailable, http.StatusServiceUnavailable
-			exchange.In(c).Cause = err
+			ExchangeIn(c).Cause = err
 		}
 	}
 	return response{status, body}.send(c.Response())

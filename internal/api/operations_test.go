@@ -13,7 +13,7 @@ import (
 
 	contract "github.com/paylatch/paylatch/api"
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/platform/metrics"
 )
 
 func TestHealth(t *testing.T) {

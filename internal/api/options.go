@@ -10,23 +10,21 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/bulk"
-	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/current"
-	"github.com/paylatch/paylatch/internal/finder"
-	"github.com/paylatch/paylatch/internal/intake"
-	"github.com/paylatch/paylatch/internal/metrics"
-	"github.com/paylatch/paylatch/internal/outbox"
-	"github.com/paylatch/paylatch/internal/outbox/endpoint"
-	"github.com/paylatch/paylatch/internal/overview"
+	"github.com/paylatch/paylatch/internal/backoffice/bulk"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
+	"github.com/paylatch/paylatch/internal/backoffice/overview"
+	"github.com/paylatch/paylatch/internal/backoffice/refundrequest"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/backoffice/worklist"
+	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/engine/intake"
+	"github.com/paylatch/paylatch/internal/events/endpoint"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
-	"github.com/paylatch/paylatch/internal/refundrequest"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/worklist"
+	"github.com/paylatch/paylatch/internal/platform/current"
+	"github.com/paylatch/paylatch/internal/platform/metrics"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -51,7 +49,7 @@ type Reads interface {
 	Order(ctx context.Context, actor authz.Actor, id payment.OrderID) (payment.Order, error)
 	Attempts(ctx context.Context, actor authz.Actor, order payment.OrderID, request payment.RequestID) ([]payment.View, error)
 	Attempt(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error)
-	RefundStatus(ctx context.Context, actor authz.Actor, id payment.RefundID) (refund.Refund, error)
+	RefundStatus(ctx context.Context, actor authz.Actor, id payment.RefundID) (payment.Refund, error)
 	Dispute(ctx context.Context, actor authz.Actor, id payment.DisputeID) (payment.Dispute, error)
 }
 
@@ -120,7 +118,7 @@ type RefundRequests interface {
 	Decline(ctx context.Context, who support.Staff, id uuid.UUID, reason string) (refundrequest.Request, error)
 }
 
-// Auth turns credentials into an actor. An error that is not in the table of package problem is answered 500.
+// Auth turns credentials into an actor. An error that is not in the table of problems (package render) is answered 500.
 type Auth interface {
 	Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error)
 	// StatusToken makes the bearer token that reads one attempt until a time.
@@ -136,7 +134,7 @@ type Check struct {
 // Options configure the API. Payments, Events, Endpoints, Lists, Deliveries and Auth are required.
 type Options struct {
 	Payments   Payments
-	Deliveries delivery.Payments
+	Deliveries WebhookIntake
 	Auth       Auth
 	// Events is the event feed.
 	Events Events
@@ -162,8 +160,8 @@ type Options struct {
 	Console http.Handler
 	// Demo links the demo checkout from the start page.
 	Demo     bool
-	Accounts *current.Map[delivery.Account]
-	// Rejected is delivery.Options.Rejected.
+	Accounts *current.Map[WebhookAccount]
+	// Rejected is ReceiverOptions.Rejected.
 	Rejected func(account string, fingerprint []byte, d webhooks.Delivery)
 	// CustomersMay are the rights that customers have in addition to the contract's.
 	CustomersMay []authz.Right
@@ -178,7 +176,7 @@ type Options struct {
 	// Ready are the checks of /readyz, in the order in which they are made.
 	Ready []Check
 	Log   zerolog.Logger
-	// Refusals is that of access.Log.
+	// Refusals is that of AccessLog.
 	Refusals *zerolog.Logger
 	// Metrics serves /metrics; nil leaves it out.
 	Metrics http.Handler

@@ -4,15 +4,14 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // CreateOrder handles POST /v1/orders.
 func (s *server) CreateOrder(ctx context.Context, r gen.CreateOrderRequestObject) (gen.CreateOrderResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	cmd := commands.CreateOrder{
 		OrderID:     payment.OrderID(valueOf(r.Body.OrderID)),
 		Money:       payment.Money{Minor: r.Body.Amount, Currency: payment.Currency(r.Body.Currency)},
@@ -33,7 +32,7 @@ func (s *server) CreateOrder(ctx context.Context, r gen.CreateOrderRequestObject
 
 // ReadOrder handles GET /v1/orders/{order_id}.
 func (s *server) ReadOrder(ctx context.Context, r gen.ReadOrderRequestObject) (gen.ReadOrderResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.OrderID(r.OrderID)
 	if err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func (s *server) ReadOrder(ctx context.Context, r gen.ReadOrderRequestObject) (g
 
 // CancelOrder handles POST /v1/orders/{order_id}/cancel.
 func (s *server) CancelOrder(ctx context.Context, r gen.CancelOrderRequestObject) (gen.CancelOrderResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.OrderID(r.OrderID)
 	if err != nil {
 		return nil, err

@@ -4,14 +4,13 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 )
 
 // SupportOverview handles GET /v1/support/overview.
 func (s *server) SupportOverview(ctx context.Context, _ gen.SupportOverviewRequestObject) (gen.SupportOverviewResponseObject, error) {
-	o, err := s.Overview.Overview(ctx, exchange.Of(ctx).Staff())
+	o, err := s.Overview.Overview(ctx, ExchangeOf(ctx).Staff())
 	if err = partial(ctx, err); err != nil {
 		return nil, err
 	}

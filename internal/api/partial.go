@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
-	"github.com/paylatch/paylatch/internal/parts"
+	"github.com/paylatch/paylatch/internal/backoffice/parts"
 )
 
 // incomplete is the header that names the omitted cells of a response.
@@ -17,6 +16,6 @@ func partial(ctx context.Context, err error) error {
 	if !some {
 		return err
 	}
-	exchange.Of(ctx).Header().Set(incomplete, left.Without())
+	ExchangeOf(ctx).Header().Set(incomplete, left.Without())
 	return nil
 }

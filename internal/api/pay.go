@@ -4,16 +4,15 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // Pay handles POST /v1/orders/{order_id}/pay.
 func (s *server) Pay(ctx context.Context, r gen.PayRequestObject) (gen.PayResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.OrderID(r.OrderID)
 	if err != nil {
 		return nil, err

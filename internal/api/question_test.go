@@ -13,9 +13,8 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/api/delivery"
-	"github.com/paylatch/paylatch/internal/current"
-	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/current"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 )
@@ -27,12 +26,12 @@ func TestWhatIsNotNewsIsAnsweredAndNotTakenIn(t *testing.T) {
 	require.NoError(t, err)
 	braintree, err := all.New("braintree", webhooks.Config{Secrets: []string{"private"}, Params: map[string]string{"public_key": "public"}})
 	require.NoError(t, err)
-	p := &payments{intake: func(context.Context, []inbound.Received) ([]fsm.Verdict, error) {
+	p := &payments{intake: func(context.Context, []payment.ReceivedEvent) ([]fsm.Verdict, error) {
 		return []fsm.Verdict{fsm.Applied}, nil
 	}}
 	h := api.New(api.Options{
 		Payments: p, Deliveries: p, Auth: tokens{},
-		Accounts: current.Of(map[string]delivery.Account{"cloud": {Verifier: cloud}, "braintree": {Verifier: braintree}}),
+		Accounts: current.Of(map[string]api.WebhookAccount{"cloud": {Verifier: cloud}, "braintree": {Verifier: braintree}}),
 	})
 
 	question := webhooks.Delivery{

@@ -6,17 +6,16 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/backoffice/refundrequest"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refundrequest"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 // SupportAskForRefund handles POST /v1/support/refund-requests.
 func (s *server) SupportAskForRefund(ctx context.Context, r gen.SupportAskForRefundRequestObject) (gen.SupportAskForRefundResponseObject, error) {
-	x, body := exchange.Of(ctx), valueOf(r.Body)
+	x, body := ExchangeOf(ctx), valueOf(r.Body)
 	id, err := idOf(ctx, s, support.AskedForRefund, "attempt", body.PaymentAttemptID, payment.ParseAttemptID)
 	if err != nil {
 		return nil, err
@@ -40,7 +39,7 @@ func (s *server) SupportRefundRequests(ctx context.Context, r gen.SupportRefundR
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := s.RefundRequests.Requests(ctx, exchange.Of(ctx).Staff(), refundrequest.State(valueOf(r.Params.Status)), page)
+	list, next, err := s.RefundRequests.Requests(ctx, ExchangeOf(ctx).Staff(), refundrequest.State(valueOf(r.Params.Status)), page)
 	if err = partial(ctx, err); err != nil {
 		return nil, err
 	}
@@ -74,7 +73,7 @@ func (s *server) refundRequest(
 	if err != nil {
 		return response{}, err
 	}
-	found, err := do(ctx, exchange.Of(ctx).Staff(), id)
+	found, err := do(ctx, ExchangeOf(ctx).Staff(), id)
 	if err != nil {
 		return response{}, err
 	}

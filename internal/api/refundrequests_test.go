@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/backoffice/refundrequest"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refundrequest"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 var _ api.RefundRequests = (*refundrequest.Service)(nil)

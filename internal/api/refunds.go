@@ -4,16 +4,15 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // CreateRefund handles POST /v1/payment-attempts/{payment_attempt_id}/refunds.
 func (s *server) CreateRefund(ctx context.Context, r gen.CreateRefundRequestObject) (gen.CreateRefundResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
@@ -34,7 +33,7 @@ func (s *server) CreateRefund(ctx context.Context, r gen.CreateRefundRequestObje
 
 // ReadRefund handles GET /v1/refunds/{refund_id}.
 func (s *server) ReadRefund(ctx context.Context, r gen.ReadRefundRequestObject) (gen.ReadRefundResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := payment.ParseRefundID(r.RefundID)
 	if err != nil {
 		return nil, x.Actor.Unseen(err)

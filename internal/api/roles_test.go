@@ -12,15 +12,14 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/current"
+	"github.com/paylatch/paylatch/internal/backoffice/lists"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/engine/runner"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/lists"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
-	"github.com/paylatch/paylatch/internal/runner"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/platform/current"
 )
 
 // shelf holds one paid order of u1 and lets no transaction begin: a command that
@@ -39,8 +38,8 @@ func (shelf) AttemptsByRequest(context.Context, []payment.RequestName) (map[paym
 	return map[payment.RequestName]payment.Attempt{}, nil
 }
 
-func (shelf) RefundByRequest(context.Context, payment.AttemptID, payment.UserID, payment.RequestID) (refund.Refund, error) {
-	return refund.Refund{}, payment.ErrRefundNotFound
+func (shelf) RefundByRequest(context.Context, payment.AttemptID, payment.UserID, payment.RequestID) (payment.Refund, error) {
+	return payment.Refund{}, payment.ErrRefundNotFound
 }
 
 func (shelf) Order(context.Context, payment.OrderID) (payment.Order, error) {
@@ -65,7 +64,7 @@ func (shelf) AttemptsByID(context.Context, []payment.AttemptID) (map[payment.Att
 	return map[payment.AttemptID]payment.Attempt{a.ID: a}, nil
 }
 
-func (shelf) Refund(context.Context, payment.RefundID) (refund.Refund, error) {
+func (shelf) Refund(context.Context, payment.RefundID) (payment.Refund, error) {
 	return pendingRefund(), nil
 }
 

@@ -4,21 +4,19 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/render"
-	"github.com/paylatch/paylatch/internal/finder"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 // SupportSearch handles GET /v1/support/search.
 func (s *server) SupportSearch(ctx context.Context, r gen.SupportSearchRequestObject) (gen.SupportSearchResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	// A search must not find ids by trying all.
 	if s.searches.Reserve(x.Actor.Subject, s.Now()) > 0 {
-		return nil, problem.Refuse("rate-limited", "")
+		return nil, render.Refuse("rate-limited", "")
 	}
 	found, err := s.Finder.Search(ctx, x.Staff(), finder.Query{
 		Text: valueOf(r.Params.Q), Cursor: valueOf(r.Params.Cursor), Limit: valueOf(r.Params.Limit),
@@ -31,7 +29,7 @@ func (s *server) SupportSearch(ctx context.Context, r gen.SupportSearchRequestOb
 
 // SupportAttempt handles GET /v1/support/attempts/{payment_attempt_id}.
 func (s *server) SupportAttempt(ctx context.Context, r gen.SupportAttemptRequestObject) (gen.SupportAttemptResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := idOf(ctx, s, support.ViewedAttempt, "attempt", r.PaymentAttemptID, x.AttemptID)
 	if err != nil {
 		return nil, err
@@ -46,7 +44,7 @@ func (s *server) SupportAttempt(ctx context.Context, r gen.SupportAttemptRequest
 
 // SupportRecheck handles POST /v1/support/attempts/{payment_attempt_id}/recheck.
 func (s *server) SupportRecheck(ctx context.Context, r gen.SupportRecheckRequestObject) (gen.SupportRecheckResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := idOf(ctx, s, support.Rechecked, "attempt", r.PaymentAttemptID, x.AttemptID)
 	if err != nil {
 		return nil, err
@@ -61,7 +59,7 @@ func (s *server) SupportRecheck(ctx context.Context, r gen.SupportRecheckRequest
 
 // SupportEvent handles GET /v1/support/events/{event_id}.
 func (s *server) SupportEvent(ctx context.Context, r gen.SupportEventRequestObject) (gen.SupportEventResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := idOf(ctx, s, support.ViewedEvent, "event", r.EventID, payment.ParseEventID)
 	if err != nil {
 		return nil, err
@@ -75,7 +73,7 @@ func (s *server) SupportEvent(ctx context.Context, r gen.SupportEventRequestObje
 
 // SupportReveal handles POST /v1/support/events/{event_id}/reveal.
 func (s *server) SupportReveal(ctx context.Context, r gen.SupportRevealRequestObject) (gen.SupportRevealResponseObject, error) {
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	id, err := idOf(ctx, s, support.RevealedEvent, "event", r.EventID, payment.ParseEventID)
 	if err != nil {
 		return nil, err
@@ -89,7 +87,7 @@ func (s *server) SupportReveal(ctx context.Context, r gen.SupportRevealRequestOb
 
 // SupportReplay handles POST /v1/support/events/{event_id}/replay.
 func (s *server) SupportReplay(ctx context.Context, r gen.SupportReplayRequestObject) (gen.SupportReplayResponseObject, error) {
-	x, body := exchange.Of(ctx), valueOf(r.Body)
+	x, body := ExchangeOf(ctx), valueOf(r.Body)
 	id, err := idOf(ctx, s, support.ReplayAction(valueOf(body.DryRun)), "event", r.EventID, payment.ParseEventID)
 	if err != nil {
 		return nil, err
@@ -107,7 +105,7 @@ func (s *server) SupportAudit(ctx context.Context, r gen.SupportAuditRequestObje
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := s.Support.Audit(ctx, exchange.Of(ctx).Staff(), support.AuditFilter{
+	list, next, err := s.Support.Audit(ctx, ExchangeOf(ctx).Staff(), support.AuditFilter{
 		Actor: valueOf(r.Params.Actor), Action: valueOf(r.Params.Action), Target: valueOf(r.Params.Target),
 	}, page)
 	if err = partial(ctx, err); err != nil {
@@ -120,7 +118,7 @@ func (s *server) SupportAudit(ctx context.Context, r gen.SupportAuditRequestObje
 func idOf[T any](ctx context.Context, s *server, action support.Action, kind, text string, parse func(string) (T, error)) (T, error) {
 	id, err := parse(text)
 	if err != nil {
-		err = s.Support.Refuse(ctx, exchange.Of(ctx).Staff(), action, kind, text, err)
+		err = s.Support.Refuse(ctx, ExchangeOf(ctx).Staff(), action, kind, text, err)
 	}
 	return id, err
 }

@@ -16,14 +16,12 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/contract"
-	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/finder"
-	"github.com/paylatch/paylatch/internal/inbound"
-	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/backoffice/worklist"
+	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/worklist"
 )
 
 var _ api.Support = (*support.Service)(nil)
@@ -101,7 +99,7 @@ func (d *desk) Reveal(_ context.Context, who support.Staff, id payment.EventID, 
 func (d *desk) Replay(_ context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (intake.Replayed, error) {
 	d.dry = dry
 	a := pending()
-	return intake.Replayed{Event: inbound.StoredEvent{ID: id}, Verdict: fsm.Repeat, Before: &a, After: &a}, d.call(who, "replay "+id.String(), reason)
+	return intake.Replayed{Event: payment.StoredEvent{ID: id}, Verdict: fsm.Repeat, Before: &a, After: &a}, d.call(who, "replay "+id.String(), reason)
 }
 
 func (d *desk) Audit(_ context.Context, who support.Staff, f support.AuditFilter, _ support.Page) ([]support.AuditEntry, string, error) {
@@ -244,7 +242,7 @@ func TestSupportRequestsAreRead(t *testing.T) {
 	require.True(t, d.dry)
 	require.Equal(t, "r", d.reason)
 	b.send(http.MethodPost, "/v1/support/discrepancies/"+eventID.String()+"/resolve", `{"reason":"r","resolution":"paid","provider_payment_id":"ch_9"}`, as)
-	require.Equal(t, commands.Resolve{ID: payment.DiscrepancyID(eventID), Resolution: review.ResolvedPaid, ProviderPaymentID: "ch_9", Reason: "r"}, d.resolve)
+	require.Equal(t, commands.Resolve{ID: payment.DiscrepancyID(eventID), Resolution: payment.ResolvedPaid, ProviderPaymentID: "ch_9", Reason: "r"}, d.resolve)
 	b.send(http.MethodGet, "/v1/support/audit?actor=sam&action=x&target=y", "", as)
 	require.Equal(t, support.AuditFilter{Actor: "sam", Action: "x", Target: "y"}, d.filter)
 
@@ -283,7 +281,7 @@ func TestRefusalsOfSupport(t *testing.T) {
 		{resolve, payment.ErrHoldsMoney, 409, "attempt-holds-money"},
 		{resolve, payment.ErrPaymentTaken, 409, "provider-payment-taken"},
 		{resolve, payment.ErrBusy, 409, "request-in-progress"},
-		{assign, &review.AssignedError{Assignee: "sam"}, 409, "discrepancy-assigned"},
+		{assign, &payment.AssignedError{Assignee: "sam"}, 409, "discrepancy-assigned"},
 		{assign, payment.ErrResolved, 409, "discrepancy-already-resolved"},
 		{recheck, payment.ErrAttemptNotFound, 404, "not-found"},
 		{recheck, payment.ErrBusy, 409, "request-in-progress"},

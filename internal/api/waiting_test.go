@@ -14,9 +14,9 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api"
 	wait "github.com/paylatch/paylatch/internal/api/waiting"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/stream"
+	"github.com/paylatch/paylatch/internal/platform/stream"
 )
 
 const soon = time.Minute

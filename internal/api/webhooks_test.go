@@ -16,11 +16,9 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/api/delivery"
-	"github.com/paylatch/paylatch/internal/current"
-	"github.com/paylatch/paylatch/internal/inbound"
-	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/current"
+	"github.com/paylatch/paylatch/internal/platform/metrics"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 )
@@ -54,13 +52,13 @@ func newReceiver(t *testing.T, change ...func(*api.Options)) (*bench, *verifier)
 	t.Helper()
 	v := &verifier{ack: webhooks.OK()}
 	b := newBench(t, append([]func(*api.Options){func(o *api.Options) {
-		o.Accounts = current.Of(map[string]delivery.Account{
+		o.Accounts = current.Of(map[string]api.WebhookAccount{
 			"sandbox": {Verifier: v}, "public": {Verifier: v, PublicURL: "https://shop.example/hooks/public", Fingerprint: []byte("by these secrets")}, "silent": {},
 			"paused": {Verifier: v, Paused: true},
 		})
 	}}, change...)...)
-	b.payments.intake = func(context.Context, []inbound.Received) ([]fsm.Verdict, error) {
-		return []fsm.Verdict{fsm.Applied, inbound.Duplicate}, nil
+	b.payments.intake = func(context.Context, []payment.ReceivedEvent) ([]fsm.Verdict, error) {
+		return []fsm.Verdict{fsm.Applied, payment.VerdictDuplicate}, nil
 	}
 	return b, v
 }
@@ -94,7 +92,7 @@ func TestReceiveWithARealSignature(t *testing.T) {
 	genuine, err := all.New("sandbox", webhooks.Config{Secrets: []string{"whsec_" + strings.Repeat("MDEy", 8)}})
 	require.NoError(t, err)
 	b := newBench(t, func(o *api.Options) {
-		o.Accounts = current.Of(map[string]delivery.Account{"sandbox": {Verifier: genuine}})
+		o.Accounts = current.Of(map[string]api.WebhookAccount{"sandbox": {Verifier: genuine}})
 	})
 	body := `{"id":"evt_1","type":"charge.succeeded","created":"2026-03-01T09:30:00Z","data":{"charge_id":"ch_1","refund_id":null,` +
 		`"reference":"` + attemptID.String() + `","amount":1999,"currency":"EUR","failure_code":null}}`
@@ -118,7 +116,7 @@ func TestReceiveWhatCantBeRead(t *testing.T) {
 	genuine, err := all.New("sandbox", webhooks.Config{Secrets: []string{"whsec_" + strings.Repeat("MDEy", 8)}})
 	require.NoError(t, err)
 	b := newBench(t, func(o *api.Options) {
-		o.Accounts = current.Of(map[string]delivery.Account{"sandbox": {Verifier: genuine}})
+		o.Accounts = current.Of(map[string]api.WebhookAccount{"sandbox": {Verifier: genuine}})
 	})
 	body := `{"type":"charge.succeeded","data":{"charge_id":"ch_1","amount":19.99,"currency":"EUR"}}`
 	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Webhook-Id": {"evt_1"}}, Body: []byte(body), ReceivedAt: now}
@@ -138,7 +136,7 @@ func TestASecretInABodyIsNotKept(t *testing.T) {
 	comgate, err := all.New("comgate", webhooks.Config{Secrets: []string{"comgate-secret"}})
 	require.NoError(t, err)
 	b := newBench(t, func(o *api.Options) {
-		o.Accounts = current.Of(map[string]delivery.Account{"comgate": {Verifier: comgate}})
+		o.Accounts = current.Of(map[string]api.WebhookAccount{"comgate": {Verifier: comgate}})
 	})
 	got := b.send(http.MethodPost, "/webhooks/comgate", "transId=A&status=PAID&secret=comgate-secret&refId=x")
 	require.Equal(t, 200, got.StatusCode, "%s", got.text)
@@ -229,7 +227,7 @@ func TestSendersAreLimitedByAccount(t *testing.T) {
 	t.Parallel()
 	v := &verifier{ack: webhooks.OK()}
 	b := newBench(t, func(o *api.Options) {
-		o.Accounts = current.Of(map[string]delivery.Account{
+		o.Accounts = current.Of(map[string]api.WebhookAccount{
 			"near": {Verifier: v, Senders: webhooks.Senders{netip.MustParsePrefix("127.0.0.0/8")}},
 			"far":  {Verifier: v, Senders: webhooks.Senders{netip.MustParsePrefix("192.0.2.0/24")}},
 		})
@@ -246,7 +244,7 @@ func TestWhatCantBeStoredIsAskedForAgain(t *testing.T) {
 	for err, code := range map[error]string{
 		payment.ErrUnavailable: "storage-unavailable", payment.ErrOverloaded: "overloaded", context.DeadlineExceeded: "overloaded",
 	} {
-		b.payments.intake = func(context.Context, []inbound.Received) ([]fsm.Verdict, error) { return nil, err }
+		b.payments.intake = func(context.Context, []payment.ReceivedEvent) ([]fsm.Verdict, error) { return nil, err }
 		got := b.send(http.MethodPost, "/webhooks/sandbox", "{}")
 		require.True(t, got.is(t, 503, code).Retryable)
 		require.Empty(t, got.Header.Get("Webhook-Result"))
@@ -361,7 +359,7 @@ func TestASenderThatHangsUpStopsNothing(t *testing.T) {
 	b, _ := newReceiver(t)
 	began, done := make(chan struct{}), make(chan error, 1)
 	gone := make(chan struct{})
-	b.payments.intake = func(ctx context.Context, _ []inbound.Received) ([]fsm.Verdict, error) {
+	b.payments.intake = func(ctx context.Context, _ []payment.ReceivedEvent) ([]fsm.Verdict, error) {
 		close(began)
 		<-gone
 		deadline, ok := ctx.Deadline()

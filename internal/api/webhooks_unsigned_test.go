@@ -12,7 +12,6 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -48,7 +47,7 @@ func TestUnsignedDeliveriesAreLimitedByNetwork(t *testing.T) {
 	require.Equal(t, 200, from("198.51.100.9"))
 
 	held, free := make(chan struct{}), make(chan struct{})
-	b.payments.intake = func(context.Context, []inbound.Received) ([]fsm.Verdict, error) {
+	b.payments.intake = func(context.Context, []payment.ReceivedEvent) ([]fsm.Verdict, error) {
 		held <- struct{}{}
 		<-free
 		return []fsm.Verdict{fsm.Applied}, nil

@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/backoffice/worklist"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/worklist"
 )
 
 // SupportDiscrepancies handles GET /v1/support/discrepancies.
@@ -22,7 +20,7 @@ func (s *server) SupportDiscrepancies(ctx context.Context, r gen.SupportDiscrepa
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := s.Worklist.List(ctx, exchange.Of(ctx).Staff(), worklist.Filter{
+	list, next, err := s.Worklist.List(ctx, ExchangeOf(ctx).Staff(), worklist.Filter{
 		Status: valueOf(p.Status), Kind: valueOf(p.Kind), Account: valueOf(p.Account), Assignee: valueOf(p.Assignee),
 		OpenedFrom: valueOf(p.OpenedFrom), OpenedTo: valueOf(p.OpenedTo), Order: valueOf(p.Order),
 	}, page)
@@ -38,7 +36,7 @@ func (s *server) SupportDiscrepancy(ctx context.Context, r gen.SupportDiscrepanc
 	if err != nil {
 		return nil, err
 	}
-	return discrepancy(http.StatusOK)(s.Worklist.Entry(ctx, exchange.Of(ctx).Staff(), id))
+	return discrepancy(http.StatusOK)(s.Worklist.Entry(ctx, ExchangeOf(ctx).Staff(), id))
 }
 
 // SupportAssign handles POST /v1/support/discrepancies/{discrepancy_id}/assign.
@@ -48,7 +46,7 @@ func (s *server) SupportAssign(ctx context.Context, r gen.SupportAssignRequestOb
 		return nil, err
 	}
 	body := valueOf(r.Body)
-	return discrepancy(http.StatusOK)(s.Worklist.Assign(ctx, exchange.Of(ctx).Staff(), worklist.Assign{
+	return discrepancy(http.StatusOK)(s.Worklist.Assign(ctx, ExchangeOf(ctx).Staff(), worklist.Assign{
 		ID: id, Assignee: nameOrNull(body.Assignee), Expected: nameOrNull(body.ExpectedAssignee), Reason: valueOf(body.Reason),
 	}))
 }
@@ -59,7 +57,7 @@ func (s *server) SupportComment(ctx context.Context, r gen.SupportCommentRequest
 	if err != nil {
 		return nil, err
 	}
-	x := exchange.Of(ctx)
+	x := ExchangeOf(ctx)
 	e, result, err := s.Worklist.Comment(ctx, x.Staff(), worklist.AddComment{ID: id, Text: valueOf(r.Body).Text, Key: x.Key})
 	if err == nil {
 		x.SetResult(result)
@@ -69,13 +67,13 @@ func (s *server) SupportComment(ctx context.Context, r gen.SupportCommentRequest
 
 // SupportResolve handles POST /v1/support/discrepancies/{discrepancy_id}/resolve.
 func (s *server) SupportResolve(ctx context.Context, r gen.SupportResolveRequestObject) (gen.SupportResolveResponseObject, error) {
-	x, body := exchange.Of(ctx), valueOf(r.Body)
+	x, body := ExchangeOf(ctx), valueOf(r.Body)
 	id, err := idOf(ctx, s, support.Resolved, "discrepancy", r.DiscrepancyID, payment.ParseDiscrepancyID)
 	if err != nil {
 		return nil, err
 	}
 	return discrepancy(http.StatusOK)(s.Worklist.Resolve(ctx, x.Staff(), worklist.Resolve{Resolve: commands.Resolve{
-		ID: id, Resolution: review.Resolution(body.Resolution), ProviderPaymentID: valueOf(body.ProviderPaymentID), Reason: valueOf(body.Reason),
+		ID: id, Resolution: payment.Resolution(body.Resolution), ProviderPaymentID: valueOf(body.ProviderPaymentID), Reason: valueOf(body.Reason),
 	}}))
 }
 

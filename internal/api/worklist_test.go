@@ -9,10 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/backoffice/worklist"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/worklist"
 )
 
 func (d *desk) List(_ context.Context, who support.Staff, f worklist.Filter, _ support.Page) ([]worklist.Entry, string, error) {
@@ -36,7 +35,7 @@ func (d *desk) Comment(_ context.Context, who support.Staff, cmd worklist.AddCom
 
 func (d *desk) found(resolved bool) worklist.Entry {
 	one := worklist.Entry{
-		Discrepancy: review.Discrepancy{
+		Discrepancy: payment.Discrepancy{
 			ID: payment.DiscrepancyID(eventID), Kind: payment.LateSuccess, OrderID: "A-1", AttemptID: &attemptID, Text: hostile, At: now, Money: d.money,
 			Assignee: "sam",
 		}, ReadAt: now, AssignedAt: &now, User: "u1", Account: "sandbox", Expected: d.money, Held: d.money, CommentCount: 1,
@@ -44,7 +43,7 @@ func (d *desk) found(resolved bool) worklist.Entry {
 	}
 	if resolved {
 		one.EventID = &eventID
-		one.Resolved = &review.Resolved{Resolution: review.ResolvedPaid, ProviderPaymentID: "ch_1", By: "sam", Reason: hostile, At: now}
+		one.Resolved = &payment.Resolved{Resolution: payment.ResolvedPaid, ProviderPaymentID: "ch_1", By: "sam", Reason: hostile, At: now}
 	}
 	return one
 }

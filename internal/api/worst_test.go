@@ -15,8 +15,7 @@ import (
 	contractfile "github.com/paylatch/paylatch/api"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/contract"
-	"github.com/paylatch/paylatch/internal/api/strictjson"
-	"github.com/paylatch/paylatch/internal/faults"
+	"github.com/paylatch/paylatch/internal/dev/faults"
 )
 
 // TestWorstBodyIsCheap: the refusal of any body of any call takes at most 1 MiB of memory, and a body that is longer than the
@@ -58,7 +57,7 @@ func TestWorstBodyIsCheap(t *testing.T) {
 		_, bytes, status := send(strings.Repeat("x", limit+1))
 		require.Equal(t, http.StatusRequestEntityTooLarge, status, op.ID)
 		require.Less(t, bytes, uint64(128<<10), op.ID)
-		for name, body := range faults.WorstBodies(limit, strictjson.MaxValues) {
+		for name, body := range faults.WorstBodies(limit, contract.MaxValues) {
 			require.LessOrEqual(t, len(body), limit, name)
 			best := time.Hour
 			for range 3 {

@@ -4,17 +4,14 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/amount"
-	"github.com/paylatch/paylatch/internal/console/customer"
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/platform/amount"
 )
 
 // attemptView is the content of the page of a payment.
 type attemptView struct {
-	layout.Frame
+	Frame
 	support.Attempt
 	// AtProvider is the payment's address in the provider's dashboard; empty without one.
 	AtProvider string
@@ -29,7 +26,7 @@ func (a attemptView) CanRefund() bool { return a.Admin && a.Refundable > 0 }
 func (a attemptView) CanAskForRefund() bool { return !a.Admin && a.Refundable > 0 }
 
 func (v *visit) showAttempt() error {
-	id, err := session.IDOf(v.Visit, support.ViewedAttempt, "attempt", payment.ParseAttemptID)
+	id, err := IDOf(v.Visit, support.ViewedAttempt, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return err
 	}
@@ -37,7 +34,7 @@ func (v *visit) showAttempt() error {
 	if err != nil {
 		return err
 	}
-	doubt, err := customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, a.Attempt)
+	doubt, err := Doubt(v.R.Context(), v.Customers, v.Who.Actor, a.Attempt)
 	if err != nil {
 		return err
 	}
@@ -58,7 +55,7 @@ func (v *visit) atProvider(a support.Attempt) string {
 const recheckTitle = "Re-check status"
 
 func (v *visit) askRecheck() error {
-	id, err := session.IDOf(v.Visit, support.Rechecked, "attempt", payment.ParseAttemptID)
+	id, err := IDOf(v.Visit, support.Rechecked, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return err
 	}
@@ -66,12 +63,12 @@ func (v *visit) askRecheck() error {
 }
 
 func (v *visit) recheck() error {
-	id, err := session.IDOf(v.Visit, support.Rechecked, "attempt", payment.ParseAttemptID)
+	id, err := IDOf(v.Visit, support.Rechecked, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return err
 	}
 	to := attemptPath(id)
-	again := func(f layout.Form) templ.Component { return recheckPage(v.Frame(recheckTitle), f) }
+	again := func(f Form) templ.Component { return recheckPage(v.Frame(recheckTitle), f) }
 	return v.Once(v.Sent(to), to, again, func() (string, error) {
 		now, err := v.Support.Recheck(v.R.Context(), v.Who, id, v.R.PostFormValue("reason"))
 		if err != nil {

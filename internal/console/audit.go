@@ -3,13 +3,12 @@ package console
 import (
 	"fmt"
 
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 )
 
 // auditView is the content of the page of the audit log.
 type auditView struct {
-	layout.Frame
+	Frame
 	support.AuditFilter
 	List    []support.AuditEntry
 	Further string

@@ -1,10 +1,8 @@
 package console
 
-import "github.com/paylatch/paylatch/internal/console/layout"
-
 // chooseView is the content of the page that asks for a cell.
 type chooseView struct {
-	layout.Frame
+	Frame
 	// Address is that of the page in its place.
 	Address string
 }

@@ -4,14 +4,8 @@ import (
 	"embed"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/console/customer"
-	"github.com/paylatch/paylatch/internal/console/lists"
-	"github.com/paylatch/paylatch/internal/console/page"
-	"github.com/paylatch/paylatch/internal/console/requests"
-	"github.com/paylatch/paylatch/internal/console/session"
-	"github.com/paylatch/paylatch/internal/console/today"
-	"github.com/paylatch/paylatch/internal/console/worklist"
-	"github.com/paylatch/paylatch/internal/throttle"
+	"github.com/paylatch/paylatch/internal/platform/page"
+	"github.com/paylatch/paylatch/internal/platform/throttle"
 )
 
 //go:embed assets
@@ -23,15 +17,15 @@ type handler func(v *visit) error
 // New returns the console, to be mounted at /support and /support/.
 func New(o Options) http.Handler {
 	c := &console{Options: o, searches: throttle.New(searchesEach, searchesAtOnce)}
-	o.SignIn.Polled = []string{worklist.ChangesPath, today.Path}
-	entrance := session.New(o.SignIn)
+	o.SignIn.Polled = []string{ChangesPath, Path}
+	entrance := NewEntrance(o.SignIn)
 	staff := func(show handler) http.Handler {
-		return entrance.Staff(func(v *session.Visit) error { return show(&visit{v, c}) })
+		return entrance.Staff(func(v *Visit) error { return show(&visit{v, c}) })
 	}
 	pages := http.NewServeMux()
 	entrance.Route(pages)
-	all := lists.Pages{Lists: o.Lists}
-	for path, show := range map[string]func(*session.Visit) error{
+	all := ListPages{Lists: o.Lists}
+	for path, show := range map[string]func(*Visit) error{
 		"/support/payments": all.Payments, "/support/refunds": all.Refunds, "/support/payments.csv": all.PaymentsFile,
 		"/support/orders.csv": all.OrdersFile, "/support/refunds.csv": all.RefundsFile,
 	} {
@@ -39,7 +33,7 @@ func New(o Options) http.Handler {
 	}
 	for path, show := range map[string]handler{
 		"/support":                            (*visit).showSearch,
-		"/support/today":                      func(v *visit) error { return today.ShowNumbers(v.Visit, v.Overview) },
+		"/support/today":                      func(v *visit) error { return showTodayNumbers(v.Visit, v.Overview) },
 		"/support/attempts/{id}":              (*visit).showAttempt,
 		"/support/attempts/{id}/recheck":      (*visit).askRecheck,
 		"/support/attempts/{id}/refund":       (*visit).askRefund,
@@ -76,10 +70,10 @@ func New(o Options) http.Handler {
 	} {
 		pages.Handle("POST "+path, staff(do))
 	}
-	for pattern, serve := range worklist.Pages(c.worklist()) {
+	for pattern, serve := range worklistPages(c.worklist()) {
 		pages.Handle(pattern, entrance.Staff(serve))
 	}
-	for _, room := range []map[string]session.Handler{requests.Routes(o.Requests, o.Support.Attempt), customer.Routes(o.Customers)} {
+	for _, room := range []map[string]Handler{requestRoutes(o.Requests, o.Support.Attempt), customerRoutes(o.Customers)} {
 		for pattern, show := range room {
 			pages.Handle(pattern, entrance.Staff(show))
 		}

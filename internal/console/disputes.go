@@ -6,10 +6,9 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/lists"
+	"github.com/paylatch/paylatch/internal/backoffice/lists"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 // Disputes lists disputes; *lists.Service in the program.
@@ -21,7 +20,7 @@ type Disputes interface {
 
 // disputesView is the content of the page of the disputes.
 type disputesView struct {
-	layout.Frame
+	Frame
 	List            []payment.Dispute
 	Status, Account string
 	Now             time.Time

@@ -11,11 +11,10 @@ import (
 	"github.com/a-h/templ"
 	"github.com/google/uuid"
 
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/outbox"
-	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/events/endpoint"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 // Endpoints are where events for the merchant are delivered; *endpoint.Service in the program.
@@ -47,7 +46,7 @@ func (s endpointStatus) path() templ.SafeURL {
 	if s.Cell == nil {
 		return templ.SafeURL(endpointPath(s.Name))
 	}
-	return layout.CellPath(endpointPath(s.Name), strconv.Itoa(*s.Cell))
+	return CellPath(endpointPath(s.Name), strconv.Itoa(*s.Cell))
 }
 
 // Timed reports whether a time of day is shown of it.
@@ -57,7 +56,7 @@ func (s endpointStatus) Timed() bool {
 
 // endpointsView is the content of the page of all endpoints.
 type endpointsView struct {
-	layout.Frame
+	Frame
 	List []endpointStatus
 }
 
@@ -82,7 +81,7 @@ func (v *visit) showEndpoints() error {
 
 // endpointView is the content of the page of an endpoint: how far it is, and a part of its log.
 type endpointView struct {
-	layout.Frame
+	Frame
 	endpointStatus
 	Log     []endpoint.Attempt
 	Failed  bool
@@ -167,7 +166,7 @@ func (v *visit) test() error {
 		return err
 	}
 	to := endpointPath(s.Name)
-	again := func(f layout.Form) templ.Component { return testPage(v.Frame(testTitle), f, s.Name) }
+	again := func(f Form) templ.Component { return testPage(v.Frame(testTitle), f, s.Name) }
 	return v.Once(v.Sent(to), to, again, func() (text string, err error) {
 		err = v.AuditLog.Act(v.R.Context(), v.Who, support.TestedEndpoint, "endpoint", s.Name, v.R.PostFormValue("reason"), func() error {
 			a, err := v.Endpoints.Test(v.R.Context(), s.Name)

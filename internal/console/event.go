@@ -7,16 +7,13 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/console/refusal"
-	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 // eventView is the content of the page of a webhook.
 type eventView struct {
-	layout.Frame
+	Frame
 	support.ShownEvent
 }
 
@@ -26,7 +23,7 @@ const (
 )
 
 func (v *visit) showEvent() error {
-	id, err := session.IDOf(v.Visit, support.ViewedEvent, "event", payment.ParseEventID)
+	id, err := IDOf(v.Visit, support.ViewedEvent, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
@@ -38,7 +35,7 @@ func (v *visit) showEvent() error {
 }
 
 func (v *visit) askReveal() error {
-	id, err := session.IDOf(v.Visit, support.RevealedEvent, "event", payment.ParseEventID)
+	id, err := IDOf(v.Visit, support.RevealedEvent, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
@@ -48,15 +45,15 @@ func (v *visit) askReveal() error {
 // reveal responds with the bytes themselves: a redirect would have to keep them
 // somewhere.
 func (v *visit) reveal() error {
-	id, err := session.IDOf(v.Visit, support.RevealedEvent, "event", payment.ParseEventID)
+	id, err := IDOf(v.Visit, support.RevealedEvent, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
 	f := v.Sent(eventPath(id.String()))
 	e, err := v.Support.Reveal(v.R.Context(), v.Who, id, f.Reason)
-	if status, text := refusal.Of(err); status == http.StatusUnprocessableEntity {
+	if status, text := RefusalText(err); status == http.StatusUnprocessableEntity {
 		f.Error = text
-		layout.Render(v.W, v.R, status, revealPage(v.Frame(revealTitle), f))
+		Render(v.W, v.R, status, revealPage(v.Frame(revealTitle), f))
 		return nil
 	}
 	if err != nil {
@@ -75,14 +72,14 @@ func raw(e support.Event) string {
 
 // replayView is the content of the two steps of a replay: without Tried the first one.
 type replayView struct {
-	layout.Frame
-	layout.Form
+	Frame
+	Form
 	// Tried is the outcome of the dry run.
 	Tried string
 }
 
 func (v *visit) askReplay() error {
-	id, err := session.IDOf(v.Visit, support.TriedReplay, "event", payment.ParseEventID)
+	id, err := IDOf(v.Visit, support.TriedReplay, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
@@ -92,12 +89,12 @@ func (v *visit) askReplay() error {
 // replay is a dry run first; its page has a form to confirm it.
 func (v *visit) replay() error {
 	sure := v.R.PostFormValue("sure") == "yes"
-	id, err := session.IDOf(v.Visit, support.ReplayAction(!sure), "event", payment.ParseEventID)
+	id, err := IDOf(v.Visit, support.ReplayAction(!sure), "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
 	to, ctx, reason := eventPath(id.String()), v.R.Context(), v.R.PostFormValue("reason")
-	again := func(f layout.Form) templ.Component {
+	again := func(f Form) templ.Component {
 		return replayPage(replayView{Frame: v.Frame(replayTitle), Form: f})
 	}
 	if sure {
@@ -108,9 +105,9 @@ func (v *visit) replay() error {
 	}
 	f := v.Sent(to)
 	r, err := v.Support.Replay(ctx, v.Who, id, reason, true)
-	if status, text := refusal.Of(err); text != "" && (status == http.StatusUnprocessableEntity || status == http.StatusConflict) {
+	if status, text := RefusalText(err); text != "" && (status == http.StatusUnprocessableEntity || status == http.StatusConflict) {
 		f.Error = text
-		layout.Render(v.W, v.R, status, again(f))
+		Render(v.W, v.R, status, again(f))
 		return nil
 	}
 	if err != nil {

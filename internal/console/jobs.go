@@ -13,14 +13,9 @@ import (
 	"github.com/a-h/templ"
 	"github.com/google/uuid"
 
-	"github.com/paylatch/paylatch/internal/bulk"
-	"github.com/paylatch/paylatch/internal/cell"
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/console/refusal"
-	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/backoffice/bulk"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 // Jobs is the use cases of acts on many webhooks or discrepancies; *bulk.Service in the program.
@@ -34,8 +29,8 @@ type Jobs interface {
 
 // manyView is the content of the two steps of an act on many: without Tried the first one.
 type manyView struct {
-	layout.Frame
-	layout.Form
+	Frame
+	Form
 	bulk.Order
 	// Since and Until are the bounds as they were typed.
 	Since, Until string
@@ -64,7 +59,7 @@ func (v *visit) many(kind bulk.Kind, value func(name string) string) manyView {
 		}},
 	}
 	if kind == bulk.Resolve {
-		view.Title, view.Resolution = resolveManyTitle, review.Resolution(value("resolution"))
+		view.Title, view.Resolution = resolveManyTitle, payment.Resolution(value("resolution"))
 		view.Filter = bulk.Filter{Account: view.Filter.Account, Kind: value("kind")}
 	}
 	return view
@@ -92,7 +87,7 @@ func (v *visit) resolveMany() error { return v.doMany(bulk.Resolve, worklistPath
 // doMany counts first; that page has a form to confirm it.
 func (v *visit) doMany(kind bulk.Kind, back string) error {
 	view, f, ctx := v.many(kind, v.R.PostFormValue), v.Sent(back), v.R.Context()
-	again := func(f layout.Form) templ.Component {
+	again := func(f Form) templ.Component {
 		view.Form = f
 		return manyPage(view)
 	}
@@ -104,7 +99,7 @@ func (v *visit) doMany(kind bulk.Kind, back string) error {
 				return "", err
 			}
 			if v.R.PostFormValue("cell") != v.Cell { // another page of the same browser has chosen it meanwhile
-				return "", refusal.ErrOtherCell
+				return "", ErrOtherCell
 			}
 			_, err := v.Jobs.Begin(ctx, v.Who, o)
 			return "It has begun, and goes on when this page is left.", err
@@ -114,9 +109,9 @@ func (v *visit) doMany(kind bulk.Kind, back string) error {
 	if err == nil {
 		counts, err = v.Jobs.Try(ctx, v.Who, o)
 	}
-	if status, text := refusal.Of(err); status == http.StatusUnprocessableEntity {
+	if status, text := RefusalText(err); status == http.StatusUnprocessableEntity {
 		f.Error = text
-		layout.Render(v.W, v.R, status, again(f))
+		Render(v.W, v.R, status, again(f))
 		return nil
 	}
 	if err != nil {
@@ -131,7 +126,7 @@ func (v *visit) doMany(kind bulk.Kind, back string) error {
 
 // jobsView is the content of the list of jobs.
 type jobsView struct {
-	layout.Frame
+	Frame
 	List    []bulk.Job
 	Further string
 	// Everywhere is set where the list is of several cells.
@@ -143,7 +138,7 @@ func (j jobsView) where(job bulk.Job) string {
 	if !j.Everywhere {
 		return ""
 	}
-	return " in cell " + strconv.Itoa(int(cell.Of(job.ID)))
+	return " in cell " + strconv.Itoa(int(payment.CellOf(job.ID)))
 }
 
 func (v *visit) showJobs() error {
@@ -178,8 +173,8 @@ func (v *visit) showNewestJob() error {
 
 // jobView is the content of the page of a job, and of the form that stops it.
 type jobView struct {
-	layout.Frame
-	layout.Form
+	Frame
+	Form
 	bulk.Job
 }
 
@@ -187,7 +182,7 @@ type jobView struct {
 func (j jobView) MayStop() bool { return j.State == bulk.Running && (j.Admin || j.Who == j.By.Subject) }
 
 func (v *visit) showJob() error {
-	id, err := session.IDOf(v.Visit, support.ViewedJob, "job", bulk.ParseJobID)
+	id, err := IDOf(v.Visit, support.ViewedJob, "job", bulk.ParseJobID)
 	if err != nil {
 		return err
 	}
@@ -204,7 +199,7 @@ func (v *visit) showJob() error {
 const stopTitle = "Stop"
 
 func (v *visit) askStopJob() error {
-	id, err := session.IDOf(v.Visit, support.StoppedJob, "job", bulk.ParseJobID)
+	id, err := IDOf(v.Visit, support.StoppedJob, "job", bulk.ParseJobID)
 	if err != nil {
 		return err
 	}
@@ -212,12 +207,12 @@ func (v *visit) askStopJob() error {
 }
 
 func (v *visit) stopJob() error {
-	id, err := session.IDOf(v.Visit, support.StoppedJob, "job", bulk.ParseJobID)
+	id, err := IDOf(v.Visit, support.StoppedJob, "job", bulk.ParseJobID)
 	if err != nil {
 		return err
 	}
 	to := jobPath(id)
-	again := func(f layout.Form) templ.Component { return stopJobPage(v.Frame(stopTitle), f) }
+	again := func(f Form) templ.Component { return stopJobPage(v.Frame(stopTitle), f) }
 	return v.Once(v.Sent(to), to, again, func() (string, error) {
 		j, err := v.Jobs.Stop(v.R.Context(), v.Who, id, v.R.PostFormValue("reason"))
 		if j.State == bulk.Done {

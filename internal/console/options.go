@@ -5,17 +5,11 @@ import (
 
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/console/customer"
-	"github.com/paylatch/paylatch/internal/console/lists"
-	"github.com/paylatch/paylatch/internal/console/requests"
-	"github.com/paylatch/paylatch/internal/console/session"
-	"github.com/paylatch/paylatch/internal/console/today"
-	"github.com/paylatch/paylatch/internal/console/worklist"
-	"github.com/paylatch/paylatch/internal/finder"
-	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 // Support is the use cases of staff; *support.Service in the program.
@@ -47,19 +41,19 @@ type Payments interface {
 // Options configure the console. All are required.
 type Options struct {
 	Support   Support
-	Overview  today.Overview
+	Overview  Overview
 	Finder    Finder
 	Jobs      Jobs
-	Worklist  worklist.UseCases
-	Requests  requests.UseCases
-	Customers customer.Lists
+	Worklist  Worklist
+	Requests  RefundRequests
+	Customers CustomerLists
 	Payments  Payments
 	Endpoints Endpoints
 	Disputes  Disputes
 	// Dashboard returns the address of a payment in its provider's dashboard, by the provider's ids of the payment and of its
 	// first capture; empty without one.
 	Dashboard func(account, payment, capture string) string
-	Lists     lists.Lists
+	Lists     ListReader
 	// SignIn configures how staff signs in.
-	SignIn session.Options
+	SignIn EntranceOptions
 }

@@ -4,16 +4,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/paylatch/paylatch/internal/console/customer"
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/console/lists"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 // orderView is the content of the page of an order.
 type orderView struct {
-	layout.Frame
+	Frame
 	payment.Order
 	// Summary is that of the newest attempt; empty without one. Doubt is that of its page.
 	Summary, Doubt string
@@ -26,7 +23,7 @@ type orderView struct {
 // showOrder shows one order, or the list of orders if the address names no order.
 func (v *visit) showOrder() error {
 	if !v.R.URL.Query().Has("id") {
-		return lists.Pages{Lists: v.Lists}.Orders(v.Visit)
+		return ListPages{Lists: v.Lists}.Orders(v.Visit)
 	}
 	id := payment.OrderID(v.Query("id"))
 	var o payment.Order
@@ -52,7 +49,7 @@ func (v *visit) showOrder() error {
 			return err
 		}
 		view.Summary, view.Moved = newest.Summary, newest.OfOrder
-		if view.Doubt, err = customer.Doubt(v.R.Context(), v.Customers, v.Who.Actor, newest.Attempt); err != nil {
+		if view.Doubt, err = Doubt(v.R.Context(), v.Customers, v.Who.Actor, newest.Attempt); err != nil {
 			return err
 		}
 	}

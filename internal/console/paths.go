@@ -4,17 +4,15 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/console/worklist"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-func attemptPath(id payment.AttemptID) string { return layout.AttemptPath(id) }
+func attemptPath(id payment.AttemptID) string { return AttemptPath(id) }
 
 func eventPath(id string) string { return "/support/events/" + id }
 
 const (
-	worklistPath = worklist.Path
+	worklistPath = WorklistPath
 	disputesPath = "/support/disputes"
 )
 
@@ -33,4 +31,4 @@ func disputesOf(s fsm.DisputeState, account string) string {
 	return disputesPath + "?" + q.Encode()
 }
 
-func orderPath(id payment.OrderID) string { return layout.OrderPath(id) }
+func orderPath(id payment.OrderID) string { return OrderPath(id) }

@@ -7,18 +7,16 @@ import (
 	"github.com/a-h/templ"
 	"github.com/google/uuid"
 
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/console/refusal"
-	"github.com/paylatch/paylatch/internal/outbox"
-	"github.com/paylatch/paylatch/internal/outbox/endpoint"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/events/endpoint"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 )
 
 // redeliverView is the content of the form that sends events again: one, or all behind a cursor. The latter has two steps, without
 // Sure the first one.
 type redeliverView struct {
-	layout.Frame
-	layout.Form
+	Frame
+	Form
 	// Name is that of the endpoint.
 	Name string
 	// Event is the one to send again; empty for all behind a cursor.
@@ -60,7 +58,7 @@ func (v *visit) redeliver() error {
 		return err
 	}
 	view, to := v.redeliverView(s, v.R.PostFormValue), endpointPath(s.Name)
-	again := func(f layout.Form) templ.Component {
+	again := func(f Form) templ.Component {
 		view.Form = f
 		return redeliverPage(view)
 	}
@@ -83,18 +81,18 @@ func (v *visit) redeliver() error {
 	})
 }
 
-// read parses the form. It returns refusal.ErrNoEvent, refusal.ErrNoCursor or endpoint.ErrAhead for invalid input.
+// read parses the form. It returns ErrNoEvent, ErrNoCursor or endpoint.ErrAhead for invalid input.
 func (r redeliverView) read(s endpointStatus) (wanted redelivery, err error) {
 	switch {
 	case r.Event != "":
 		if wanted.event, err = uuid.Parse(r.Event); err != nil {
-			return wanted, refusal.ErrNoEvent
+			return wanted, ErrNoEvent
 		}
 		return wanted, nil
 	case r.All:
 		return redelivery{cursor: outbox.Beginning}, nil
 	case r.After == "":
-		return wanted, refusal.ErrNoCursor
+		return wanted, ErrNoCursor
 	}
 	if wanted.cursor, err = outbox.ParseCursor(r.After); err == nil && wanted.cursor > s.Position {
 		err = endpoint.ErrAhead

@@ -10,20 +10,16 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/amount"
-	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/console/refusal"
-	"github.com/paylatch/paylatch/internal/console/requests"
-	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/platform/amount"
 )
 
 // refundView is the content of the two steps of a refund: without Money the first one.
 type refundView struct {
-	layout.Frame
-	layout.Form
+	Frame
+	Form
 	// Left is the refundable amount.
 	Left payment.Money
 	// Amount is the typed text; Money is the amount parsed from it.
@@ -40,7 +36,7 @@ func (v *visit) refundable() (support.Attempt, payment.Money, error) {
 	if !v.Who.Has(payment.RoleAdmin) {
 		return support.Attempt{}, payment.Money{}, v.AuditLog.Refuse(v.R.Context(), v.Who, support.Refunded, "attempt", v.R.PathValue("id"), payment.ErrForbidden)
 	}
-	id, err := session.IDOf(v.Visit, support.Refunded, "attempt", payment.ParseAttemptID)
+	id, err := IDOf(v.Visit, support.Refunded, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return support.Attempt{}, payment.Money{}, err
 	}
@@ -53,7 +49,7 @@ func (v *visit) askRefund() error {
 	if err != nil {
 		return err
 	}
-	return v.Show(refundPage(refundView{Frame: v.Frame(refundTitle), Form: v.Form(attemptPath(a.ID)), Left: left, Amount: requests.Decimal(left)}))
+	return v.Show(refundPage(refundView{Frame: v.Frame(refundTitle), Form: v.Form(attemptPath(a.ID)), Left: left, Amount: Decimal(left)}))
 }
 
 // refund shows the amount once more before money moves. The refundable amount must not change before the
@@ -65,12 +61,12 @@ func (v *visit) refund() error {
 	}
 	typed, to := v.R.PostFormValue("amount"), attemptPath(a.ID)
 	f := v.Sent(to)
-	view := func(f layout.Form, asked *payment.Money) templ.Component {
+	view := func(f Form, asked *payment.Money) templ.Component {
 		return refundPage(refundView{v.Frame(refundTitle), f, left, typed, asked, openDispute(a)})
 	}
-	again := func(f layout.Form) templ.Component { return view(f, nil) }
+	again := func(f Form) templ.Component { return view(f, nil) }
 	seen, sure := v.seen(left)
-	money, err := requests.ParseMoney(typed, seen)
+	money, err := ParseMoney(typed, seen)
 	if err == nil && strings.TrimSpace(f.Reason) != "" && !sure {
 		return v.Show(view(f, &money))
 	}
@@ -102,7 +98,7 @@ func openDispute(a support.Attempt) bool {
 }
 
 // createRefund is the API's call, with the form's key.
-func (v *visit) createRefund(a support.Attempt, f layout.Form, money, seen payment.Money) (refunded commands.RefundReply, err error) {
+func (v *visit) createRefund(a support.Attempt, f Form, money, seen payment.Money) (refunded commands.RefundReply, err error) {
 	body, err := json.Marshal(map[string]int64{"amount": money.Minor, "expected_refundable": seen.Minor})
 	if err != nil {
 		return refunded, err //nolint:wrapcheck // a number
@@ -112,7 +108,7 @@ func (v *visit) createRefund(a support.Attempt, f layout.Form, money, seen payme
 		User: v.Who.Subject, Endpoint: "POST " + attemptPath(a.ID) + "/refund", Key: idempotency.Key(f.Key),
 		Hash: idempotency.HashRequest(http.MethodPost, route, []string{a.ID.String()}, nil, body),
 		Refusal: func(err error) idempotency.Response {
-			status, text := refusal.Of(err)
+			status, text := RefusalText(err)
 			return idempotency.Response{Status: status, Body: []byte(text)}
 		},
 	}

@@ -3,8 +3,7 @@ package console
 import (
 	"slices"
 
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 )
 
 // row is a row of the timeline. The row of a refund contains the entries of the refund's course, which have no other row.
@@ -14,7 +13,7 @@ type row struct {
 	tone   string
 	course []row
 	// line is its name in the page; empty without a name.
-	line layout.Line
+	line Line
 }
 
 // rows returns a timeline with one row for each refund, at the place of its request.
@@ -33,7 +32,7 @@ func rows(entries []support.Entry) []row {
 			continue
 		case !known:
 			i, at[id] = len(out), len(out)
-			out = append(out, row{Entry: support.Entry{At: e.At}, line: layout.RefundLine(id)})
+			out = append(out, row{Entry: support.Entry{At: e.At}, line: RefundLine(id)})
 		}
 		out[i].add(e)
 	}
@@ -43,7 +42,7 @@ func rows(entries []support.Entry) []row {
 
 // named gives lines to the rows that a search leads to: each webhook, and the first request under a key.
 func named(list []row) {
-	seen := map[layout.Line]bool{}
+	seen := map[Line]bool{}
 	for i := range list {
 		r := &list[i]
 		key, _ := r.Detail["key"].(string)
@@ -51,9 +50,9 @@ func named(list []row) {
 		switch {
 		case line != "":
 		case eventOf(r.Entry) != "":
-			line = layout.EventLine(eventOf(r.Entry))
+			line = EventLine(eventOf(r.Entry))
 		case key != "" && slices.Contains([]support.EntryKind{support.EntryRequest, support.EntryReuse, support.EntryRefused}, r.Kind):
-			line = layout.RequestLine(key)
+			line = RequestLine(key)
 		}
 		if !seen[line] {
 			r.line = line

@@ -6,8 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 )
 
 func TestRows(t *testing.T) {
@@ -51,7 +50,7 @@ func TestRowLines(t *testing.T) {
 	entry := func(kind support.EntryKind, detail map[string]any) support.Entry {
 		return support.Entry{Kind: kind, Detail: detail}
 	}
-	var got []layout.Line
+	var got []Line
 	for _, r := range rows([]support.Entry{
 		entry(support.EntryPay, map[string]any{"version": 1}),
 		entry(support.EntryRefused, map[string]any{"key": "key-00000001"}),
@@ -64,5 +63,5 @@ func TestRowLines(t *testing.T) {
 	}) {
 		got = append(got, r.line)
 	}
-	require.Equal(t, []layout.Line{"", "key-key-00000001", "", "key-key-00000002", "", "event-e1", "refund-r1"}, got)
+	require.Equal(t, []Line{"", "key-key-00000001", "", "key-key-00000002", "", "event-e1", "refund-r1"}, got)
 }

@@ -4,11 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/paylatch/paylatch/internal/console/found"
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/console/refusal"
-	"github.com/paylatch/paylatch/internal/console/today"
-	"github.com/paylatch/paylatch/internal/finder"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
 )
 
 // leastTyped is how much must be typed before results appear by themselves: each
@@ -17,8 +13,8 @@ const leastTyped = 4
 
 // searchView is the content of the page; Results is nil of the empty one.
 type searchView struct {
-	layout.Frame
-	Results *found.Results
+	Frame
+	Results *SearchResults
 }
 
 func (v *visit) showSearch() error {
@@ -29,22 +25,22 @@ func (v *visit) showSearch() error {
 		return err
 	}
 	if text == "" && !typing {
-		top.Title = today.Title
-		return today.Show(v.Visit, v.Overview, top)
+		top.Title = TodayTitle
+		return showToday(v.Visit, v.Overview, top)
 	}
 	f := searchView{Frame: top}
 	f.Query = text
 	if text == "" || typing && len(text) < leastTyped {
 		return v.Show(searchPage(f))
 	}
-	if err := refusal.TooOften(v.W, v.searches.Reserve(v.Who.Subject, v.Now())); err != nil {
+	if err := TooOften(v.W, v.searches.Reserve(v.Who.Subject, v.Now())); err != nil {
 		return err
 	}
 	hits, err := v.Finder.Search(v.R.Context(), v.Who, finder.Query{Text: text, Cursor: v.Query("cursor")})
 	if err != nil {
 		return err
 	}
-	f.Results = &found.Results{Query: text, Found: hits, Further: v.Further(hits.Next)}
+	f.Results = &SearchResults{Query: text, Found: hits, Further: v.Further(hits.Next)}
 	if to := f.Results.Only(); to != "" && hits.Next == "" && v.Query("cursor") == "" && !typing {
 		http.Redirect(v.W, v.R, to, http.StatusSeeOther)
 		return nil

@@ -11,21 +11,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/intake"
-	"github.com/paylatch/paylatch/internal/review"
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/engine/intake"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 func storable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
 // clock is a time as it stands in a list; machine, as a browser reads it.
-func clock(t time.Time) string { return layout.Clock(t) }
+func clock(t time.Time) string { return Clock(t) }
 
-func machine(t time.Time) string { return layout.Machine(t) }
+func machine(t time.Time) string { return Machine(t) }
 
 // age is how long something waits, of the size that matters.
-func age(d time.Duration) string { return layout.Age(d) }
+func age(d time.Duration) string { return Age(d) }
 
 // cellWords is a cell in words, and inCell is it behind other words; empty for none.
 func cellWords(n *int) string {
@@ -125,7 +124,7 @@ func rolesOf(d support.AuditEntry) string {
 	return strings.Join(texts, ", ")
 }
 
-func resolutionWords(r review.Resolution) string { return r.Words() }
+func resolutionWords(r payment.Resolution) string { return r.Words() }
 
 // kindOfMatch is a name of the contract in words.
 func kindOfMatch(field string) string { return strings.ReplaceAll(field, "_", " ") }

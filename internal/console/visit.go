@@ -3,11 +3,7 @@ package console
 import (
 	"context"
 
-	"github.com/paylatch/paylatch/internal/console/layout"
-	"github.com/paylatch/paylatch/internal/console/refusal"
-	"github.com/paylatch/paylatch/internal/console/session"
-	"github.com/paylatch/paylatch/internal/console/worklist"
-	"github.com/paylatch/paylatch/internal/throttle"
+	"github.com/paylatch/paylatch/internal/platform/throttle"
 )
 
 const (
@@ -24,12 +20,12 @@ type console struct {
 
 // visit is one request in a session, with the use cases that pages call.
 type visit struct {
-	*session.Visit
+	*Visit
 	*console
 }
 
 // warned is a frame that warns of stale accounts: their payments may be out of date.
-func (v *visit) warned(title string) (layout.Frame, error) {
+func (v *visit) warned(title string) (Frame, error) {
 	accounts, err := v.Payments.Stale(v.R.Context())
 	err = v.Left(err)
 	f := v.Frame(title)
@@ -40,10 +36,10 @@ func (v *visit) warned(title string) (layout.Frame, error) {
 }
 
 // worklist returns the options of the worklist's pages.
-func (c *console) worklist() worklist.Options {
-	return worklist.Options{
-		UseCases: c.Worklist,
-		Frame:    func(v *session.Visit, title string) (layout.Frame, error) { return (&visit{v, c}).warned(title) },
+func (c *console) worklist() WorklistOptions {
+	return WorklistOptions{
+		Worklist: c.Worklist,
+		Frame:    func(v *Visit, title string) (Frame, error) { return (&visit{v, c}).warned(title) },
 		Foreign: func(ctx context.Context) ([]string, error) {
 			counts, err := c.Payments.ForeignLastDay(ctx)
 			return foreign(counts), err
@@ -51,4 +47,4 @@ func (c *console) worklist() worklist.Options {
 	}
 }
 
-func (v *visit) showNothing() error { return refusal.ErrNoPage }
+func (v *visit) showNothing() error { return ErrNoPage }

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/datadir"
-	"github.com/paylatch/paylatch/internal/server"
+	"github.com/paylatch/paylatch/internal/platform/datadir"
+	"github.com/paylatch/paylatch/internal/platform/server"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 const (

@@ -7,11 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/auth"
-	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/dev"
-	"github.com/paylatch/paylatch/internal/sandbox"
-	"github.com/paylatch/paylatch/internal/server"
+	"github.com/paylatch/paylatch/internal/dev/sandbox"
+	"github.com/paylatch/paylatch/internal/platform/auth"
+	"github.com/paylatch/paylatch/internal/platform/server"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // configured is a configuration of the accounts that the text lists.

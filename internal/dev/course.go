@@ -5,10 +5,10 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/paylatch/paylatch/internal/console/course"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/console"
 	"github.com/paylatch/paylatch/internal/console/strip"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 // Course returns a function that draws the course of a payment for the demo. The function flush writes the notes that this
@@ -24,6 +24,6 @@ func Course(from support.Store, flush func(context.Context) error) func(ctx cont
 		if err != nil {
 			return nil
 		}
-		return strip.Strip(course.Of(h.Page()))
+		return strip.Strip(console.CourseOf(h.Page()))
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/devnats"
+	"github.com/paylatch/paylatch/internal/dev/devnats"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // The stream of `paylatch dev --nats`.

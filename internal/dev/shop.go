@@ -9,12 +9,12 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/paylatch/paylatch/internal/api/access"
-	"github.com/paylatch/paylatch/internal/auth"
-	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/console/demo"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/server"
+	"github.com/paylatch/paylatch/internal/platform/auth"
+	"github.com/paylatch/paylatch/internal/platform/server"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // Shop puts the demo shop beside the service, which is served at an address, and the link that Welcome prints. The shop
@@ -31,7 +31,7 @@ func (m Machine) Shop(cfg *config.Config, at net.Addr, service http.Handler, cou
 		// Longer than the longest wait of a page.
 		Client: &http.Client{Timeout: 80 * time.Second, Transport: &http.Transport{}},
 	})
-	pages, signIn := access.Identified(shop), access.Identified(m.link.handler(minter, service))
+	pages, signIn := api.WithRequestID(shop), api.WithRequestID(m.link.handler(minter, service))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/demo" || strings.HasPrefix(r.URL.Path, "/demo/") {
 			pages.ServeHTTP(w, r)

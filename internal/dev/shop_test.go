@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/dev"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 func TestShopRequestID(t *testing.T) {

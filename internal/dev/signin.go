@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/auth"
 )
 
 // signInPath is beside the console's own, which has no such way in.

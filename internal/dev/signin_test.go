@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/dev"
+	"github.com/paylatch/paylatch/internal/setup/config"
 )
 
 // The link is the first address that is printed, and signs in one browser as the form does. No token is in it.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -34,7 +33,7 @@ func advanceFailureThatUndoesTheSuccess(t *testing.T) {
 	notice := func(id string) {
 		e := event(webhooks.KindFailed, id)
 		e.NeedsFetch, e.ProviderPaymentID = true, id
-		require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, e))
+		require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, e))
 		r.exec(t, "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
 		_, err := r.RetryParked(t.Context(), 10)
 		require.NoError(t, err)

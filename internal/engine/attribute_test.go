@@ -6,9 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -230,7 +229,7 @@ func attributeFetchIsDueOnceOursIsNamed(t *testing.T) {
 	ours := r.refundOf(t, id, "refund-1", 700)
 	thin := cents(webhooks.KindRefundSucceeded, id, "re_2", 300)
 	thin.NeedsFetch = true
-	require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, thin))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, thin))
 	r.exec(t, "UPDATE provider_events SET next_try_at = now() + interval '1 hour'")
 	named := cents(webhooks.KindRefundPending, id, "re_1", 700)
 	named.RefundReference = ours.ID.String()
@@ -298,7 +297,7 @@ func attributeUnknownAmountMayBeOurs(t *testing.T) {
 	ours := r.refundOf(t, id, "refund-1", 500)
 	blank, whose := event(webhooks.KindRefundSucceeded, id.String()), cents(webhooks.KindRefundSucceeded, id, "", 300)
 	blank.RefundID, whose.RefundReference = "re_1", "a stranger's"
-	require.Equal(t, []fsm.Verdict{inbound.Deferred, inbound.Deferred}, r.tell(t, blank, whose))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDeferred, payment.VerdictDeferred}, r.tell(t, blank, whose))
 	require.Zero(t, r.attempt(t, id).Refunded)
 	named := cents(webhooks.KindRefundPending, id, "re_1", 500)
 	named.RefundReference = ours.ID.String()

@@ -9,10 +9,9 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -235,7 +234,7 @@ func blindRedirectWithoutAWebhookNeedsReview(t *testing.T) {
 	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, p.ID))
 	require.Equal(t, "awaiting_customer", r.attempt(t, p.ID).Stage())
 
-	_, err := r.agreed(t, because(r.open(t, p.ID)[0], review.ResolvedNotPaid))
+	_, err := r.agreed(t, because(r.open(t, p.ID)[0], payment.ResolvedNotPaid))
 	require.NoError(t, err)
 	require.Equal(t, succeeded, standingOf(r.pay(t, "A-1", "second-key", "tok_success").Attempt))
 }

@@ -24,9 +24,8 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/ledger/verify"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/verify"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 )
@@ -392,7 +391,7 @@ func chargebackFoundByALookup(t *testing.T) {
 	for range 2 {
 		notice := event(webhooks.KindNotice, paid.ProviderPaymentID)
 		notice.NeedsFetch, notice.ProviderPaymentID = true, paid.ProviderPaymentID
-		require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, notice))
+		require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, notice))
 		r.exec(t, "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
 		_, err := r.RetryParked(t.Context(), 10)
 		require.NoError(t, err)

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/auth"
 )
 
 func TestDetails(t *testing.T) {

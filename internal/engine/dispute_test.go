@@ -13,7 +13,6 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -243,7 +242,7 @@ func disputesFoundByALookup(t *testing.T) {
 	for range 2 {
 		notice := event(webhooks.KindNotice, paid.ProviderPaymentID)
 		notice.NeedsFetch, notice.ProviderPaymentID = true, paid.ProviderPaymentID
-		require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, notice))
+		require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, notice))
 		r.retry(t, true)
 	}
 	got := r.attempt(t, paid.ID)

@@ -16,13 +16,13 @@ import (
 
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/dev/sandbox"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	provider "github.com/paylatch/paylatch/internal/provider/sandbox"
-	"github.com/paylatch/paylatch/internal/sandbox"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 const (

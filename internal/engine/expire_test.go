@@ -9,10 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/schedule"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -103,28 +102,28 @@ func (r *env) tried(t *testing.T, token string, capture payment.CaptureMode) pay
 func expireLooksUpFirst(t *testing.T) {
 	t.Parallel()
 	const hour, day = time.Hour, 24 * time.Hour
-	short := schedule.MaxAge{AwaitingCustomer: time.Minute, Authorized: time.Minute, Slow: time.Minute}
+	short := payment.MaxAge{AwaitingCustomer: time.Minute, Authorized: time.Minute, Slow: time.Minute}
 	for name, c := range map[string]struct {
 		token     string
 		capture   payment.CaptureMode
-		lives     schedule.MaxAge
+		lives     payment.MaxAge
 		age       time.Duration
 		said      fsm.Event
 		end       standing
 		cancelled int32
 	}{
-		"awaiting the customer, in time":         {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, hour - time.Minute, "", awaiting, 0},
-		"awaiting the customer for too long":     {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, hour + time.Minute, "", expired, 1},
+		"awaiting the customer, in time":         {"tok_redirect", payment.CaptureAutomatic, payment.MaxAge{}, hour - time.Minute, "", awaiting, 0},
+		"awaiting the customer for too long":     {"tok_redirect", payment.CaptureAutomatic, payment.MaxAge{}, hour + time.Minute, "", expired, 1},
 		"a shorter life":                         {"tok_redirect", payment.CaptureAutomatic, short, 2 * time.Minute, "", expired, 1},
-		"authorised, in time":                    {"tok_success", payment.CaptureManual, schedule.MaxAge{}, 7*day - hour, "", standing{"pending", "authorized", ""}, 0},
-		"authorised for too long":                {"tok_success", payment.CaptureManual, schedule.MaxAge{}, 7*day + hour, "", expired, 1},
-		"a slow method, in time":                 {"tok_never", payment.CaptureAutomatic, schedule.MaxAge{}, 14*day - hour, "", requested, 0},
-		"a slow method for too long":             {"tok_never", payment.CaptureAutomatic, schedule.MaxAge{}, 14*day + hour, "", expired, 1},
-		"the customer acted: with the bank now":  {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, 2 * hour, fsm.EventProcessing, awaiting, 0},
-		"the bank sent the customer away again":  {"tok_never", payment.CaptureAutomatic, schedule.MaxAge{}, 2 * hour, fsm.EventActionRequired, expired, 1},
-		"paid meanwhile: adopted":                {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, 2 * hour, fsm.EventSucceeded, succeeded, 0},
-		"failed meanwhile: adopted":              {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, 2 * hour, fsm.EventFailed, standing{"failed", "final", "provider_rejected"}, 0},
-		"the provider does not know, years long": {"tok_redirect", payment.CaptureAutomatic, schedule.MaxAge{}, 1000 * day, fsm.EventUnknown, awaiting, 0},
+		"authorised, in time":                    {"tok_success", payment.CaptureManual, payment.MaxAge{}, 7*day - hour, "", standing{"pending", "authorized", ""}, 0},
+		"authorised for too long":                {"tok_success", payment.CaptureManual, payment.MaxAge{}, 7*day + hour, "", expired, 1},
+		"a slow method, in time":                 {"tok_never", payment.CaptureAutomatic, payment.MaxAge{}, 14*day - hour, "", requested, 0},
+		"a slow method for too long":             {"tok_never", payment.CaptureAutomatic, payment.MaxAge{}, 14*day + hour, "", expired, 1},
+		"the customer acted: with the bank now":  {"tok_redirect", payment.CaptureAutomatic, payment.MaxAge{}, 2 * hour, fsm.EventProcessing, awaiting, 0},
+		"the bank sent the customer away again":  {"tok_never", payment.CaptureAutomatic, payment.MaxAge{}, 2 * hour, fsm.EventActionRequired, expired, 1},
+		"paid meanwhile: adopted":                {"tok_redirect", payment.CaptureAutomatic, payment.MaxAge{}, 2 * hour, fsm.EventSucceeded, succeeded, 0},
+		"failed meanwhile: adopted":              {"tok_redirect", payment.CaptureAutomatic, payment.MaxAge{}, 2 * hour, fsm.EventFailed, standing{"failed", "final", "provider_rejected"}, 0},
+		"the provider does not know, years long": {"tok_redirect", payment.CaptureAutomatic, payment.MaxAge{}, 1000 * day, fsm.EventUnknown, awaiting, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

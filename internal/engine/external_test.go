@@ -9,9 +9,8 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -203,7 +202,7 @@ func externalGainsNames(t *testing.T) {
 	t.Parallel()
 	r := deaf(t)
 	id := r.register(t, commands.External{}).ID
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, event(webhooks.KindSucceeded, "pi_9")))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, event(webhooks.KindSucceeded, "pi_9")))
 	reply, err := r.report(t, commands.Report{AttemptID: id, References: []string{"pi_9"}})
 	require.NoError(t, err)
 	require.True(t, reply.Succeeded(), "what was parked is applied at once")

@@ -16,7 +16,6 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/mollie"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
@@ -69,7 +68,7 @@ func fetchYookassa(t *testing.T) {
 	var r *env
 	s := answers(t, map[string]func() string{
 		"POST /v3/payments": func() string {
-			if verdicts := r.notify(t, v, notice("payment.succeeded", object("succeeded"))); verdicts[0] != inbound.Deferred {
+			if verdicts := r.notify(t, v, notice("payment.succeeded", object("succeeded"))); verdicts[0] != payment.VerdictDeferred {
 				t.Errorf("the notice is %s", verdicts)
 			}
 			return object("pending")

@@ -7,9 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -67,7 +66,7 @@ func fetchRefundCounts(t *testing.T) {
 	p := &backs{refund: func() (gateway.RefundOutcome, error) { return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment }}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	paid := r.paid(t, "A-1", "tok_success")
-	require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, refunded(paid)))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, refunded(paid)))
 	r.retry(t, true)
 	require.Equal(t, []gateway.RefundRef{{ProviderRefundID: "re_1", ProviderPaymentID: paid.ProviderPaymentID}}, p.asked)
 	p.refund = func() (gateway.RefundOutcome, error) { return gateway.RefundOutcome{}, errNoAnswer }
@@ -188,7 +187,7 @@ func (r *env) noticed(t *testing.T, of commands.Reply, kind webhooks.Kind, minor
 	if minor > 0 {
 		e.Money = &webhooks.Money{Minor: minor, Currency: "EUR"}
 	}
-	require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, e))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, e))
 	r.retry(t, true)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -55,7 +55,7 @@ func fetchOnceItsNameIsKnown(t *testing.T) {
 			look := &answering{}
 			p := &spy{charge: func(_ context.Context, _ gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error) {
 				out, err := send()
-				require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, hint(kind, out.ProviderPaymentID)))
+				require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, hint(kind, out.ProviderPaymentID)))
 				// It has been tried for long, in vain.
 				r.exec(t, "UPDATE provider_events SET tries = 9, received_at = received_at - interval '12 minutes', next_try_at = now() + interval '8 minutes'")
 				return out, err
@@ -82,7 +82,7 @@ func fetchNameFromAWebhook(t *testing.T) {
 	look := &answering{lookup: func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }}
 	r := newEnv(t, setup{silent: true, provider: look.on})
 	id := r.paid(t, "A-1", "tok_never").ID
-	require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, hint(webhooks.KindSucceeded, "ch_later")))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, hint(webhooks.KindSucceeded, "ch_later")))
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, under(webhooks.KindAuthorized, id, "ch_later")))
 	held := standing{"pending", "authorized", ""}
 	r.retry(t, false)
@@ -110,7 +110,7 @@ func fetchHintNamesAnotherAttempt(t *testing.T) {
 			e := hint(webhooks.KindSucceeded, victim.ID.String())
 			e.ProviderPaymentID, e.SecretIndex = "ch_of_somebody", c.signed
 			e.References = append(e.References, e.ProviderPaymentID)
-			require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, e))
+			require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, e))
 			r.retry(t, true)
 			require.EqualValues(t, 1, look.lookups.Load())
 			require.Equal(t, c.end, standingOf(r.attempt(t, victim.ID).Attempt))
@@ -126,7 +126,7 @@ func fetchLockedAttemptCountsNoTry(t *testing.T) {
 	paid := r.paid(t, "A-1", "tok_never")
 	thin := hint(webhooks.KindProcessing, paid.ProviderPaymentID)
 	plain := event(webhooks.KindProcessing, "ch_2")
-	require.Equal(t, []fsm.Verdict{inbound.Deferred, inbound.Unmatched}, r.tell(t, thin, plain))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDeferred, payment.VerdictUnmatched}, r.tell(t, thin, plain))
 	r.exec(t, `INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('sandbox', 'ch_2', 'A-1', $1)`, paid.ID.String())
 	r.exec(t, "UPDATE provider_events SET tries = 10")
 	unlock := r.lock(t, paid.ID)
@@ -157,7 +157,7 @@ func fetchUnknownPaymentIsGivenUp(t *testing.T) {
 			r := newEnv(t, setup{silent: true, provider: look.on})
 			e := hint(webhooks.KindNotice, "tr_anything")
 			e.SecretIndex = c.signed
-			require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, e))
+			require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, e))
 			for range 4 {
 				r.retry(t, true)
 			}
@@ -191,7 +191,7 @@ func fetchUnmatchedNeedsReview(t *testing.T) {
 			t.Parallel()
 			look := &answering{lookup: c.lookup}
 			r := newEnv(t, setup{silent: true, provider: look.on})
-			require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, hint(webhooks.KindSucceeded, "yoo_of_another_system")))
+			require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, hint(webhooks.KindSucceeded, "yoo_of_another_system")))
 			r.retry(t, true)
 			look.lookup = silent
 			for range 11 {

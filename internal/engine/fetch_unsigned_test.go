@@ -7,7 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -32,7 +32,7 @@ func fetchWithoutASlotCountsNoTry(t *testing.T) {
 	look := &answering{lookup: says(fsm.EventSucceeded)}
 	r := newEnv(t, setup{silent: true, provider: look.on})
 	paid := r.paid(t, "A-1", "tok_never")
-	require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, hint(webhooks.KindNotice, paid.ProviderPaymentID)))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, hint(webhooks.KindNotice, paid.ProviderPaymentID)))
 	for range 15 {
 		r.exec(t, "UPDATE provider_events SET next_try_at = now()")
 		tried, err := r.service.RetryParked(t.Context(), 10)

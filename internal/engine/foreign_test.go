@@ -11,10 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
-	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -96,7 +95,7 @@ func (f *foreignEnv) round(t *testing.T) int {
 // becomesForeign delivers an event and requires that it becomes foreign.
 func (f *foreignEnv) becomesForeign(t *testing.T, e webhooks.Event) {
 	t.Helper()
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, f.tell(t, e))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, f.tell(t, e))
 	f.later(t, 10*time.Minute)
 	require.Equal(t, 1, f.round(t))
 	require.Contains(t, f.inbox(t), "foreign")
@@ -107,7 +106,7 @@ func foreignAfterTenMinutes(t *testing.T) {
 	t.Parallel()
 	r := newForeignEnv(t, setup{}, false)
 	e := event(webhooks.KindSucceeded, "ch_theirs", uuid.NewString())
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, e))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, e))
 	r.exec(t, "UPDATE provider_events SET tries = 9, received_at = now() - interval '9 minutes', next_try_at = now()")
 	require.Equal(t, 1, r.round(t))
 	require.Equal(t, []string{"unmatched parked"}, r.inbox(t))
@@ -121,7 +120,7 @@ func foreignAfterTenMinutes(t *testing.T) {
 	r.later(t, 2*time.Hour)
 	require.Zero(t, r.round(t))
 	require.Empty(t, r.kinds(t))
-	require.Equal(t, inbound.Duplicate, r.tell(t, e)[0])
+	require.Equal(t, payment.VerdictDuplicate, r.tell(t, e)[0])
 	lastDay, err := r.ForeignLastDay(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[string]int64{"sandbox": 1}, lastDay)
@@ -220,7 +219,7 @@ func foreignFetched(t *testing.T) {
 	r := newForeignEnv(t, setup{provider: look.on}, false)
 	thin := event(webhooks.KindNotice, "ch_theirs")
 	thin.NeedsFetch, thin.ProviderPaymentID = true, "ch_theirs"
-	require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, thin))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, thin))
 	r.later(t, time.Minute)
 	r.round(t)
 	require.Equal(t, []string{"unmatched parked"}, r.inbox(t))
@@ -306,8 +305,8 @@ func foreignReplayed(t *testing.T) {
 		require.NoError(t, err)
 		return done.Verdict
 	}
-	require.Equal(t, inbound.Foreign, replay(true))
-	require.Equal(t, inbound.Foreign, replay(false))
+	require.Equal(t, payment.VerdictForeign, replay(true))
+	require.Equal(t, payment.VerdictForeign, replay(false))
 	require.Equal(t, []string{"foreign"}, r.inbox(t))
 	require.Equal(t, []string{"unmatched_event"}, r.kinds(t))
 	require.Equal(t, 1, r.counted())

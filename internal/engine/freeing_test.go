@@ -9,10 +9,9 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -119,7 +118,7 @@ func freeingAttempt(t *testing.T) {
 			r := newEnv(t, setup{silent: true, provider: p.on})
 			id, d := r.stuck(t, "A-1")
 			p.lookup = c.says
-			cmd := because(d, review.ResolvedNotPaid)
+			cmd := because(d, payment.ResolvedNotPaid)
 			switch {
 			case c.two:
 				r.needsTwo(t, cmd)
@@ -190,7 +189,7 @@ func freeingLostCharge(t *testing.T) {
 	open := r.open(t, first.ID)
 	require.Len(t, open, 1)
 	p.down, p.finds = false, 0 // it is back, and the next lookup is due in a day
-	_, err = r.Resolve(t.Context(), sam, because(open[0], review.ResolvedNotPaid))
+	_, err = r.Resolve(t.Context(), sam, because(open[0], payment.ResolvedNotPaid))
 	require.ErrorIs(t, err, payment.ErrResolutionImpossible)
 	require.Positive(t, p.finds)
 	require.Equal(t, succeeded, standingOf(r.attempt(t, first.ID).Attempt))
@@ -233,7 +232,7 @@ func freeingRefund(t *testing.T) {
 			open := r.open(t, id)
 			require.Len(t, open, 1)
 			answer, failed = c.says, c.err
-			cmd := because(open[0], review.ResolvedNotPaid)
+			cmd := because(open[0], payment.ResolvedNotPaid)
 			if c.err != nil {
 				r.needsTwo(t, cmd)
 			} else {
@@ -286,7 +285,7 @@ func freeingLateMoney(t *testing.T) {
 			require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
 			d := r.open(t, id)[0]
 			p.lookup = c.says
-			cmd := because(d, review.ResolvedRefundedElsewhere)
+			cmd := because(d, payment.ResolvedRefundedElsewhere)
 			if c.two {
 				r.needsTwo(t, cmd)
 			} else {
@@ -315,7 +314,7 @@ func freeingReturned(t *testing.T) {
 		out.Refunds = []gateway.RefundOutcome{{Event: fsm.EventSucceeded, ProviderRefundID: "re_there", Money: euros(price - 1)}}
 		return out, err
 	}
-	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], review.ResolvedRefundedElsewhere))
+	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], payment.ResolvedRefundedElsewhere))
 	require.NoError(t, err)
 	require.Equal(t, standing{"failed", "final", "refunded"}, standingOf(r.attempt(t, id).Attempt))
 	require.EqualValues(t, price-1, r.attempt(t, id).Refunded)
@@ -344,7 +343,7 @@ func freeingHold(t *testing.T) {
 			r.exec(t, `INSERT INTO discrepancies (discrepancy_id, kind, about, order_id, attempt_id, account, text, opened_at)
 				VALUES (gen_random_uuid(), 'needs_review', 'hold_not_released', 'A-1', $1, '', 'Look.', now())`, id.String())
 			p.lookup = c.says
-			cmd := because(r.open(t, id)[0], review.ResolvedAccepted)
+			cmd := because(r.open(t, id)[0], payment.ResolvedAccepted)
 			if c.two {
 				r.needsTwo(t, cmd)
 			} else {
@@ -362,11 +361,11 @@ func freeingWithoutGateway(t *testing.T) {
 	id := r.register(t, commands.External{}).ID
 	r.told(t, webhooks.KindSucceeded, id, price-1, "EUR")
 	d := r.open(t, id)[0]
-	otherwise := because(d, review.ResolvedPaid, "pay_1")
+	otherwise := because(d, payment.ResolvedPaid, "pay_1")
 	got, err := r.Resolve(t.Context(), authz.Actor{Subject: "pat", Roles: sam.Roles}, otherwise)
 	require.NoError(t, err)
 	require.True(t, got.Awaits(), "another resolution is no agreement")
-	r.needsTwo(t, because(d, review.ResolvedRefundedElsewhere))
+	r.needsTwo(t, because(d, payment.ResolvedRefundedElsewhere))
 	require.True(t, r.attempt(t, id).Failed())
 	require.Empty(t, r.verify(t))
 }
@@ -394,7 +393,7 @@ func TestNobodyClosesTheirOwn(t *testing.T) {
 			if c.ours {
 				p.ours = "pay_x"
 			}
-			cmd := because(d, review.ResolvedPaid, "pay_x")
+			cmd := because(d, payment.ResolvedPaid, "pay_x")
 			if c.two {
 				r.needsTwo(t, cmd)
 			} else {
@@ -404,7 +403,7 @@ func TestNobodyClosesTheirOwn(t *testing.T) {
 			require.True(t, r.attempt(t, id).Succeeded())
 			require.Equal(t, c.opens, len(r.open(t, id)) > 0)
 			if c.opens {
-				opened := because(r.open(t, id)[0], review.ResolvedAccepted)
+				opened := because(r.open(t, id)[0], payment.ResolvedAccepted)
 				for _, who := range []authz.Actor{kim, byAnotherDoor(sam)} {
 					_, err := r.Resolve(t.Context(), who, opened)
 					require.ErrorIs(t, err, payment.ErrSecondPerson, "kim's word opened it, and who came in by another door may be kim")

@@ -9,7 +9,6 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -56,7 +55,7 @@ func TestHeldMoney(t *testing.T) {
 
 func anotherCurrencyBlocks(t *testing.T) {
 	t.Parallel()
-	resolve := func(how review.Resolution) func(*testing.T, *env, payment.AttemptID) {
+	resolve := func(how payment.Resolution) func(*testing.T, *env, payment.AttemptID) {
 		return func(t *testing.T, r *env, id payment.AttemptID) {
 			t.Helper()
 			_, err := r.agreed(t, because(r.open(t, id)[0], how))
@@ -64,7 +63,7 @@ func anotherCurrencyBlocks(t *testing.T) {
 		}
 	}
 	for name, settle := range map[string]func(*testing.T, *env, payment.AttemptID){
-		"refunded elsewhere": resolve(review.ResolvedRefundedElsewhere),
+		"refunded elsewhere": resolve(payment.ResolvedRefundedElsewhere),
 		"reported given back": func(t *testing.T, r *env, id payment.AttemptID) {
 			t.Helper()
 			part := inDollars(webhooks.KindRefundSucceeded, id, 1000)
@@ -97,7 +96,7 @@ func anotherCurrencyBlocks(t *testing.T) {
 		r := newEnv(t, setup{silent: true})
 		id := r.paid(t, "A-1", "tok_decline").ID
 		r.tell(t, inDollars(webhooks.KindSucceeded, id, 2499))
-		resolve(review.ResolvedAccepted)(t, r, id)
+		resolve(payment.ResolvedAccepted)(t, r, id)
 		o, err := r.Order(t.Context(), customer, "A-1")
 		require.NoError(t, err)
 		require.Equal(t, payment.OrderPaid, o.Status(), "it is kept, so the order is paid by it")
@@ -110,11 +109,11 @@ func anotherCurrencyBlocks(t *testing.T) {
 		id := r.paid(t, "A-1", "tok_never").ID
 		r.tell(t, inDollars(webhooks.KindSucceeded, id, 2499))
 		d := r.open(t, id)[0]
-		_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedNotPaid))
+		_, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedNotPaid))
 		require.ErrorIs(t, err, payment.ErrHoldsMoney)
 		require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindFailed))
 		r.blocked(t, id, payment.ErrOrderPaid)
-		resolve(review.ResolvedRefundedElsewhere)(t, r, id)
+		resolve(payment.ResolvedRefundedElsewhere)(t, r, id)
 		r.payable(t, id)
 	})
 	t.Run("beside euros that are being refunded", func(t *testing.T) {
@@ -126,7 +125,7 @@ func anotherCurrencyBlocks(t *testing.T) {
 		require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
 		refund := r.refundOf(t, id, "refund-key", price)
 		require.Equal(t, fsm.RefundPending, refund.State)
-		_, err := r.Resolve(t.Context(), sam, because(dollars, review.ResolvedRefundedElsewhere))
+		_, err := r.Resolve(t.Context(), sam, because(dollars, payment.ResolvedRefundedElsewhere))
 		require.NoError(t, err, "what becomes of the euros says nothing of the dollars")
 		a := r.attempt(t, id)
 		require.False(t, a.ForeignMoney)
@@ -196,7 +195,7 @@ func aHoldBlocks(t *testing.T) {
 		require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
 		require.Nil(t, r.attempt(t, id).NextCheckAt)
 		r.blocked(t, id, nil)
-		accepted := because(r.open(t, id)[0], review.ResolvedAccepted)
+		accepted := because(r.open(t, id)[0], payment.ResolvedAccepted)
 		_, err := r.Resolve(t.Context(), sam, accepted)
 		require.ErrorIs(t, err, payment.ErrResolutionImpossible, "the provider holds it still")
 		p.lookup = says(fsm.EventFailed)

@@ -13,12 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/current"
-	"github.com/paylatch/paylatch/internal/imports"
-	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/ledger/imports"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/internal/platform/current"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -56,7 +54,7 @@ func (r *env) importedBy(t *testing.T, batch int, dry bool, lines ...string) (im
 	var refused []string
 	count, err := imports.Run(t.Context(), strings.NewReader(strings.Join(lines, "")), imports.Options{
 		Store: r.store.(imports.Store), Account: "sandbox", Now: time.Now, DryRun: dry, Batch: batch,
-		Rules:   changeset.Rules{Accounts: current.Of(r.opts.Accounts), Schedule: schedule.Schedule{First: time.Second, Lease: lease}},
+		Rules:   changeset.Rules{Accounts: current.Of(r.opts.Accounts), Schedule: payment.Schedule{First: time.Second, Lease: lease}},
 		Refused: func(wrong *imports.RefusalError) { refused = append(refused, wrong.Error()) }, Progress: func(imports.Count) {},
 	})
 	require.NoError(t, err)
@@ -218,7 +216,7 @@ func importParkedEvent(t *testing.T) {
 	r := newEnv(t, setup{silent: true})
 	back := event(webhooks.KindChargeback, "ch_1")
 	back.ProviderPaymentID, back.MovementID, back.Money = "ch_1", "dp_1", &webhooks.Money{Minor: 700, Currency: "EUR"}
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, back))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, back))
 	r.imported(t, false, past("A-1", "ch_1", paidThen))
 	a := r.one(t, "A-1")
 	require.EqualValues(t, 700, a.Disputed)

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -36,7 +35,7 @@ func intakeSameEventFiftyTimesAtOnce(t *testing.T) {
 		for _, v := range verdicts {
 			count[v]++
 		}
-		require.Equal(t, map[fsm.Verdict]int{fsm.Applied: 1, inbound.Duplicate: copies - 1}, count)
+		require.Equal(t, map[fsm.Verdict]int{fsm.Applied: 1, payment.VerdictDuplicate: copies - 1}, count)
 		require.Equal(t, []string{"payment_attempt.succeeded"}, r.updates(t, id))
 		require.Equal(t, []string{"applied"}, r.verdicts(t, id))
 	}
@@ -71,7 +70,7 @@ func intakeBatchDeliveredAgain(t *testing.T) {
 	batch := []webhooks.Event{event(webhooks.KindAuthorized, id.String()), event(webhooks.KindSucceeded, id.String()), half}
 	require.Equal(t, []fsm.Verdict{fsm.Applied, fsm.Applied, fsm.Applied}, r.tell(t, batch...))
 	before := r.attempt(t, id)
-	require.Equal(t, []fsm.Verdict{inbound.Duplicate, inbound.Duplicate, inbound.Duplicate}, r.tell(t, batch...))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate, payment.VerdictDuplicate, payment.VerdictDuplicate}, r.tell(t, batch...))
 	for i := range batch {
 		batch[i].ID += "-again"
 	}

@@ -15,10 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -66,12 +65,12 @@ func intakeVerdicts(t *testing.T) {
 		want fsm.Verdict
 	}{
 		{"an unknown kind", event(webhooks.KindIgnored), payment.Ignored},
-		{"a kind from the future", event("teleported", pending), inbound.Deferred},
-		{"an unknown payment", event(webhooks.KindSucceeded, "ch_nobody"), inbound.Unmatched},
-		{"no name at all", event(webhooks.KindSucceeded), inbound.Unmatched},
-		{"a thin notice", thin, inbound.Deferred},
+		{"a kind from the future", event("teleported", pending), payment.VerdictDeferred},
+		{"an unknown payment", event(webhooks.KindSucceeded, "ch_nobody"), payment.VerdictUnmatched},
+		{"no name at all", event(webhooks.KindSucceeded), payment.VerdictUnmatched},
+		{"a thin notice", thin, payment.VerdictDeferred},
 		{"what is known", seen, fsm.Repeat},
-		{"the same again", seen, inbound.Duplicate},
+		{"the same again", seen, payment.VerdictDuplicate},
 		{"a contradiction", event(webhooks.KindSucceeded, failed), fsm.Conflict},
 		{"another currency", yen, fsm.Conflict},
 		{"a refund of nothing", event(webhooks.KindRefundFailed, pending), fsm.Repeat},
@@ -87,7 +86,7 @@ func intakeBatchWithARepeat(t *testing.T) {
 	r := newEnv(t, setup{silent: true})
 	id := r.paid(t, "A-1", "tok_never").ID.String()
 	a, b := event(webhooks.KindAuthorized, id), event(webhooks.KindSucceeded, id)
-	require.Equal(t, []fsm.Verdict{fsm.Applied, inbound.Duplicate, fsm.Applied}, r.tell(t, a, a, b))
+	require.Equal(t, []fsm.Verdict{fsm.Applied, payment.VerdictDuplicate, fsm.Applied}, r.tell(t, a, a, b))
 }
 
 // The same id with other content is seen; the first content counts.
@@ -113,7 +112,7 @@ func intakeChangedContentOpensADiscrepancy(t *testing.T) {
 		r.tell(t, e)
 		again := e
 		change(&again)
-		require.Equal(t, []fsm.Verdict{inbound.Duplicate, inbound.Duplicate}, r.tell(t, again, again), name)
+		require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate, payment.VerdictDuplicate}, r.tell(t, again, again), name)
 		opened := rows[string](t, r, "SELECT kind FROM discrepancies WHERE provider_event_id = $1", e.ID)
 		if name == "nothing" || name == "their order" || name == "only details" {
 			require.Empty(t, opened, name)
@@ -138,7 +137,7 @@ func intakeContentChangedAgain(t *testing.T) {
 	failed.Kind, failed.Money = webhooks.KindFailed, nil
 	for i, other := range []webhooks.Event{five, six, dollars, failed} {
 		for range 2 {
-			require.Equal(t, []fsm.Verdict{inbound.Duplicate, inbound.Duplicate}, r.tell(t, other, first))
+			require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate, payment.VerdictDuplicate}, r.tell(t, other, first))
 			require.Len(t, rows[string](t, r, "SELECT kind FROM discrepancies WHERE kind = 'event_changed'"), i+1)
 			r.exec(t, "UPDATE discrepancies SET resolved_at = now(), resolved_by = 's1', resolution = 'accepted', reason = 'seen' WHERE resolved_at IS NULL")
 		}
@@ -161,13 +160,13 @@ func intakeUnstorableContentIsQuarantined(t *testing.T) {
 	} {
 		verdicts := r.tell(t, event(webhooks.KindProcessing, id.String()), bad, event(webhooks.KindAuthorized, id.String()))
 		require.Contains(t, []fsm.Verdict{fsm.Applied, fsm.Repeat}, verdicts[2], name)
-		require.Equal(t, []fsm.Verdict{inbound.Duplicate}, r.tell(t, bad), name)
+		require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate}, r.tell(t, bad), name)
 		opened := rows[string](t, r, "SELECT kind FROM discrepancies WHERE provider_event_id = $1", bad.ID)
 		if strings.HasSuffix(name, "name") {
-			require.Equal(t, inbound.Unmatched, verdicts[1], name)
+			require.Equal(t, payment.VerdictUnmatched, verdicts[1], name)
 			require.Empty(t, opened)
 		} else {
-			require.Equal(t, inbound.Deferred, verdicts[1], name)
+			require.Equal(t, payment.VerdictDeferred, verdicts[1], name)
 			require.Equal(t, []string{"needs_review"}, opened, name)
 		}
 		_, body := r.sent(t, bad.ID)
@@ -188,7 +187,7 @@ func intakeVeryLongID(t *testing.T) {
 	long := event(webhooks.KindSucceeded, id.String())
 	long.ID = noise(8000)
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, long))
-	require.Equal(t, []fsm.Verdict{inbound.Duplicate}, r.tell(t, long))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate}, r.tell(t, long))
 	sum := sha256.Sum256([]byte(long.ID))
 	require.Equal(t, []string{"sha256:" + hex.EncodeToString(sum[:])}, rows[string](t, r, "SELECT provider_event_id FROM provider_events"))
 	headers, _ := r.sent(t, "sha256:"+hex.EncodeToString(sum[:]))
@@ -196,13 +195,13 @@ func intakeVeryLongID(t *testing.T) {
 
 	other := long
 	other.Kind = webhooks.KindFailed
-	require.Equal(t, []fsm.Verdict{inbound.Duplicate}, r.tell(t, other))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate}, r.tell(t, other))
 	disputed := event(webhooks.KindDisputed, id.String())
 	disputed.ID = long.ID + "x"
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, disputed))
 	unheard := inCurrency(event(webhooks.KindSucceeded, id.String()), noise(1<<16))
 	unheard.ID = long.ID + "y"
-	require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, unheard))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, unheard))
 	require.ElementsMatch(t, []string{"event_changed", "disputed", "needs_review"}, rows[string](t, r, "SELECT kind FROM discrepancies"))
 
 	short := event(webhooks.KindIgnored)
@@ -238,7 +237,7 @@ func intakeUnstorableParts(t *testing.T) {
 			if name != "currency" {
 				require.Equal(t, []fsm.Verdict{fsm.Applied}, verdicts, "%s %s", name, kind)
 			}
-			require.Equal(t, []fsm.Verdict{inbound.Duplicate}, r.tell(t, e), "%s %s", name, kind)
+			require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate}, r.tell(t, e), "%s %s", name, kind)
 		}
 	}
 }
@@ -376,7 +375,7 @@ func intakeCommitInDoubt(t *testing.T) {
 	lost.Store(true)
 	_, err := r.Intake(t.Context(), received(nil, e))
 	require.ErrorIs(t, err, payment.ErrUnavailable)
-	require.Equal(t, []fsm.Verdict{inbound.Duplicate}, r.tell(t, e))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate}, r.tell(t, e))
 	require.Equal(t, []string{"applied"}, r.verdicts(t, id))
 }
 
@@ -421,7 +420,7 @@ func intakeChangedContentNamesTheAttempt(t *testing.T) {
 	e := event(webhooks.KindProcessing, id.String())
 	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, e))
 	e.Kind, e.References = webhooks.KindSucceeded, []string{"somebody_elses"}
-	require.Equal(t, []fsm.Verdict{inbound.Duplicate}, r.tell(t, e))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate}, r.tell(t, e))
 	require.Equal(t, []string{"event_changed"}, r.discrepancies(t, id))
 	require.Equal(t, []string{"A-1"}, rows[string](t, r, "SELECT order_id FROM discrepancies"))
 }

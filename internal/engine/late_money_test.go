@@ -10,7 +10,6 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -126,7 +125,7 @@ func lateMoneyRefundWasUndone(t *testing.T) {
 		back := event(webhooks.KindRefundSucceeded, id.String())
 		back.RefundID, back.Money = "re-"+id.String(), &webhooks.Money{Minor: price, Currency: "EUR"}
 		require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, back))
-		_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], review.ResolvedAccepted))
+		_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], payment.ResolvedAccepted))
 		require.NoError(t, err)
 		if again {
 			require.Equal(t, succeeded, standingOf(r.payAgain(t, of, "tok_success", payment.CaptureAutomatic).Attempt))

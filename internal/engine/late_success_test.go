@@ -7,9 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -90,7 +89,7 @@ func aConfirmIsRefused(t *testing.T) {
 			first = r.paid(t, "A-1", "tok_decline").ID
 			second = r.payAgain(t, "A-1", "tok_success", payment.CaptureManual).ID
 			early := event(webhooks.KindSucceeded, "another-name")
-			require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, early))
+			require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, early))
 			r.tell(t, event(webhooks.KindFailed, first.String(), "another-name"))
 			return first, second
 		},

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -71,7 +70,7 @@ func matchEachNameOfAnAttempt(t *testing.T) {
 		elsewhere[0].Account = "other"
 		verdicts, err := r.Intake(t.Context(), elsewhere)
 		require.NoError(t, err)
-		require.Equal(t, []fsm.Verdict{inbound.Unmatched}, verdicts)
+		require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, verdicts)
 	}
 }
 

@@ -12,9 +12,8 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // those lists the names of the attempts for which is returns true.
@@ -158,7 +157,7 @@ func (w *world) refund(rt *rapid.T) {
 	}
 	if holders := a.Holders(); len(holders) > 1 && rapid.Bool().Draw(rt, "of one payment") {
 		p := rapid.SampledFrom(holders).Draw(rt, "of which")
-		of, left = p.ID, refund.LeftOf(a.Attempt, p, w.pendingRefunds(name))
+		of, left = p.ID, payment.RefundLeftOf(a.Attempt, p, w.pendingRefunds(name))
 	}
 	by := rapid.SampledFrom([]payment.UserID{w.user, "provider", "paylatch"}).Draw(rt, "user")
 	rt.Logf("REFUND %d of %s %s by %s, whose call %s", amount, name, of, by, what)
@@ -181,15 +180,15 @@ func (w *world) refund(rt *rapid.T) {
 	}
 	if err == nil {
 		w.refunds = append(w.refunds, &asked{id: made.ID, of: name})
-		if made.Origin != refund.ByRequest {
+		if made.Origin != payment.RefundByRequest {
 			rt.Fatalf("the origin of a refund that %s asked for is %q", by, made.Origin)
 		}
 	}
 }
 
 // pendingRefunds are the pending refunds of an attempt.
-func (w *world) pendingRefunds(name string) []refund.Refund {
-	var all []refund.Refund
+func (w *world) pendingRefunds(name string) []payment.Refund {
+	var all []payment.Refund
 	for _, one := range w.refunds {
 		r, err := w.store.Refund(w.ctx, one.id)
 		w.must(err)

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -74,7 +73,7 @@ func (w *world) settleDollars(rt *rapid.T) {
 func (w *world) settle(name string) {
 	w.Logf("PERSON settles the dollars of %s", name)
 	was := w.attempts[name]
-	err := w.resolved(w.unsettled(name), review.ResolvedRefundedElsewhere, "")
+	err := w.resolved(w.unsettled(name), payment.ResolvedRefundedElsewhere, "")
 	if errors.Is(err, payment.ErrBusy) && (w.underWay(name) || was.MayHold()) { // a call may still release the hold
 		return
 	}

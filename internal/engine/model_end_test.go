@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/events/outbox"
+	"github.com/paylatch/paylatch/internal/ledger/verify"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/verify"
 )
 
 // end lets everything that is under way arrive, looks everything up, and then holds the attempts

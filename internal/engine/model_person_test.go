@@ -13,10 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
-	"github.com/paylatch/paylatch/internal/review"
 )
 
 // longOutage is longer than any schedule of lookups.
@@ -118,7 +116,7 @@ func (w *world) questions() map[string]func() {
 
 // seen is the end of a payment by its provider's dashboard. It is empty if the payment has not ended, or has an amount
 // or a name that no resolution takes.
-func (w *world) seen(name string) (how review.Resolution, id string) {
+func (w *world) seen(name string) (how payment.Resolution, id string) {
 	a, d := w.attempts[name], w.p.of(name)
 	asked := int64(price)
 	if a.Intent.Kind == payment.OperationCapture {
@@ -126,14 +124,14 @@ func (w *world) seen(name string) (how review.Resolution, id string) {
 	}
 	switch {
 	case d == nil, d.over && !d.held && !d.charged() && a.ProviderPaymentID != "":
-		return review.ResolvedNotPaid, ""
+		return payment.ResolvedNotPaid, ""
 	case d.taken == asked:
-		return review.ResolvedPaid, cmp.Or(d.transaction, d.id)
+		return payment.ResolvedPaid, cmp.Or(d.transaction, d.id)
 	}
 	return "", ""
 }
 
-func (w *world) resolved(question string, how review.Resolution, id string) error {
+func (w *world) resolved(question string, how payment.Resolution, id string) error {
 	cmd := commands.Resolve{
 		ID: payment.DiscrepancyID(uuid.MustParse(question)), Resolution: how, ProviderPaymentID: id, Reason: "seen in its dashboard",
 	}
@@ -146,9 +144,9 @@ func (w *world) resolved(question string, how review.Resolution, id string) erro
 	return err
 }
 
-func (w *world) decideAttempt(name, question string, how review.Resolution, id string) {
+func (w *world) decideAttempt(name, question string, how payment.Resolution, id string) {
 	err := w.resolved(question, how, id)
-	if a := w.attempts[name]; how == review.ResolvedNotPaid && a.ForeignMoney { // during any operation
+	if a := w.attempts[name]; how == payment.ResolvedNotPaid && a.ForeignMoney { // during any operation
 		if !errors.Is(err, payment.ErrHoldsMoney) {
 			w.Fatalf("%s holds dollars, and a person may call it not paid: %v", name, err)
 		}
@@ -163,7 +161,7 @@ func (w *world) decideAttempt(name, question string, how review.Resolution, id s
 	}
 	w.must(err)
 	w.look()
-	if a := w.attempts[name]; a.Succeeded() != (how == review.ResolvedPaid) || !a.State.Final() {
+	if a := w.attempts[name]; a.Succeeded() != (how == payment.ResolvedPaid) || !a.State.Final() {
 		w.Fatalf("%s was resolved as %s and is %s", name, how, describe(a.Attempt))
 	}
 }
@@ -173,10 +171,10 @@ func (w *world) decideAttempt(name, question string, how review.Resolution, id s
 func (w *world) decideRefund(one *asked, question string) {
 	there := w.p.refund(func(b *back) bool { return b.refund == one.id })
 	if there != nil && there.done && !there.failed {
-		w.must(w.resolved(question, review.ResolvedPaid, there.id))
+		w.must(w.resolved(question, payment.ResolvedPaid, there.id))
 		return
 	}
-	err := w.resolved(question, review.ResolvedNotPaid, "")
+	err := w.resolved(question, payment.ResolvedNotPaid, "")
 	if there != nil && !there.failed && errors.Is(err, payment.ErrResolutionImpossible) {
 		return // it is under way
 	}
@@ -186,5 +184,5 @@ func (w *world) decideRefund(one *asked, question string) {
 
 // pends reports whether a refund is under way.
 func (w *world) pends(one *asked) bool {
-	return slices.ContainsFunc(w.pendingRefunds(one.of), func(r refund.Refund) bool { return r.ID == one.id })
+	return slices.ContainsFunc(w.pendingRefunds(one.of), func(r payment.Refund) bool { return r.ID == one.id })
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -21,7 +20,7 @@ const (
 )
 
 // received are events as they come in for the world's account.
-func (w *world) received(events ...webhooks.Event) []inbound.Received {
+func (w *world) received(events ...webhooks.Event) []payment.ReceivedEvent {
 	all := received([]byte("{}"), events...)
 	for i := range all {
 		all[i].Account = w.account

@@ -5,7 +5,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )

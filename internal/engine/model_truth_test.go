@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -138,13 +137,13 @@ func (w *world) inbox() {
 		if told != n.changed {
 			w.Fatalf("webhook %q came with other content: %t, a person is told: %t", n.name, n.changed, told)
 		}
-		if a := w.attempts[n.of.name]; n.verdict == inbound.Unmatched && !n.beside && a.Knows(n.of.id) {
+		if a := w.attempts[n.of.name]; n.verdict == payment.VerdictUnmatched && !n.beside && a.Knows(n.of.id) {
 			w.Fatalf("webhook %q waits, and its attempt is known by now", n.name)
 		}
 	}
 }
 
-func parked(v fsm.Verdict) bool { return v == inbound.Unmatched || v == inbound.Deferred }
+func parked(v fsm.Verdict) bool { return v == payment.VerdictUnmatched || v == payment.VerdictDeferred }
 
 func (w *world) ids() []string {
 	var ids []string

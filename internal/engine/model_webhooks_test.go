@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -58,7 +57,7 @@ func (w *world) deliver(s *service, notices ...*notice) {
 }
 
 func (w *world) acked(n *notice, v fsm.Verdict) {
-	if (v == inbound.Duplicate) != (n.verdict != "") {
+	if (v == payment.VerdictDuplicate) != (n.verdict != "") {
 		w.Fatalf("webhook %q, which came before: %t, is answered %s", n.name, n.verdict != "", v)
 	}
 	if before := w.attempts[n.of.name]; v == fsm.Applied && n.elsewhere() && holdsMoney(before) && before.Intent.Kind != payment.OperationCancel {
@@ -109,7 +108,7 @@ func (w *world) deliverAtOnce(notices []*notice) {
 	news := map[*notice][]fsm.Verdict{}
 	for i, n := range notices {
 		for _, v := range []fsm.Verdict{answers[0][i], answers[1][i]} {
-			if v != inbound.Duplicate {
+			if v != payment.VerdictDuplicate {
 				news[n] = append(news[n], v)
 			}
 		}

@@ -9,11 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -44,7 +43,7 @@ func TestLateMoneyTwice(t *testing.T) {
 			r.tell(t, reversed)
 			require.Zero(t, r.attempt(t, id).Held())
 			for _, d := range r.open(t, id) {
-				_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedAccepted))
+				_, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedAccepted))
 				require.NoError(t, err)
 			}
 			require.Empty(t, r.open(t, id))
@@ -68,7 +67,7 @@ func TestVerifyFindsMoneyThatNobodyLooksAt(t *testing.T) {
 	require.Len(t, found, 1)
 	require.Equal(t, "money_is_looked_at", found[0].Check)
 	r.exec(t, "UPDATE discrepancies SET resolved_at = NULL, resolved_by = '', resolution = '', reason = '' WHERE attempt_id = $1", id.String())
-	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], review.ResolvedAccepted))
+	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], payment.ResolvedAccepted))
 	require.NoError(t, err)
 	require.Empty(t, r.verify(t), "the order is paid by it, a person has said")
 }
@@ -199,7 +198,7 @@ func TestPolicyRefundsNothingWhereNothingCan(t *testing.T) {
 	require.True(t, r.attempt(t, id).Failed())
 	require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
 	require.Empty(t, r.refunds(t, id))
-	r.needsTwo(t, because(r.open(t, id)[0], review.ResolvedRefundedElsewhere))
+	r.needsTwo(t, because(r.open(t, id)[0], payment.ResolvedRefundedElsewhere))
 	require.EqualValues(t, price, r.attempt(t, id).Refunded)
 	require.Empty(t, r.verify(t))
 }

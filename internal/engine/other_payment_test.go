@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/adyen"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
@@ -23,7 +23,6 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/square"
 	"github.com/paylatch/paylatch/internal/provider/stripe"
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 )
@@ -70,7 +69,7 @@ func otherPaymentOpensADiscrepancy(t *testing.T) {
 	require.Equal(t, []fsm.Verdict{fsm.Stale}, r.tell(t, under(webhooks.KindAuthorized, paid.ID, "ch_3")))
 	require.Equal(t, []string{"ch_3"}, rows[string](t, r, "SELECT payment FROM operations WHERE kind = 'cancel' AND open"), "the second hold is cancelled")
 	for _, d := range r.open(t, paid.ID) {
-		_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedAccepted))
+		_, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedAccepted))
 		require.NoError(t, err)
 	}
 	for _, e := range rows[[16]byte](t, r, "SELECT event_id FROM provider_events WHERE attempt_id = $1", paid.ID.String()) {
@@ -113,7 +112,7 @@ func otherPaymentNamedInAResolution(t *testing.T) {
 	p := &lossy{says: map[string]func() (gateway.Outcome, error){"ch_found": saysPaid("ch_found", price, "EUR")}}
 	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { return (&spy{}).on(p.on(of)) }})
 	id, d := r.stuck(t, "A-1")
-	_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedPaid, "ch_found"))
+	_, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedPaid, "ch_found"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"amount_mismatch 0.05 EUR"}, r.about(t, id))
 }

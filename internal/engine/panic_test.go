@@ -10,9 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -59,7 +58,7 @@ func TestPanic(t *testing.T) {
 		}
 		store.armed.Store(true)
 		verdicts := r.tell(t, events...)
-		require.Equal(t, inbound.Deferred, verdicts[0], "kept for a person")
+		require.Equal(t, payment.VerdictDeferred, verdicts[0], "kept for a person")
 		for _, v := range verdicts[1:] {
 			require.Equal(t, fsm.Applied, v)
 		}

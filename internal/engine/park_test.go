@@ -9,9 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -38,7 +37,7 @@ func parkBeforeItsName(t *testing.T) {
 	var r *env
 	p := &spy{charge: func(_ context.Context, _ gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error) {
 		out, err := send()
-		require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, event(webhooks.KindSucceeded, out.ProviderPaymentID)))
+		require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, event(webhooks.KindSucceeded, out.ProviderPaymentID)))
 		return out, err
 	}}
 	r = newEnv(t, setup{silent: true, provider: p.on})
@@ -57,7 +56,7 @@ func parkBesideItsName(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
 	e := event(webhooks.KindSucceeded, "ch_late")
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, e))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, e))
 	id := r.paid(t, "A-1", "tok_never").ID
 	r.exec(t, `INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('sandbox', 'ch_late', 'A-1', $1)`, id.String())
 	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT next_try_at <= now() + interval '2 s' FROM provider_events"))
@@ -65,7 +64,7 @@ func parkBesideItsName(t *testing.T) {
 		_, err := r.RetryParked(t.Context(), 10)
 		return err == nil && standingOf(r.attempt(t, id).Attempt) == succeeded
 	}, waitFor, tick)
-	require.Equal(t, inbound.Duplicate, r.tell(t, e)[0])
+	require.Equal(t, payment.VerdictDuplicate, r.tell(t, e)[0])
 }
 
 // charged is a provider that responds to a charge once an event has come before, which names the
@@ -74,7 +73,7 @@ func charged(t *testing.T, r **env, early func(name string) webhooks.Event) *spy
 	t.Helper()
 	return &spy{charge: func(_ context.Context, _ gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error) {
 		out, err := send()
-		require.Equal(t, []fsm.Verdict{inbound.Unmatched}, (*r).tell(t, early(out.ProviderPaymentID)))
+		require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, (*r).tell(t, early(out.ProviderPaymentID)))
 		return out, err
 	}}
 }
@@ -84,7 +83,7 @@ func parkNameFromAnotherParkedEvent(t *testing.T) {
 	t.Parallel()
 	var r *env
 	p := charged(t, &r, func(name string) webhooks.Event {
-		require.Equal(t, []fsm.Verdict{inbound.Unmatched, inbound.Unmatched}, r.tell(t,
+		require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched, payment.VerdictUnmatched}, r.tell(t,
 			event(webhooks.KindDisputed, "cs_1"), event(webhooks.KindSucceeded, "ch_1", "cs_1")))
 		return event(webhooks.KindAuthorized, name, "ch_1")
 	})
@@ -126,15 +125,15 @@ func parkPoisonMessageFailsNoOther(t *testing.T) {
 	r = newEnv(t, setup{silent: true, provider: p.on})
 	paid := r.paid(t, "A-1", "tok_success")
 	require.Equal(t, succeeded, standingOf(paid.Attempt))
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, odd("ch_2")))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, odd("ch_2")))
 	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, event(webhooks.KindSucceeded, paid.ID.String(), "ch_2")))
 	require.Empty(t, r.discrepancies(t, paid.ID))
 	require.EqualValues(t, 2, r.parked(t), "it waits for the worker")
 
 	good := event(webhooks.KindSucceeded, "ch_3", "ch_4")
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, good))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, good))
 	r.exec(t, `INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('sandbox', 'ch_3', 'A-1', $1)`, paid.ID.String())
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, odd("ch_4")))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, odd("ch_4")))
 	r.exec(t, "UPDATE provider_events SET next_try_at = CASE provider_event_id WHEN $1 THEN now() ELSE now() + interval '1 hour' END WHERE next_try_at IS NOT NULL", good.ID)
 	r.retry(t, false)
 	require.Equal(t, []string{"repeat", "repeat"}, r.verdicts(t, paid.ID))
@@ -145,7 +144,7 @@ func parkPoisonMessageFailsNoOther(t *testing.T) {
 func parkUnstorableNeedsReview(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, inCurrency(event(webhooks.KindSucceeded, "ch_1"), noise(1<<13))))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, inCurrency(event(webhooks.KindSucceeded, "ch_1"), noise(1<<13))))
 	id := r.paid(t, "A-1", "tok_never").ID
 	r.exec(t, `INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('sandbox', 'ch_1', 'A-1', $1)`, id.String())
 	kinds := func() []string { return rows[string](t, r, "SELECT kind FROM discrepancies") }
@@ -168,7 +167,7 @@ func parkPoisonMessageDelaysNoOther(t *testing.T) {
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.paid(t, "A-1", "tok_success").ID
 	ours := r.refundOf(t, id, "refund-1", 500)
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched, inbound.Unmatched, inbound.Deferred}, r.tell(t,
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched, payment.VerdictUnmatched, payment.VerdictDeferred}, r.tell(t,
 		inCurrency(event(webhooks.KindSucceeded, "ch_1"), noise(1<<13)), event(webhooks.KindDisputed, "ch_2"), cents(webhooks.KindRefundPending, id, "re_2", 300)))
 	r.exec(t, "UPDATE provider_events SET tries = 10, next_try_at = now() + interval '1 hour'")
 	named := cents(webhooks.KindRefundSucceeded, id, "re_1", 500)
@@ -191,7 +190,7 @@ func parkPoisonMessageIsRequeuedAlone(t *testing.T) {
 	id := r.paid(t, "A-1", "tok_never").ID
 	nobodys, odd, good := event(webhooks.KindSucceeded, "ch_nobody"), inCurrency(event(webhooks.KindSucceeded, "ch_1"), noise(1<<13)), event(webhooks.KindAuthorized, "ch_2")
 	for _, e := range []webhooks.Event{nobodys, odd, good} {
-		require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, e))
+		require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, e))
 	}
 	for _, name := range []string{"ch_1", "ch_2"} {
 		r.exec(t, `INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('sandbox', $2, 'A-1', $1)`, id.String(), name)
@@ -259,10 +258,10 @@ func intakeRepeatOfALockedEvent(t *testing.T) {
 			done <- verdicts[0]
 		}()
 	}
-	require.Equal(t, inbound.Unmatched, r.tell(t, event(webhooks.KindSucceeded, "ch_nobody"))[0], "others go on")
+	require.Equal(t, payment.VerdictUnmatched, r.tell(t, event(webhooks.KindSucceeded, "ch_nobody"))[0], "others go on")
 	require.Never(t, func() bool { return len(done) > 0 }, 200*time.Millisecond, tick)
 	unlock()
-	require.ElementsMatch(t, []fsm.Verdict{fsm.Applied, inbound.Duplicate}, []fsm.Verdict{<-done, <-done})
+	require.ElementsMatch(t, []fsm.Verdict{fsm.Applied, payment.VerdictDuplicate}, []fsm.Verdict{<-done, <-done})
 }
 
 // An attempt that stays locked doesn't hold its events up for ever: they are
@@ -272,7 +271,7 @@ func intakeLockedAttempt(t *testing.T) {
 	r := newEnv(t, setup{silent: true})
 	id := r.paid(t, "A-1", "tok_never").ID
 	unlock := r.lock(t, id)
-	require.Equal(t, inbound.Deferred, r.say(t, id, webhooks.KindSucceeded))
+	require.Equal(t, payment.VerdictDeferred, r.say(t, id, webhooks.KindSucceeded))
 	unlock()
 	require.Eventually(t, func() bool {
 		_, err := r.RetryParked(t.Context(), 10)
@@ -295,7 +294,7 @@ func parkNameOfAnotherAccount(t *testing.T) {
 	parked[0].Account, parked[1].Account = "other", "other"
 	verdicts, err := r.Intake(t.Context(), parked)
 	require.NoError(t, err)
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched, inbound.Unmatched}, verdicts)
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched, payment.VerdictUnmatched}, verdicts)
 
 	r.tell(t, event(webhooks.KindProcessing, id.String(), "ch_1"))
 	r.refund(t, id, "refund-1") // its name releases the event that waits for it

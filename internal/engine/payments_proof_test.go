@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/engine/runner"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/stripe"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
-	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/webhooks"
 	stripehooks "github.com/paylatch/paylatch/webhooks/stripe"
 )

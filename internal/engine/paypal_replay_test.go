@@ -25,7 +25,6 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 	"github.com/paylatch/paylatch/webhooks"
@@ -51,7 +50,7 @@ func TestPayPalReplay(t *testing.T) { //nolint:tparallel // the order of the par
 		require.ErrorIs(t, err, payment.ErrDeliveryReplayed)
 		verdicts, err := p.notify(t, genuine)
 		require.NoError(t, err)
-		require.Equal(t, []fsm.Verdict{inbound.Duplicate}, verdicts)
+		require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate}, verdicts)
 		p.still(t, victim)
 	})
 	t.Run("unknown_delivery", func(t *testing.T) { //nolint:paralleltest // the order counts

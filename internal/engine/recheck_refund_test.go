@@ -13,7 +13,6 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
-	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -59,7 +58,7 @@ func newLater(t *testing.T) *later {
 
 // took makes a refund that the bank has accepted and not carried out. before is the amount left of the payment in its
 // response.
-func (l *later) took(t *testing.T, id payment.AttemptID, key string, amount, before int64) refund.Refund {
+func (l *later) took(t *testing.T, id payment.AttemptID, key string, amount, before int64) payment.Refund {
 	t.Helper()
 	l.says("ASYNC_REFUNDING", fmt.Sprintf(`{"Success":true,"ErrorCode":"0","Status":"ASYNC_REFUNDING","PaymentId":77,"OriginalAmount":%d,"NewAmount":%d}`, before, before-amount))
 	r := l.refundOf(t, id, key, amount)
@@ -72,7 +71,7 @@ func (l *later) says(status, cancelled string) {
 	l.cancelled.Store(&cancelled)
 }
 
-func (l *later) looked(t *testing.T, r refund.Refund) fsm.RefundState {
+func (l *later) looked(t *testing.T, r payment.Refund) fsm.RefundState {
 	t.Helper()
 	now, err := l.RecheckRefund(t.Context(), r.ID, byTest)
 	require.NoError(t, err)

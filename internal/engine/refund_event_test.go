@@ -9,10 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/cloudpayments"
 	"github.com/paylatch/paylatch/webhooks/stripe"
@@ -32,7 +31,7 @@ func TestRefundEvent(t *testing.T) {
 }
 
 // refundOf makes a refund of an amount of a payment.
-func (r *env) refundOf(t *testing.T, id payment.AttemptID, key string, amount int64) refund.Refund {
+func (r *env) refundOf(t *testing.T, id payment.AttemptID, key string, amount int64) payment.Refund {
 	t.Helper()
 	made, err := r.Refund(t.Context(), shop, request("refund", key, ""), commands.CreateRefund{AttemptID: id, Amount: &amount})
 	require.NoError(t, err)
@@ -122,7 +121,7 @@ func refundEventOfAnotherAmountNeedsReview(t *testing.T) {
 	pending := r.refundOf(t, id, "refund-1", 500)
 	p.refund = nil
 	done := r.refundOf(t, id, "refund-2", 600)
-	for i, ours := range []refund.Refund{pending, done} {
+	for i, ours := range []payment.Refund{pending, done} {
 		less := cents(webhooks.KindRefundSucceeded, id, fmt.Sprintf("re_%d", i), 300)
 		less.RefundReference = ours.ID.String()
 		require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, less))

@@ -7,10 +7,9 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -24,7 +23,7 @@ func (p keyless) Capabilities() payment.Capabilities {
 }
 
 // refundBy makes a refund in the name of a user.
-func (r *env) refundBy(t *testing.T, user string, id payment.AttemptID, key string, minor int64) refund.Refund {
+func (r *env) refundBy(t *testing.T, user string, id payment.AttemptID, key string, minor int64) payment.Refund {
 	t.Helper()
 	req := request("refund", key, key)
 	req.User = user

@@ -10,10 +10,9 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -270,14 +269,14 @@ func refundPaymentWithoutAName(t *testing.T) {
 
 func refundAmountThatIsLeft(t *testing.T) {
 	t.Parallel()
-	of := func(state fsm.RefundState, minor int64) refund.Refund {
-		return refund.Refund{State: state, Money: payment.Money{Minor: minor, Currency: "EUR"}}
+	of := func(state fsm.RefundState, minor int64) payment.Refund {
+		return payment.Refund{State: state, Money: payment.Money{Minor: minor, Currency: "EUR"}}
 	}
 	a := payment.Attempt{Captured: 1999, Refunded: 500}
-	require.EqualValues(t, 1499, refund.Left(a, nil))
-	require.EqualValues(t, 1299, refund.Left(a, []refund.Refund{
+	require.EqualValues(t, 1499, payment.RefundLeft(a, nil))
+	require.EqualValues(t, 1299, payment.RefundLeft(a, []payment.Refund{
 		of(fsm.RefundSucceeded, 500), of(fsm.RefundPending, 200), of(fsm.RefundFailed, 100),
 	}))
 	a = payment.Attempt{Captured: 1499}
-	require.EqualValues(t, 1299, refund.Left(a, []refund.Refund{of(fsm.RefundPending, 200)}), "nor is what was taken back")
+	require.EqualValues(t, 1299, payment.RefundLeft(a, []payment.Refund{of(fsm.RefundPending, 200)}), "nor is what was taken back")
 }

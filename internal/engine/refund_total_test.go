@@ -8,7 +8,6 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -152,7 +151,7 @@ func refundTotalBeforeThePayment(t *testing.T) {
 		id := r.paid(t, order, "tok_never").ID
 		told := cents(webhooks.KindRefundSucceeded, id, refund, 700)
 		told.Cumulative = refund == ""
-		require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, told))
+		require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, told))
 		require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSucceeded))
 		r.exec(t, "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
 		_, err := r.RetryParked(t.Context(), 10)
@@ -160,7 +159,7 @@ func refundTotalBeforeThePayment(t *testing.T) {
 		require.EqualValues(t, 700, r.attempt(t, id).Refunded)
 		require.EqualValues(t, price-700, r.attempt(t, id).Held())
 		require.Empty(t, r.discrepancies(t, id))
-		require.Equal(t, inbound.Duplicate, r.tell(t, told)[0])
+		require.Equal(t, payment.VerdictDuplicate, r.tell(t, told)[0])
 	}
 	require.Empty(t, r.verify(t))
 }

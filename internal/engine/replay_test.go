@@ -8,9 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
-	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -27,11 +26,11 @@ func TestReplay(t *testing.T) {
 func (r *env) bringer(t *testing.T, parked webhooks.Event) payment.EventID {
 	t.Helper()
 	id := r.paid(t, "A-1", "tok_never").ID
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, parked))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, parked))
 	unlock := r.lock(t, id)
 	defer unlock()
 	e := event(webhooks.KindAuthorized, id.String(), parked.References[0])
-	require.Equal(t, []fsm.Verdict{inbound.Deferred}, r.tell(t, e))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDeferred}, r.tell(t, e))
 	stored, err := payment.ParseEventID(rows[string](t, r, "SELECT event_id::text FROM provider_events WHERE provider_event_id = $1", e.ID)[0])
 	require.NoError(t, err)
 	return stored

@@ -9,7 +9,6 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -41,7 +40,7 @@ func TestResolvePaid(t *testing.T) {
 		r := newEnv(t, setup{silent: true, provider: p.on})
 		id, d := r.lostPay(t, "A-1")
 		for name := range p.says {
-			_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedPaid, name))
+			_, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedPaid, name))
 			require.Error(t, err, name)
 			require.Equal(t, "pending", standingOf(r.attempt(t, id).Attempt).status, name)
 		}
@@ -62,7 +61,7 @@ func TestResolvePaid(t *testing.T) {
 			"pay_foreign": {0, []string{"currency_mismatch 20.00 USD", "needs_review unknown_outcome"}},
 		} {
 			id, d := r.lostPay(t, payment.OrderID(name))
-			_, err := r.agreed(t, because(d, review.ResolvedPaid, name))
+			_, err := r.agreed(t, because(d, payment.ResolvedPaid, name))
 			require.NoError(t, err)
 			require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 			require.Equal(t, want.captured, r.attempt(t, id).Captured, name)
@@ -82,7 +81,7 @@ func TestResolvePaid(t *testing.T) {
 			return o, err
 		}
 		_, d := r.lostPay(t, "A-1")
-		_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedPaid, "pay_found"))
+		_, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedPaid, "pay_found"))
 		require.ErrorIs(t, err, payment.ErrPaymentTaken)
 	})
 	for name, with := range map[string]func(p *lossy) setup{
@@ -114,11 +113,11 @@ func TestResolvePaid(t *testing.T) {
 // second resolves as paid by two persons.
 func (r *env) second(t *testing.T, d payment.DiscrepancyID, name string) {
 	t.Helper()
-	typo := because(d, review.ResolvedPaid, "pay_typo")
+	typo := because(d, payment.ResolvedPaid, "pay_typo")
 	got, err := r.Resolve(t.Context(), kim, typo)
 	require.NoError(t, err)
 	require.Nil(t, got.Resolved)
-	cmd := because(d, review.ResolvedPaid, name)
+	cmd := because(d, payment.ResolvedPaid, name)
 	got, err = r.Resolve(t.Context(), sam, cmd)
 	require.NoError(t, err)
 	require.Nil(t, got.Resolved, "somebody else has to agree")
@@ -159,7 +158,7 @@ func resolveRefundPaidIsLookedUp(t *testing.T) {
 			r.lost(t, id, "refund-1")
 			d := r.open(t, id)[0]
 			p.lookup = c.says
-			cmd := because(d, review.ResolvedPaid, "re_found")
+			cmd := because(d, payment.ResolvedPaid, "re_found")
 			if c.second {
 				r.second(t, d, "re_found")
 			} else {
@@ -182,7 +181,7 @@ func resolvePaidInAnotherCurrency(t *testing.T) {
 	p := &lossy{says: map[string]func() (gateway.Outcome, error){"pay_usd": saysPaid("pay_usd", taken, "USD")}}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := standings["pending, another currency taken"](t, r, "A-1")
-	_, err := r.agreed(t, because(r.open(t, id)[0], review.ResolvedPaid, "pay_usd"))
+	_, err := r.agreed(t, because(r.open(t, id)[0], payment.ResolvedPaid, "pay_usd"))
 	require.NoError(t, err)
 	a := r.attempt(t, id)
 	require.Equal(t, succeeded, standingOf(a.Attempt))

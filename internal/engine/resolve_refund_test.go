@@ -8,11 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -51,7 +49,7 @@ func newListing(t *testing.T, consistent bool) (*env, *refunding) {
 
 // lost makes a refund with a lost call, older than it could be under way unseen, and looked up
 // to the schedule's end.
-func (r *env) lost(t *testing.T, id payment.AttemptID, key string) refund.Refund {
+func (r *env) lost(t *testing.T, id payment.AttemptID, key string) payment.Refund {
 	t.Helper()
 	now := r.refund(t, id, key).Refund
 	r.exec(t, "WITH r AS (UPDATE refunds SET created_at = created_at - $2::interval, updated_at = updated_at - $2::interval WHERE refund_id = $1) UPDATE operations SET created_at = created_at - $2::interval, first_sent_at = first_sent_at - $2::interval WHERE kind = 'refund' AND refund_id = $1", now.ID.String(), time.Hour)
@@ -75,11 +73,11 @@ func resolveRefundNotPaid(t *testing.T) {
 
 	d := r.open(t, id)[0]
 	r.exec(t, "UPDATE operations SET lease_until = now() + interval '1 minute' WHERE kind = 'refund' AND open")
-	_, err = r.Resolve(t.Context(), sam, because(d, review.ResolvedNotPaid))
+	_, err = r.Resolve(t.Context(), sam, because(d, payment.ResolvedNotPaid))
 	require.ErrorIs(t, err, payment.ErrBusy)
 	r.exec(t, "UPDATE operations SET lease_until = NULL WHERE kind = 'refund' AND open")
 	for range 2 {
-		_, err = r.agreed(t, because(d, review.ResolvedNotPaid))
+		_, err = r.agreed(t, because(d, payment.ResolvedNotPaid))
 		require.NoError(t, err)
 	}
 	now, err := r.RefundStatus(t.Context(), shop, made.ID)
@@ -151,19 +149,19 @@ func resolveRefundRefused(t *testing.T) {
 	p.refund = backLost
 	made := r.lost(t, id, "refund-2")
 	d := r.open(t, id)[0]
-	_, err = r.Resolve(t.Context(), sam, because(d, review.ResolvedPaid, first.ProviderRefundID))
+	_, err = r.Resolve(t.Context(), sam, because(d, payment.ResolvedPaid, first.ProviderRefundID))
 	require.ErrorIs(t, err, payment.ErrPaymentTaken)
-	_, err = r.Resolve(t.Context(), sam, because(d, review.ResolvedPaid))
+	_, err = r.Resolve(t.Context(), sam, because(d, payment.ResolvedPaid))
 	require.ErrorIs(t, err, payment.ErrPaymentIDMissing)
 
 	told := cents(webhooks.KindRefundFailed, id, "re_2", made.Money.Minor)
 	told.RefundReference = made.ID.String()
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, told))
-	for how, ids := range map[review.Resolution][]string{review.ResolvedPaid: {"re_2"}, review.ResolvedNotPaid: nil} {
+	for how, ids := range map[payment.Resolution][]string{payment.ResolvedPaid: {"re_2"}, payment.ResolvedNotPaid: nil} {
 		_, err = r.Resolve(t.Context(), sam, because(d, how, ids...))
 		require.ErrorIs(t, err, payment.ErrNotPending)
 	}
-	_, err = r.Resolve(t.Context(), sam, because(d, review.ResolvedAccepted))
+	_, err = r.Resolve(t.Context(), sam, because(d, payment.ResolvedAccepted))
 	require.NoError(t, err)
 	require.Empty(t, r.verify(t))
 }
@@ -178,7 +176,7 @@ func resolveRefundRefundOfAnotherAttempt(t *testing.T) {
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, cents(webhooks.KindRefundSucceeded, late, "re_late", price)))
 	p.refund = backLost
 	made := r.lost(t, id, "refund-1")
-	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], review.ResolvedPaid, "re_late"))
+	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], payment.ResolvedPaid, "re_late"))
 	require.ErrorIs(t, err, payment.ErrPaymentTaken)
 	now, err := r.RefundStatus(t.Context(), shop, made.ID)
 	require.NoError(t, err)
@@ -229,7 +227,7 @@ func resolveRefundNamedIsNotLost(t *testing.T) {
 	p.lookup = func() (gateway.RefundOutcome, error) {
 		return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_dashboard"}, nil
 	}
-	_, err = r.Resolve(t.Context(), sam, because(r.open(t, id)[0], review.ResolvedPaid, "re_dashboard"))
+	_, err = r.Resolve(t.Context(), sam, because(r.open(t, id)[0], payment.ResolvedPaid, "re_dashboard"))
 	require.ErrorIs(t, err, payment.ErrPaymentTaken)
 	require.EqualValues(t, 100, r.attempt(t, id).Refunded)
 }

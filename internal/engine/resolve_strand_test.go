@@ -13,7 +13,6 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -141,8 +140,8 @@ var everyKind = []payment.DiscrepancyKind{
 	payment.AmountMismatch, payment.CurrencyMismatch, payment.RefundExceeds, payment.EventChanged, payment.UnmatchedEvent, payment.NeedsReview,
 }
 
-var everyResolution = []review.Resolution{
-	review.ResolvedPaid, review.ResolvedNotPaid, review.ResolvedRefundedElsewhere, review.ResolvedAccepted,
+var everyResolution = []payment.Resolution{
+	payment.ResolvedPaid, payment.ResolvedNotPaid, payment.ResolvedRefundedElsewhere, payment.ResolvedAccepted,
 }
 
 // discrepancy is an attempt's discrepancy of a kind. If it did not arise by itself, it is opened as if it had.
@@ -209,24 +208,24 @@ func resolveStrandsNoOrder(t *testing.T) {
 }
 
 // walk resolves one discrepancy of a new order's attempt.
-func walk(t *testing.T, r *env, p *lossy, of payment.OrderID, standing string, kind payment.DiscrepancyKind, how review.Resolution) {
+func walk(t *testing.T, r *env, p *lossy, of payment.OrderID, standing string, kind payment.DiscrepancyKind, how payment.Resolution) {
 	t.Helper()
 	id := standings[standing](t, r, of)
 	d := r.discrepancy(t, of, id, kind)
 	cmd := because(d, how)
-	if how == review.ResolvedPaid {
+	if how == payment.ResolvedPaid {
 		cmd.ProviderPaymentID = "pay of " + string(of)
 		p.says[cmd.ProviderPaymentID] = saysPaid(cmd.ProviderPaymentID, taken, "EUR")
 		if standing == "pending, another currency taken" {
 			p.says[cmd.ProviderPaymentID] = saysPaid(cmd.ProviderPaymentID, taken, "USD")
 		}
 	}
-	if name := r.attempt(t, id).ProviderPaymentID; name != "" && how != review.ResolvedPaid {
+	if name := r.attempt(t, id).ProviderPaymentID; name != "" && how != payment.ResolvedPaid {
 		p.says[name] = replies(gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: name}, nil) // nothing is there any more
 	}
 	shown, err := r.store.(*postgres.Store).Worklist().Entry(t.Context(), d, 0)
 	require.NoError(t, err)
-	offered := slices.ContainsFunc(shown.Possible(), func(p review.Possibility) bool { return p.Resolution == how })
+	offered := slices.ContainsFunc(shown.Possible(), func(p payment.PossibleResolution) bool { return p.Resolution == how })
 	_, err = r.agreed(t, cmd)
 	require.Equal(t, offered, err == nil, "what is offered is taken, and nothing else: %v", err)
 	if err != nil {

@@ -9,11 +9,9 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -56,7 +54,7 @@ func (r *env) stuck(t *testing.T, order payment.OrderID) (payment.AttemptID, pay
 	return id, ids[0]
 }
 
-func because(id payment.DiscrepancyID, how review.Resolution, payments ...string) commands.Resolve {
+func because(id payment.DiscrepancyID, how payment.Resolution, payments ...string) commands.Resolve {
 	cmd := commands.Resolve{ID: id, Resolution: how, Reason: "asked the provider's support"}
 	if len(payments) > 0 {
 		cmd.ProviderPaymentID = payments[0]
@@ -65,7 +63,7 @@ func because(id payment.DiscrepancyID, how review.Resolution, payments ...string
 }
 
 // agreed resolves as two people do where one is not enough.
-func (r *env) agreed(t *testing.T, cmd commands.Resolve) (review.Discrepancy, error) {
+func (r *env) agreed(t *testing.T, cmd commands.Resolve) (payment.Discrepancy, error) {
 	t.Helper()
 	d, err := r.Resolve(t.Context(), sam, cmd)
 	if err == nil && d.Awaits() {
@@ -88,12 +86,12 @@ func resolvePaid(t *testing.T) {
 	r := newEnv(t, setup{silent: true, provider: knowing("pay_found")})
 	id, d := r.stuck(t, "A-1")
 	parked := event(webhooks.KindDisputed, "pay_found")
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched}, r.tell(t, parked))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched}, r.tell(t, parked))
 
-	got, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedPaid, "pay_found"))
+	got, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedPaid, "pay_found"))
 	require.NoError(t, err)
-	require.Equal(t, review.Resolved{
-		Resolution: review.ResolvedPaid, ProviderPaymentID: "pay_found", By: "sam", Reason: "asked the provider's support", At: got.Resolved.At,
+	require.Equal(t, payment.Resolved{
+		Resolution: payment.ResolvedPaid, ProviderPaymentID: "pay_found", By: "sam", Reason: "asked the provider's support", At: got.Resolved.At,
 	}, *got.Resolved)
 	kept, err := r.store.Discrepancy(t.Context(), d)
 	require.NoError(t, err)
@@ -117,7 +115,7 @@ func resolveNotPaid(t *testing.T) {
 	id, d := r.stuck(t, "A-1")
 	name := r.attempt(t, id).ProviderPaymentID
 	p.says[name] = replies(gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: name}, nil)
-	_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedNotPaid))
+	_, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedNotPaid))
 	require.NoError(t, err)
 	require.Equal(t, standing{"failed", "final", "not_paid"}, standingOf(r.attempt(t, id).Attempt))
 	r.recheck(t, id) // the hold is released
@@ -136,7 +134,7 @@ func resolvePaidBesideLateMoney(t *testing.T) {
 	r.told(t, webhooks.KindAuthorized, id, taken, "EUR")
 	require.Equal(t, fsm.Conflict, r.say(t, late, webhooks.KindSucceeded))
 	require.Equal(t, []string{"late_success"}, r.discrepancies(t, late))
-	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], review.ResolvedPaid, "pay_found"))
+	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], payment.ResolvedPaid, "pay_found"))
 	require.NoError(t, err)
 	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 	require.Equal(t, []string{"double_success", "late_success"}, r.discrepancies(t, late))
@@ -146,7 +144,7 @@ func resolveOnce(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true, provider: knowing("pay_found", "pay_other")})
 	id, d := r.stuck(t, "A-1")
-	cmd := because(d, review.ResolvedPaid, "pay_found")
+	cmd := because(d, payment.ResolvedPaid, "pay_found")
 	race(times(10, func(int) {
 		if _, err := r.Resolve(t.Context(), sam, cmd); err != nil {
 			t.Error(err)
@@ -157,7 +155,7 @@ func resolveOnce(t *testing.T) {
 	r.say(t, late, webhooks.KindSucceeded)
 	accepted := r.open(t, late)[0]
 	race(times(10, func(int) {
-		if _, err := r.Resolve(t.Context(), sam, because(accepted, review.ResolvedAccepted)); err != nil {
+		if _, err := r.Resolve(t.Context(), sam, because(accepted, payment.ResolvedAccepted)); err != nil {
 			t.Error(err)
 		}
 	})...)
@@ -166,7 +164,7 @@ func resolveOnce(t *testing.T) {
 	got, err := r.Resolve(t.Context(), authz.Actor{Subject: "kim", Roles: []payment.Role{payment.RoleAdmin}}, again)
 	require.NoError(t, err)
 	require.Equal(t, "sam", got.Resolved.By, "the first counts")
-	for _, other := range []commands.Resolve{because(d, review.ResolvedAccepted), because(d, review.ResolvedPaid, "pay_other")} {
+	for _, other := range []commands.Resolve{because(d, payment.ResolvedAccepted), because(d, payment.ResolvedPaid, "pay_other")} {
 		_, err = r.Resolve(t.Context(), sam, other)
 		require.ErrorIs(t, err, payment.ErrResolved)
 	}
@@ -175,7 +173,7 @@ func resolveOnce(t *testing.T) {
 func resolveMovesNothing(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
-	for _, how := range []review.Resolution{review.ResolvedAccepted, review.ResolvedRefundedElsewhere} {
+	for _, how := range []payment.Resolution{payment.ResolvedAccepted, payment.ResolvedRefundedElsewhere} {
 		id := r.paid(t, payment.OrderID(how), "tok_success").ID
 		r.say(t, id, webhooks.KindDisputed)
 		before := r.attempt(t, id).Version
@@ -202,26 +200,26 @@ func resolveRefused(t *testing.T) {
 		cmd  commands.Resolve
 		want error
 	}{
-		"no such discrepancy":        {because(payment.DiscrepancyID(uuid.New()), review.ResolvedAccepted), payment.ErrDiscrepancyNotFound},
-		"paid by a long id":          {because(payment.DiscrepancyID(uuid.New()), review.ResolvedPaid, strings.Repeat("x", 512)), payment.ErrDiscrepancyNotFound},
-		"paid without an id":         {because(d, review.ResolvedPaid), payment.ErrPaymentIDMissing},
-		"paid by another's payment":  {because(d, review.ResolvedPaid, other.ProviderPaymentID), payment.ErrPaymentTaken},
-		"paid by another's id":       {because(d, review.ResolvedPaid, other.ID.String()), payment.ErrPaymentTaken},
-		"paid, but final":            {because(r.open(t, late)[0], review.ResolvedPaid, "pay_found"), payment.ErrNotPending},
-		"not paid, but final":        {because(r.open(t, late)[0], review.ResolvedNotPaid), payment.ErrNotPending},
-		"not paid, but holds money":  {because(held, review.ResolvedNotPaid), payment.ErrHoldsMoney},
-		"not paid, without attempt":  {because(r.withoutAttempt(t), review.ResolvedNotPaid), payment.ErrNotPending},
-		"while somebody asks (busy)": {because(r.leased(t, "A-5"), review.ResolvedNotPaid), payment.ErrBusy},
-		"accepted, but pending":      {because(d, review.ResolvedAccepted), payment.ErrResolutionImpossible},
-		"refunded, but nothing held": {because(d, review.ResolvedRefundedElsewhere), payment.ErrResolutionImpossible},
+		"no such discrepancy":        {because(payment.DiscrepancyID(uuid.New()), payment.ResolvedAccepted), payment.ErrDiscrepancyNotFound},
+		"paid by a long id":          {because(payment.DiscrepancyID(uuid.New()), payment.ResolvedPaid, strings.Repeat("x", 512)), payment.ErrDiscrepancyNotFound},
+		"paid without an id":         {because(d, payment.ResolvedPaid), payment.ErrPaymentIDMissing},
+		"paid by another's payment":  {because(d, payment.ResolvedPaid, other.ProviderPaymentID), payment.ErrPaymentTaken},
+		"paid by another's id":       {because(d, payment.ResolvedPaid, other.ID.String()), payment.ErrPaymentTaken},
+		"paid, but final":            {because(r.open(t, late)[0], payment.ResolvedPaid, "pay_found"), payment.ErrNotPending},
+		"not paid, but final":        {because(r.open(t, late)[0], payment.ResolvedNotPaid), payment.ErrNotPending},
+		"not paid, but holds money":  {because(held, payment.ResolvedNotPaid), payment.ErrHoldsMoney},
+		"not paid, without attempt":  {because(r.withoutAttempt(t), payment.ResolvedNotPaid), payment.ErrNotPending},
+		"while somebody asks (busy)": {because(r.leased(t, "A-5"), payment.ResolvedNotPaid), payment.ErrBusy},
+		"accepted, but pending":      {because(d, payment.ResolvedAccepted), payment.ErrResolutionImpossible},
+		"refunded, but nothing held": {because(d, payment.ResolvedRefundedElsewhere), payment.ErrResolutionImpossible},
 	} {
 		_, err := r.Resolve(t.Context(), sam, c.cmd)
 		require.ErrorIs(t, err, c.want, name)
 	}
 	for field, cmd := range map[string]commands.Resolve{
-		"reason":              {ID: d, Resolution: review.ResolvedAccepted, Reason: " \n"},
+		"reason":              {ID: d, Resolution: payment.ResolvedAccepted, Reason: " \n"},
 		"resolution":          {ID: d, Resolution: "done", Reason: "x"},
-		"provider_payment_id": because(d, review.ResolvedAccepted, "pay_1"),
+		"provider_payment_id": because(d, payment.ResolvedAccepted, "pay_1"),
 	} {
 		_, err := r.Resolve(t.Context(), sam, cmd)
 		var invalid *payment.ValidationError
@@ -229,7 +227,7 @@ func resolveRefused(t *testing.T) {
 		require.Equal(t, field, invalid.Fields[0].Field)
 	}
 	for _, actor := range []authz.Actor{customer, {Subject: "shop", Roles: []payment.Role{payment.RoleService}}, {Subject: "sam", Roles: sam.Roles, OnlyAttempt: &id}} {
-		_, err := r.Resolve(t.Context(), actor, because(d, review.ResolvedAccepted))
+		_, err := r.Resolve(t.Context(), actor, because(d, payment.ResolvedAccepted))
 		require.ErrorIs(t, err, payment.ErrForbidden)
 	}
 	require.Len(t, r.open(t, id), 1, "nothing was resolved")
@@ -268,7 +266,7 @@ func resolveOpensAgain(t *testing.T) {
 		return r.open(t, id)
 	}
 	resolve := func(d payment.DiscrepancyID) {
-		_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedAccepted))
+		_, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedAccepted))
 		require.NoError(t, err)
 	}
 	first := disputed()

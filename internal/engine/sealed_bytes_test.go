@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
-	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -37,7 +37,7 @@ func TestSealedBytes(t *testing.T) {
 	since := rows[string](t, r, "SELECT pg_current_wal_insert_lsn()::text")[0]
 	id := r.paid(t, "A-1", "tok_never").ID
 	e := event(webhooks.KindSucceeded, id.String())
-	_, err := r.Intake(t.Context(), []inbound.Received{{
+	_, err := r.Intake(t.Context(), []payment.ReceivedEvent{{
 		Account: "sandbox", Event: e, Headers: map[string]string{"content-type": mark}, Body: []byte(`{"email":"` + mark + `"}`), At: time.Now(),
 	}})
 	require.NoError(t, err)

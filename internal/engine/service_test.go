@@ -6,17 +6,16 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/activity"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/engine/intake"
+	"github.com/paylatch/paylatch/internal/engine/runner"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/runner"
-	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/internal/platform/current"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -56,7 +55,7 @@ func newService(o options) *service {
 		Store: o.Store, Readers: current.Of(o.Readers), Now: o.Now,
 		Rules: changeset.Rules{
 			Accounts: current.Of(maps.Clone(o.Notes.Providers(o.Accounts))),
-			Schedule: schedule.Schedule{First: o.RecheckAfter, Lease: o.Lease}, Held: o.Held, Wanted: o.Wanted,
+			Schedule: payment.Schedule{First: o.RecheckAfter, Lease: o.Lease}, Held: o.Held, Wanted: o.Wanted,
 		},
 		DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, CustomersMay: o.CustomersMay, Wait: o.Wait, Quota: o.Quota,
 		ProviderTimeout: o.ProviderTimeout, StaleAfter: o.StaleAfter, Seal: o.Seal, Open: o.Open, Foreign: o.Foreign,

@@ -14,13 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
-	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
-	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 	cloudhooks "github.com/paylatch/paylatch/webhooks/cloudpayments"
 )
@@ -284,7 +282,7 @@ func transactionsPaidTwice(t *testing.T) {
 		}
 		first := 100 * len(status)
 		require.Equal(t, fsm.Applied, p.reports(t, id, "pay", first+2, status))
-		require.Equal(t, inbound.Duplicate, p.reports(t, id, "pay", first+2, status))
+		require.Equal(t, payment.VerdictDuplicate, p.reports(t, id, "pay", first+2, status))
 		p.reports(t, id, "fail", first+3, "Declined")
 		require.Empty(t, about())
 		second := []string{fmt.Sprint("needs_review second_payment ", first+1)}
@@ -304,7 +302,7 @@ func transactionsPaidTwice(t *testing.T) {
 		require.Contains(t, p.verdicts(t, id), "conflict")
 		p.reports(t, id, "pay", first+4, status)
 		for _, d := range p.open(t, id) {
-			_, err := p.Resolve(t.Context(), sam, because(d, review.ResolvedAccepted))
+			_, err := p.Resolve(t.Context(), sam, because(d, payment.ResolvedAccepted))
 			require.NoError(t, err)
 		}
 		for _, e := range rows[[16]byte](t, p.env, "SELECT event_id FROM provider_events WHERE attempt_id = $1", id.String()) {
@@ -331,7 +329,7 @@ func transactionsReportedTogether(t *testing.T) {
 	require.EqualValues(t, 2*price, r.attempt(t, id).Captured)
 
 	id = r.paid(t, "A-2", "tok_never").ID
-	require.Equal(t, []fsm.Verdict{inbound.Unmatched, inbound.Unmatched}, r.tell(t, told("ch_new", "3", "4")...))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnmatched, payment.VerdictUnmatched}, r.tell(t, told("ch_new", "3", "4")...))
 	r.tell(t, event(webhooks.KindProcessing, id.String(), "ch_new"))
 	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))

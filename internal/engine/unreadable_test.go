@@ -6,8 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/inbound"
-	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -39,15 +38,15 @@ func TestUnreadable(t *testing.T) {
 		}
 	}})
 	id := r.paid(t, "A-1", "tok_never").ID
-	require.Equal(t, []fsm.Verdict{inbound.Unreadable, inbound.Unreadable}, r.tell(t, odd("evt_1"), odd("evt_2")))
-	require.Equal(t, []fsm.Verdict{inbound.Duplicate}, r.tell(t, odd("evt_1")))
+	require.Equal(t, []fsm.Verdict{payment.VerdictUnreadable, payment.VerdictUnreadable}, r.tell(t, odd("evt_1"), odd("evt_2")))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate}, r.tell(t, odd("evt_1")))
 	kinds := func() []string { return rows[string](t, r, "SELECT kind FROM discrepancies") }
 	require.Equal(t, []string{"unreadable_event"}, kinds(), "one an account, type and hour")
 
 	by.events = []webhooks.Event{odd("evt_1")}
 	done, err := r.Replay(t.Context(), intake.Replay{ID: unreadableIn(t, r, "evt_1")})
 	require.NoError(t, err)
-	require.Equal(t, inbound.Unreadable, done.Verdict)
+	require.Equal(t, payment.VerdictUnreadable, done.Verdict)
 
 	paid := event(webhooks.KindSucceeded, id.String())
 	paid.ID = "evt_1"
@@ -62,7 +61,7 @@ func TestUnreadable(t *testing.T) {
 	require.True(t, done.After.Succeeded())
 	require.Equal(t, []string{"applied succeeded " + id.String()},
 		rows[string](t, r, "SELECT verdict || ' ' || kind || ' ' || attempt_id FROM provider_events WHERE provider_event_id = 'evt_1' AND refs = ARRAY[$1]", id.String()))
-	require.Equal(t, []fsm.Verdict{inbound.Duplicate}, r.tell(t, paid))
+	require.Equal(t, []fsm.Verdict{payment.VerdictDuplicate}, r.tell(t, paid))
 	require.Equal(t, []string{"unreadable_event"}, kinds(), "what it means now is what it is compared with")
 }
 

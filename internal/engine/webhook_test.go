@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/standard"
@@ -59,10 +58,10 @@ func once(open <-chan struct{}, in http.Handler) http.Handler {
 	})
 }
 
-func received(body []byte, events ...webhooks.Event) []inbound.Received {
-	all := make([]inbound.Received, len(events))
+func received(body []byte, events ...webhooks.Event) []payment.ReceivedEvent {
+	all := make([]payment.ReceivedEvent, len(events))
 	for i, e := range events {
-		all[i] = inbound.Received{Account: "sandbox", Event: e, Body: body, At: time.Now(), Headers: map[string]string{"webhook-id": e.ID}}
+		all[i] = payment.ReceivedEvent{Account: "sandbox", Event: e, Body: body, At: time.Now(), Headers: map[string]string{"webhook-id": e.ID}}
 	}
 	return all
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/schedule"
 )
 
 // Provider calls one account at one payment provider. Its calls return an Outcome for every decision of the provider, a
@@ -256,7 +255,7 @@ type Account struct {
 	// configuration has no such id.
 	Payees []string
 	// Lives are how long the account's attempts may stay unfinished.
-	Lives schedule.MaxAge
+	Lives payment.MaxAge
 	// Hears is set if webhooks of the account are taken.
 	Hears bool
 	// Paused accounts begin no payment (ErrAccountPaused). Payments that have begun go on.

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/storable"
 )
 
 // errUnreadable is returned for a response with a name that can't be stored.
@@ -18,7 +17,7 @@ func (o Outcome) Readable() (Outcome, error) {
 		names = append(names, m.ID, string(m.Money.Currency))
 	}
 	for i, r := range o.Refunds {
-		if !storable.Nameable(r.Reference) {
+		if !payment.Nameable(r.Reference) {
 			r.Reference = "" // not a reference of ours
 		}
 		readable, err := r.Readable()
@@ -29,9 +28,9 @@ func (o Outcome) Readable() (Outcome, error) {
 	}
 	for i, d := range o.Disputes {
 		names = append(names, d.ProviderID, currencyOf(d.Money))
-		o.Disputes[i].Reason = storable.Text(d.Reason)
+		o.Disputes[i].Reason = payment.StorableText(d.Reason)
 	}
-	if !o.NextAction.Keepable() || !storable.Nameable(append(names, currencyOf(o.Money))...) {
+	if !o.NextAction.Keepable() || !payment.Nameable(append(names, currencyOf(o.Money))...) {
 		return Outcome{}, errUnreadable
 	}
 	o.Failure, o.Saved = o.Failure.Readable(), o.Saved.Readable()
@@ -40,7 +39,7 @@ func (o Outcome) Readable() (Outcome, error) {
 
 // Readable is as in Outcome, for a refund.
 func (o RefundOutcome) Readable() (RefundOutcome, error) {
-	if !storable.Nameable(o.ProviderRefundID, o.Reference, currencyOf(o.Money)) {
+	if !payment.Nameable(o.ProviderRefundID, o.Reference, currencyOf(o.Money)) {
 		return RefundOutcome{}, errUnreadable
 	}
 	o.Failure = o.Failure.Readable()

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
-
-	"github.com/paylatch/paylatch/internal/storable"
 )
 
 // ActionType is the kind of the customer's next step.
@@ -73,7 +71,7 @@ func (n *NextAction) Keepable() bool {
 	for name, value := range n.Fields {
 		texts = append(texts, name, value)
 	}
-	return !slices.ContainsFunc(texts, func(s string) bool { return !storable.Whole(s) }) && (len(n.Data) == 0 || json.Valid(n.Data))
+	return !slices.ContainsFunc(texts, func(s string) bool { return !IsStorable(s) }) && (len(n.Data) == 0 || json.Valid(n.Data))
 }
 
 // digest identifies an action in the log. The log is kept for ever, so it must not hold the action itself: its bearer

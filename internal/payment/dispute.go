@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/cell"
 )
 
 // Dispute is a cardholder's dispute of a payment. The provider's dispute id is unique within an account. Movements count
@@ -57,7 +56,7 @@ func (d Dispute) Name() DisputeName { return DisputeName{d.Account, d.ProviderDi
 // NewDispute returns a dispute of an attempt without any report yet: its version is 0.
 func NewDispute(a Attempt, providerID string) Dispute {
 	return Dispute{
-		ID: DisputeID(cell.Of(a.ID).NewID()), OrderID: a.OrderID, AttemptID: a.ID, Account: a.Account, ProviderDisputeID: providerID,
+		ID: DisputeID(CellOf(a.ID).NewID()), OrderID: a.OrderID, AttemptID: a.ID, Account: a.Account, ProviderDisputeID: providerID,
 	}
 }
 

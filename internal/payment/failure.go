@@ -1,7 +1,5 @@
 package payment
 
-import "github.com/paylatch/paylatch/internal/storable"
-
 // Failure is why an attempt or a refund failed.
 type Failure struct {
 	// Code is a code of failureTexts.
@@ -46,5 +44,5 @@ func (f *Failure) Readable() *Failure {
 	if f == nil {
 		return nil
 	}
-	return &Failure{Code: f.Code, Message: f.Message, ProviderCode: storable.Text(f.ProviderCode)}
+	return &Failure{Code: f.Code, Message: f.Message, ProviderCode: StorableText(f.ProviderCode)}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// May money move now? Only this file decides it, and refund.Permit for refunds. It decides for a new pay, for a command
+// May money move now? Only this file decides it, and PermitRefund for refunds. It decides for a new pay, for a command
 // before it is on disk, for each take of an operation, and when a provider's server requests permission before it takes
 // a payment. The attempt is locked during the decision. The order and its other attempts are read by a later statement
 // than the lock.

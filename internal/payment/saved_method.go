@@ -1,7 +1,5 @@
 package payment
 
-import "github.com/paylatch/paylatch/internal/storable"
-
 // SavedMethod is a payment method that the provider has stored. Expires is YYYY-MM, or empty.
 type SavedMethod struct {
 	Token   string `json:"token"`
@@ -13,8 +11,8 @@ type SavedMethod struct {
 // Readable returns the method with texts that the database accepts. It returns nil if the token is not accepted: an
 // altered token could not be charged.
 func (m *SavedMethod) Readable() *SavedMethod {
-	if m == nil || m.Token == "" || !storable.Nameable(m.Token) {
+	if m == nil || m.Token == "" || !Nameable(m.Token) {
 		return nil
 	}
-	return &SavedMethod{Token: m.Token, Type: storable.Text(m.Type), Display: storable.Text(m.Display), Expires: storable.Text(m.Expires)}
+	return &SavedMethod{Token: m.Token, Type: StorableText(m.Type), Display: StorableText(m.Display), Expires: StorableText(m.Expires)}
 }

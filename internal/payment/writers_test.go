@@ -14,10 +14,10 @@ import (
 )
 
 // The functions of the state machines, and the one file that calls each.
-var machines = map[string]string{"Next": "advance.go", "NextRefund": "../refund/advance.go", "NextOperation": "operation.go", "NextDispute": "dispute.go"}
+var machines = map[string]string{"Next": "advance.go", "NextRefund": "refund_advance.go", "NextOperation": "operation.go", "NextDispute": "dispute.go"}
 
 // readers follow the log by the state machine, or show it, and write nothing.
-var readers = []string{"../verify/replay.go"}
+var readers = []string{"../ledger/verify/replay.go"}
 
 // The fields of an attempt that only Advance may change; the stores fill them in from rows.
 var (
@@ -25,13 +25,13 @@ var (
 	stores  = "../postgres/"
 	// sameNames are fields of the same names, of values that are no stored attempt.
 	sameNames = map[string][]string{
-		"../refund/advance.go": {"r.State", "r.Version"}, "../resolution/decision.go": {"c.State"}, "../verify/replay.go": {"a.State"}, "../inbound/report.go": {"r.Disputed"},
-		"../sandbox/page.go": {"data.State"}, "../console/customer/customer.go": {"t.Refunded"}, "../console/course/bar.go": {"bar.Captured", "bar.Refunded", "bar.Disputed"},
+		"../engine/commands/decision.go": {"c.State"}, "../ledger/verify/replay.go": {"a.State"}, "../dev/sandbox/page.go": {"data.State"},
+		"../console/customer.go": {"t.Refunded"}, "../console/bar.go": {"bar.Captured", "bar.Refunded", "bar.Disputed"},
 	}
 )
 
 // TestWriters reads the source. Each state machine has one caller. Only package payment changes the state, the amounts
-// and the version of an attempt or an operation. One file of package refund changes those of a refund.
+// and the version of an attempt, an operation or a refund.
 func TestWriters(t *testing.T) {
 	t.Parallel()
 	for path, file := range sources(t) {
@@ -59,7 +59,7 @@ func TestWriters_seen(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"Next"}, callers("../changeset/odd.go", file))
 	require.Equal(t, []string{"c.Attempt.State", "a.Version", "a.Captured", "c.Attempt.Refunded"}, writes("../changeset/odd.go", file))
-	require.Equal(t, []string{"Next"}, callers("../refund/advance.go", file))
+	require.Equal(t, []string{"Next"}, callers("refund_advance.go", file))
 	require.Empty(t, writes("advance.go", file))
 }
 
@@ -82,7 +82,7 @@ func sources(t *testing.T) map[string]*ast.File {
 		require.NoError(t, err)
 	}
 	require.Contains(t, files, "advance.go")
-	require.Contains(t, files, "../changeset/changeset.go")
+	require.Contains(t, files, "../engine/changeset/changeset.go")
 	return files
 }
 

@@ -8,10 +8,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
@@ -24,7 +23,7 @@ func (s *Store) Attempt(ctx context.Context, id payment.AttemptID) (payment.Atte
 		if err != nil {
 			return fmt.Errorf("read attempt %s: %w", id, pool.Missing(err, payment.ErrAttemptNotFound))
 		}
-		one[0] = mapping.Shown(&row.PaymentAttempts, row.ReadAt, row.HasDisputes)
+		one[0] = shownAttempt(&row.PaymentAttempts, row.ReadAt, row.HasDisputes)
 		return addDisputes(ctx, s.q, c, one)
 	})
 	return one[0], err
@@ -34,13 +33,13 @@ func (s *Store) Attempt(ctx context.Context, id payment.AttemptID) (payment.Atte
 func (s *Store) AttemptsByID(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error) {
 	there := make(map[payment.AttemptID]payment.Attempt, len(ids))
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := s.q.AttemptsRead(ctx, c, mapping.UUIDs(ids))
+		rows, err := s.q.AttemptsRead(ctx, c, asUUIDs(ids))
 		if err != nil {
 			return fmt.Errorf("read %d attempts: %w", len(ids), err)
 		}
 		attempts := make([]payment.Attempt, 0, len(rows))
 		for _, r := range rows {
-			attempts = append(attempts, mapping.Shown(&r.PaymentAttempts, r.ReadAt, r.HasDisputes))
+			attempts = append(attempts, shownAttempt(&r.PaymentAttempts, r.ReadAt, r.HasDisputes))
 		}
 		if err := addDisputes(ctx, s.q, c, attempts); err != nil {
 			return err
@@ -69,7 +68,7 @@ func (s *Store) AttemptsByRequest(ctx context.Context, requests []payment.Reques
 		}
 		attempts := make([]payment.Attempt, 0, len(rows))
 		for _, r := range rows {
-			a := mapping.Shown(&r.PaymentAttempts, r.ReadAt, r.HasDisputes)
+			a := shownAttempt(&r.PaymentAttempts, r.ReadAt, r.HasDisputes)
 			if r.ChargeState != "" {
 				a.Operations = []payment.Operation{{
 					OrderID: a.OrderID, AttemptID: a.ID, Kind: payment.OperationCharge,
@@ -98,10 +97,10 @@ func (t *txn) AttemptsInsert(ctx context.Context, attempts []payment.Attempt) er
 			Attempt: *a, Transitions: []payment.Transition{a.InitialTransition()}, Names: []string{a.ID.String()}, Begun: a.Operations,
 		}
 	}
-	if err := t.q.AttemptsInsert(ctx, t.Deferred(), mapping.AttemptsInsertParams(attempts)); err != nil {
+	if err := t.q.AttemptsInsert(ctx, t.Deferred(), attemptsInsertParams(attempts)); err != nil {
 		return fmt.Errorf("insert %d attempts: %w", len(attempts), err)
 	}
-	if err := t.keepDetails(ctx, mapping.ReceiptsParams(attempts)); err != nil {
+	if err := t.keepDetails(ctx, receiptsParams(attempts)); err != nil {
 		return err
 	}
 	if err := t.begin(ctx, born); err != nil {
@@ -122,7 +121,7 @@ func (t *txn) AttemptLock(ctx context.Context, id payment.AttemptID) (payment.At
 	err := t.Pipeline(ctx, append([]pipeline.Query{func(db pipeline.DB) error {
 		row, err := t.q.AttemptLock(ctx, db, uuid.UUID(id))
 		if err == nil {
-			a = mapping.Attempt(&row.PaymentAttempts, row.ReadAt, row.Siblings)
+			a = attemptFromRow(&row.PaymentAttempts, row.ReadAt, row.Siblings)
 		}
 		return err
 	}, func(db pipeline.DB) (err error) {
@@ -136,9 +135,9 @@ func (t *txn) AttemptLock(ctx context.Context, id payment.AttemptID) (payment.At
 		return a, payment.Order{}, fmt.Errorf("lock attempt %s: %w", id, pool.Missing(err, payment.ErrAttemptNotFound))
 	}
 	beside.fill(&a)
-	o, err := mapping.Order(order)
+	o, err := orderFromRow(order)
 	for _, r := range attempts {
-		o.Attempts = append(o.Attempts, mapping.Attempt(&r.PaymentAttempts, r.ReadAt, r.Siblings))
+		o.Attempts = append(o.Attempts, attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings))
 	}
 	return a, o, err
 }
@@ -150,10 +149,10 @@ func (t *txn) AttemptsTake(ctx context.Context, ids []payment.AttemptID, names [
 	var hits []*dbsqlc.ReferencesFindRow
 	parked := t.parked(ctx, names)
 	reads := append(parked.reads, t.find(ctx, names, &hits))
-	beside := t.besideIDs(mapping.UUIDs(ids))
+	beside := t.besideIDs(asUUIDs(ids))
 	if len(ids) > 0 {
 		reads = append(reads, func(db pipeline.DB) (err error) {
-			locked, err = t.q.AttemptsLockFree(ctx, db, mapping.UUIDs(ids))
+			locked, err = t.q.AttemptsLockFree(ctx, db, asUUIDs(ids))
 			return err
 		})
 		reads = append(reads, beside.reads(ctx)...)
@@ -162,12 +161,12 @@ func (t *txn) AttemptsTake(ctx context.Context, ids []payment.AttemptID, names [
 		return taken, fmt.Errorf("take %d attempts: %w", len(ids), err)
 	}
 	for _, r := range locked {
-		a := mapping.Attempt(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+		a := attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings)
 		beside.fill(&a)
 		taken.Attempts = append(taken.Attempts, a)
 	}
-	taken.Owners = mapping.Owners(hits)
-	taken.Parked = mapping.ParkedEvents(parked.rows)
+	taken.Owners = ownersFromRows(hits)
+	taken.Parked = parkedEventsFromRows(parked.rows)
 	return taken, nil
 }
 
@@ -177,7 +176,7 @@ func (t *txn) ReferencesFind(ctx context.Context, names []payment.Reference) (ma
 	if err := t.find(ctx, names, &hits)(t); err != nil {
 		return nil, fmt.Errorf("find names: %w", err)
 	}
-	return mapping.Owners(hits), nil
+	return ownersFromRows(hits), nil
 }
 
 func accountsAndNames(list []payment.Reference) (accounts, names []string) {
@@ -199,7 +198,7 @@ func (s *Store) ReferencesKnown(ctx context.Context, names []payment.Reference) 
 	if err != nil {
 		return nil, fmt.Errorf("find %d names: %w", len(names), err)
 	}
-	return mapping.Owners(hits), nil
+	return ownersFromRows(hits), nil
 }
 
 func attemptsOf(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, orders ...string) ([]payment.Attempt, error) {
@@ -207,5 +206,5 @@ func attemptsOf(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, orders .
 	if err != nil {
 		return nil, fmt.Errorf("read attempts: %w", err)
 	}
-	return mapping.Attempts(rows), nil
+	return attemptsFromRows(rows), nil
 }

@@ -10,13 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
+	"github.com/paylatch/paylatch/internal/ledger/verify"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/refund"
-	"github.com/paylatch/paylatch/internal/testdb"
-	"github.com/paylatch/paylatch/internal/verify"
 )
 
 // TestALockedAttemptIsNotWaitedFor looks up three names of two attempts and a name without an
@@ -87,8 +86,8 @@ func TestAStaleRefundIsNotWritten(t *testing.T) {
 	t.Parallel()
 	store := enginetest.Store(t, testdb.New(t))
 	a := placed(t, store, "o1")
-	r := refund.Refund{
-		ID: payment.RefundID(uuid.Must(uuid.NewV7())), OrderID: "o1", AttemptID: a.ID, Origin: refund.ByRequest, UserID: "u1", RequestID: "refund-0001", Account: "acc",
+	r := payment.Refund{
+		ID: payment.RefundID(uuid.Must(uuid.NewV7())), OrderID: "o1", AttemptID: a.ID, Origin: payment.RefundByRequest, UserID: "u1", RequestID: "refund-0001", Account: "acc",
 		State: fsm.RefundPending, Money: payment.Money{Minor: 1, Currency: "EUR"}, Version: 1, CreatedAt: noon, UpdatedAt: noon,
 	}
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {

@@ -11,10 +11,10 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
-	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/internal/testdb"
-	"github.com/paylatch/paylatch/internal/worker"
+	"github.com/paylatch/paylatch/internal/platform/worker"
 )
 
 func TestTheHeadOfTheAuditLogIsLoggedDaily(t *testing.T) {

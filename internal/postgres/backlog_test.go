@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 func TestWhatIsOverdue(t *testing.T) {

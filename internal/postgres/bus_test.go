@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/stream"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/stream"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // listen makes a store listen until the test ends. It returns the announcements, and the error of the end.

@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 )
 
 // Save implements changeset.Tx. It sends a few statements at most, for any number of attempts. Only refunds, disputes
@@ -45,7 +44,7 @@ func (t *txn) advance(ctx context.Context, writes []changeset.AttemptWrite) erro
 	if len(changed) == 0 {
 		return nil
 	}
-	if err := t.q.AttemptsAdvance(ctx, t.Deferred(), mapping.AttemptsAdvanceParams(changed)); err != nil {
+	if err := t.q.AttemptsAdvance(ctx, t.Deferred(), attemptsAdvanceParams(changed)); err != nil {
 		return fmt.Errorf("advance %d attempts: %w", len(changed), err)
 	}
 	t.move(changed)
@@ -53,7 +52,7 @@ func (t *txn) advance(ctx context.Context, writes []changeset.AttemptWrite) erro
 }
 
 func (t *txn) appendLog(ctx context.Context, changes []changeset.AttemptWrite) error {
-	p, err := mapping.TransitionsInsertParams(changes)
+	p, err := transitionsInsertParams(changes)
 	if err != nil {
 		return err
 	}
@@ -68,7 +67,7 @@ func (t *txn) appendLog(ctx context.Context, changes []changeset.AttemptWrite) e
 
 // name gives attempts their new names.
 func (t *txn) name(ctx context.Context, changes []changeset.AttemptWrite) error {
-	p := mapping.ReferencesInsertParams(changes)
+	p := referencesInsertParams(changes)
 	if len(p.Refs) == 0 {
 		return nil
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/dev/devpg"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
-	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/migrations"
 )
 

@@ -10,19 +10,17 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
-	"github.com/paylatch/paylatch/internal/review"
 )
 
 // openAll opens discrepancies and publishes new ones, one statement each, in the order of their causes, since
 // another transaction that opens the same waits for this one.
 func (t *txn) openAll(ctx context.Context, ds []changeset.DiscrepancyWrite) error {
 	for _, d := range slices.SortedStableFunc(slices.Values(ds), byCause) {
-		if err := t.q.DiscrepancyOpen(ctx, t.Deferred(), mapping.DiscrepancyOpenParams(d.Discrepancy, d.Opened)); err != nil {
+		if err := t.q.DiscrepancyOpen(ctx, t.Deferred(), discrepancyOpenParams(d.Discrepancy, d.Opened)); err != nil {
 			return fmt.Errorf("open discrepancy %s: %w", d.Discrepancy.Kind, err)
 		}
 	}
@@ -38,7 +36,7 @@ func byCause(x, y changeset.DiscrepancyWrite) int {
 	)
 }
 
-func attemptOf(d review.Discrepancy) string {
+func attemptOf(d payment.Discrepancy) string {
 	if d.AttemptID == nil {
 		return ""
 	}
@@ -46,39 +44,39 @@ func attemptOf(d review.Discrepancy) string {
 }
 
 // Discrepancy implements commands.Store.
-func (s *Store) Discrepancy(ctx context.Context, id payment.DiscrepancyID) (review.Discrepancy, error) {
-	var d review.Discrepancy
+func (s *Store) Discrepancy(ctx context.Context, id payment.DiscrepancyID) (payment.Discrepancy, error) {
+	var d payment.Discrepancy
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		row, err := s.q.DiscrepancyRead(ctx, c, uuid.UUID(id))
 		if err != nil {
 			return fmt.Errorf("read discrepancy %s: %w", id, pool.Missing(err, payment.ErrDiscrepancyNotFound))
 		}
-		d = mapping.Discrepancy(row)
+		d = discrepancyFromRow(row)
 		return nil
 	})
 	return d, err
 }
 
 // DiscrepancyLock implements commands.Tx.
-func (t *txn) DiscrepancyLock(ctx context.Context, id payment.DiscrepancyID) (review.Discrepancy, error) {
+func (t *txn) DiscrepancyLock(ctx context.Context, id payment.DiscrepancyID) (payment.Discrepancy, error) {
 	row, err := t.q.DiscrepancyLock(ctx, t, uuid.UUID(id))
 	if err != nil {
-		return review.Discrepancy{}, fmt.Errorf("lock discrepancy %s: %w", id, pool.Missing(err, payment.ErrDiscrepancyNotFound))
+		return payment.Discrepancy{}, fmt.Errorf("lock discrepancy %s: %w", id, pool.Missing(err, payment.ErrDiscrepancyNotFound))
 	}
-	return mapping.Discrepancy(row), nil
+	return discrepancyFromRow(row), nil
 }
 
 // DiscrepancyPropose implements commands.Tx.
-func (t *txn) DiscrepancyPropose(ctx context.Context, d review.Discrepancy) error {
-	if _, err := t.q.DiscrepancyPropose(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DiscrepancyProposeParams(d)); err != nil {
+func (t *txn) DiscrepancyPropose(ctx context.Context, d payment.Discrepancy) error {
+	if _, err := t.q.DiscrepancyPropose(ctx, t.DeferredRows(1, pool.ErrGuard), discrepancyProposeParams(d)); err != nil {
 		return fmt.Errorf("propose for discrepancy %s: %w", d.ID, err)
 	}
 	return nil
 }
 
 // DiscrepancyResolve implements commands.Tx.
-func (t *txn) DiscrepancyResolve(ctx context.Context, d review.Discrepancy, resolved outbox.Message) error {
-	if _, err := t.q.DiscrepancyResolve(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DiscrepancyResolveParams(d)); err != nil {
+func (t *txn) DiscrepancyResolve(ctx context.Context, d payment.Discrepancy, resolved outbox.Message) error {
+	if _, err := t.q.DiscrepancyResolve(ctx, t.DeferredRows(1, pool.ErrGuard), discrepancyResolveParams(d)); err != nil {
 		return fmt.Errorf("resolve discrepancy %s: %w", d.ID, err)
 	}
 	return t.publish(ctx, []outbox.Message{resolved})

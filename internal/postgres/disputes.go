@@ -8,10 +8,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
 
@@ -23,7 +22,7 @@ func (s *Store) Dispute(ctx context.Context, id payment.DisputeID) (payment.Disp
 		if err != nil {
 			return fmt.Errorf("read dispute %s: %w", id, pool.Missing(err, payment.ErrDisputeNotFound))
 		}
-		d = mapping.Dispute(row)
+		d = disputeFromRow(row)
 		return nil
 	})
 	return d, err
@@ -37,7 +36,7 @@ func (s *Store) Disputes(ctx context.Context, id payment.AttemptID) ([]payment.D
 		if err != nil {
 			return fmt.Errorf("read the disputes of attempt %s: %w", id, err)
 		}
-		all = mapping.Disputes(rows)
+		all = disputesFromRows(rows)
 		return nil
 	})
 	return all, err
@@ -54,11 +53,11 @@ func addDisputes(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, attempt
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := q.DisputesOfAttempts(ctx, db, mapping.UUIDs(ids))
+	rows, err := q.DisputesOfAttempts(ctx, db, asUUIDs(ids))
 	if err != nil {
 		return fmt.Errorf("read the disputes of %d attempts: %w", len(ids), err)
 	}
-	for _, d := range mapping.Disputes(rows) {
+	for _, d := range disputesFromRows(rows) {
 		i := slices.IndexFunc(attempts, func(a payment.Attempt) bool { return a.ID == d.AttemptID })
 		attempts[i].Disputes = append(attempts[i].Disputes, d)
 	}
@@ -67,20 +66,20 @@ func addDisputes(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, attempt
 
 // DisputesNamed implements changeset.Tx.
 func (t *txn) DisputesNamed(ctx context.Context, names []payment.DisputeName) ([]payment.Dispute, []payment.DisputeMove, error) {
-	rows, err := t.q.DisputesNamed(ctx, t, mapping.DisputeNames(names))
+	rows, err := t.q.DisputesNamed(ctx, t, disputeNamesParams(names))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %d disputes: %w", len(names), err)
 	}
-	moves, err := t.q.DisputeMovesNamed(ctx, t, mapping.DisputeMoveNames(names))
+	moves, err := t.q.DisputeMovesNamed(ctx, t, disputeMoveNamesParams(names))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the moves of %d disputes: %w", len(names), err)
 	}
-	return mapping.Disputes(rows), mapping.DisputeMoves(moves), nil
+	return disputesFromRows(rows), disputeMovesFromRows(moves), nil
 }
 
 func (t *txn) saveMoves(ctx context.Context, moves []payment.DisputeMove) error {
 	for _, m := range moves {
-		if err := t.q.DisputeMoveInsert(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DisputeMoveInsertParams(m)); err != nil {
+		if err := t.q.DisputeMoveInsert(ctx, t.DeferredRows(1, pool.ErrGuard), disputeMoveInsertParams(m)); err != nil {
 			return fmt.Errorf("save what dispute %s moved: %w", m.Dispute, err)
 		}
 	}
@@ -91,9 +90,9 @@ func (t *txn) saveDisputes(ctx context.Context, writes []changeset.DisputeWrite)
 	for _, w := range writes {
 		var err error
 		if w.Was.Version == 0 {
-			err = t.q.DisputeInsert(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DisputeInsertParams(w.Dispute))
+			err = t.q.DisputeInsert(ctx, t.DeferredRows(1, pool.ErrGuard), disputeInsertParams(w.Dispute))
 		} else {
-			_, err = t.q.DisputeAdvance(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DisputeAdvanceParams(w.Dispute, w.Was.Version))
+			_, err = t.q.DisputeAdvance(ctx, t.DeferredRows(1, pool.ErrGuard), disputeAdvanceParams(w.Dispute, w.Was.Version))
 		}
 		if err != nil {
 			return fmt.Errorf("save dispute %s: %w", w.Dispute.ID, err)

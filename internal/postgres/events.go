@@ -10,20 +10,18 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/paylatch/paylatch/internal/inbound"
-	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/envelope"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // EventsArriving implements intake.Tx.
-func (t *txn) EventsArriving(ctx context.Context, keys []inbound.EventKey, refs []payment.Reference) (map[inbound.EventKey][32]byte, []intake.Found, error) {
-	p := mapping.Params[dbsqlc.EventsKnownParams](len(keys))
+func (t *txn) EventsArriving(ctx context.Context, keys []payment.EventKey, refs []payment.Reference) (map[payment.EventKey][32]byte, []intake.Found, error) {
+	p := newParams[dbsqlc.EventsKnownParams](len(keys))
 	for _, k := range keys {
 		p.Accounts, p.Ids = append(p.Accounts, k.Account), append(p.Ids, k.ID)
 	}
@@ -36,9 +34,9 @@ func (t *txn) EventsArriving(ctx context.Context, keys []inbound.EventKey, refs 
 	if err != nil {
 		return nil, nil, fmt.Errorf("look for events and their attempts: %w", err)
 	}
-	known := make(map[inbound.EventKey][32]byte, len(keys))
+	known := make(map[payment.EventKey][32]byte, len(keys))
 	for _, r := range rows {
-		known[inbound.EventKey{Account: r.Account, ID: r.ProviderEventID}] = mapping.Digest(r.Digest)
+		known[payment.EventKey{Account: r.Account, ID: r.ProviderEventID}] = digestOf(r.Digest)
 	}
 	found, err := named.found(ctx, t)
 	return known, found, err
@@ -50,15 +48,15 @@ func (t *txn) DeliveryTake(ctx context.Context, account, id string, body [32]byt
 	if err != nil {
 		return [32]byte{}, fmt.Errorf("take delivery %s: %w", id, err)
 	}
-	return mapping.Digest(first), nil
+	return digestOf(first), nil
 }
 
 // EventsInsert implements intake.Tx.
-func (t *txn) EventsInsert(ctx context.Context, events []inbound.StoredEvent) error {
+func (t *txn) EventsInsert(ctx context.Context, events []payment.StoredEvent) error {
 	if len(events) == 0 {
 		return nil
 	}
-	p, err := mapping.EventsInsertParams(events)
+	p, err := eventsInsertParams(events)
 	if err != nil {
 		return err
 	}
@@ -66,7 +64,7 @@ func (t *txn) EventsInsert(ctx context.Context, events []inbound.StoredEvent) er
 	if err != nil {
 		return err
 	}
-	sealed, err := mapping.EventBytesInsertParams(events, with.At, with.Seal)
+	sealed, err := eventBytesInsertParams(events, with.At, with.Seal)
 	if err != nil {
 		return err
 	}
@@ -77,21 +75,21 @@ func (t *txn) EventsInsert(ctx context.Context, events []inbound.StoredEvent) er
 }
 
 // EventsParked implements intake.Tx.
-func (t *txn) EventsParked(ctx context.Context, refs []payment.Reference) ([]inbound.StoredEvent, error) {
+func (t *txn) EventsParked(ctx context.Context, refs []payment.Reference) ([]payment.StoredEvent, error) {
 	parked := t.parked(ctx, refs)
 	if err := t.Pipeline(ctx, parked.reads...); err != nil {
 		return nil, fmt.Errorf("look for parked events: %w", err)
 	}
-	return mapping.ParkedEvents(parked.rows), nil
+	return parkedEventsFromRows(parked.rows), nil
 }
 
 // EventsParkedOf implements changeset.Tx.
-func (t *txn) EventsParkedOf(ctx context.Context, a payment.Attempt, others []string) ([]inbound.StoredEvent, error) {
+func (t *txn) EventsParkedOf(ctx context.Context, a payment.Attempt, others []string) ([]payment.StoredEvent, error) {
 	rows, err := t.q.EventsParkedOf(ctx, t, &dbsqlc.EventsParkedOfParams{Account: a.Account, AttemptID: uuid.UUID(a.ID), Others: others})
 	if err != nil {
 		return nil, fmt.Errorf("look for parked events of attempt %s: %w", a.ID, err)
 	}
-	return mapping.ParkedEvents(rows), nil
+	return parkedEventsFromRows(rows), nil
 }
 
 // parkedReads look for the parked events of names, one account each.
@@ -118,33 +116,33 @@ func (t *txn) parked(ctx context.Context, refs []payment.Reference) *parkedReads
 }
 
 // EventsDue implements intake.Tx.
-func (t *txn) EventsDue(ctx context.Context, limit int) ([]inbound.StoredEvent, error) {
+func (t *txn) EventsDue(ctx context.Context, limit int) ([]payment.StoredEvent, error) {
 	rows, err := t.q.EventsDue(ctx, t, int32(limit)) //nolint:gosec // a batch size
 	if err != nil {
 		return nil, fmt.Errorf("look for due events: %w", err)
 	}
-	return mapping.ParkedEvents(rows), nil
+	return parkedEventsFromRows(rows), nil
 }
 
 // EventLock implements intake.Tx.
-func (t *txn) EventLock(ctx context.Context, id payment.EventID) (inbound.StoredEvent, error) {
+func (t *txn) EventLock(ctx context.Context, id payment.EventID) (payment.StoredEvent, error) {
 	row, err := t.q.EventLock(ctx, t, uuid.UUID(id))
 	if err != nil {
-		return inbound.StoredEvent{}, fmt.Errorf("lock event %s: %w", id, pool.Missing(err, payment.ErrEventNotFound))
+		return payment.StoredEvent{}, fmt.Errorf("lock event %s: %w", id, pool.Missing(err, payment.ErrEventNotFound))
 	}
-	e := mapping.Event(row)
+	e := eventFromRow(row)
 	if e.Event.Kind != webhooks.KindUnreadable {
 		return e, nil // its meaning is known
 	}
 	if e.Headers, e.Body, err = t.keys.Read(ctx, t, uuid.UUID(id)); errors.Is(err, envelope.ErrClosed) {
-		err = fmt.Errorf("%w: %w", inbound.ErrSealed, err)
+		err = fmt.Errorf("%w: %w", payment.ErrSealed, err)
 	}
 	return e, err
 }
 
 // EventReread implements intake.Tx.
-func (t *txn) EventReread(ctx context.Context, e inbound.StoredEvent) error {
-	p, err := mapping.EventRereadParams(&e)
+func (t *txn) EventReread(ctx context.Context, e payment.StoredEvent) error {
+	p, err := eventRereadParams(&e)
 	if err != nil {
 		return err
 	}
@@ -177,11 +175,11 @@ func (s *Store) EventReadBy(ctx context.Context, id payment.EventID, version str
 }
 
 // EventsSettle implements changeset.Tx.
-func (t *txn) EventsSettle(ctx context.Context, events []inbound.StoredEvent) error {
+func (t *txn) EventsSettle(ctx context.Context, events []payment.StoredEvent) error {
 	if len(events) == 0 {
 		return nil
 	}
-	if _, err := t.q.EventsSettle(ctx, t.DeferredRows(int64(len(events)), pool.ErrGuard), mapping.EventsSettleParams(events)); err != nil {
+	if _, err := t.q.EventsSettle(ctx, t.DeferredRows(int64(len(events)), pool.ErrGuard), eventsSettleParams(events)); err != nil {
 		return fmt.Errorf("settle %d events: %w", len(events), err)
 	}
 	return nil

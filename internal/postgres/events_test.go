@@ -10,18 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-func event(id string, refs ...string) inbound.StoredEvent {
-	return inbound.StoredEvent{
+func event(id string, refs ...string) payment.StoredEvent {
+	return payment.StoredEvent{
 		ID: payment.EventID(uuid.Must(uuid.NewV7())), Digest: [32]byte{1}, Verdict: fsm.Applied,
-		Received: inbound.Received{
+		ReceivedEvent: payment.ReceivedEvent{
 			Account: "acc", Headers: map[string]string{}, Body: []byte("{}"), At: noon,
 			Event: webhooks.Event{ID: id, IDSource: webhooks.Native, Type: "t", Kind: webhooks.KindSucceeded, References: refs},
 		},
@@ -29,13 +28,13 @@ func event(id string, refs ...string) inbound.StoredEvent {
 }
 
 // parked is an event that is due at a time.
-func parked(id string, at time.Time, refs ...string) inbound.StoredEvent {
+func parked(id string, at time.Time, refs ...string) payment.StoredEvent {
 	e := event(id, refs...)
-	e.Verdict, e.NextTryAt = inbound.Unmatched, &at
+	e.Verdict, e.NextTryAt = payment.VerdictUnmatched, &at
 	return e
 }
 
-func stored(t *testing.T, store *postgres.Store, events ...inbound.StoredEvent) {
+func stored(t *testing.T, store *postgres.Store, events ...payment.StoredEvent) {
 	t.Helper()
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error { return tx.EventsInsert(ctx, events) })
 }
@@ -46,19 +45,19 @@ func TestTheSameEventInTwoReplicas(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
 	one, other, watch := enginetest.Store(t, url), enginetest.Store(t, url), testdb.Connect(t, url)
-	key := inbound.EventKey{Account: "acc", ID: "evt_1"}
+	key := payment.EventKey{Account: "acc", ID: "evt_1"}
 	type look struct {
 		runs  int
-		known map[inbound.EventKey][32]byte
+		known map[payment.EventKey][32]byte
 		err   error
 	}
 	second := make(chan look, 1)
 	inTx(t, one, func(ctx context.Context, tx postgres.Tx) error {
-		if err := tx.EventsInsert(ctx, []inbound.StoredEvent{event("evt_1")}); err != nil {
+		if err := tx.EventsInsert(ctx, []payment.StoredEvent{event("evt_1")}); err != nil {
 			return err
 		}
 		// A write goes out with the next read.
-		if _, _, err := tx.EventsArriving(ctx, []inbound.EventKey{key}, nil); err != nil {
+		if _, _, err := tx.EventsArriving(ctx, []payment.EventKey{key}, nil); err != nil {
 			return err
 		}
 		go func() {
@@ -66,10 +65,10 @@ func TestTheSameEventInTwoReplicas(t *testing.T) {
 			l.err = other.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 				l.runs++
 				var err error
-				if l.known, _, err = tx.EventsArriving(ctx, []inbound.EventKey{key}, nil); err != nil || len(l.known) > 0 {
+				if l.known, _, err = tx.EventsArriving(ctx, []payment.EventKey{key}, nil); err != nil || len(l.known) > 0 {
 					return err
 				}
-				return tx.EventsInsert(ctx, []inbound.StoredEvent{event("evt_0"), event("evt_1")})
+				return tx.EventsInsert(ctx, []payment.StoredEvent{event("evt_0"), event("evt_1")})
 			})
 			second <- l
 		}()
@@ -79,7 +78,7 @@ func TestTheSameEventInTwoReplicas(t *testing.T) {
 	got := <-second
 	require.NoError(t, got.err)
 	require.Equal(t, 2, got.runs)
-	require.Equal(t, map[inbound.EventKey][32]byte{key: {1}}, got.known)
+	require.Equal(t, map[payment.EventKey][32]byte{key: {1}}, got.known)
 }
 
 func TestEventsKnown(t *testing.T) {
@@ -87,8 +86,8 @@ func TestEventsKnown(t *testing.T) {
 	store := enginetest.Store(t, testdb.New(t))
 	stored(t, store, event("evt_1"), event("evt_2"))
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
-		known, _, err := tx.EventsArriving(ctx, []inbound.EventKey{{Account: "acc", ID: "evt_1"}, {Account: "other", ID: "evt_2"}, {Account: "acc", ID: "evt_3"}}, nil)
-		require.Equal(t, map[inbound.EventKey][32]byte{{Account: "acc", ID: "evt_1"}: {1}}, known)
+		known, _, err := tx.EventsArriving(ctx, []payment.EventKey{{Account: "acc", ID: "evt_1"}, {Account: "other", ID: "evt_2"}, {Account: "acc", ID: "evt_3"}}, nil)
+		require.Equal(t, map[payment.EventKey][32]byte{{Account: "acc", ID: "evt_1"}: {1}}, known)
 		return err
 	})
 }
@@ -116,18 +115,18 @@ func TestParkedEventsAreReadWithoutTheirBytes(t *testing.T) {
 	e.Headers = map[string]string{"webhook-id": "evt_1"}
 	stored(t, store, e)
 	e.Headers, e.Body = nil, nil
-	for name, read := range map[string]func(ctx context.Context, tx postgres.Tx) ([]inbound.StoredEvent, error){
-		"due": func(ctx context.Context, tx postgres.Tx) ([]inbound.StoredEvent, error) { return tx.EventsDue(ctx, 1) },
-		"by refs": func(ctx context.Context, tx postgres.Tx) ([]inbound.StoredEvent, error) {
+	for name, read := range map[string]func(ctx context.Context, tx postgres.Tx) ([]payment.StoredEvent, error){
+		"due": func(ctx context.Context, tx postgres.Tx) ([]payment.StoredEvent, error) { return tx.EventsDue(ctx, 1) },
+		"by refs": func(ctx context.Context, tx postgres.Tx) ([]payment.StoredEvent, error) {
 			return tx.EventsParked(ctx, []payment.Reference{{Account: "acc", Name: a.ID.String()}})
 		},
-		"of an attempt": func(ctx context.Context, tx postgres.Tx) ([]inbound.StoredEvent, error) {
+		"of an attempt": func(ctx context.Context, tx postgres.Tx) ([]payment.StoredEvent, error) {
 			return tx.EventsParkedOf(ctx, a, nil)
 		},
 	} {
 		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 			found, err := read(ctx, tx)
-			require.Equal(t, []inbound.StoredEvent{e}, found, name)
+			require.Equal(t, []payment.StoredEvent{e}, found, name)
 			return err
 		})
 	}
@@ -159,7 +158,7 @@ func TestASettledEventIsNotTriedAgain(t *testing.T) {
 	stored(t, store, e)
 	e.Verdict, e.NextTryAt, e.Tries, e.OrderID, e.AttemptID = fsm.Applied, nil, 3, a.OrderID, a.ID
 	e.Headers, e.Body = nil, nil
-	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error { return tx.EventsSettle(ctx, []inbound.StoredEvent{e}) })
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error { return tx.EventsSettle(ctx, []payment.StoredEvent{e}) })
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		require.Empty(t, ids(tx.EventsDue(ctx, 10)))
 		require.Empty(t, ids(tx.EventsParked(ctx, []payment.Reference{{Account: "acc", Name: "a"}})))
@@ -178,11 +177,11 @@ func TestAnEventThatIsNotThere(t *testing.T) {
 		return err
 	}), payment.ErrEventNotFound)
 	require.ErrorIs(t, store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
-		return tx.EventsSettle(ctx, []inbound.StoredEvent{e})
+		return tx.EventsSettle(ctx, []payment.StoredEvent{e})
 	}), postgres.ErrGuard)
 }
 
-func ids(events []inbound.StoredEvent, err error) []string {
+func ids(events []payment.StoredEvent, err error) []string {
 	var found []string
 	for _, e := range events {
 		found = append(found, e.Event.ID)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // The reads of the overview are bounded: the shown hours, and the open work. Counting reads the events behind its

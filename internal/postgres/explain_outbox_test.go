@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // TestOutboxUsesItsIndexes checks the plans of the reads of the feed, and of the delivery states. The feed has 10,000

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // TestHotQueriesUseTheirIndexes checks the plans of the statements of each pay, each webhook and each tick, on tables of

@@ -6,11 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
+	"github.com/paylatch/paylatch/internal/ledger/recheck"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/recheck"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // The delay of an account's lookups is the delay of its latest cursor, as long as some process takes turns.
@@ -20,7 +19,7 @@ func TestFinalLookupsBehind(t *testing.T) {
 	store, conn := enginetest.Store(t, dsn), testdb.Connect(t, dsn)
 	const day = 24 * time.Hour
 	at := func(ago time.Duration) payment.AttemptID {
-		return payment.AttemptID(cell.Only.NewIDAt(time.Now().Add(-ago)))
+		return payment.AttemptID(payment.OnlyCell.NewIDAt(time.Now().Add(-ago)))
 	}
 	begin := func(account string, cursors ...recheck.Cursor) {
 		taken, _, err := store.CursorsTake(t.Context(), account, cursors, time.Minute)

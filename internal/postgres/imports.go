@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/imports"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/ledger/imports"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
 
@@ -19,7 +18,7 @@ func (s *Store) InImportTx(ctx context.Context, fn func(ctx context.Context, tx 
 
 // AttemptsImport implements imports.Tx.
 func (t *txn) AttemptsImport(ctx context.Context, attempts []changeset.AttemptWrite) error {
-	if err := t.q.AttemptsImport(ctx, t.Deferred(), mapping.AttemptsImportParams(attempts)); err != nil {
+	if err := t.q.AttemptsImport(ctx, t.Deferred(), attemptsImportParams(attempts)); err != nil {
 		return fmt.Errorf("insert %d attempts: %w", len(attempts), err)
 	}
 	if err := t.name(ctx, attempts); err != nil {
@@ -53,7 +52,7 @@ func (t *txn) searchedAgain(ctx context.Context, attempts []changeset.AttemptWri
 
 // OrdersMake implements imports.Tx.
 func (t *txn) OrdersMake(ctx context.Context, orders []payment.Order) (map[payment.OrderID]payment.Order, error) {
-	if err := t.q.OrdersInsert(ctx, t.Deferred(), mapping.OrdersInsertParams(orders)); err != nil {
+	if err := t.q.OrdersInsert(ctx, t.Deferred(), ordersInsertParams(orders)); err != nil {
 		return nil, fmt.Errorf("insert %d orders: %w", len(orders), err)
 	}
 	names := make([]string, len(orders))
@@ -74,7 +73,7 @@ func (t *txn) OrdersMake(ctx context.Context, orders []payment.Order) (map[payme
 	}
 	attempts := make([]payment.Attempt, len(locked))
 	for i, r := range locked {
-		attempts[i] = mapping.Attempt(&r.PaymentAttempts, r.ReadAt, false)
+		attempts[i] = attemptFromRow(&r.PaymentAttempts, r.ReadAt, false)
 	}
-	return mapping.Orders(rows, attempts)
+	return ordersFromRows(rows, attempts)
 }

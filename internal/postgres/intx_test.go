@@ -10,11 +10,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -162,8 +161,8 @@ func TestMeanwhileIsWhileTheCommitIsOnItsWay(t *testing.T) {
 		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 			tx.Now() // the beginning goes by itself
 			tx.Meanwhile(meanwhile)
-			e := inbound.StoredEvent{ID: payment.EventID(uuid.New()), Verdict: "ignored", Received: inbound.Received{Account: a.Account, Event: webhooks.Event{ID: id}, At: tx.Now()}}
-			return tx.EventsInsert(ctx, []inbound.StoredEvent{e})
+			e := payment.StoredEvent{ID: payment.EventID(uuid.New()), Verdict: "ignored", ReceivedEvent: payment.ReceivedEvent{Account: a.Account, Event: webhooks.Event{ID: id}, At: tx.Now()}}
+			return tx.EventsInsert(ctx, []payment.StoredEvent{e})
 		})
 	}
 	write("evt_1", nil) // prepares the statement

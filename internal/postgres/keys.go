@@ -11,7 +11,6 @@ import (
 
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 )
 
 var _ idempotency.Tx = (*txn)(nil)
@@ -29,7 +28,7 @@ func (t *txn) KeyClaim(ctx context.Context, c idempotency.Claim) (idempotency.Re
 	if err != nil {
 		return idempotency.Record{}, false, fmt.Errorf("claim a key: %w", err)
 	}
-	record, err := mapping.Record(row)
+	record, err := keyFromRow(row)
 	record.TakenOver = claimed && row.CreatedAt.Before(t.Now())
 	return record, claimed, err
 }
@@ -113,7 +112,7 @@ func (s *Store) KeyRead(ctx context.Context, r idempotency.Request) (idempotency
 			return fmt.Errorf("read a key: %w", err)
 		}
 		found = true
-		rec, err = mapping.Record(row)
+		rec, err = keyFromRow(row)
 		return err
 	})
 	return rec, found, err
@@ -124,7 +123,7 @@ func (t *txn) KeysStore(ctx context.Context, answers []idempotency.Stored) error
 	if len(answers) == 0 {
 		return nil
 	}
-	p, err := mapping.KeysStoreParams(answers)
+	p, err := keysStoreParams(answers)
 	if err != nil {
 		return err
 	}

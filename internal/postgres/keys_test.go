@@ -9,10 +9,10 @@ import (
 
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/idempotency/storetest"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 var command = idempotency.Request{User: "u1", Endpoint: "POST /pay", Key: "key-00000001", Hash: idempotency.Hash{1}}

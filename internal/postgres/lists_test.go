@@ -14,11 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/backoffice/lists"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
-	"github.com/paylatch/paylatch/internal/lists"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 var lister = authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}}
@@ -101,7 +100,7 @@ func reads(t *testing.T, s *lists.Service) map[lists.Kind]func(params map[string
 		lists.Refunds: func(params map[string]string) (page []int, next string) {
 			p, err := s.Refunds(t.Context(), lister, query(lists.Refunds, params))
 			require.NoError(t, err)
-			return numbers(idsOf(p.Items, func(r refund.Refund) string { return r.ID.String() })...), p.Next
+			return numbers(idsOf(p.Items, func(r payment.Refund) string { return r.ID.String() })...), p.Next
 		},
 		lists.Disputes: func(params map[string]string) (page []int, next string) {
 			p, err := s.Disputes(t.Context(), lister, query(lists.Disputes, params))

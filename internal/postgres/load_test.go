@@ -17,13 +17,12 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -203,7 +202,7 @@ func (l *load) each(what string, do func(a payment.Attempt) error) error {
 
 // deliver sends events of many attempts to both replicas at once, to one of them in the opposite order.
 func (l *load) deliver() {
-	var batch []inbound.Received
+	var batch []payment.ReceivedEvent
 	for _, a := range l.some(4 * orders) {
 		batch = append(batch, l.event(a), l.event(a))
 	}
@@ -237,7 +236,7 @@ func (l *load) deliver() {
 
 // event is a report of an attempt, by several names. Some names are added later, or belong to the order's other
 // attempts, too.
-func (l *load) event(a payment.Attempt) inbound.Received {
+func (l *load) event(a payment.Attempt) payment.ReceivedEvent {
 	kinds := []webhooks.Kind{webhooks.KindProcessing, webhooks.KindAuthorized, webhooks.KindSoftFailed, webhooks.KindFailed, webhooks.KindActionRequired}
 	if rand.N(30) == 0 {
 		kinds = []webhooks.Kind{webhooks.KindSucceeded} // often late, with another attempt beside it
@@ -249,10 +248,10 @@ func (l *load) event(a payment.Attempt) inbound.Received {
 	if rand.N(3) == 0 {
 		e.References = []string{"next-" + a.ID.String()}
 	}
-	return inbound.Received{Account: "acc", Event: e, Headers: map[string]string{}, Body: []byte("{}"), At: time.Now()}
+	return payment.ReceivedEvent{Account: "acc", Event: e, Headers: map[string]string{}, Body: []byte("{}"), At: time.Now()}
 }
 
-func changed(r inbound.Received) inbound.Received {
+func changed(r payment.ReceivedEvent) payment.ReceivedEvent {
 	r.Event.Kind = webhooks.KindDisputed
 	return r
 }

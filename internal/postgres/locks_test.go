@@ -9,14 +9,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
-	"github.com/paylatch/paylatch/internal/inbound"
-	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/review"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // TestNothingDeadlocks runs pays, commands, cancellations, webhooks, retries and checks of two replicas at once on few
@@ -161,8 +159,8 @@ func TestSameDiscrepanciesInOppositeOrder(t *testing.T) {
 	find := func(events ...string) func(ctx context.Context, tx postgres.Tx) error {
 		var ds []changeset.DiscrepancyWrite
 		for _, e := range events {
-			d := review.Discrepancy{
-				ID: payment.DiscrepancyID(uuid.New()), Kind: payment.EventChanged, Event: inbound.EventKey{Account: "acc", ID: e}, At: noon,
+			d := payment.Discrepancy{
+				ID: payment.DiscrepancyID(uuid.New()), Kind: payment.EventChanged, Event: payment.EventKey{Account: "acc", ID: e}, At: noon,
 			}
 			ds = append(ds, changeset.DiscrepancyWrite{Discrepancy: d, Opened: outbox.Discrepancy(d)})
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 )
 
 // The statements that an operator copies must run.

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 )
 
 // MovementOwners implements changeset.Tx.
@@ -28,7 +27,7 @@ func (t *txn) MovementOwners(ctx context.Context, names []payment.MovementName) 
 }
 
 func (t *txn) appendMovements(ctx context.Context, changes []changeset.AttemptWrite) error {
-	p := mapping.MovementsInsertParams(changes)
+	p := movementsInsertParams(changes)
 	if len(p.OrderIds) == 0 {
 		return nil
 	}

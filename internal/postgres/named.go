@@ -7,10 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
 
@@ -75,7 +74,7 @@ func (n *namedReads) lockReads(ctx context.Context, t *txn, lock *dbsqlc.Attempt
 }
 
 func (n *namedReads) keep(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) {
-	a := mapping.Attempt(row, readAt, siblings)
+	a := attemptFromRow(row, readAt, siblings)
 	n.locked[row.AttemptID] = &a
 }
 

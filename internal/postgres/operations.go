@@ -7,10 +7,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
 
@@ -29,11 +28,11 @@ func (t *txn) besideIDs(ids []uuid.UUID) *besideReads { return &besideReads{tx: 
 func (b *besideReads) reads(ctx context.Context) []pipeline.Query {
 	return []pipeline.Query{func(db pipeline.DB) error {
 		rows, err := b.readOperations(ctx, db)
-		b.operations = mapping.Operations(rows)
+		b.operations = operationsFromRows(rows)
 		return err
 	}, func(db pipeline.DB) error {
 		rows, err := b.readMovements(ctx, db)
-		b.movements = mapping.Movements(rows)
+		b.movements = movementsFromRows(rows)
 		return err
 	}}
 }
@@ -65,7 +64,7 @@ func (b *besideReads) fill(a *payment.Attempt) {
 
 // begin inserts new operations.
 func (t *txn) begin(ctx context.Context, writes []changeset.AttemptWrite) error {
-	p := mapping.OperationsInsertParams(writes)
+	p := operationsInsertParams(writes)
 	if len(p.OrderIds) == 0 {
 		return nil
 	}
@@ -77,7 +76,7 @@ func (t *txn) begin(ctx context.Context, writes []changeset.AttemptWrite) error 
 
 // moveOperations writes operations that have changed.
 func (t *txn) moveOperations(ctx context.Context, writes []changeset.AttemptWrite) error {
-	p := mapping.OperationsMoveParams(writes)
+	p := operationsMoveParams(writes)
 	if len(p.AttemptIds) == 0 {
 		return nil
 	}

@@ -9,10 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
@@ -38,7 +37,7 @@ func readOrder(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, id paymen
 	if err != nil {
 		return payment.Order{}, fmt.Errorf("read order %s: %w", id, pool.Missing(err, payment.ErrOrderNotFound))
 	}
-	o, err := mapping.Order(row)
+	o, err := orderFromRow(row)
 	if err != nil {
 		return o, err
 	}
@@ -51,7 +50,7 @@ func readOrder(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, id paymen
 
 // OrderInsert implements commands.Tx.
 func (t *txn) OrderInsert(ctx context.Context, o payment.Order) (bool, error) {
-	p, err := mapping.OrderInsertParams(o)
+	p, err := orderInsertParams(o)
 	if err != nil {
 		return false, err
 	}
@@ -60,7 +59,7 @@ func (t *txn) OrderInsert(ctx context.Context, o payment.Order) (bool, error) {
 		return false, fmt.Errorf("insert order %s: %w", o.ID, err)
 	}
 	if rows == 1 && o.Detailed {
-		err = t.keepDetails(ctx, mapping.OrderDetailsParams(o))
+		err = t.keepDetails(ctx, orderDetailsParams(o))
 	}
 	return rows == 1, err
 }
@@ -71,7 +70,7 @@ func (t *txn) OrderByRequest(ctx context.Context, user payment.UserID, request p
 	if err != nil {
 		return payment.Order{}, fmt.Errorf("read an order by its request: %w", pool.Missing(err, payment.ErrOrderNotFound))
 	}
-	return mapping.Order(row)
+	return orderFromRow(row)
 }
 
 // OrderLock implements changeset.Tx.
@@ -80,7 +79,7 @@ func (t *txn) OrderLock(ctx context.Context, id payment.OrderID) (payment.Order,
 	if err != nil {
 		return payment.Order{}, fmt.Errorf("lock order %s: %w", id, pool.Missing(err, payment.ErrOrderNotFound))
 	}
-	o, err := mapping.Order(row)
+	o, err := orderFromRow(row)
 	if err != nil {
 		return o, err
 	}
@@ -94,7 +93,7 @@ func (t *txn) OrderLock(ctx context.Context, id payment.OrderID) (payment.Order,
 		return o, fmt.Errorf("lock the attempts of order %s: %w", id, err)
 	}
 	for _, r := range rows {
-		a := mapping.Attempt(&r.PaymentAttempts, r.ReadAt, len(rows) > 1)
+		a := attemptFromRow(&r.PaymentAttempts, r.ReadAt, len(rows) > 1)
 		beside.fill(&a)
 		o.Attempts = append(o.Attempts, a)
 	}
@@ -114,10 +113,10 @@ func (t *txn) OrdersTake(ctx context.Context, keys []idempotency.Request, ids []
 		there, err = t.q.KeysRead(ctx, db, p)
 		return err
 	}, func(db pipeline.DB) (err error) {
-		locked, err = t.q.OrdersLockFree(ctx, db, mapping.OrderNames(ids))
+		locked, err = t.q.OrdersLockFree(ctx, db, orderNames(ids))
 		return err
 	}, func(db pipeline.DB) (err error) {
-		attempts, err = attemptsOf(ctx, t.q, db, mapping.OrderNames(ids)...)
+		attempts, err = attemptsOf(ctx, t.q, db, orderNames(ids)...)
 		return err
 	})
 	if err != nil {
@@ -130,11 +129,11 @@ func (t *txn) OrdersTake(ctx context.Context, keys []idempotency.Request, ids []
 			continue
 		}
 		name := idempotency.Name{User: k.UserID, Endpoint: k.Endpoint, Key: idempotency.Key(k.Key)}
-		if records[name], err = mapping.Record(k); err != nil {
+		if records[name], err = keyFromRow(k); err != nil {
 			return nil, nil, err
 		}
 	}
-	orders, err := mapping.Orders(locked, attempts)
+	orders, err := ordersFromRows(locked, attempts)
 	return records, orders, err
 }
 
@@ -160,7 +159,7 @@ func (t *txn) OrdersBeside(ctx context.Context, ids, stop []payment.OrderID) (ma
 	var live []*dbsqlc.AttemptsLiveLockFreeRow
 	var rows []*dbsqlc.Orders
 	var attempts []payment.Attempt
-	names := mapping.OrderNames(ids)
+	names := orderNames(ids)
 	reads := []pipeline.Query{func(db pipeline.DB) (err error) {
 		rows, err = t.q.OrdersRead(ctx, db, names)
 		return err
@@ -168,10 +167,10 @@ func (t *txn) OrdersBeside(ctx context.Context, ids, stop []payment.OrderID) (ma
 		attempts, err = attemptsOf(ctx, t.q, db, names...)
 		return err
 	}}
-	beside := &besideReads{tx: t, orders: mapping.OrderNames(stop)}
+	beside := &besideReads{tx: t, orders: orderNames(stop)}
 	if len(stop) > 0 {
 		reads = slices.Insert(reads, 0, append([]pipeline.Query{func(db pipeline.DB) (err error) {
-			live, err = t.q.AttemptsLiveLockFree(ctx, db, mapping.OrderNames(stop))
+			live, err = t.q.AttemptsLiveLockFree(ctx, db, orderNames(stop))
 			return err
 		}}, beside.reads(ctx)...)...)
 	}
@@ -180,10 +179,10 @@ func (t *txn) OrdersBeside(ctx context.Context, ids, stop []payment.OrderID) (ma
 	}
 	locked := make([]payment.Attempt, len(live))
 	for i, r := range live {
-		locked[i] = mapping.Attempt(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+		locked[i] = attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings)
 		beside.fill(&locked[i])
 	}
-	orders, err := mapping.Orders(rows, attempts)
+	orders, err := ordersFromRows(rows, attempts)
 	return orders, locked, err
 }
 
@@ -194,7 +193,7 @@ func (s *Store) Orders(ctx context.Context, ids []payment.OrderID) (map[payment.
 	}
 	var orders map[payment.OrderID]payment.Order
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		orders, err = readOrders(ctx, s.q, c, mapping.OrderNames(ids))
+		orders, err = readOrders(ctx, s.q, c, orderNames(ids))
 		return err
 	})
 	return orders, err
@@ -209,5 +208,5 @@ func readOrders(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, names []
 	if err != nil {
 		return nil, err
 	}
-	return mapping.Orders(rows, attempts)
+	return ordersFromRows(rows, attempts)
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
 
@@ -27,12 +26,12 @@ func (t *txn) publish(ctx context.Context, messages []outbox.Message) error {
 		always = append(always, m)
 	}
 	if len(always) > 0 {
-		if err := t.q.OutboxInsert(ctx, t.Deferred(), mapping.OutboxInsertParams(always)); err != nil {
+		if err := t.q.OutboxInsert(ctx, t.Deferred(), outboxInsertParams(always)); err != nil {
 			return fmt.Errorf("write events for the merchant: %w", err)
 		}
 	}
 	if len(ifCancelled) > 0 {
-		if err := t.q.OutboxInsertCancelled(ctx, t.Deferred(), mapping.OutboxInsertCancelledParams(ifCancelled)); err != nil {
+		if err := t.q.OutboxInsertCancelled(ctx, t.Deferred(), outboxInsertCancelledParams(ifCancelled)); err != nil {
 			return fmt.Errorf("write that orders are cancelled: %w", err)
 		}
 	}
@@ -84,7 +83,7 @@ func (s *Store) EventsAfter(ctx context.Context, q outbox.Query) (events []outbo
 		}
 		events = make([]outbox.Event, len(rows))
 		for i, row := range rows {
-			events[i] = mapping.OutboxEvent(row)
+			events[i] = outboxEventFromRow(row)
 		}
 		return nil
 	})

@@ -9,13 +9,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/ledger/reconcile"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
-	"github.com/paylatch/paylatch/internal/reconcile"
 )
 
 // InReconcileTx implements reconcile.Store.
@@ -33,10 +32,10 @@ func (s *Store) RunBegin(ctx context.Context, account, by string, decide func(re
 		if err != nil {
 			return fmt.Errorf("read the runs of account %s: %w", account, err)
 		}
-		if run = decide(mapping.LastRun(row)); run == nil {
+		if run = decide(lastRunFromRow(row)); run == nil {
 			return nil
 		}
-		if err := tx.q.ReconciliationInsert(ctx, tx, mapping.RunInsertParams(*run)); err != nil {
+		if err := tx.q.ReconciliationInsert(ctx, tx, runInsertParams(*run)); err != nil {
 			return fmt.Errorf("insert a run of account %s: %w", account, err)
 		}
 		return nil
@@ -99,25 +98,25 @@ func (s *Store) RunAges(ctx context.Context, by string, accounts []string) (map[
 func (s *Store) Recorded(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error) {
 	there := make(map[payment.AttemptID]payment.Attempt, len(ids))
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := s.q.AttemptsRead(ctx, c, mapping.UUIDs(ids))
+		rows, err := s.q.AttemptsRead(ctx, c, asUUIDs(ids))
 		if err != nil {
 			return fmt.Errorf("read %d attempts: %w", len(ids), err)
 		}
-		moved, err := s.q.MovementsOfAttempts(ctx, c, mapping.UUIDs(ids))
+		moved, err := s.q.MovementsOfAttempts(ctx, c, asUUIDs(ids))
 		if err != nil {
 			return fmt.Errorf("read the movements of %d attempts: %w", len(ids), err)
 		}
-		moves, err := s.q.DisputeMovesOfAttempts(ctx, c, mapping.UUIDs(ids))
+		moves, err := s.q.DisputeMovesOfAttempts(ctx, c, asUUIDs(ids))
 		if err != nil {
 			return fmt.Errorf("read what the disputes of %d attempts moved: %w", len(ids), err)
 		}
-		movements := mapping.Movements(moved)
+		movements := movementsFromRows(moved)
 		for _, r := range rows {
-			a := mapping.Attempt(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+			a := attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings)
 			a.Movements = movements[a.ID]
 			there[a.ID] = a
 		}
-		for _, m := range mapping.DisputeMoves(moves) {
+		for _, m := range disputeMovesFromRows(moves) {
 			if a, shown := there[m.AttemptID]; shown {
 				a.Moves = append(a.Moves, m)
 				there[m.AttemptID] = a
@@ -131,7 +130,7 @@ func (s *Store) Recorded(ctx context.Context, ids []payment.AttemptID) (map[paym
 // SettlementsSave implements reconcile.Store.
 func (s *Store) SettlementsSave(ctx context.Context, all []payment.Settlement) error {
 	return s.inTx(ctx, func(ctx context.Context, tx *txn) error {
-		if err := tx.q.SettlementsSave(ctx, tx, mapping.SettlementsSaveParams(all)); err != nil {
+		if err := tx.q.SettlementsSave(ctx, tx, settlementsSaveParams(all)); err != nil {
 			return fmt.Errorf("insert %d settlements: %w", len(all), err)
 		}
 		return nil
@@ -142,7 +141,7 @@ func (s *Store) SettlementsSave(ctx context.Context, all []payment.Settlement) e
 func (s *Store) Unsettled(ctx context.Context, account string, from, to time.Time, after payment.AttemptID, limit int) ([]payment.AttemptID, error) {
 	var ids []payment.AttemptID
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := s.q.MovementsUnsettled(ctx, c, mapping.UnsettledParams(account, from, to, after, limit))
+		rows, err := s.q.MovementsUnsettled(ctx, c, unsettledParams(account, from, to, after, limit))
 		if err != nil {
 			return fmt.Errorf("list attempts without a settlement: %w", err)
 		}

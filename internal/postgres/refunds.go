@@ -7,23 +7,21 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
-	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // Refund implements commands.Store.
-func (s *Store) Refund(ctx context.Context, id payment.RefundID) (refund.Refund, error) {
-	var r refund.Refund
+func (s *Store) Refund(ctx context.Context, id payment.RefundID) (payment.Refund, error) {
+	var r payment.Refund
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		row, err := s.q.RefundRead(ctx, c, uuid.UUID(id))
 		if err != nil {
 			return fmt.Errorf("read refund %s: %w", id, pool.Missing(err, payment.ErrRefundNotFound))
 		}
-		r = mapping.Refund(&row.Refunds, row.ReadAt)
+		r = refundFromRow(&row.Refunds, row.ReadAt)
 		r.LeaseUntil, r.NextAt = row.LeaseUntil, row.NextAt
 		return nil
 	})
@@ -31,8 +29,8 @@ func (s *Store) Refund(ctx context.Context, id payment.RefundID) (refund.Refund,
 }
 
 // RefundByRequest implements commands.Store.
-func (s *Store) RefundByRequest(ctx context.Context, attempt payment.AttemptID, user payment.UserID, request payment.RequestID) (refund.Refund, error) {
-	var r refund.Refund
+func (s *Store) RefundByRequest(ctx context.Context, attempt payment.AttemptID, user payment.UserID, request payment.RequestID) (payment.Refund, error) {
+	var r payment.Refund
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		row, err := s.q.RefundByRequest(ctx, c, &dbsqlc.RefundByRequestParams{
 			AttemptID: uuid.UUID(attempt), UserID: string(user), ClientRequestID: string(request),
@@ -40,7 +38,7 @@ func (s *Store) RefundByRequest(ctx context.Context, attempt payment.AttemptID, 
 		if err != nil {
 			return fmt.Errorf("read a refund of attempt %s: %w", attempt, pool.Missing(err, payment.ErrRefundNotFound))
 		}
-		r = mapping.Refund(&row.Refunds, row.ReadAt)
+		r = refundFromRow(&row.Refunds, row.ReadAt)
 		r.LeaseUntil, r.NextAt = row.LeaseUntil, row.NextAt
 		return nil
 	})
@@ -48,14 +46,14 @@ func (s *Store) RefundByRequest(ctx context.Context, attempt payment.AttemptID, 
 }
 
 // RefundsLock implements changeset.Tx.
-func (t *txn) RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]refund.Refund, error) {
-	rows, err := t.q.RefundsOfAttempts(ctx, t, mapping.UUIDs(ids))
+func (t *txn) RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]payment.Refund, error) {
+	rows, err := t.q.RefundsOfAttempts(ctx, t, asUUIDs(ids))
 	if err != nil {
 		return nil, fmt.Errorf("lock refunds: %w", err)
 	}
-	refunds := make([]refund.Refund, 0, len(rows))
+	refunds := make([]payment.Refund, 0, len(rows))
 	for _, row := range rows {
-		refunds = append(refunds, mapping.Refund(&row.Refunds, row.ReadAt))
+		refunds = append(refunds, refundFromRow(&row.Refunds, row.ReadAt))
 	}
 	return refunds, nil
 }
@@ -75,11 +73,11 @@ func (t *txn) saveRefunds(ctx context.Context, writes []changeset.RefundWrite) e
 	return nil
 }
 
-func (t *txn) insertRefund(ctx context.Context, r refund.Refund) error {
-	return t.q.RefundInsert(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.RefundInsertParams(r))
+func (t *txn) insertRefund(ctx context.Context, r payment.Refund) error {
+	return t.q.RefundInsert(ctx, t.DeferredRows(1, pool.ErrGuard), refundInsertParams(r))
 }
 
-func (t *txn) advanceRefund(ctx context.Context, r refund.Refund, was int) error {
-	_, err := t.q.RefundAdvance(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.RefundAdvanceParams(r, was))
+func (t *txn) advanceRefund(ctx context.Context, r payment.Refund, was int) error {
+	_, err := t.q.RefundAdvance(ctx, t.DeferredRows(1, pool.ErrGuard), refundAdvanceParams(r, was))
 	return err
 }

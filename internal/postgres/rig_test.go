@@ -10,8 +10,8 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 )

@@ -14,12 +14,11 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -116,7 +115,7 @@ func TestAStoredEventIsReadAsWritten(t *testing.T) {
 	})
 }
 
-func readAsWritten(ctx context.Context, r *rapid.T, tx postgres.Tx, e inbound.StoredEvent) error {
+func readAsWritten(ctx context.Context, r *rapid.T, tx postgres.Tx, e payment.StoredEvent) error {
 	there, err := tx.EventLock(ctx, e.ID)
 	if e.Event.Kind != webhooks.KindUnreadable {
 		e.Headers, e.Body = nil, nil // only its meaning counts
@@ -137,7 +136,7 @@ func TestEveryFieldIsTried(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		a, e := anyAttempt(r, order("o1")), anyEvent(r)
 		a.FinalizedAt = maybe(r, true)
-		for _, v := range []any{a, a.Operations[0], e, e.Received, e.Event} {
+		for _, v := range []any{a, a.Operations[0], e, e.ReceivedEvent, e.Event} {
 			s := reflect.ValueOf(v)
 			for i := range s.NumField() {
 				if !s.Type().Field(i).IsExported() {
@@ -288,11 +287,11 @@ func born(a payment.Attempt) payment.Attempt {
 	}
 }
 
-func anyEvent(r *rapid.T) inbound.StoredEvent {
-	e := inbound.StoredEvent{
+func anyEvent(r *rapid.T) payment.StoredEvent {
+	e := payment.StoredEvent{
 		ID: payment.EventID(uuid.Must(uuid.NewV7())), Digest: [32]byte(hash(r)), Verdict: fsm.Applied, Tries: rapid.IntRange(1, 1000).Draw(r, "tries"),
 		OrderID: payment.OrderID(word(r)), AttemptID: payment.AttemptID(uuid.New()),
-		Received: inbound.Received{
+		ReceivedEvent: payment.ReceivedEvent{
 			Account: text(r), Headers: rapid.MapOfN(rapid.Custom(text), rapid.Custom(text), 0, 2).Draw(r, "headers"), Body: hash(r), At: at(r),
 			Event: webhooks.Event{
 				ID: fresh(r), IDSource: rapid.SampledFrom([]webhooks.IDSource{webhooks.Native, webhooks.Derived}).Draw(r, "source"), Type: text(r),
@@ -310,7 +309,7 @@ func anyEvent(r *rapid.T) inbound.StoredEvent {
 		}
 	}
 	if e.NextTryAt = maybe(r, false); e.NextTryAt != nil {
-		e.Verdict, e.OrderID, e.AttemptID = inbound.Deferred, "", payment.AttemptID{}
+		e.Verdict, e.OrderID, e.AttemptID = payment.VerdictDeferred, "", payment.AttemptID{}
 	}
 	return e
 }

@@ -11,10 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/mapping"
 )
 
 // SealedRequest implements runner.Tx.
@@ -33,7 +32,7 @@ func (t *txn) SealedRequest(ctx context.Context, name payment.OperationName) ([]
 
 // keepRequests stores the data for a resend of new operations.
 func (t *txn) keepRequests(ctx context.Context, writes []changeset.AttemptWrite) error {
-	p := mapping.SealedRequestsInsertParams(writes)
+	p := sealedRequestsInsertParams(writes)
 	if len(p.AttemptIds) == 0 {
 		return nil
 	}

@@ -3,12 +3,12 @@ package postgres_test
 import (
 	"time"
 
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/current"
 	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/current"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/schedule"
 )
 
 // timing is how long a service lets things take.
@@ -18,7 +18,7 @@ func newService(store *postgres.Store, p gateway.Provider, d timing) *engine.Eng
 	return engine.New(engine.Options{
 		Store: store, DefaultAccount: "acc", Wait: d.wait, ProviderTimeout: d.provider, Now: time.Now,
 		Rules: changeset.Rules{
-			Accounts: current.Of(map[string]gateway.Account{"acc": {Provider: p}}), Schedule: schedule.Schedule{First: d.recheck, Lease: d.lease},
+			Accounts: current.Of(map[string]gateway.Account{"acc": {Provider: p}}), Schedule: payment.Schedule{First: d.recheck, Lease: d.lease},
 		},
 	})
 }

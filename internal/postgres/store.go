@@ -4,26 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/postgres/bus"
+	"github.com/paylatch/paylatch/internal/platform/stream"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
-	"github.com/paylatch/paylatch/internal/postgres/endpointstore"
 	"github.com/paylatch/paylatch/internal/postgres/envelope"
-	"github.com/paylatch/paylatch/internal/postgres/erasurestore"
-	"github.com/paylatch/paylatch/internal/postgres/evidence"
-	"github.com/paylatch/paylatch/internal/postgres/finderstore"
-	"github.com/paylatch/paylatch/internal/postgres/jobstore"
-	"github.com/paylatch/paylatch/internal/postgres/liststore"
-	"github.com/paylatch/paylatch/internal/postgres/markstore"
-	"github.com/paylatch/paylatch/internal/postgres/noticestore"
-	"github.com/paylatch/paylatch/internal/postgres/overviewstore"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
-	"github.com/paylatch/paylatch/internal/postgres/rejectedstore"
-	"github.com/paylatch/paylatch/internal/postgres/requeststore"
-	"github.com/paylatch/paylatch/internal/postgres/sessions"
-	"github.com/paylatch/paylatch/internal/postgres/streamstore"
-	"github.com/paylatch/paylatch/internal/postgres/supportstore"
-	"github.com/paylatch/paylatch/internal/postgres/workliststore"
-	"github.com/paylatch/paylatch/internal/stream"
 )
 
 // Store is the stores of all packages, over one pool of connections. It is safe for concurrent use.
@@ -71,52 +55,52 @@ func (s *Store) Keys() *envelope.Keys { return s.keys }
 func (s *Store) OnChange(changed func([]stream.ID)) { s.changed = changed }
 
 // Support returns the store of the support console, on the same connections.
-func (s *Store) Support() *supportstore.Store { return supportstore.New(s.pool, s.keys) }
+func (s *Store) Support() *SupportStore { return NewSupportStore(s.pool, s.keys) }
 
 // Finder returns the store of the search, on the same connections.
-func (s *Store) Finder() *finderstore.Store { return finderstore.New(s.pool, s.keys) }
+func (s *Store) Finder() *FinderStore { return NewFinderStore(s.pool, s.keys) }
 
 // Worklist returns the store of the worklist, on the same connections.
-func (s *Store) Worklist() *workliststore.Store { return workliststore.New(s.pool) }
+func (s *Store) Worklist() *WorklistStore { return NewWorklistStore(s.pool) }
 
 // Jobs returns the store of staff's acts on many events or discrepancies, on the same connections.
-func (s *Store) Jobs() *jobstore.Store { return jobstore.New(s.pool) }
+func (s *Store) Jobs() *JobStore { return NewJobStore(s.pool) }
 
 // Requests returns the store of refund requests, on the same connections.
-func (s *Store) Requests() *requeststore.Store { return requeststore.New(s.pool) }
+func (s *Store) Requests() *RequestStore { return NewRequestStore(s.pool) }
 
 // Evidence returns the reader that verification needs, on the same connections.
-func (s *Store) Evidence() *evidence.Reader { return evidence.New(s.pool) }
+func (s *Store) Evidence() *EvidenceReader { return NewEvidenceReader(s.pool) }
 
 // Lists returns the reader of lists, on the same connections.
-func (s *Store) Lists() *liststore.Store { return liststore.New(s.pool) }
+func (s *Store) Lists() *ListStore { return NewListStore(s.pool) }
 
 // Sessions returns the console's sessions, on the same connections.
-func (s *Store) Sessions() *sessions.Store { return sessions.New(s.pool) }
+func (s *Store) Sessions() *SessionStore { return NewSessionStore(s.pool) }
 
 // Bus returns the notices between processes, on the same connections. A listening session has a connection of its own.
-func (s *Store) Bus() *bus.Bus { return bus.New(s.pool) }
+func (s *Store) Bus() *Bus { return NewBus(s.pool) }
 
 // Endpoints returns the store of the merchant's endpoints, on the same connections.
-func (s *Store) Endpoints() *endpointstore.Store { return endpointstore.New(s.pool) }
+func (s *Store) Endpoints() *EndpointStore { return NewEndpointStore(s.pool) }
 
 // Streams returns the store of the streams that events are published to, on the same connections.
-func (s *Store) Streams() *streamstore.Store { return streamstore.New(s.pool) }
+func (s *Store) Streams() *StreamStore { return NewStreamStore(s.pool) }
 
 // Notices returns the store of the notices, on the same connections.
-func (s *Store) Notices() *noticestore.Store { return noticestore.New(s.pool) }
+func (s *Store) Notices() *NoticeStore { return NewNoticeStore(s.pool) }
 
 // Overview returns the store of the hourly counts, on the same connections.
-func (s *Store) Overview() *overviewstore.Store { return overviewstore.New(s.pool) }
+func (s *Store) Overview() *OverviewStore { return NewOverviewStore(s.pool) }
 
 // Rejected returns the store of rejected deliveries, on the same connections.
-func (s *Store) Rejected() *rejectedstore.Store { return rejectedstore.New(s.pool) }
+func (s *Store) Rejected() *RejectedStore { return NewRejectedStore(s.pool) }
 
 // Erasures returns the store that erases customers and old logs, on the same connections.
-func (s *Store) Erasures() *erasurestore.Store { return erasurestore.New(s.pool) }
+func (s *Store) Erasures() *ErasureStore { return NewErasureStore(s.pool) }
 
 // Marks returns the store of the mark that shows whether a database was restored, on the same connections.
-func (s *Store) Marks() *markstore.Store { return markstore.New(s.pool) }
+func (s *Store) Marks() *MarkStore { return NewMarkStore(s.pool) }
 
 // OnCommit has each commit run by commit, as pool.Pool has it. It must be set before the store is used.
 func (s *Store) OnCommit(commit func(commit func() error) error) { s.pool.OnCommit(commit) }

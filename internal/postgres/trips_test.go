@@ -11,15 +11,14 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
-	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/dev/faults"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
-	"github.com/paylatch/paylatch/internal/faults"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
-	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -59,7 +58,7 @@ func TestOnlyLateMoneyTakesATripMore(t *testing.T) {
 			Money: &webhooks.Money{Minor: a.Money.Minor, Currency: string(a.Money.Currency)},
 		}
 		return trips(way, func() {
-			verdicts, err := service.Intake(t.Context(), []inbound.Received{{Account: "acc", Event: e, Headers: map[string]string{}, Body: []byte("{}"), At: time.Now()}})
+			verdicts, err := service.Intake(t.Context(), []payment.ReceivedEvent{{Account: "acc", Event: e, Headers: map[string]string{}, Body: []byte("{}"), At: time.Now()}})
 			require.NoError(t, err)
 			require.Equal(t, []fsm.Verdict{want}, verdicts)
 		})

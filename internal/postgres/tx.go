@@ -3,14 +3,14 @@ package postgres
 import (
 	"context"
 
-	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/engine/intake"
+	"github.com/paylatch/paylatch/internal/engine/runner"
+	"github.com/paylatch/paylatch/internal/platform/stream"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
-	"github.com/paylatch/paylatch/internal/runner"
-	"github.com/paylatch/paylatch/internal/stream"
 )
 
 // txn is the transaction of all rooms.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/provider"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 func TestPage(t *testing.T) {
@@ -30,8 +30,8 @@ func TestPage(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			a := provider.Adapters()[kind]
-			require.Equal(t, tt.live, a.Page(descriptor.Settings{Params: params}, tt.id, capture))
-			tests := descriptor.Settings{Params: map[string]string{"merchant_id": "m1", "api_key": testKeys[kind]}}
+			require.Equal(t, tt.live, a.Page(kit.Settings{Params: params}, tt.id, capture))
+			tests := kit.Settings{Params: map[string]string{"merchant_id": "m1", "api_key": testKeys[kind]}}
 			if a.TestForm == nil && len(a.TestHosts) > 0 {
 				tests.BaseURL = "https://api." + a.TestHosts[0]
 			}
@@ -39,10 +39,10 @@ func TestPage(t *testing.T) {
 		})
 	}
 	adyen := provider.Adapters()["adyen"]
-	require.Equal(t, "https://ca-test.adyen.com/ca/ca/accounts/showTx.shtml?pspReference=7914073381342284&txType=Payment", adyen.Page(descriptor.Settings{}, "7914073381342284", ""))
-	live := descriptor.Settings{BaseURL: "https://prefix-checkout-live.adyenpayments.com/checkout"}
+	require.Equal(t, "https://ca-test.adyen.com/ca/ca/accounts/showTx.shtml?pspReference=7914073381342284&txType=Payment", adyen.Page(kit.Settings{}, "7914073381342284", ""))
+	live := kit.Settings{BaseURL: "https://prefix-checkout-live.adyenpayments.com/checkout"}
 	require.Equal(t, "https://ca-live.adyen.com/ca/ca/accounts/showTx.shtml?pspReference=7914073381342284&txType=Payment", adyen.Page(live, "7914073381342284", ""))
-	require.Empty(t, provider.Adapters()["braintree"].Page(descriptor.Settings{}, "8f5e", ""), "without the merchant there is no address")
+	require.Empty(t, provider.Adapters()["braintree"].Page(kit.Settings{}, "8f5e", ""), "without the merchant there is no address")
 }
 
 // TestDashboards: each dashboard's form is an https address, and an invalid id gives no address.
@@ -61,7 +61,7 @@ func TestDashboards(t *testing.T) {
 			require.NotContains(t, u.Host, "id", kind)
 		}
 		for _, id := range append(strings.Fields(hostile), "") {
-			require.Empty(t, a.Page(descriptor.Settings{Params: map[string]string{"merchant_id": "m1"}}, id, id), "%s: %s", kind, id)
+			require.Empty(t, a.Page(kit.Settings{Params: map[string]string{"merchant_id": "m1"}}, id, id), "%s: %s", kind, id)
 		}
 	}
 }

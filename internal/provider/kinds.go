@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 )
@@ -18,7 +18,7 @@ type Kind struct {
 	// Keys are the keys that only some kinds have.
 	Keys    []webhooks.Key
 	About   webhooks.About
-	Adapter descriptor.Adapter
+	Adapter kit.Adapter
 }
 
 var kinds = sync.OnceValue(describedKinds) //nolint:gochecknoglobals // the descriptors are the program's own: they never change

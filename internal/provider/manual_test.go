@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/provider"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 var update = flag.Bool("update", false, "write docs/reference/providers.md and the pages beside it")
@@ -75,7 +75,7 @@ func shown(t *testing.T) string {
 	b.WriteString("| adapter | refunds | disputes and chargebacks |\n|---|---|---|\n")
 	has := map[bool]string{true: "yes", false: "–"}
 	for _, kind := range provider.Callable() {
-		p, err := provider.New(kind, descriptor.Settings{Params: map[string]string{"webhook_secret": "secret"}})
+		p, err := provider.New(kind, kit.Settings{Params: map[string]string{"webhook_secret": "secret"}})
 		require.NoError(t, err)
 		if can := p.Capabilities(); !can.Blind {
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", kind, has[can.ShowsRefunds], has[can.ShowsDisputes])
@@ -102,7 +102,7 @@ func carries() map[string]string {
 	return pages
 }
 
-func lagOf(a descriptor.Adapter) string {
+func lagOf(a kit.Adapter) string {
 	switch {
 	case a.Lag == 0:
 		return "–"
@@ -112,7 +112,7 @@ func lagOf(a descriptor.Adapter) string {
 	return fmt.Sprintf("%d s", a.Lag/time.Second)
 }
 
-func table(a descriptor.Adapter) string {
+func table(a kit.Adapter) string {
 	var b strings.Builder
 	b.WriteString("| member of the pay | becomes | when |\n|---|---|---|\n")
 	for _, m := range a.Carries {

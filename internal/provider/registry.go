@@ -17,9 +17,9 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/checkout"
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
 	"github.com/paylatch/paylatch/internal/provider/comgate"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/internal/provider/gocardless"
 	"github.com/paylatch/paylatch/internal/provider/gopay"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/internal/provider/lemonsqueezy"
 	"github.com/paylatch/paylatch/internal/provider/mollie"
 	"github.com/paylatch/paylatch/internal/provider/paddle"
@@ -38,8 +38,8 @@ import (
 var ErrNoAdapter = errors.New("no adapter calls this kind of provider")
 
 // Adapters returns the descriptors of the adapters by kind.
-func Adapters() map[string]descriptor.Adapter {
-	return map[string]descriptor.Adapter{
+func Adapters() map[string]kit.Adapter {
+	return map[string]kit.Adapter{
 		"adyen":         adyen.Adapter(),
 		"braintree":     braintree.Adapter(),
 		"checkout":      checkout.Adapter(),
@@ -63,7 +63,7 @@ func Adapters() map[string]descriptor.Adapter {
 }
 
 // New returns the client of an account, or ErrNoAdapter.
-func New(kind string, s descriptor.Settings) (gateway.Provider, error) {
+func New(kind string, s kit.Settings) (gateway.Provider, error) {
 	adapter := Adapters()[kind]
 	if adapter.New == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNoAdapter, kind)
@@ -84,7 +84,7 @@ type Records struct {
 }
 
 // NewRecords returns the records of an account.
-func NewRecords(kind string, s descriptor.Settings) (r Records, err error) {
+func NewRecords(kind string, s kit.Settings) (r Records, err error) {
 	adapter := Adapters()[kind]
 	r.Statement, r.Lag, r.Unmarked, r.BrowserMarked = adapter.Statement, adapter.Lag, adapter.Unmarked, adapter.BrowserMarked
 	if adapter.Books != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -24,13 +24,13 @@ func TestEveryKindHasAnAdapter(t *testing.T) {
 		"adyen", "checkout", "cloudpayments", "comgate", "gocardless", "gopay", "lemonsqueezy", "mollie", "paypal", "razorpay", "robokassa", "sandbox", "square", "standard", "stripe", "tbank", "yookassa",
 	})
 	for _, kind := range provider.Callable() {
-		p, err := provider.New(kind, descriptor.Settings{
+		p, err := provider.New(kind, kit.Settings{
 			BaseURL: "http://127.0.0.1:1", Client: provider.NewHTTPClient(), Params: map[string]string{"webhook_secret": "secret"},
 		})
 		require.NoError(t, err, kind)
 		require.NotNil(t, p, kind)
 	}
-	_, err := provider.New("nobody", descriptor.Settings{})
+	_, err := provider.New("nobody", kit.Settings{})
 	require.ErrorIs(t, err, provider.ErrNoAdapter)
 }
 
@@ -81,7 +81,7 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		"tbank":         {0, payment.Capabilities{Find: true, FindConsistent: true, BrowserMarks: true, Cancel: true, RefundsConsistent: true}},
 		"yookassa":      {24 * time.Hour, payment.Capabilities{Find: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
 	} {
-		p, err := provider.New(kind, descriptor.Settings{Params: map[string]string{"webhook_secret": "secret"}})
+		p, err := provider.New(kind, kit.Settings{Params: map[string]string{"webhook_secret": "secret"}})
 		require.NoError(t, err)
 		got := p.Capabilities()
 		require.Equal(t, c.keys > 0, got.KeyLife > 0, kind)
@@ -101,7 +101,7 @@ func TestMarksInBooksAreClaims(t *testing.T) {
 		if a.Books == nil && a.Statement == nil {
 			continue
 		}
-		p, err := provider.New(kind, descriptor.Settings{
+		p, err := provider.New(kind, kit.Settings{
 			BaseURL: "http://127.0.0.1:1", Client: provider.NewHTTPClient(), Params: map[string]string{"webhook_secret": "secret"},
 		})
 		require.NoError(t, err, kind)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/paylatch/paylatch/internal/api/site"
+	"github.com/paylatch/paylatch/internal/api"
 )
 
 func main() {
@@ -13,7 +13,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: docs FOLDER")
 		os.Exit(2)
 	}
-	if err := site.WriteGuides(os.Args[1]); err != nil {
+	if err := api.WriteGuides(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "docs:", err)
 		os.Exit(1)
 	}

@@ -33,7 +33,7 @@ func embedded() []file {
 			"d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717", "0BSD", htmxLicence,
 		},
 		{
-			"@picocss/pico", "2.1.1", "pkg:npm/%40picocss/pico@2.1.1", "internal/style/assets/pico.min.css",
+			"@picocss/pico", "2.1.1", "pkg:npm/%40picocss/pico@2.1.1", "internal/platform/page/assets/pico.min.css",
 			"fbc9a63fc9fc9f72d12fd7fc9806e11fa9f77ae4f9cad146b27003a1119ba3db", "MIT", picoLicence,
 		},
 	}

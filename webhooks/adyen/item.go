@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -103,7 +102,7 @@ func (i item) signedBy(keys [][]byte) (int, error) {
 			return 0, fmt.Errorf("%w: a colon where what was signed would be ambiguous", webhooks.ErrSignatureMalformed)
 		}
 	}
-	index := proof.Match(sha256.New, keys, proof.DecodeAll([]string{signature}, proof.Base64.DecodeString), i.signed())
+	index := read.Match(sha256.New, keys, read.DecodeAll([]string{signature}, read.Base64.DecodeString), i.signed())
 	if index < 0 {
 		return 0, fmt.Errorf("%w: none of %d keys matches", webhooks.ErrSignatureInvalid, len(keys))
 	}
@@ -127,7 +126,7 @@ func (a *Verifier) signItems(body []byte) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: item: %w", webhooks.ErrPayload, err)
 		}
-		signature := proof.Base64.EncodeToString(proof.MAC(sha256.New, a.keys[0], item.signed()))
+		signature := read.Base64.EncodeToString(read.MAC(sha256.New, a.keys[0], item.signed()))
 		w[itemMember] = read.WithMember(object, "additionalData",
 			read.WithMember(read.Members(item.AdditionalData), "hmacSignature", read.Encode(signature)))
 	}

@@ -9,7 +9,6 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -32,7 +31,7 @@ var errNotHex = errors.New("not hexadecimal")
 // besides. "capture" is "manual" (the default) or "automatic": with the latter a successful AUTHORISATION means that
 // the money is taken, because an account that captures at once sends no CAPTURE for it.
 func New(c webhooks.Config) (*Verifier, error) {
-	keys, err := proof.DecodedKeys(c, func(secret string) ([]byte, error) {
+	keys, err := read.DecodedKeys(c, func(secret string) ([]byte, error) {
 		key, err := hex.DecodeString(secret)
 		if err != nil {
 			return nil, errNotHex
@@ -45,7 +44,7 @@ func New(c webhooks.Config) (*Verifier, error) {
 	a := &Verifier{keys: keys, captures: c.Params["capture"] == "automatic"}
 	user, password := c.Params["basic_auth.user"], c.Params["basic_auth.password"]
 	if user != "" || password != "" {
-		a.login = "Basic " + proof.Base64.EncodeToString([]byte(user+":"+password))
+		a.login = "Basic " + read.Base64.EncodeToString([]byte(user+":"+password))
 	}
 	return a, nil
 }
@@ -58,7 +57,7 @@ func New(c webhooks.Config) (*Verifier, error) {
 // No signature, or no item, is ErrSignatureMissing, as is a missing password; a body that is not JSON in UTF-8, or an
 // item of another form, ErrSignatureMalformed.
 func (a *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
-	if err := proof.CheckAuthorization(d.Header, a.login); err != nil {
+	if err := read.CheckAuthorization(d.Header, a.login); err != nil {
 		return nil, err
 	}
 	items, standard, err := readItems(d.Body)
@@ -105,11 +104,11 @@ func (a *Verifier) readAll(items []item) []webhooks.Event {
 
 // verifyNotice checks a newer webhook, which is signed as a whole.
 func (a *Verifier) verifyNotice(d webhooks.Delivery) ([]webhooks.Event, error) {
-	values := proof.HeaderValues(d.Header, "hmacSignature")
+	values := read.HeaderValues(d.Header, "hmacSignature")
 	if len(values) == 0 {
 		return nil, fmt.Errorf("%w: neither items nor a header hmacSignature", webhooks.ErrSignatureMissing)
 	}
-	index := proof.Match(sha256.New, a.keys, proof.DecodeAll(values, proof.Base64.DecodeString), d.Body)
+	index := read.Match(sha256.New, a.keys, read.DecodeAll(values, read.Base64.DecodeString), d.Body)
 	if index < 0 {
 		return nil, fmt.Errorf("%w: none of %d keys matches", webhooks.ErrSignatureInvalid, len(a.keys))
 	}
@@ -130,10 +129,10 @@ func (a *Verifier) Sign(d *webhooks.Delivery) error {
 		}
 		d.Body = body
 	} else {
-		proof.SetHeader(d, "hmacSignature", proof.Base64.EncodeToString(proof.MAC(sha256.New, a.keys[0], d.Body)))
+		read.SetHeader(d, "hmacSignature", read.Base64.EncodeToString(read.MAC(sha256.New, a.keys[0], d.Body)))
 	}
 	if a.login != "" {
-		proof.SetHeader(d, "Authorization", a.login)
+		read.SetHeader(d, "Authorization", a.login)
 	}
 	return nil
 }

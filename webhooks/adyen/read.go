@@ -35,7 +35,7 @@ func (o outcome) open() webhooks.Kind {
 // partly from memory.
 //
 // A capture that was not accepted means that the money is still held, which is all that is true of the payment: it has
-// not failed, another capture may succeed, and where the payment is over already the news is late. One that fails after
+// not failed, another capture may succeed, and where the payment is over already the event is late. One that fails after
 // it was accepted is money taken back. A cancellation that is not carried out may find the money held, taken, or given
 // up before.
 //
@@ -44,7 +44,7 @@ func (o outcome) open() webhooks.Kind {
 // (https://docs.adyen.com/risk-management/understanding-disputes/dispute-process-and-flow). How a pre-arbitration or
 // an arbitration ends decides the place of the money: the money moves only if it was not there before.
 //
-// CANCEL_OR_REFUND is of a modification that is never made here. Whether it released the money or paid it back stands
+// CANCEL_OR_REFUND is of a modification that is never made here. Whether it released the money or refunded it stands
 // in modification.action alone, which is not signed: the money is gone one way or the other, and a person must look
 // how.
 var outcomes = map[string]outcome{

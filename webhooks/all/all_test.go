@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/paylatch/paylatch/internal/published"
+	"github.com/paylatch/paylatch/internal/dev/published"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 	"github.com/paylatch/paylatch/webhooks/internal/providertest"

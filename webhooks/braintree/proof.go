@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -29,7 +28,7 @@ type keyPair struct {
 // key of each in the same order, with commas between them; a single one goes with all secrets. No key, an empty one, or
 // another number of public ones, wraps ErrConfig.
 func New(c webhooks.Config) (*Verifier, error) {
-	privates, err := proof.Keys(c)
+	privates, err := read.Keys(c)
 	if err != nil {
 		return nil, err
 	}
@@ -114,22 +113,22 @@ func readForm(body []byte) (payload string, sums map[string][][]byte, err error)
 // made reports whether the key made one of the sums.
 func (k keyPair) made(sums [][]byte, payload string) bool {
 	keys := [][]byte{k.key}
-	return proof.Match(sha1.New, keys, sums, []byte(payload)) == 0 ||
-		proof.Match(sha1.New, keys, sums, []byte(payload), []byte("\n")) == 0
+	return read.Match(sha1.New, keys, sums, []byte(payload)) == 0 ||
+		read.Match(sha1.New, keys, sums, []byte(payload), []byte("\n")) == 0
 }
 
 // sign returns the public key's name, "|" and the signature.
 func (k keyPair) sign(text string) string {
-	return k.public + "|" + hex.EncodeToString(proof.MAC(sha1.New, k.key, []byte(text)))
+	return k.public + "|" + hex.EncodeToString(read.MAC(sha1.New, k.key, []byte(text)))
 }
 
 // Sign implements [webhooks.Signer]. The body must be the XML notification; Sign makes it the form that Braintree would
 // send.
 func (b *Verifier) Sign(d *webhooks.Delivery) error {
-	payload := proof.Base64.EncodeToString(d.Body) + "\n"
+	payload := read.Base64.EncodeToString(d.Body) + "\n"
 	form := url.Values{"bt_payload": {payload}, "bt_signature": {b.keys[0].sign(payload)}}
 	d.Body = []byte(form.Encode())
-	proof.SetHeader(d, "Content-Type", "application/x-www-form-urlencoded")
+	read.SetHeader(d, "Content-Type", "application/x-www-form-urlencoded")
 	return nil
 }
 

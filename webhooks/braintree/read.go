@@ -47,7 +47,7 @@ type transaction struct {
 	OrderID  string `xml:"order-id"`
 	// Account is the merchant account that is paid.
 	Account string `xml:"merchant-account-id"`
-	// Refunded is the sale that a refund pays back; in the samples it is fk.
+	// Refunded is the sale that a refund is of; in the samples it is fk.
 	Refunded   string `xml:"refunded-transaction-id"`
 	RefundedFK string `xml:"refunded-transaction-fk"`
 }

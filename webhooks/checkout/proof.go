@@ -4,24 +4,23 @@ import (
 	"context"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
 // Verifier is safe for concurrent use.
 type Verifier struct {
-	mac           proof.BodyMAC
+	mac           read.BodyMAC
 	authorization string
 }
 
 // New returns a verifier by [webhooks.Config.Secrets], the signature keys as text. Params["authorization"], if set, is
 // required of the header Authorization, byte for byte. No key, or an empty one, wraps ErrConfig.
 func New(c webhooks.Config) (*Verifier, error) {
-	keys, err := proof.Keys(c)
+	keys, err := read.Keys(c)
 	if err != nil {
 		return nil, err
 	}
-	return &Verifier{mac: proof.BodyMAC{Header: "Cko-Signature", Keys: keys}, authorization: c.Params["authorization"]}, nil
+	return &Verifier{mac: read.BodyMAC{Header: "Cko-Signature", Keys: keys}, authorization: c.Params["authorization"]}, nil
 }
 
 // Verify implements [webhooks.Verifier]. No Cko-Signature, and a configured Authorization that is absent, is
@@ -34,7 +33,7 @@ func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if err != nil {
 		return nil, err
 	}
-	if err := proof.CheckAuthorization(d.Header, c.authorization); err != nil {
+	if err := read.CheckAuthorization(d.Header, c.authorization); err != nil {
 		return nil, err
 	}
 	return read.By(index, c.Read(d)), nil
@@ -49,7 +48,7 @@ func (c *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 // Sign implements [webhooks.Signer]: it sets Cko-Signature, and Authorization if one is configured.
 func (c *Verifier) Sign(d *webhooks.Delivery) error {
 	if c.authorization != "" {
-		proof.SetHeader(d, "Authorization", c.authorization)
+		read.SetHeader(d, "Authorization", c.authorization)
 	}
 	return c.mac.Sign(d)
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -25,7 +24,7 @@ type Verifier struct {
 // ErrConfig. [webhooks.Config.Params] "currency" names the currency of amounts that come without one, as those of
 // refunds do; where it is not set, such an event has no Money. [webhooks.Event.Amount] has the amount either way.
 func New(c webhooks.Config) (*Verifier, error) {
-	keys, err := proof.Keys(c)
+	keys, err := read.Keys(c)
 	if err != nil {
 		return nil, err
 	}
@@ -38,12 +37,12 @@ func New(c webhooks.Config) (*Verifier, error) {
 // a name or value that could be taken for more of them, or be decoded once more, is ErrSignatureMalformed: a delivery
 // with both headers has the other form signed too.
 func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
-	values := slices.Concat(proof.HeaderValues(d.Header, "Content-HMAC"), proof.HeaderValues(d.Header, "X-Content-HMAC"))
+	values := slices.Concat(read.HeaderValues(d.Header, "Content-HMAC"), read.HeaderValues(d.Header, "X-Content-HMAC"))
 	if len(values) == 0 {
 		return nil, fmt.Errorf("%w: header Content-HMAC", webhooks.ErrSignatureMissing)
 	}
-	raw, sums := signedText(d), proof.DecodeAll(values, proof.Base64.DecodeString)
-	index := proof.Match(sha256.New, c.keys, sums, raw)
+	raw, sums := signedText(d), read.DecodeAll(values, read.Base64.DecodeString)
+	index := read.Match(sha256.New, c.keys, sums, raw)
 	if index < 0 {
 		var err error
 		if index, err = c.matchDecoded(sums, raw); err != nil {
@@ -64,7 +63,7 @@ func (c *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 func (c *Verifier) matchDecoded(sums [][]byte, raw []byte) (int, error) {
 	index := -1
 	if decoded, ok := decodedForm(raw); ok {
-		index = proof.Match(sha256.New, c.keys, sums, decoded)
+		index = read.Match(sha256.New, c.keys, sums, decoded)
 	}
 	if index < 0 {
 		return 0, fmt.Errorf("%w: none of %d secrets matches", webhooks.ErrSignatureInvalid, len(c.keys))
@@ -112,8 +111,8 @@ func (c *Verifier) Sign(d *webhooks.Delivery) error {
 	if !ok {
 		decoded = raw
 	}
-	proof.SetHeader(d, "Content-HMAC", proof.Base64.EncodeToString(proof.MAC(sha256.New, c.keys[0], raw)))
-	proof.SetHeader(d, "X-Content-HMAC", proof.Base64.EncodeToString(proof.MAC(sha256.New, c.keys[0], decoded)))
+	read.SetHeader(d, "Content-HMAC", read.Base64.EncodeToString(read.MAC(sha256.New, c.keys[0], raw)))
+	read.SetHeader(d, "X-Content-HMAC", read.Base64.EncodeToString(read.MAC(sha256.New, c.keys[0], decoded)))
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -17,7 +16,7 @@ type Verifier struct{ secrets []string }
 
 // New returns a verifier by [webhooks.Config.Secrets], the shop's secrets. None, or an empty one, wraps ErrConfig.
 func New(c webhooks.Config) (*Verifier, error) {
-	if _, err := proof.Keys(c); err != nil {
+	if _, err := read.Keys(c); err != nil {
 		return nil, err
 	}
 	return &Verifier{secrets: c.Secrets}, nil
@@ -39,7 +38,7 @@ func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	}
 	index := -1
 	for i, secret := range c.secrets {
-		if proof.SameText(form["secret"], secret) && index < 0 {
+		if read.SameText(form["secret"], secret) && index < 0 {
 			index = i
 		}
 	}
@@ -80,7 +79,7 @@ func (c *Verifier) Sign(d *webhooks.Delivery) error {
 	}
 	form.Set("secret", c.secrets[0])
 	d.Body = []byte(form.Encode())
-	proof.SetHeader(d, "Content-Type", "application/x-www-form-urlencoded")
+	read.SetHeader(d, "Content-Type", "application/x-www-form-urlencoded")
 	return nil
 }
 

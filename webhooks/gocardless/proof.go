@@ -4,21 +4,20 @@ import (
 	"context"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
 // Verifier is safe for concurrent use.
-type Verifier struct{ mac proof.BodyMAC }
+type Verifier struct{ mac read.BodyMAC }
 
 // New returns a verifier by [webhooks.Config.Secrets], the endpoint secrets as text. None, or an empty one, wraps
 // ErrConfig.
 func New(c webhooks.Config) (*Verifier, error) {
-	keys, err := proof.Keys(c)
+	keys, err := read.Keys(c)
 	if err != nil {
 		return nil, err
 	}
-	return &Verifier{mac: proof.BodyMAC{Header: "Webhook-Signature", Keys: keys}}, nil
+	return &Verifier{mac: read.BodyMAC{Header: "Webhook-Signature", Keys: keys}}, nil
 }
 
 // Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no secret made ErrSignatureInvalid.

@@ -4,21 +4,20 @@ import (
 	"context"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
 // Verifier is safe for concurrent use.
-type Verifier struct{ mac proof.BodyMAC }
+type Verifier struct{ mac read.BodyMAC }
 
 // New returns a verifier by [webhooks.Config.Secrets], the signing secrets of the next-generation webhooks, the whole
 // text each; none means that only classic notices are taken. An empty secret wraps ErrConfig.
 func New(c webhooks.Config) (*Verifier, error) {
-	m := &Verifier{mac: proof.BodyMAC{Header: "X-Mollie-Signature", Prefix: "sha256="}}
+	m := &Verifier{mac: read.BodyMAC{Header: "X-Mollie-Signature", Prefix: "sha256="}}
 	if len(c.Secrets) == 0 {
 		return m, nil
 	}
-	keys, err := proof.Keys(c)
+	keys, err := read.Keys(c)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +36,7 @@ func New(c webhooks.Config) (*Verifier, error) {
 // signature stands beside it. A classic notice should be acknowledged even if Mollie has no such payment.
 func (m *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	object := read.IsObject(d.Body)
-	signed := len(m.mac.Keys) > 0 && len(proof.HeaderValues(d.Header, m.mac.Header)) > 0
+	signed := len(m.mac.Keys) > 0 && len(read.HeaderValues(d.Header, m.mac.Header)) > 0
 	if !object && !signed {
 		return read.Unproven(parseClassic(d))
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -17,7 +16,7 @@ const (
 )
 
 // Verifier is safe for concurrent use.
-type Verifier struct{ mac proof.StampedMAC }
+type Verifier struct{ mac read.StampedMAC }
 
 // New returns a verifier by [webhooks.Config.Secrets], the notification destination's secret keys: the whole text with
 // "pdl_ntfset_" is the key. None, or an empty one, wraps ErrConfig.
@@ -26,13 +25,13 @@ type Verifier struct{ mac proof.StampedMAC }
 // NTP refuses everything; 30 s or a minute is as safe, since an event counts once anyway. Paddle's SDKs don't look at
 // times ahead; here one more than a minute ahead is refused (ErrTooNew). A negative tolerance switches both limits off.
 func New(c webhooks.Config) (*Verifier, error) {
-	keys, err := proof.Keys(c)
+	keys, err := read.Keys(c)
 	if err != nil {
 		return nil, err
 	}
-	return &Verifier{mac: proof.StampedMAC{
+	return &Verifier{mac: read.StampedMAC{
 		Header: "Paddle-Signature", Between: ";", Stamp: "ts", Sum: "h1", Joint: ":",
-		Keys: keys, Window: proof.WindowOf(c, maxAge, maxAhead),
+		Keys: keys, Window: read.WindowOf(c, maxAge, maxAhead),
 	}}, nil
 }
 

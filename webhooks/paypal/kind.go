@@ -4,7 +4,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// reader reads a resource to its kind and to the amount that the news is about.
+// reader reads a resource to its kind and to the amount that the event is about.
 type reader func(object) (webhooks.Kind, amountData)
 
 // readerOf returns how to read the resource of an event type, nil for a type that is none of ours

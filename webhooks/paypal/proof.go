@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -22,7 +21,7 @@ import (
 type Verifier struct {
 	webhookIDs   []string
 	certificates *certStore
-	window       proof.Window
+	window       read.Window
 }
 
 // New returns a verifier by [webhooks.Config.Params] "webhook_id", the id that PayPal gave the webhook; several may be
@@ -39,11 +38,11 @@ func New(c webhooks.Config) (*Verifier, error) {
 	if len(ids) == 0 {
 		return nil, fmt.Errorf("%w: no webhook_id", webhooks.ErrConfig)
 	}
-	limit := proof.Tolerance(c, maxAge)
+	limit := read.Tolerance(c, maxAge)
 	return &Verifier{
 		webhookIDs:   ids,
 		certificates: newCertStore(c),
-		window:       proof.Window{Past: limit, Future: limit},
+		window:       read.Window{Past: limit, Future: limit},
 	}, nil
 }
 
@@ -102,7 +101,7 @@ type transmission struct {
 // readTransmission reads the five headers. The algorithm may only be the one that is documented.
 func readTransmission(h http.Header) (transmission, error) {
 	var t transmission
-	if len(proof.HeaderValues(h, "PAYPAL-TRANSMISSION-SIG")) == 0 {
+	if len(read.HeaderValues(h, "PAYPAL-TRANSMISSION-SIG")) == 0 {
 		return t, fmt.Errorf("%w: header PAYPAL-TRANSMISSION-SIG", webhooks.ErrSignatureMissing)
 	}
 	var algorithm, signature string
@@ -114,7 +113,7 @@ func readTransmission(h http.Header) (transmission, error) {
 		"PAYPAL-AUTH-ALGO":         &algorithm,
 	} {
 		var err error
-		if *target, err = proof.HeaderValue(h, name); err != nil {
+		if *target, err = read.HeaderValue(h, name); err != nil {
 			return t, err
 		}
 	}
@@ -123,7 +122,7 @@ func readTransmission(h http.Header) (transmission, error) {
 	}
 	var errTime, errSignature error
 	t.sentAt, errTime = time.Parse(time.RFC3339, t.time)
-	t.signature, errSignature = proof.Base64.DecodeString(signature)
+	t.signature, errSignature = read.Base64.DecodeString(signature)
 	if errTime != nil || errSignature != nil {
 		return t, fmt.Errorf("%w: time or signature not of its form", webhooks.ErrSignatureMalformed)
 	}

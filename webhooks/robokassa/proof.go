@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -37,7 +36,7 @@ var hashes = map[string]func() hash.Hash{
 // or an empty one, wraps ErrConfig. [webhooks.Config.Params]: "hash" as chosen in the shop's technical settings, md5 if
 // not set; "currency" of OutSum, RUB if not set.
 func New(c webhooks.Config) (*Verifier, error) {
-	if _, err := proof.Keys(c); err != nil {
+	if _, err := read.Keys(c); err != nil {
 		return nil, err
 	}
 	name := strings.ToLower(cmp.Or(c.Params["hash"], "md5"))

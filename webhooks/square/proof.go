@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -23,7 +22,7 @@ type Verifier struct {
 // end and query count. The URL of the request is not used, because a proxy may have changed it. No key, an empty one or
 // no URL wraps ErrConfig.
 func New(c webhooks.Config) (*Verifier, error) {
-	keys, err := proof.Keys(c)
+	keys, err := read.Keys(c)
 	if err != nil {
 		return nil, err
 	}
@@ -36,11 +35,11 @@ func New(c webhooks.Config) (*Verifier, error) {
 // Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no key made with this URL
 // ErrSignatureInvalid. The older header x-square-signature (SHA-1) is not looked at. The signature covers no time.
 func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
-	values := proof.HeaderValues(d.Header, header)
+	values := read.HeaderValues(d.Header, header)
 	if len(values) == 0 {
 		return nil, fmt.Errorf("%w: header %s", webhooks.ErrSignatureMissing, header)
 	}
-	index := proof.Match(sha256.New, s.keys, proof.DecodeAll(values, proof.Base64.DecodeString), s.url, d.Body)
+	index := read.Match(sha256.New, s.keys, read.DecodeAll(values, read.Base64.DecodeString), s.url, d.Body)
 	if index < 0 {
 		return nil, fmt.Errorf("%w: none of %d secrets matches with this public_url", webhooks.ErrSignatureInvalid, len(s.keys))
 	}
@@ -55,7 +54,7 @@ func (s *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 
 // Sign implements [webhooks.Signer]: it sets x-square-hmacsha256-signature.
 func (s *Verifier) Sign(d *webhooks.Delivery) error {
-	proof.SetHeader(d, header, proof.Base64.EncodeToString(proof.MAC(sha256.New, s.keys[0], s.url, d.Body)))
+	read.SetHeader(d, header, read.Base64.EncodeToString(read.MAC(sha256.New, s.keys[0], s.url, d.Body)))
 	return nil
 }
 

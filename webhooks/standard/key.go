@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
 // secretKey is a secret of v1, or else a key of v1a.
@@ -31,7 +31,7 @@ func parseKey(text string) (secretKey, error) {
 	if !prefixed {
 		kind, encoded = "whsec", text
 	}
-	key, err := proof.Base64.DecodeString(encoded)
+	key, err := read.Base64.DecodeString(encoded)
 	if err != nil {
 		return secretKey{}, errKeyForm
 	}
@@ -62,7 +62,7 @@ func keyPair(key ed25519.PrivateKey) (secretKey, error) {
 // made reports whether the key made one of the signatures of its version.
 func (k secretKey) made(h signedHeaders, body []byte) bool {
 	if k.public == nil {
-		return proof.Match(sha256.New, [][]byte{k.secret}, h.v1, h.prefix(), body) == 0
+		return read.Match(sha256.New, [][]byte{k.secret}, h.v1, h.prefix(), body) == 0
 	}
 	text := slices.Concat(h.prefix(), body)
 	return slices.ContainsFunc(h.v1a, func(sum []byte) bool { return ed25519.Verify(k.public, text, sum) })
@@ -72,10 +72,10 @@ func (k secretKey) made(h signedHeaders, body []byte) bool {
 func (k secretKey) sign(prefix, body []byte) (string, error) {
 	switch {
 	case k.private != nil:
-		return "v1a," + proof.Base64.EncodeToString(ed25519.Sign(k.private, slices.Concat(prefix, body))), nil
+		return "v1a," + read.Base64.EncodeToString(ed25519.Sign(k.private, slices.Concat(prefix, body))), nil
 	case k.public != nil:
 		return "", fmt.Errorf("%w: a public key can't sign", webhooks.ErrConfig)
 	default:
-		return "v1," + proof.Base64.EncodeToString(proof.MAC(sha256.New, k.secret, prefix, body)), nil
+		return "v1," + read.Base64.EncodeToString(read.MAC(sha256.New, k.secret, prefix, body)), nil
 	}
 }

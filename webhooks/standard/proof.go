@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -23,7 +22,7 @@ const maxSignatures = 16
 // Verifier is safe for concurrent use.
 type Verifier struct {
 	keys   []secretKey
-	window proof.Window
+	window read.Window
 }
 
 // New returns a verifier by [webhooks.Config.Secrets]: "whsec_" and base64 (the prefix may be left out) for HMAC-SHA256
@@ -42,8 +41,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 		}
 		keys[i] = key
 	}
-	limit := proof.Tolerance(c, maxAge)
-	return &Verifier{keys: keys, window: proof.Window{Past: limit, Future: limit}}, nil
+	limit := read.Tolerance(c, maxAge)
+	return &Verifier{keys: keys, window: read.Window{Past: limit, Future: limit}}, nil
 }
 
 // Verify implements [webhooks.Verifier]. Signatures of an unknown version are skipped; one good signature by one of the
@@ -77,9 +76,9 @@ func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 
 // Read implements [webhooks.Reader]. Without a header of an id, as the sandbox lists its events, that is the member "id".
 func (s *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
-	id, err := proof.HeaderValue(d.Header, "webhook-id")
+	id, err := read.HeaderValue(d.Header, "webhook-id")
 	if err != nil {
-		id, _ = proof.HeaderValue(d.Header, "svix-id")
+		id, _ = read.HeaderValue(d.Header, "svix-id")
 	}
 	if id == "" {
 		id = read.Text(read.Members(d.Body)["id"])
@@ -106,20 +105,20 @@ type signedHeaders struct {
 // one.
 func readHeaders(h http.Header) (signedHeaders, error) {
 	prefix := "webhook-"
-	signatures := proof.HeaderValues(h, prefix+"signature")
+	signatures := read.HeaderValues(h, prefix+"signature")
 	if len(signatures) == 0 {
 		prefix = "svix-"
-		signatures = proof.HeaderValues(h, prefix+"signature")
+		signatures = read.HeaderValues(h, prefix+"signature")
 	}
 	if len(signatures) == 0 {
 		return signedHeaders{}, fmt.Errorf("%w: header webhook-signature", webhooks.ErrSignatureMissing)
 	}
-	id, errID := proof.HeaderValue(h, prefix+"id")
-	timestamp, errTime := proof.HeaderValue(h, prefix+"timestamp")
+	id, errID := read.HeaderValue(h, prefix+"id")
+	timestamp, errTime := read.HeaderValue(h, prefix+"timestamp")
 	if err := errors.Join(errID, errTime); err != nil {
 		return signedHeaders{}, err
 	}
-	signedAt, err := proof.ParseUnix(timestamp)
+	signedAt, err := read.ParseUnix(timestamp)
 	if err != nil {
 		return signedHeaders{}, err
 	}
@@ -131,7 +130,7 @@ func readHeaders(h http.Header) (signedHeaders, error) {
 		return signedHeaders{}, fmt.Errorf("%w: %d signatures", webhooks.ErrSignatureMalformed, n)
 	}
 	return signedHeaders{
-		id, timestamp, signedAt, proof.DecodeAll(v1, proof.Base64.DecodeString), proof.DecodeAll(v1a, proof.Base64.DecodeString),
+		id, timestamp, signedAt, read.DecodeAll(v1, read.Base64.DecodeString), read.DecodeAll(v1a, read.Base64.DecodeString),
 	}, nil
 }
 
@@ -157,11 +156,11 @@ func (h signedHeaders) prefix() []byte { return []byte(h.id + "." + h.timestamp 
 // webhook-timestamp and webhook-signature: v1 by a whsec_ secret, v1a by a whsk_ key. A whpk_ key can't sign:
 // ErrConfig.
 func (s *Verifier) Sign(d *webhooks.Delivery) error {
-	id, err := proof.HeaderValue(d.Header, "webhook-id")
+	id, err := read.HeaderValue(d.Header, "webhook-id")
 	if err != nil {
 		return err
 	}
-	timestamp, err := proof.FormatUnix(d.ReceivedAt)
+	timestamp, err := read.FormatUnix(d.ReceivedAt)
 	if err != nil {
 		return err
 	}
@@ -170,8 +169,8 @@ func (s *Verifier) Sign(d *webhooks.Delivery) error {
 	if err != nil {
 		return err
 	}
-	proof.SetHeader(d, "webhook-timestamp", timestamp)
-	proof.SetHeader(d, "webhook-signature", signature)
+	read.SetHeader(d, "webhook-timestamp", timestamp)
+	read.SetHeader(d, "webhook-signature", signature)
 	return nil
 }
 

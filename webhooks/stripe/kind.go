@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
-// readingOf returns how to read the object of an event type: to its kind and to the amount that the news is about; nil
+// readingOf returns how to read the object of an event type: to its kind and to the amount that the event is about; nil
 // for a type that is none of ours (https://docs.stripe.com/api/events/types).
 func readingOf(eventType string) func(objectData) (webhooks.Kind, *read.Integer) {
 	switch eventType {
@@ -107,7 +107,7 @@ func (o objectData) sessionCompleted() (webhooks.Kind, *read.Integer) {
 	return webhooks.KindSucceeded, o.AmountTotal
 }
 
-// chargeRefunded reads the total paid back so far, which is 0 of a hold that was released without ever being captured.
+// chargeRefunded reads the total refunded so far, which is 0 of a hold that was released without ever being captured.
 func (o objectData) chargeRefunded() (webhooks.Kind, *read.Integer) {
 	total := o.AmountRefunded
 	switch {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -17,7 +16,7 @@ const (
 )
 
 // Verifier is safe for concurrent use.
-type Verifier struct{ mac proof.StampedMAC }
+type Verifier struct{ mac read.StampedMAC }
 
 // New returns a verifier by [webhooks.Config.Secrets], the endpoint's signing secrets: the whole text with "whsec_" is
 // the key, it is not base64 here. [webhooks.Config.Tolerance] replaces the 5 minutes of age. None, or an empty one,
@@ -27,13 +26,13 @@ type Verifier struct{ mac proof.StampedMAC }
 // hour ahead is refused (ErrTooNew): a clock that far behind would accept old deliveries as fresh. A negative tolerance
 // switches both limits off.
 func New(c webhooks.Config) (*Verifier, error) {
-	keys, err := proof.Keys(c)
+	keys, err := read.Keys(c)
 	if err != nil {
 		return nil, err
 	}
-	return &Verifier{mac: proof.StampedMAC{
+	return &Verifier{mac: read.StampedMAC{
 		Header: "Stripe-Signature", Between: ",", Stamp: "t", Sum: "v1", Joint: ".",
-		Keys: keys, Window: proof.WindowOf(c, maxAge, maxAhead),
+		Keys: keys, Window: read.WindowOf(c, maxAge, maxAhead),
 	}}, nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/proof"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
@@ -29,7 +28,7 @@ type Verifier struct {
 // ErrConfig. [webhooks.Config.Params]: "terminal_key", when set, must be the one of the notification, since two
 // terminals could have one password; "currency" is the terminal's, RUB if not set, because notifications name none.
 func New(c webhooks.Config) (*Verifier, error) {
-	if _, err := proof.Keys(c); err != nil {
+	if _, err := read.Keys(c); err != nil {
 		return nil, err
 	}
 	return &Verifier{

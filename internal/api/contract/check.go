@@ -14,8 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/bojanz/currency"
-
-	"github.com/paylatch/paylatch/internal/api/strictjson"
 )
 
 // FieldError is the error of one field, as "must …".
@@ -28,7 +26,7 @@ type Findings struct {
 	Invalid []FieldError
 }
 
-// Check compares a value as strictjson.Parse returns it with a schema, and finds everything that is wrong at once.
+// Check compares a value as ParseJSON returns it with a schema, and finds everything that is wrong at once.
 func (d *Document) Check(s *Schema, value any) Findings {
 	c := checker{doc: d}
 	c.value(s, value, "")
@@ -199,7 +197,7 @@ func formatted(format, text string) bool {
 }
 
 func join(field, name string) string {
-	if quoted := strictjson.Quote(name); quoted != `"`+name+`"` {
+	if quoted := QuoteName(name); quoted != `"`+name+`"` {
 		name = quoted
 	}
 	if field == "" {

@@ -8,7 +8,6 @@ import (
 
 	api "github.com/paylatch/paylatch/api"
 	"github.com/paylatch/paylatch/internal/api/contract"
-	"github.com/paylatch/paylatch/internal/api/strictjson"
 )
 
 func document(t *testing.T) *contract.Document {
@@ -105,7 +104,7 @@ func TestMistakesAreSentences(t *testing.T) {
 		{pay, `{"payment_method":{"token":"t"},"capture":""}`, contract.FieldError{"capture", "must be one of automatic, manual"}},
 		{pay, `{"payment_method":{"token":"t"},"return_url":"ftp://a"}`, contract.FieldError{"return_url", "must be an absolute http or https address"}},
 	} {
-		value, err := strictjson.Parse([]byte(c.body))
+		value, err := contract.ParseJSON([]byte(c.body))
 		require.NoError(t, err)
 		found := d.Check(c.schema, value)
 		require.Equal(t, []contract.FieldError{c.want}, found.Invalid, c.body)

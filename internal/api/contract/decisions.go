@@ -24,7 +24,7 @@ type Decision struct {
 }
 
 // Decisions lists the members that a body has, nested ones after their parents. It leaves out members with the value that
-// decides nothing, and members that the schema does not have. The body is a value from strictjson.Parse.
+// decides nothing, and members that the schema does not have. The body is a value from ParseJSON.
 func (d *Document) Decisions(s *Schema, body any) []Decision { return d.decisions(nil, s, body, "") }
 
 func (d *Document) decisions(found []Decision, s *Schema, value any, field string) []Decision {

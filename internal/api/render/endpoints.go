@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/events/endpoint"
 )
 
 // Endpoints renders how far endpoints are.

@@ -2,7 +2,7 @@ package render
 
 import (
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 )
 
 // Events renders a page of the feed.

@@ -2,7 +2,7 @@ package render
 
 import (
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/bulk"
+	"github.com/paylatch/paylatch/internal/backoffice/bulk"
 )
 
 // SupportCounts renders a dry run.

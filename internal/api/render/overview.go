@@ -2,8 +2,8 @@ package render
 
 import (
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/intake"
-	"github.com/paylatch/paylatch/internal/overview"
+	"github.com/paylatch/paylatch/internal/backoffice/overview"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 

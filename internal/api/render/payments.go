@@ -7,7 +7,6 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // Renderer renders objects with values that depend on the time.
@@ -115,7 +114,7 @@ func nextAction(n *payment.NextAction) *gen.NextAction {
 }
 
 // Refund renders a refund.
-func Refund(r refund.Refund) gen.Refund {
+func Refund(r payment.Refund) gen.Refund {
 	return gen.Refund{
 		RefundID: r.ID.String(), PaymentAttemptID: r.AttemptID.String(), OrderID: string(r.OrderID),
 		Amount: r.Money.Minor, Currency: string(r.Money.Currency), Status: gen.RefundStatus(r.State), Origin: gen.RefundOrigin(r.Origin),

@@ -2,7 +2,7 @@ package render
 
 import (
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/refundrequest"
+	"github.com/paylatch/paylatch/internal/backoffice/refundrequest"
 )
 
 // SupportRefundRequests renders a page of refund requests.

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/finder"
-	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
+	"github.com/paylatch/paylatch/internal/backoffice/support"
+	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/support"
 )
 
 func attemptOrNull(id *payment.AttemptID) *string {

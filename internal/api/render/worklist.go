@@ -2,9 +2,8 @@ package render
 
 import (
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/backoffice/worklist"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/review"
-	"github.com/paylatch/paylatch/internal/worklist"
 )
 
 // SupportDiscrepancies renders a page of the worklist, without comments.
@@ -29,7 +28,7 @@ func discrepancy(d worklist.Entry) gen.SupportDiscrepancy {
 		Account: orNull(d.Account), ProviderEventID: orNull(d.Event.ID), OpenedAt: gen.Micros(d.At), AgeSeconds: int64(d.Age().Seconds()),
 		UserID: orNull(string(d.User)), Expected: money(d.Expected), Held: money(d.Held), CommentCount: d.CommentCount,
 		Assignee: orNull(d.Assignee), AssignedAt: (*gen.Micros)(d.AssignedAt),
-		Resolutions: mapped(d.Possible(), func(p review.Possibility) gen.SupportPossibility {
+		Resolutions: mapped(d.Possible(), func(p payment.PossibleResolution) gen.SupportPossibility {
 			return gen.SupportPossibility{Resolution: gen.SupportPossibilityResolution(p.Resolution), When: p.When, Effect: p.Effect}
 		}),
 	}

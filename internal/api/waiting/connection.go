@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/stream"
+	"github.com/paylatch/paylatch/internal/platform/stream"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/stream"
+	"github.com/paylatch/paylatch/internal/platform/stream"
 )
 
 // Hub wakes the waiters of attempts.

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/stream"
+	"github.com/paylatch/paylatch/internal/platform/stream"
 )
 
 // Service answers reads of attempts that may wait.

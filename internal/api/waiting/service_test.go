@@ -19,7 +19,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/stream"
+	"github.com/paylatch/paylatch/internal/platform/stream"
 )
 
 // silent is a bus without other processes.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/paylatch/paylatch/internal/console/page"
+	"github.com/paylatch/paylatch/internal/platform/page"
 )
 
 // phase is where a payment stands, in the words of the browser client.

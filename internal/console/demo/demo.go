@@ -7,7 +7,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/paylatch/paylatch/internal/console/page"
+	"github.com/paylatch/paylatch/internal/platform/page"
 )
 
 //go:embed assets

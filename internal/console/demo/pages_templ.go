@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"github.com/paylatch/paylatch/internal/console/page"
+	"github.com/paylatch/paylatch/internal/platform/page"
 )
 
 func banner() templ.Component {

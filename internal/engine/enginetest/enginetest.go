@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/postgres/envelope/envelopetest"
-	"github.com/paylatch/paylatch/internal/schedule"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // Env is an engine and its database.
@@ -40,7 +40,7 @@ func On(tb testing.TB, dsn string, o engine.Options) *Env {
 	e.Store, e.DB = Open(tb, dsn)
 	const usual = 10 * time.Second
 	o.Store, o.Wait, o.ProviderTimeout = e.Store, cmp.Or(o.Wait, usual), cmp.Or(o.ProviderTimeout, usual)
-	o.Schedule = schedule.Schedule{First: cmp.Or(o.Schedule.First, usual), Lease: cmp.Or(o.Schedule.Lease, 3*usual)}
+	o.Schedule = payment.Schedule{First: cmp.Or(o.Schedule.First, usual), Lease: cmp.Or(o.Schedule.Lease, 3*usual)}
 	if o.Now == nil {
 		o.Now = time.Now
 	}

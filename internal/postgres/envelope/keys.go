@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/xaes"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
-	"github.com/paylatch/paylatch/internal/xaes"
 )
 
 // Box encrypts data keys; *auth.Sealer in the program.

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // fixture is a connection with an empty table t(n int PRIMARY KEY) that counts round trips.

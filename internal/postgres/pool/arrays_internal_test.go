@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	pgxuuid "github.com/vgarvardt/pgx-google-uuid/v5"
 
-	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 )
 
 // TestArraysAreWhatPgxMakesOfThem sends each array to PostgreSQL and has it say

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // slow are reads that end only when the test ends them.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/migrations"
 )
 

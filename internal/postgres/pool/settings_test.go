@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 func lacking(t *testing.T, a pool.Address) (names, remedies []string) {

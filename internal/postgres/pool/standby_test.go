@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/dev/devpg"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // standby starts a server that follows another one, from a copy of its files.

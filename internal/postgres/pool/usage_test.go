@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
-	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 // TestPool_OnCommit: each commit is run once, and a rollback is no commit.

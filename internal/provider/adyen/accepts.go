@@ -8,7 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 var statement = regexp.MustCompile(`^[a-zA-Z0-9 .,'_?+*/-]*$`)
@@ -18,7 +18,7 @@ const maxReturnURL = 1024
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	acceptsData(&n, ch.Details)
 	_, err := digits.Units(ch.Money)
 	n.If(err != nil, "amount", "has digits that Adyen has none for in this currency")
@@ -33,7 +33,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 }
 
 // acceptsMethod checks the payment method and the requirements of its type.
-func acceptsMethod(n *call.Needs, ch gateway.Charge) {
+func acceptsMethod(n *kit.Needs, ch gateway.Charge) {
 	if !strings.HasPrefix(ch.Token, "{") {
 		needsLines(n, ch, ch.MethodType)
 		return

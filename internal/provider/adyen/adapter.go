@@ -4,22 +4,22 @@ import (
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Dashboard:     dashboard(),
-		Keys:          []webhooks.Key{descriptor.APIKey(), {Name: "merchant_account", Doc: "Adyen's merchant account"}},
+		Keys:          []webhooks.Key{kit.APIKey(), {Name: "merchant_account", Doc: "Adyen's merchant account"}},
 		Payees:        func(params map[string]string) []string { return []string{params["merchant_account"]} },
 		TestHosts:     []string{"checkout-test.adyen.com", "pal-test.adyen.com"},
 		TestByDefault: true,
 		Carries:       carries(), ProviderData: providerData(),
 		Statement:  Statement,
 		SecondStep: "what Adyen's component returned (its `state.data`, or the `details` in it), or the parameters with which the customer came back to the return_url: `{\"redirectResult\":\"…\"}`",
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			return New(Account{
 				Base: s.BaseURL, Key: s.Params["api_key"], Merchant: s.Params["merchant_account"], Capture: s.Params["capture"],
 			}, s.Client), nil
@@ -28,8 +28,8 @@ func Adapter() descriptor.Adapter {
 }
 
 // carries returns the table of the members that a charge passes on.
-func carries() []descriptor.Carried {
-	return []descriptor.Carried{
+func carries() []kit.Carried {
+	return []kit.Carried{
 		{Member: "payment_method.type", As: "paymentMethod.type", When: "of a stored payment method; else the token has it"},
 		{Member: "return_url", As: "returnUrl", When: "required but for a stored payment method"},
 		{Member: "save_payment_method", As: "storePaymentMethod", When: "with three characters of customer.reference at least"},
@@ -50,8 +50,8 @@ func carries() []descriptor.Carried {
 
 // dashboard returns the address that Adyen's Magento plugin uses for a payment (getPspReferenceSearchUrl,
 // https://github.com/Adyen/adyen-magento2).
-func dashboard() descriptor.Dashboard {
-	return descriptor.Dashboard{
+func dashboard() kit.Dashboard {
+	return kit.Dashboard{
 		Live: "https://ca-live.adyen.com/ca/ca/accounts/showTx.shtml?pspReference={id}&txType=Payment",
 		Test: "https://ca-test.adyen.com/ca/ca/accounts/showTx.shtml?pspReference={id}&txType=Payment",
 		Form: regexp.MustCompile(`^[A-Z0-9]{16}$`),

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 type amount struct {
@@ -57,7 +57,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if err != nil {
 		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
-	body, err := call.Extend(request, ch.Details, providerData())
+	body, err := kit.Extend(request, ch.Details, providerData())
 	if err != nil {
 		return gateway.Outcome{}, err
 	}

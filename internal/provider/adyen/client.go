@@ -16,7 +16,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -75,7 +75,7 @@ type refusal struct {
 
 // post sends a command. want is the status of a success.
 func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, body any, want int, out any) (*refusal, error) {
-	a, err := call.DoJSON(ctx, c.http, call.Request{
+	a, err := kit.DoJSON(ctx, c.http, kit.Request{
 		Method: http.MethodPost, URL: c.base + path, Permit: &l, Header: http.Header{"X-Api-Key": {c.key}, "Idempotency-Key": {key}},
 	}, body)
 	switch {
@@ -91,7 +91,7 @@ func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, b
 
 // readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
 // Adyen's format may come from a proxy, so it is not a refusal.
-func readRefusal(a call.Answer) (*refusal, error) {
+func readRefusal(a kit.Answer) (*refusal, error) {
 	var said refusal
 	if err := a.Read(&said); err != nil || said.Code == "" {
 		return nil, fmt.Errorf("somebody answers %d for Adyen", a.Status)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // providerData returns the members of POST /payments that provider_data may contain.
@@ -18,7 +18,7 @@ func providerData() []string {
 
 // acceptsData checks provider_data. It refuses an authentication without a payment, which would take no money and leave
 // a payment that never ends.
-func acceptsData(n *call.Needs, d gateway.Details) {
+func acceptsData(n *kit.Needs, d gateway.Details) {
 	n.Data(d, providerData()...)
 	var authentication struct {
 		Only bool `json:"authenticationOnly"`

@@ -7,7 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // lineItem is a line. Its amounts are those of one piece, and its percentage is in hundredths.
@@ -69,7 +69,7 @@ func later() []string {
 }
 
 // needsLines refuses a "buy now, pay later" method without lines.
-func needsLines(n *call.Needs, ch gateway.Charge, kind string) {
+func needsLines(n *kit.Needs, ch gateway.Charge, kind string) {
 	for _, begins := range later() {
 		n.If(strings.HasPrefix(kind, begins) && len(ch.Lines) == 0, "lines", "are required by Adyen for "+kind)
 	}

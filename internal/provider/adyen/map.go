@@ -6,13 +6,13 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	hooks "github.com/paylatch/paylatch/webhooks/adyen"
 )
 
 // digits are the decimals in https://docs.adyen.com/development-resources/currency-codes. CLP and ISK have two decimals
 // there, CVE and IDR none.
-var digits = call.Digits{"CLP": 2, "CVE": -2, "IDR": -2, "ISK": 2} //nolint:gochecknoglobals // a table
+var digits = kit.Digits{"CLP": 2, "CVE": -2, "IDR": -2, "ISK": 2} //nolint:gochecknoglobals // a table
 
 // paymentResponse is the response to POST /payments and to POST /payments/details. If the customer must act, the
 // payment's pspReference is that of the AUTHORISATION that follows. The pspReference in this response then belongs to

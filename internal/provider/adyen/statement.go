@@ -8,7 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/table"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	hooks "github.com/paylatch/paylatch/webhooks/adyen"
 )
 
@@ -78,7 +78,7 @@ var (
 // If all lines can be read, the net amounts of a batch and its payout (MerchantPayout) must add up to 0.
 func Statement(file io.Reader, take func(gateway.Entry) error) error {
 	sums := batches{}
-	if err := table.Read(file, columnsNeeded(), func(r table.Row) (*gateway.Entry, error) {
+	if err := kit.ReadTable(file, columnsNeeded(), func(r kit.TableRow) (*gateway.Entry, error) {
 		if err := sums.add(r); err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func Statement(file io.Reader, take func(gateway.Entry) error) error {
 }
 
 // line reads a line of the report. It returns nil for a line that concerns no payment.
-func line(r table.Row) (*gateway.Entry, error) {
+func line(r kit.TableRow) (*gateway.Entry, error) {
 	of, known := types[r.Text(columnType)]
 	if !known {
 		return nil, nil //nolint:nilnil // an omitted line
@@ -130,7 +130,7 @@ func line(r table.Row) (*gateway.Entry, error) {
 }
 
 // balance returns a credit as a positive amount, or a debit as a negative amount. A field with 0 counts as empty.
-func balance(r table.Row, credit, debit, currency string) (*payment.Money, error) {
+func balance(r kit.TableRow, credit, debit, currency string) (*payment.Money, error) {
 	added, err := r.Amount(credit, currency)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func balance(r table.Row, credit, debit, currency string) (*payment.Money, error
 func zero(m *payment.Money) bool { return m == nil || m.Minor == 0 }
 
 // fee adds up Adyen's fees. It returns nil if they are missing or are not whole minor units.
-func fee(r table.Row) *payment.Money {
+func fee(r kit.TableRow) *payment.Money {
 	var sum *payment.Money
 	for _, column := range fees() {
 		part, err := r.Amount(column, r.Text(columnNet))
@@ -170,7 +170,7 @@ func fee(r table.Row) *payment.Money {
 
 // created returns the date of a line. It returns the zero time for a missing date or for a time zone without a fixed
 // offset.
-func created(r table.Row) time.Time {
+func created(r kit.TableRow) time.Time {
 	zone := r.Text(columnZone)
 	offset, known := offsets[zone]
 	at, err := time.ParseInLocation(time.DateTime, r.Text(columnDate), time.FixedZone(zone, offset*60*60))
@@ -201,7 +201,7 @@ const maxBatches = 1000
 // batches maps the batches of a file to their sums.
 type batches map[batch]*sum
 
-func (b batches) add(r table.Row) error {
+func (b batches) add(r kit.TableRow) error {
 	of := batch{r.Text(columnMerchant), r.Text(columnBatch), r.Text(columnNet)}
 	s := b[of]
 	if s == nil {

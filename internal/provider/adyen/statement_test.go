@@ -12,12 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/published"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/adyen"
-	"github.com/paylatch/paylatch/internal/published"
-	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/adyen"
 )
@@ -122,11 +120,11 @@ func TestStatementAndWebhooksAgree(t *testing.T) {
 		require.NoError(t, v.Sign(&d))
 		events, err := v.Verify(t.Context(), d)
 		require.NoError(t, err)
-		r, ok := inbound.FromEvent(events[0], "")
+		r, ok := payment.ReportOfEvent(events[0], "")
 		require.True(t, ok, code)
 		told := r.Movements
 		if r.Refund != nil {
-			told = refund.Movements(*r.Refund, &payment.Attempt{}, nil)
+			told = payment.RefundMovements(*r.Refund, &payment.Attempt{}, nil)
 		}
 		require.Equal(t, e.Payment, r.Payment, code)
 		require.True(t, slices.ContainsFunc(told, func(m payment.MovementReport) bool {
@@ -190,7 +188,7 @@ func TestStatementOfPublishedPayments(t *testing.T) {
 	v, err := hooks.New(webhooks.Config{Secrets: []string{strings.Repeat("44", 32)}})
 	require.NoError(t, err)
 	event := v.Read(webhooks.Delivery{Method: http.MethodPost, Header: http.Header{}, Body: raw})[0]
-	r, ok := inbound.FromEvent(event, "")
+	r, ok := payment.ReportOfEvent(event, "")
 	require.True(t, ok)
 	of := r.Movements[0]
 	got, err := statement(t, reportOf(reportLine("Settled", r.Payment, "M1", fmt.Sprintf("%s,,%d.%02d,1,EUR,,1,,,,", of.Money.Currency, of.Money.Minor/100, of.Money.Minor%100))))

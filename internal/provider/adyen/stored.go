@@ -12,7 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // TokenKind implements gateway.Provider. A stored method is the bare id of a stored payment method, or an object of
@@ -45,7 +45,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	if strings.HasPrefix(token, "{") {
 		return gateway.ErrUnsupportedRequest
 	}
-	a, err := call.Do(ctx, c.http, call.Request{
+	a, err := kit.Do(ctx, c.http, kit.Request{
 		Method: http.MethodGet, Header: http.Header{"X-Api-Key": {c.key}},
 		URL: c.base + "/storedPaymentMethods?" + url.Values{"merchantAccount": {c.merchant}, "shopperReference": {customer}}.Encode(),
 	})

@@ -5,7 +5,7 @@ import (
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // descriptorForm is the form in the text of error 92201: a name of 3, 7 or 12 characters, an asterisk and a product,
@@ -18,7 +18,7 @@ var customerForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,36}$`)
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, providerData()...)
 	given, err := optionsOf(ch.Details)
 	n.If(err != nil, "provider_data.options", "must be an object")

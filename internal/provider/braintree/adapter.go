@@ -6,16 +6,16 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{
-			descriptor.MerchantID(false),
+			kit.MerchantID(false),
 			{Name: "public_key", Doc: "Braintree's public key"},
 			webhooks.SecretsKey(), webhooks.CurrencyKey(),
 			{Name: "merchant_account_id", Optional: true, Doc: "Braintree's merchant account of this account's currency; absent: the merchant's default one"},
@@ -29,8 +29,8 @@ func Adapter() descriptor.Adapter {
 		},
 		TestHosts: []string{"sandbox.braintreegateway.com"},
 		Carries:   carries(), ProviderData: providerData(),
-		New:   func(s descriptor.Settings) (gateway.Provider, error) { return of(s) },
-		Books: func(s descriptor.Settings) (gateway.Books, error) { return of(s) },
+		New:   func(s kit.Settings) (gateway.Provider, error) { return of(s) },
+		Books: func(s kit.Settings) (gateway.Books, error) { return of(s) },
 		Lag:   booksLag,
 	}
 }
@@ -39,7 +39,7 @@ const on, off = "on", "off"
 
 // of returns the client of an account. The API's private key is the first secret of the webhooks. The matching public
 // key is the first public key in the list.
-func of(s descriptor.Settings) (*Client, error) {
+func of(s kit.Settings) (*Client, error) {
 	public, _, _ := strings.Cut(s.Params["public_key"], ",")
 	c := New(s.BaseURL, s.Params["merchant_id"], strings.TrimSpace(public), s.Params["webhook_secret"], s.Client)
 	c.Currency, c.MerchantAccount = payment.Currency(s.Params["currency"]), s.Params["merchant_account_id"]
@@ -53,9 +53,9 @@ func of(s descriptor.Settings) (*Client, error) {
 	return c, nil
 }
 
-func carries() []descriptor.Carried {
+func carries() []kit.Carried {
 	const fresh = "of a nonce that is not stored"
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "save_payment_method", As: "transaction.options.store_in_vault_on_success", When: "with a nonce; needs `customer.reference`, and makes that customer in the vault"},
 		{Member: "initiator", As: "transaction.transaction_source", When: "as `unscheduled`, unless provider_data has another"},
 		{Member: "statement_descriptor", As: "transaction.descriptor.name", When: "in Braintree's form: `SHOP123*TICKET`"},
@@ -70,8 +70,8 @@ func carries() []descriptor.Carried {
 }
 
 // dashboard returns the address that Braintree's WooCommerce plugin uses for a transaction (get_transaction_url).
-func dashboard() descriptor.Dashboard {
-	return descriptor.Dashboard{
+func dashboard() kit.Dashboard {
+	return kit.Dashboard{
 		Live: "https://www.braintreegateway.com/merchants/{merchant_id}/transactions/{id}",
 		Test: "https://sandbox.braintreegateway.com/merchants/{merchant_id}/transactions/{id}",
 		Form: idForm,

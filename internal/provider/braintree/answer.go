@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // refusal is a definitive error of Braintree (api-error-response). It is a validation error, or has a declined or
@@ -41,7 +41,7 @@ func (n node) codes() (all []string) {
 // read decodes a success into out, which names its root element, or returns the refusal. It distinguishes the same
 // statuses as the official libraries (braintree_node, lib/braintree/http.js). Any other response may come from a proxy,
 // and is not a refusal. The same holds for a response without a body and without Braintree's own headers.
-func read(a call.Answer, out any) (*refusal, error) {
+func read(a kit.Answer, out any) (*refusal, error) {
 	switch a.Status {
 	case http.StatusOK, http.StatusCreated:
 		if err := xml.Unmarshal(a.Body, out); err != nil {
@@ -60,7 +60,7 @@ func read(a call.Answer, out any) (*refusal, error) {
 
 // genuine reports whether a response without a body comes from Braintree. It checks for headers of recorded responses
 // (https://github.com/solidusio/solidus_paypal_braintree, spec/fixtures/cassettes/gateway/cancel/missing.yml).
-func genuine(a call.Answer) bool {
+func genuine(a kit.Answer) bool {
 	return a.Header.Get("X-Authentication") != "" || a.Header.Get("X-Broxyid") != ""
 }
 
@@ -70,7 +70,7 @@ type apiError struct {
 	Errors      node         `xml:"errors"`
 }
 
-func readErrors(a call.Answer) (*refusal, error) {
+func readErrors(a kit.Answer) (*refusal, error) {
 	var said apiError
 	if err := xml.Unmarshal(a.Body, &said); err != nil {
 		return nil, fmt.Errorf("read the errors of Braintree: %w", err)

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -116,7 +116,7 @@ func (b booking) entry(in gateway.Span) (gateway.Entry, bool, error) {
 	case b.ID == "", !in.Has(b.Movement.At):
 		return gateway.Entry{}, false, nil
 	}
-	money, err := call.ReadDecimal(b.amount, b.currency)
+	money, err := kit.ReadDecimal(b.amount, b.currency)
 	if err != nil {
 		return gateway.Entry{}, false, fmt.Errorf("%s: %w", b.ID, err)
 	}
@@ -180,7 +180,7 @@ func (t transaction) refunded(past []event) booking {
 // (https://developer.paypal.com/braintree/graphql/reference/types/pay-pal-transaction-details.md), or nil if no fee is
 // shown.
 func (i instrument) fee() *payment.Money {
-	fee, err := call.ReadDecimal(i.Fee, i.FeeCurrency)
+	fee, err := kit.ReadDecimal(i.Fee, i.FeeCurrency)
 	if err != nil {
 		return nil
 	}
@@ -202,7 +202,7 @@ func (t transaction) disputed() (all []booking) {
 
 // booked returns the rounds of a dispute. The first round has the dispute's id.
 func (d dispute) booked(e gateway.Entry) (all []booking) {
-	taken, err := call.ReadDecimal(d.taken(), d.Currency)
+	taken, err := kit.ReadDecimal(d.taken(), d.Currency)
 	var rounds []payment.MovementReport
 	if err == nil {
 		rounds, err = d.rounds(*taken)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -45,7 +45,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	if err != nil {
 		return err
 	}
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	for page := range slices.Chunk(ids, bookPage) {
 		all, err := c.page(ctx, page)
 		if err != nil {
@@ -53,7 +53,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 		}
 		for _, t := range all {
 			entries, err := c.entries(t, in)
-			if err := call.Take(unread, entries, err, take); err != nil {
+			if err := kit.Take(unread, entries, err, take); err != nil {
 				return err
 			}
 		}
@@ -140,7 +140,7 @@ func (c *Client) ids(ctx context.Context, s search) (all []string, err error) {
 
 // page returns the transactions with these ids. It looks up each transaction that the response lacks.
 func (c *Client) page(ctx context.Context, ids []string) ([]transaction, error) {
-	r := call.Request{Method: http.MethodPost, URL: "/transactions/advanced_search", Question: true, MaxAnswer: maxPage}
+	r := kit.Request{Method: http.MethodPost, URL: "/transactions/advanced_search", Question: true, MaxAnswer: maxPage}
 	a, err := c.send(ctx, r, map[string]any{"search": map[string]any{"ids": ids}})
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/braintree"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/braintree"
@@ -288,7 +288,7 @@ func TestBooksOfWhatCantBeRead(t *testing.T) {
 func TestBooksAreConfigured(t *testing.T) {
 	t.Parallel()
 	a := braintree.Adapter()
-	b, err := a.Books(descriptor.Settings{Params: map[string]string{"merchant_account_id": "shop_eur", "currency": "EUR"}})
+	b, err := a.Books(kit.Settings{Params: map[string]string{"merchant_account_id": "shop_eur", "currency": "EUR"}})
 	require.NoError(t, err)
 	c, ok := b.(*braintree.Client)
 	require.True(t, ok)

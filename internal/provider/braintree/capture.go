@@ -6,7 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // change is a request that changes a transaction.
@@ -30,7 +30,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 // therefore looks the transaction up first, and does not void a captured transaction. If a capture happens between the
 // lookup and the void, the void undoes that capture, and the outcome reports it.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	if err := call.EndsNoContainer(cl); err != nil {
+	if err := kit.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
 	}
 	now, err := c.transaction(ctx, cl.ProviderPaymentID, &cl.Permit)

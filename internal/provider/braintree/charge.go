@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // saleRequest is the part of "Transaction: Sale" that a charge needs
@@ -67,7 +67,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	}
 	if ch.Save {
 		if refused, err := c.vaultCustomer(ctx, ch); refused != nil || err != nil {
-			return refusedCharge(refused), call.NotSent(err)
+			return refusedCharge(refused), kit.NotSent(err)
 		}
 	}
 	made, refused, err := c.command(ctx, http.MethodPost, "/transactions", ch.Permit, body{members})
@@ -133,5 +133,5 @@ func (c *Client) amount(m payment.Money) (string, error) {
 	if m.Currency != c.Currency {
 		return "", fmt.Errorf("%w: %s: %w", gateway.ErrUnsupportedRequest, m.Currency, errCurrency)
 	}
-	return call.Decimal(m)
+	return kit.Decimal(m)
 }

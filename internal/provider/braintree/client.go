@@ -33,7 +33,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -51,7 +51,7 @@ const (
 
 // Client is one merchant at Braintree. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
 	// Currency is the currency of the merchant account. Without it the adapter sends no charge, capture or refund,
 	// because a request names no currency
@@ -113,7 +113,7 @@ func (c *Client) key(key string) string {
 
 // command sends a command and returns the transaction or the refusal.
 func (c *Client) command(ctx context.Context, method, path string, l gateway.Permit, body any) (transaction, *refusal, error) {
-	a, err := c.send(ctx, call.Request{Method: method, URL: path, Permit: &l}, body)
+	a, err := c.send(ctx, kit.Request{Method: method, URL: path, Permit: &l}, body)
 	if err != nil {
 		return transaction{}, nil, err
 	}
@@ -131,7 +131,7 @@ func (c *Client) transaction(ctx context.Context, id string, l *gateway.Permit) 
 
 // get sends a read. It returns gateway.ErrNoSuchPayment if Braintree does not have the object.
 func (c *Client) get(ctx context.Context, path string, l *gateway.Permit, out any) error {
-	a, err := c.send(ctx, call.Request{Method: http.MethodGet, URL: path, Permit: l}, nil)
+	a, err := c.send(ctx, kit.Request{Method: http.MethodGet, URL: path, Permit: l}, nil)
 	if err != nil {
 		return err
 	}
@@ -147,9 +147,9 @@ func (c *Client) get(ctx context.Context, path string, l *gateway.Permit, out an
 	return nil
 }
 
-func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answer, error) {
+func (c *Client) send(ctx context.Context, r kit.Request, body any) (kit.Answer, error) {
 	r.URL, r.Header = c.base+r.URL, c.header.Clone()
-	return call.DoJSON(ctx, c.http, r, body)
+	return kit.DoJSON(ctx, c.http, r, body)
 }
 
 func transactionPath(id string) string { return "/transactions/" + url.PathEscape(id) }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // customer is a customer outside the vault, or a customer that is to be vaulted.
@@ -51,7 +51,7 @@ const maxBrowser = 255
 func riskOf(d gateway.Details) *risk {
 	r := risk{IP: d.Customer.IP}
 	if d.Browser != nil {
-		r.Browser = call.Short(d.Browser.UserAgent, maxBrowser)
+		r.Browser = kit.Short(d.Browser.UserAgent, maxBrowser)
 	}
 	if r == (risk{}) {
 		return nil
@@ -82,7 +82,7 @@ func optional() []string {
 
 // extend adds provider_data to a request, and keeps the request's own options.
 func extend(s saleRequest, d gateway.Details) (map[string]json.RawMessage, error) {
-	members, err := call.Extend(s, d, providerData())
+	members, err := kit.Extend(s, d, providerData())
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func extend(s saleRequest, d gateway.Details) (map[string]json.RawMessage, error
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
-	ours, err := call.Extend(s.Options, gateway.Details{ProviderData: given}, optional())
+	ours, err := kit.Extend(s.Options, gateway.Details{ProviderData: given}, optional())
 	if err != nil {
 		return nil, err
 	}

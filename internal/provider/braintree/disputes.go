@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // dispute is a dispute of a transaction (braintree_python, braintree/dispute.py). Its elements are from the webhooks
@@ -60,7 +60,7 @@ func (d dispute) add(o *gateway.Outcome) error {
 	if !known {
 		return nil
 	}
-	sum, err := call.ReadDecimal(d.taken(), d.Currency)
+	sum, err := kit.ReadDecimal(d.taken(), d.Currency)
 	if err == nil && d.ID == "" {
 		err = errNameless
 	}
@@ -132,7 +132,7 @@ func (d dispute) readWon(all []payment.MovementReport) error {
 	if d.Status != won || d.Won == "" {
 		return nil
 	}
-	back, err := call.ReadDecimal(d.Won, d.Currency)
+	back, err := kit.ReadDecimal(d.Won, d.Currency)
 	if err == nil {
 		last.Money, last.Whole = *back, false
 	}

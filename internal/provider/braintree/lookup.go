@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // idForm is the form of a transaction's id. A local payment's id has another form (PAY-…), and it can't be looked up
@@ -97,7 +97,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 // search returns the ids of the transactions that match the criteria (braintree_python,
 // braintree/transaction_gateway.py). Braintree answers a search that took too long without a result.
 func (c *Client) search(ctx context.Context, criteria map[string]any) ([]string, error) {
-	r := call.Request{Method: http.MethodPost, URL: "/transactions/advanced_search_ids", Question: true, MaxAnswer: maxPage}
+	r := kit.Request{Method: http.MethodPost, URL: "/transactions/advanced_search_ids", Question: true, MaxAnswer: maxPage}
 	a, err := c.send(ctx, r, map[string]any{"search": criteria})
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // transaction is Braintree's view of a sale or a refund (credit). Its elements are from recorded responses
@@ -74,7 +74,7 @@ func (t transaction) outcome() (gateway.Outcome, error) {
 	o := gateway.Outcome{ProviderPaymentID: t.ID, Container: t.Local, Payee: t.Account, Event: t.news(), References: t.references()}
 	var err error
 	if o.Event == fsm.EventAuthorized || o.Event == fsm.EventSucceeded {
-		o.Money, err = call.ReadDecimal(t.Amount, t.Currency)
+		o.Money, err = kit.ReadDecimal(t.Amount, t.Currency)
 	}
 	if o.Event == fsm.EventFailed {
 		o.Failure = t.failure()

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/braintree"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/braintree"
 )
@@ -191,13 +191,13 @@ func TestAStoredWallet(t *testing.T) {
 func TestAnAccountsKeys(t *testing.T) {
 	t.Parallel()
 	for keys, keyless := range map[string]bool{"": false, "on": false, "off": true} {
-		p, err := braintree.Adapter().New(descriptor.Settings{Params: map[string]string{"api_request_keys": keys, "currency": "EUR", "merchant_account_id": "shop_eur"}})
+		p, err := braintree.Adapter().New(kit.Settings{Params: map[string]string{"api_request_keys": keys, "currency": "EUR", "merchant_account_id": "shop_eur"}})
 		require.NoError(t, err)
 		c, ok := p.(*braintree.Client)
 		require.True(t, ok)
 		require.Equal(t, []any{keyless, payment.Currency("EUR"), "shop_eur"}, []any{c.Keyless, c.Currency, c.MerchantAccount})
 	}
-	_, err := braintree.Adapter().New(descriptor.Settings{Params: map[string]string{"api_request_keys": "no"}})
+	_, err := braintree.Adapter().New(kit.Settings{Params: map[string]string{"api_request_keys": "no"}})
 	require.ErrorIs(t, err, webhooks.ErrConfig)
 }
 
@@ -205,7 +205,7 @@ func TestAnAccountsKeys(t *testing.T) {
 func TestTheFirstPairOfKeysCalls(t *testing.T) {
 	t.Parallel()
 	var user, password string
-	p, err := braintree.Adapter().New(descriptor.Settings{
+	p, err := braintree.Adapter().New(kit.Settings{
 		Params: map[string]string{"public_key": " one , two", "webhook_secret": "secret-one", "merchant_id": "m"},
 		Client: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			user, password, _ = r.BasicAuth()

@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 var errUnsettled = fmt.Errorf("%w: braintree refunds nothing before it settles", gateway.ErrInconclusive)
@@ -24,15 +24,15 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	}
 	of, err := c.transaction(ctx, r.ProviderPaymentID, &r.Permit)
 	if err != nil {
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	}
 	switch made, err := c.named(ctx, of, r.Refund); {
 	case err == nil:
 		return made.refund()
 	case !errors.Is(err, gateway.ErrNoSuchPayment):
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	case of.Status == submitted:
-		return gateway.RefundOutcome{}, call.NotSent(errUnsettled)
+		return gateway.RefundOutcome{}, kit.NotSent(errUnsettled)
 	}
 	made, refused, err := c.command(ctx, http.MethodPost, transactionPath(r.ProviderPaymentID)+"/refund", r.Permit,
 		body{change{Amount: amount, OrderID: r.Refund.String(), Key: c.key(r.IdempotencyKey)}})
@@ -131,6 +131,6 @@ func (t transaction) refund() (gateway.RefundOutcome, error) {
 		}
 	}
 	var err error
-	o.Money, err = call.ReadDecimal(t.Amount, t.Currency)
+	o.Money, err = kit.ReadDecimal(t.Amount, t.Currency)
 	return o, err
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // TokenKind implements gateway.Provider. Nonces and vaulted methods have no form of their own, because a shop may choose
@@ -41,7 +41,7 @@ const idInUse = "91609"
 // vaultCustomer creates the customer of a payment method that a charge is to store. It leaves an existing customer
 // unchanged, so the request may be sent again.
 func (c *Client) vaultCustomer(ctx context.Context, ch gateway.Charge) (*refusal, error) {
-	a, err := c.send(ctx, call.Request{Method: http.MethodPost, URL: "/customers", Permit: &ch.Permit}, struct {
+	a, err := c.send(ctx, kit.Request{Method: http.MethodPost, URL: "/customers", Permit: &ch.Permit}, struct {
 		Customer customer `json:"customer"`
 	}{customer{ID: ch.Customer.Reference, Email: ch.Customer.Email, Phone: ch.Customer.Phone}})
 	if err != nil {

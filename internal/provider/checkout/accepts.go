@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, providerData()...)
 	for _, name := range []string{"3ds", "billing_descriptor"} {
 		var object map[string]any

@@ -4,16 +4,16 @@ import (
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{
-			descriptor.APIKey(), {Name: "processing_channel_id", Optional: true, Doc: "pc_…, the channel that payments are processed by; absent: the account's default"},
+			kit.APIKey(), {Name: "processing_channel_id", Optional: true, Doc: "pc_…, the channel that payments are processed by; absent: the account's default"},
 		},
 		Payees: func(params map[string]string) []string {
 			if params["processing_channel_id"] == "" {
@@ -24,15 +24,15 @@ func Adapter() descriptor.Adapter {
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^sk_(sbox|test)_`),
 		TestHosts: []string{"sandbox.checkout.com"},
 		Carries:   carries(), ProviderData: providerData(),
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
-		Books:     func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Books:     func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
 		Statement: Statement,
 	}
 }
 
-func of(s descriptor.Settings) *Client {
+func of(s kit.Settings) *Client {
 	c := New(s.BaseURL, s.Params["api_key"], s.Client)
 	c.Channel = s.Params["processing_channel_id"]
 	return c
@@ -40,9 +40,9 @@ func of(s descriptor.Settings) *Client {
 
 // carries returns the table of the members that a charge passes on. Checkout.com's own page collects the browser data
 // for 3-D Secure.
-func carries() []descriptor.Carried {
+func carries() []kit.Carried {
 	fresh := "with a token (`tok_…`)"
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "return_url", As: "success_url", When: "turns 3-D Secure on; also as failure_url"},
 		{Member: "save_payment_method", As: "source.store_for_future_use", When: "needs `customer.reference`, a customer of Checkout.com (`cus_…`)"},
 		{Member: "initiator", As: "merchant_initiated", When: "with payment_type Unscheduled; previous_payment_id is one of provider_data"},
@@ -59,8 +59,8 @@ func carries() []descriptor.Carried {
 
 // dashboard returns the address that Checkout.com's support gives for a payment that the search does not find
 // (https://support.checkout.com). The sandbox's address is not documented.
-func dashboard() descriptor.Dashboard {
-	return descriptor.Dashboard{
+func dashboard() kit.Dashboard {
+	return kit.Dashboard{
 		Live: "https://dashboard.checkout.com/payments/all-payments/payment/{id}",
 		Form: regexp.MustCompile(`^pay_[a-z0-9]+$`),
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -35,7 +35,7 @@ var errCircle = errors.New("a page of the list leads to itself")
 // Captures are totals, dated by the last capture. Fees and payouts are in the report that Statement reads. The API shows
 // them only payment by payment (https://www.checkout.com/docs/reporting/financial-actions-api).
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	if err := c.actedIn(ctx, in, unread, take); err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func (a acted) at() (at time.Time, err error) {
 	return at.UTC(), err
 }
 
-func (c *Client) actedIn(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
-	r := call.Request{Method: http.MethodPost, URL: "/payments/search", Question: true}
+func (c *Client) actedIn(ctx context.Context, in gateway.Span, unread *kit.Unread, take func(gateway.Entry) error) error {
+	r := kit.Request{Method: http.MethodPost, URL: "/payments/search", Question: true}
 	var query any = map[string]any{
 		"from": in.From.Add(-actedLater).UTC().Format(time.RFC3339), "to": in.To.Add(time.Second).UTC().Format(time.RFC3339), "limit": searchPage,
 	}
@@ -91,7 +91,7 @@ func (c *Client) actedIn(ctx context.Context, in gateway.Span, unread *call.Unre
 			return errNameless
 		}
 		for _, found := range page.Data {
-			if err := call.Pass(unread, found, func(h hit) ([]gateway.Entry, error) { return h.within(in) }, take); err != nil {
+			if err := kit.Pass(unread, found, func(h hit) ([]gateway.Entry, error) { return h.within(in) }, take); err != nil {
 				return err
 			}
 		}
@@ -104,12 +104,12 @@ func (c *Client) actedIn(ctx context.Context, in gateway.Span, unread *call.Unre
 			return errCircle
 		}
 		// Only the name of the page is taken from the link. The key must not be sent to another address.
-		r, query = call.Request{Method: http.MethodGet, URL: to}, nil
+		r, query = kit.Request{Method: http.MethodGet, URL: to}, nil
 	}
 }
 
 // read sends a read and returns a refusal as an error.
-func (c *Client) read(ctx context.Context, r call.Request, body, out any) error {
+func (c *Client) read(ctx context.Context, r kit.Request, body, out any) error {
 	refused, err := c.api.Do(ctx, r, body, out)
 	if err == nil && refused != nil {
 		err = refused

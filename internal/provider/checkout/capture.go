@@ -6,7 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Capture implements gateway.Provider. Checkout.com releases the uncaptured rest.
@@ -23,7 +23,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 // Cancel implements gateway.Provider. It voids an authorized payment. A payment that waits for its customer can't be
 // cancelled; it expires.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	if err := call.EndsNoContainer(cl); err != nil {
+	if err := kit.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
 	}
 	return c.command(ctx, cl.ProviderPaymentID, "voids", cl.IdempotencyKey, cl.Permit, action{

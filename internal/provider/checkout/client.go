@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/httpjson"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -30,13 +29,13 @@ const (
 
 // Client is one account at Checkout.com. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
 	// Channel is the processing channel of the payments; empty for the account's default channel
 	// (https://api-reference.checkout.com/#operation/requestAPaymentOrPayout).
 	Channel string
 
-	api *httpjson.API[*refusal]
+	api *kit.API[*refusal]
 }
 
 // New returns the client of the account that owns the secret key. The key selects the live or the sandbox address, and
@@ -46,7 +45,7 @@ func New(base, key string, client *http.Client) *Client {
 	if strings.HasPrefix(key, sandboxKey) {
 		own = sandboxBase
 	}
-	return &Client{api: &httpjson.API[*refusal]{
+	return &Client{api: &kit.API[*refusal]{
 		Name: "Checkout.com", Base: strings.TrimRight(cmp.Or(base, own), "/"), HTTP: client,
 		Done:   []int{http.StatusOK, http.StatusCreated, http.StatusAccepted},
 		Header: func() http.Header { return http.Header{"Authorization": {"Bearer " + key}} }, Read: readRefusal,
@@ -77,8 +76,8 @@ type refusal struct {
 }
 
 // ask sends a read and accepts any response.
-func (c *Client) ask(ctx context.Context, path string) (call.Answer, error) {
-	return call.Do(ctx, c.api.HTTP, call.Request{Method: http.MethodGet, URL: c.api.Base + path, Header: c.api.Header()})
+func (c *Client) ask(ctx context.Context, path string) (kit.Answer, error) {
+	return kit.Do(ctx, c.api.HTTP, kit.Request{Method: http.MethodGet, URL: c.api.Base + path, Header: c.api.Header()})
 }
 
 func keyed(key string) http.Header { return http.Header{"Cko-Idempotency-Key": {key}} }
@@ -88,7 +87,7 @@ func keyed(key string) http.Header { return http.Header{"Cko-Idempotency-Key": {
 //
 // 409 and 429 concern another call with the same key, or are transient like 5xx
 // (https://www.checkout.com/docs/developer-resources/codes/http-status-codes).
-func readRefusal(a call.Answer) (*refusal, error) {
+func readRefusal(a kit.Answer) (*refusal, error) {
 	switch a.Status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
 	default:
@@ -113,7 +112,7 @@ func (r *refusal) code() string {
 // Error implements error.
 func (r *refusal) Error() string { return fmt.Sprintf("checkout.com says %d %s", r.Status, r.code()) }
 
-// Missing implements httpjson.Refusal.
+// Missing implements kit.Refusal.
 func (r *refusal) Missing() bool { return r.Status == http.StatusNotFound }
 
 var errNameless = errors.New("the answer names no object")

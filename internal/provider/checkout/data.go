@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // providerData returns the members of POST /payments that provider_data may contain. metadata is not allowed, because
@@ -20,7 +20,7 @@ func providerData() []string {
 // extend adds provider_data to a request. It completes 3ds and billing_descriptor with the members that provider_data
 // must not remove.
 func extend(p paymentRequest, d gateway.Details) (map[string]json.RawMessage, error) {
-	body, err := call.Extend(p, d, providerData())
+	body, err := kit.Extend(p, d, providerData())
 	if err != nil {
 		return nil, err
 	}

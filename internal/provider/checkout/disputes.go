@@ -11,7 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // disputePage is the maximum page size of the list.
@@ -34,7 +34,7 @@ type dispute struct {
 
 // disputedIn reads the disputes that last changed after the span's begin: disputes that were received or won in the
 // span, and disputes that hold the money after a later change.
-func (c *Client) disputedIn(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
+func (c *Client) disputedIn(ctx context.Context, in gateway.Span, unread *kit.Unread, take func(gateway.Entry) error) error {
 	query := url.Values{"from": {in.From.UTC().Format(time.RFC3339)}, "limit": {strconv.Itoa(disputePage)}}
 	for skip := 0; ; {
 		query.Set("skip", strconv.Itoa(skip))
@@ -42,14 +42,14 @@ func (c *Client) disputedIn(ctx context.Context, in gateway.Span, unread *call.U
 			Data  []json.RawMessage `json:"data"`
 			Total int               `json:"total_count"`
 		}
-		if err := c.read(ctx, call.Request{Method: http.MethodGet, URL: "/disputes?" + query.Encode()}, nil, &page); err != nil {
+		if err := c.read(ctx, kit.Request{Method: http.MethodGet, URL: "/disputes?" + query.Encode()}, nil, &page); err != nil {
 			return err
 		}
 		if page.Data == nil {
 			return errNameless
 		}
 		for _, item := range page.Data {
-			if err := call.Pass(unread, item, func(d dispute) ([]gateway.Entry, error) { return d.within(in) }, take); err != nil {
+			if err := kit.Pass(unread, item, func(d dispute) ([]gateway.Entry, error) { return d.within(in) }, take); err != nil {
 				return err
 			}
 		}

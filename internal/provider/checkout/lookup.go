@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
@@ -70,7 +70,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 		if err != nil {
 			return gateway.Outcome{}, err
 		}
-		found = call.Further(found, o)
+		found = kit.Further(found, o)
 	}
 	if found.ProviderPaymentID == "" {
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment

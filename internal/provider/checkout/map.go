@@ -10,13 +10,13 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	hooks "github.com/paylatch/paylatch/webhooks/checkout"
 )
 
 // digits are the decimals in https://www.checkout.com/docs/resources/calculating-the-amount. CLP is divided by 100, like
 // all currencies that the page does not list.
-var digits = call.Digits{"CLP": 2} //nolint:gochecknoglobals // a table
+var digits = kit.Digits{"CLP": 2} //nolint:gochecknoglobals // a table
 
 var errThirdDecimal = errors.New("checkout.com takes no third decimal but 0")
 

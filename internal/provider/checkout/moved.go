@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // withMoved adds the refunds of a captured payment, if it has any, and its disputes.
@@ -65,7 +65,7 @@ func (c *Client) withDisputes(ctx context.Context, o *gateway.Outcome) error {
 }
 
 // unlisted returns nil if the response forbids the list.
-func unlisted(a call.Answer) error {
+func unlisted(a kit.Answer) error {
 	refused, err := readRefusal(a)
 	switch {
 	case err != nil:

@@ -9,8 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/table"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // These are the columns of the report that Statement reads.
@@ -40,11 +39,11 @@ var errNoAction = errors.New("no Action ID, or no Payment ID")
 // separate lines, in fractions of a minor unit, and are omitted.
 func Statement(file io.Reader, take func(gateway.Entry) error) error {
 	need := []string{columnAction, columnPayment, columnBreakdown, columnCurrency, columnAmount}
-	return table.Read(file, need, line, take)
+	return kit.ReadTable(file, need, line, take)
 }
 
 // line reads a line of the report. It returns nil for a line that moved no payment's money.
-func line(r table.Row) (*gateway.Entry, error) {
+func line(r kit.TableRow) (*gateway.Entry, error) {
 	kind, id := breakdowns[strings.ToLower(r.Text(columnBreakdown))], r.Text(columnAction)
 	switch {
 	case kind == "", kind == payment.MovementChargeback && !strings.HasPrefix(id, "dsp_"):
@@ -53,7 +52,7 @@ func line(r table.Row) (*gateway.Entry, error) {
 		return nil, errNoAction
 	}
 	// An amount that is taken from the balance is negative.
-	money, err := call.ReadDecimal(strings.TrimPrefix(r.Text(columnAmount), "-"), r.Text(columnCurrency))
+	money, err := kit.ReadDecimal(strings.TrimPrefix(r.Text(columnAmount), "-"), r.Text(columnCurrency))
 	if err != nil {
 		return nil, err
 	}

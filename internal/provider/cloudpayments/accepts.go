@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // allowed returns the members of CloudPayments' own request that provider_data may contain.
@@ -12,7 +12,7 @@ func allowed() []string { return []string{"Description", "PaymentScheduled"} }
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, allowed()...)
 	secret := isCryptogram(ch.Token)
 	n.If(secret && ch.Customer.IP == "", "customer.ip", "is needed to charge a card's cryptogram")
@@ -30,7 +30,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 }
 
 // accepts adds the values for which CloudPayments' cash registers have no number.
-func accepts(n *call.Needs, member string, r *gateway.LineReceipt) {
+func accepts(n *kit.Needs, member string, r *gateway.LineReceipt) {
 	if r == nil {
 		return
 	}

@@ -6,13 +6,13 @@ import (
 	"strconv"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Keys: []webhooks.Key{
 			{Name: "public_id", Doc: "CloudPayments' public id"},
 			webhooks.SecretsKey(),
@@ -21,19 +21,19 @@ func Adapter() descriptor.Adapter {
 		TestKey: "public_id", TestForm: regexp.MustCompile(`^test_api_`),
 		Carries: carried(), ProviderData: allowed(),
 		SecondStep: "`MD` and `PaRes`, which the bank of a card with 3-D Secure posts to `return_url`",
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			c := of(s)
 			var err error
 			c.Taxation, err = taxation(s.Params["taxation_system"])
 			return c, err
 		},
-		Payees:        descriptor.PayeesOf("public_id"),
+		Payees:        kit.PayeesOf("public_id"),
 		BrowserMarked: true,
-		Books:         func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Books:         func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
 	}
 }
 
-func of(s descriptor.Settings) *Client {
+func of(s kit.Settings) *Client {
 	return New(s.BaseURL, s.Params["public_id"], s.Params["webhook_secret"], s.Client)
 }
 
@@ -51,9 +51,9 @@ func taxation(text string) (*int, error) {
 	return &n, nil
 }
 
-func carried() []descriptor.Carried {
+func carried() []kit.Carried {
 	const crypto, receipts, at = "with a cryptogram", "with a receipt", "JsonData.cloudPayments.customerReceipt."
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "save_payment_method", As: "SaveCard", When: crypto},
 		{Member: "initiator", As: "PaymentScheduled", When: "merchant: 0, unless provider_data has it, with TrInitiatorCode 0"},
 		{Member: "return_url", As: "SuccessRedirectUrl", When: "on the page; with 3-D Secure it becomes TermUrl of the form, and is required for a cryptogram"},

@@ -9,7 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // capturedLater is our limit for the time between a transaction's creation and its capture. CloudPayments documents no
@@ -55,7 +55,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 		From: in.From.Add(-capturedLater).UTC().Format(time.RFC3339), To: in.To.UTC().Format(time.RFC3339),
 		TimeZone: "UTC", Statuses: []string{"Completed"},
 	}
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	for {
 		r.PageNumber++
 		page, err := c.page(ctx, r)
@@ -63,7 +63,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 			return unread.After(err)
 		}
 		for _, item := range page {
-			if err := call.Pass(unread, item, func(b booked) ([]gateway.Entry, error) { return b.entries(in) }, take); err != nil {
+			if err := kit.Pass(unread, item, func(b booked) ([]gateway.Entry, error) { return b.entries(in) }, take); err != nil {
 				return err
 			}
 		}
@@ -146,7 +146,7 @@ func (b booked) kept() (fee, net *payment.Money) {
 
 // stated returns nil if the amount is missing or is not a whole number of minor units.
 func stated(amount json.Number, currency string) *payment.Money {
-	m, err := call.ReadDecimal(string(amount), currency)
+	m, err := kit.ReadDecimal(string(amount), currency)
 	if err != nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 type amountRequest struct {
@@ -22,7 +22,7 @@ type amountRequest struct {
 // releases the uncaptured rest. The response does not contain the captured amount, so the outcome has the requested
 // amount.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
-	amount, err := call.Decimal(cp.Money)
+	amount, err := kit.Decimal(cp.Money)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -54,7 +54,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	}
 	id, err := transactionOf(cl.ProviderPaymentID)
 	if err != nil {
-		return gateway.Outcome{}, call.NotSent(err)
+		return gateway.Outcome{}, kit.NotSent(err)
 	}
 	return c.void(ctx, id, cl)
 }

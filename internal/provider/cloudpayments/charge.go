@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // page is the token of a payment on CloudPayments' page.
@@ -91,7 +91,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 }
 
 func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
-	amount, err := call.Decimal(ch.Money)
+	amount, err := kit.Decimal(ch.Money)
 	if err != nil {
 		return chargeRequest{}, err
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Client is one site at CloudPayments. It implements gateway.Provider.
@@ -75,19 +75,19 @@ var (
 
 // command sends a command. The permit is used up when the first byte is sent.
 func (c *Client) command(ctx context.Context, path, key string, l gateway.Permit, body any) (answer, error) {
-	return c.post(ctx, path, body, call.Request{Permit: &l, Header: http.Header{"X-Request-ID": {key}}})
+	return c.post(ctx, path, body, kit.Request{Permit: &l, Header: http.Header{"X-Request-ID": {key}}})
 }
 
 func (c *Client) question(ctx context.Context, path string, body any) (answer, error) {
-	return c.post(ctx, path, body, call.Request{Question: true, Header: http.Header{}})
+	return c.post(ctx, path, body, kit.Request{Question: true, Header: http.Header{}})
 }
 
 // post returns a response of CloudPayments. A refused request has status 200; 401 is the only other definitive status.
-func (c *Client) post(ctx context.Context, path string, body any, r call.Request) (answer, error) {
+func (c *Client) post(ctx context.Context, path string, body any, r kit.Request) (answer, error) {
 	as := http.Request{Header: r.Header}
 	as.SetBasicAuth(c.id, c.secret)
 	r.Method, r.URL = http.MethodPost, c.base+path
-	got, err := call.DoJSON(ctx, c.http, r, body)
+	got, err := kit.DoJSON(ctx, c.http, r, body)
 	switch {
 	case err != nil:
 		return answer{}, err

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	hooks "github.com/paylatch/paylatch/webhooks/cloudpayments"
 )
 
@@ -57,7 +57,7 @@ func (t transaction) live() *bool {
 }
 
 func (t transaction) money() (*payment.Money, error) {
-	return call.ReadDecimal(string(t.Amount), t.Currency)
+	return kit.ReadDecimal(string(t.Amount), t.Currency)
 }
 
 // reason returns ReasonCode, or "" for 0, "approved".

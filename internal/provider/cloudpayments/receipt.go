@@ -6,7 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // data is the shop's own data of a transaction. It may contain a receipt.
@@ -57,7 +57,7 @@ type receiptItem struct {
 const maxLabel, quantityDigits = 128, 2
 
 func (c *Client) receiptOf(r *gateway.Receipt, m payment.Money) (*receipt, error) {
-	all, err := call.Decimal(m)
+	all, err := kit.Decimal(m)
 	on := &receipt{Taxation: c.Taxation, Email: r.Customer.Email, Phone: r.Customer.Phone, Amounts: amounts{json.Number(all)}}
 	for i := range r.Lines {
 		if err != nil {
@@ -71,16 +71,16 @@ func (c *Client) receiptOf(r *gateway.Receipt, m payment.Money) (*receipt, error
 }
 
 func itemOf(l gateway.Line, currency payment.Currency) (receiptItem, error) {
-	quantity, unit := call.Priced(l)
+	quantity, unit := kit.Priced(l)
 	if _, decimals, _ := strings.Cut(string(quantity), "."); len(decimals) > quantityDigits {
 		quantity, unit = "1", l.Amount
 	}
-	price, err := call.Decimal(payment.Money{Minor: unit, Currency: currency})
+	price, err := kit.Decimal(payment.Money{Minor: unit, Currency: currency})
 	if err != nil {
 		return receiptItem{}, err
 	}
-	amount, err := call.Decimal(payment.Money{Minor: l.Amount, Currency: currency})
-	item := receiptItem{Label: call.Short(l.Description, maxLabel), Price: json.Number(price), Quantity: quantity, Amount: json.Number(amount)}
+	amount, err := kit.Decimal(payment.Money{Minor: l.Amount, Currency: currency})
+	item := receiptItem{Label: kit.Short(l.Description, maxLabel), Price: json.Number(price), Quantity: quantity, Amount: json.Number(amount)}
 	if on := l.Receipt; on != nil {
 		item.VAT, item.Method, item.Object, item.Unit = rates[on.VATCode], methods[on.PaymentMode], objects[on.PaymentSubject], units[on.Measure]
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Refund implements gateway.Provider (https://developers.cloudpayments.ru/#vozvrat-deneg). The response contains only
 // the refund's number, so the outcome has the requested amount.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
-	amount, err := call.Decimal(r.Money)
+	amount, err := kit.Decimal(r.Money)
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // providerData returns the members of create and recurring that provider_data may contain. verification, preauth and
@@ -16,7 +16,7 @@ func providerData() []string {
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, providerData()...)
 	for _, name := range providerData() {
 		raw, given := ch.ProviderData[name]

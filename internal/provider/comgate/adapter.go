@@ -4,24 +4,24 @@ import (
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Keys: []webhooks.Key{
 			{Name: "merchant", Doc: "Comgate's merchant"},
 			webhooks.SecretsKey(),
-			descriptor.TestPayments(),
+			kit.TestPayments(),
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
 		Carries: carries(), ProviderData: providerData(),
-		Payees:        descriptor.PayeesOf("merchant"),
-		New:           func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
+		Payees:        kit.PayeesOf("merchant"),
+		New:           func(s kit.Settings) (gateway.Provider, error) { return of(s), nil },
 		BrowserMarked: true,
-		Books: func(s descriptor.Settings) (gateway.Books, error) {
+		Books: func(s kit.Settings) (gateway.Books, error) {
 			if c := of(s); !c.Test {
 				return c, nil
 			}
@@ -31,16 +31,16 @@ func Adapter() descriptor.Adapter {
 	}
 }
 
-func of(s descriptor.Settings) *Client {
+func of(s kit.Settings) *Client {
 	c := New(s.BaseURL, s.Params["merchant"], s.Params["webhook_secret"], s.Client)
 	c.Test, c.Now = s.Params["test_payments"] == "true", s.Now
 	return c
 }
 
 // carries returns the table of the members that a charge passes on.
-func carries() []descriptor.Carried {
+func carries() []kit.Carried {
 	const page = "on Comgate's page"
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "return_url", As: "url_paid", When: page + "; also as url_cancelled and url_pending"},
 		{Member: "save_payment_method", As: "initRecurring", When: page + "; needs a contract for recurring payments"},
 		{Member: "statement_descriptor", As: "label", When: "its first 16 characters; else those of the order's id"},

@@ -11,7 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -34,7 +34,7 @@ const (
 // the same type as fees and manual movements, and no member distinguishes them. Entries omits all of these, the monthly
 // fee and the sum.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	first, end := localDay(in.From), in.To.Add(transferredLater)
 	if c.Now != nil && end.After(c.Now()) {
 		end = c.Now()
@@ -45,7 +45,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 			return fmt.Errorf("list the transfers of %s: %w", day.Format(time.DateOnly), err)
 		}
 		for _, item := range transfers {
-			if err := call.Pass(unread, item, func(t transfer) ([]transfer, error) { return t.on(day) }, func(t transfer) error {
+			if err := kit.Pass(unread, item, func(t transfer) ([]transfer, error) { return t.on(day) }, func(t transfer) error {
 				return c.transferred(ctx, t, unread, take)
 			}); err != nil {
 				return err
@@ -57,7 +57,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 
 // list returns the items of a method that answers with a JSON array.
 func (c *Client) list(ctx context.Context, method string, form url.Values) (all []json.RawMessage, err error) {
-	a, err := c.send(ctx, method, form, call.Request{Question: true, MaxAnswer: maxTransfer})
+	a, err := c.send(ctx, method, form, kit.Request{Question: true, MaxAnswer: maxTransfer})
 	switch {
 	case err != nil:
 		return nil, err
@@ -91,7 +91,7 @@ func (t transfer) on(day time.Time) ([]transfer, error) {
 var errEmpty = errors.New("the transfer has no lines")
 
 // transferred passes the lines of a transfer.
-func (c *Client) transferred(ctx context.Context, t transfer, unread *call.Unread, take func(gateway.Entry) error) error {
+func (c *Client) transferred(ctx context.Context, t transfer, unread *kit.Unread, take func(gateway.Entry) error) error {
 	lines, err := c.list(ctx, "singleTransfer", url.Values{"transferId": {t.ID.String()}})
 	if err == nil && len(lines) == 0 {
 		err = errEmpty
@@ -101,7 +101,7 @@ func (c *Client) transferred(ctx context.Context, t transfer, unread *call.Unrea
 	}
 	var unnamed []gateway.Entry
 	for _, item := range lines {
-		err := call.Pass(unread, item, func(l map[string]json.RawMessage) ([]gateway.Entry, error) { return lineOf(l).entries(c.merchant, t) },
+		err := kit.Pass(unread, item, func(l map[string]json.RawMessage) ([]gateway.Entry, error) { return lineOf(l).entries(c.merchant, t) },
 			func(e gateway.Entry) error {
 				if e.Movement.Kind == payment.MovementCapture {
 					return take(e)
@@ -124,7 +124,7 @@ func (c *Client) transferred(ctx context.Context, t transfer, unread *call.Unrea
 // refund was sent without a refId (comgate-node, refund.ts), as in the portal, the column contains the payment's refId.
 // Only the payment's own refId distinguishes the two. refunded collects the refunds without an id by payment: in one
 // transfer they are one refund.
-func (c *Client) refunded(ctx context.Context, e gateway.Entry, unread *call.Unread, unnamed *[]gateway.Entry, take func(gateway.Entry) error) error {
+func (c *Client) refunded(ctx context.Context, e gateway.Entry, unread *kit.Unread, unnamed *[]gateway.Entry, take func(gateway.Entry) error) error {
 	of, err := c.status(ctx, e.Payment, nil)
 	if errors.Is(err, gateway.ErrNoSuchPayment) || errors.Is(err, errWrong) || errors.Is(err, errNameless) {
 		unread.Add(fmt.Errorf("payment %s, which is refunded: %w", e.Payment, err)) // the lists themselves were read

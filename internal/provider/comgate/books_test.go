@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/comgate"
 	"github.com/paylatch/paylatch/internal/provider/comgate/comgatetest"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 )
 
@@ -272,7 +272,7 @@ func TestBooksAreReadByDays(t *testing.T) {
 // Test payments are never transferred, so an account for tests has no books. Any other account has its shop's lists.
 func TestAnAccountForTestsHasNoBooks(t *testing.T) {
 	t.Parallel()
-	settings := descriptor.Settings{Params: map[string]string{"merchant": "1", "webhook_secret": "s", "test_payments": "true"}, Client: http.DefaultClient}
+	settings := kit.Settings{Params: map[string]string{"merchant": "1", "webhook_secret": "s", "test_payments": "true"}, Client: http.DefaultClient}
 	books, err := comgate.Adapter().Books(settings)
 	require.NoError(t, err)
 	require.Nil(t, books)

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -51,7 +51,7 @@ func (c *Client) beginning(ch gateway.Charge) (url.Values, error) {
 	form := url.Values{
 		"prepareOnly": {"true"}, "price": {strconv.FormatInt(price, 10)}, "curr": {string(ch.Money.Currency)},
 		// The webhook reader uses the refId.
-		"refId": {ch.Attempt.String()}, "label": {call.Short(cmp.Or(ch.StatementDescriptor, string(ch.Order)), maxLabel)},
+		"refId": {ch.Attempt.String()}, "label": {kit.Short(cmp.Or(ch.StatementDescriptor, string(ch.Order)), maxLabel)},
 	}
 	c.mark(form)
 	set(form, "email", ch.Customer.Email)

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/comgate"
 	"github.com/paylatch/paylatch/internal/provider/comgate/comgatetest"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/comgate"
@@ -192,12 +192,12 @@ func TestTestPayments(t *testing.T) {
 		require.Equal(t, path != "/v1.0/status", request.form.Get("test") == "true", path)
 	}
 	for text, test := range map[string]bool{"": false, "false": false, "true": true} {
-		p, err := comgate.Adapter().New(descriptor.Settings{Params: map[string]string{"test_payments": text}})
+		p, err := comgate.Adapter().New(kit.Settings{Params: map[string]string{"test_payments": text}})
 		require.NoError(t, err)
 		made, ok := p.(*comgate.Client)
 		require.True(t, ok)
 		require.Equal(t, test, made.Test, text)
-		require.Equal(t, test, comgate.Adapter().Tests(descriptor.Settings{Params: map[string]string{"test_payments": text}}))
+		require.Equal(t, test, comgate.Adapter().Tests(kit.Settings{Params: map[string]string{"test_payments": text}}))
 	}
 }
 

@@ -23,12 +23,12 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Client is one shop at Comgate. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
 	// Test is set if payments and refunds are marked as tests. Comgate has no other address for tests.
 	Test bool
@@ -97,12 +97,12 @@ func (a answer) failure() error {
 
 // command sends a command. The permit is used up when the first byte is sent.
 func (c *Client) command(ctx context.Context, method string, form url.Values, l gateway.Permit) (answer, error) {
-	return c.post(ctx, method, form, call.Request{Permit: &l})
+	return c.post(ctx, method, form, kit.Request{Permit: &l})
 }
 
 // post calls a method. The answer is a form. A success has status 200; an error has status 200 or a status from 400 to
 // 499. The answer may contain the shop's secret, so no error quotes it.
-func (c *Client) post(ctx context.Context, method string, form url.Values, r call.Request) (answer, error) {
+func (c *Client) post(ctx context.Context, method string, form url.Values, r kit.Request) (answer, error) {
 	a, err := c.send(ctx, method, form, r)
 	if err != nil {
 		return nil, err
@@ -116,17 +116,17 @@ func (c *Client) post(ctx context.Context, method string, form url.Values, r cal
 }
 
 // send sends the form of a method with the shop's number and secret.
-func (c *Client) send(ctx context.Context, method string, form url.Values, r call.Request) (call.Answer, error) {
+func (c *Client) send(ctx context.Context, method string, form url.Values, r kit.Request) (kit.Answer, error) {
 	form.Set("merchant", c.merchant)
 	form.Set("secret", c.secret)
 	r.Method, r.URL, r.Body = http.MethodPost, c.base+"/v1.0/"+method, []byte(form.Encode())
 	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-	return call.Do(ctx, c.http, r)
+	return kit.Do(ctx, c.http, r)
 }
 
 // status looks up a payment. The first read of a command carries the command's permit.
 func (c *Client) status(ctx context.Context, id string, l *gateway.Permit) (answer, error) {
-	a, err := c.post(ctx, "status", url.Values{"transId": {id}}, call.Request{Permit: l, Question: l == nil})
+	a, err := c.post(ctx, "status", url.Values{"transId": {id}}, kit.Request{Permit: l, Question: l == nil})
 	switch {
 	case err != nil:
 		return nil, err

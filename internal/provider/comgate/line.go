@@ -11,7 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // These are types of a line. The other types are 3 (monthly fee), 4 (other fees, chargebacks and manual movements) and 5
@@ -111,7 +111,7 @@ var errAmount = errors.New("no confirmed amount")
 // point.
 func (l line) money(name string) (m *payment.Money, negative bool, err error) {
 	amount, negative := strings.CutPrefix(strings.Replace(l[name], ",", ".", 1), "-")
-	m, err = call.ReadDecimal(amount, l["mena"])
+	m, err = kit.ReadDecimal(amount, l["mena"])
 	return m, negative, err
 }
 

@@ -8,11 +8,11 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // digits are the decimals of ISO 4217. Prices are in hundredths of the currencies that Comgate accepts.
-var digits = call.Digits{} //nolint:gochecknoglobals // a table
+var digits = kit.Digits{} //nolint:gochecknoglobals // a table
 
 // Lookup implements gateway.Provider.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // mandateData, payData and requestData return the members of GoCardless's own requests that provider_data may contain:
@@ -29,7 +29,7 @@ func providerData() []string {
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.If(ch.Capture == payment.CaptureManual, "capture", "must be automatic: GoCardless holds no money")
 	if c.TokenKind(ch.Token) == gateway.TokenStored {
 		n.Data(ch.Details, mandateData()...)

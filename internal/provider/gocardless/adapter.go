@@ -4,34 +4,34 @@ import (
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Dashboard: dashboard(),
-		Keys: []webhooks.Key{descriptor.APIKey(), {
+		Keys: []webhooks.Key{kit.APIKey(), {
 			Name: "organisation", Optional: true, Doc: "GoCardless's organisation (OR…), which events have as links.organisation: those of another move nothing",
 		}},
-		Payees:  descriptor.PayeesOf("organisation"),
+		Payees:  kit.PayeesOf("organisation"),
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^sandbox_`),
 		TestHosts: []string{"api-sandbox.gocardless.com"},
 		Carries:   carries(), ProviderData: providerData(),
-		New:    func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
-		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
-		Events: func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
+		New:    func(s kit.Settings) (gateway.Provider, error) { return of(s), nil },
+		Books:  func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Events: func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },
 	}
 }
 
-func of(s descriptor.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
+func of(s kit.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
 
 // carries returns the table of the members that a charge passes on.
-func carries() []descriptor.Carried {
+func carries() []kit.Carried {
 	const page, shown = "without a mandate", "without a mandate; GoCardless's page shows it, and the customer may change it"
 	const person = "billing_request_flows.prefilled_customer."
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "return_url", As: "billing_request_flows.redirect_uri", When: page + "; also as exit_uri"},
 		{Member: "save_payment_method", As: "billing_requests.mandate_request.currency", When: page + ": a mandate is made beside the payment"},
 		{Member: "statement_descriptor", As: "payments.description", When: "else the order's id"},
@@ -47,8 +47,8 @@ func carries() []descriptor.Carried {
 
 // dashboard returns the address that GoCardless's WooCommerce plugin uses for a payment (get_transaction_url_format,
 // https://github.com/gocardless/woocommerce-gateway-gocardless).
-func dashboard() descriptor.Dashboard {
-	return descriptor.Dashboard{
+func dashboard() kit.Dashboard {
+	return kit.Dashboard{
 		Live: "https://manage.gocardless.com/payments/{id}",
 		Test: "https://manage-sandbox.gocardless.com/payments/{id}",
 		Form: regexp.MustCompile(`^PM[A-Z0-9]+$`),

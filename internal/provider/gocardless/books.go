@@ -12,7 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // payout is GoCardless's view of a payout
@@ -52,9 +52,9 @@ var moved = map[string]payment.MovementKind{ //nolint:gochecknoglobals // a tabl
 // unit is omitted, together with the net amount. If an item of a payout can't be read, all fees and net amounts of the
 // payout are omitted, because that item may be a fee.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	return unread.After(each(ctx, c, "payouts", created(in), func(raw json.RawMessage) error {
-		return call.Pass(unread, raw, func(p payout) ([]payout, error) { return p.within(in) }, func(p payout) error {
+		return kit.Pass(unread, raw, func(p payout) ([]payout, error) { return p.within(in) }, func(p payout) error {
 			return c.paidOut(ctx, p, unread, take)
 		})
 	}))
@@ -73,11 +73,11 @@ func (p payout) within(in gateway.Span) ([]payout, error) {
 
 // paidOut passes the entries of one payout. It first reads all items, because a fee may come before or after its
 // payment.
-func (c *Client) paidOut(ctx context.Context, p payout, unread *call.Unread, take func(gateway.Entry) error) error {
+func (c *Client) paidOut(ctx context.Context, p payout, unread *kit.Unread, take func(gateway.Entry) error) error {
 	var entries []gateway.Entry
 	fees, before := fees{}, unread.Count()
 	err := each(ctx, c, "payout_items", url.Values{"payout": {p.ID}}, func(raw json.RawMessage) error {
-		return call.Pass(unread, raw, func(i item) ([]gateway.Entry, error) { return i.entries(p, fees) }, func(e gateway.Entry) error {
+		return kit.Pass(unread, raw, func(i item) ([]gateway.Entry, error) { return i.entries(p, fees) }, func(e gateway.Entry) error {
 			entries = append(entries, e)
 			return nil
 		})

@@ -14,12 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/paylatch/paylatch/internal/dev/published"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/gocardless"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
-	"github.com/paylatch/paylatch/internal/published"
-	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/gocardless"
 )
@@ -152,7 +151,7 @@ func TestBooksNameRefundsAsLookupsDo(t *testing.T) {
 		"/refunds/RF1": `{"refunds":{"id":"RF1","status":"paid","amount":150,"currency":"EUR","links":{"payment":"PM3"}}}`,
 	}).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "RF1"})
 	require.NoError(t, err)
-	told := refund.Movements(payment.RefundReport{ProviderID: found.ProviderRefundID, Event: found.Event, Money: found.Money}, &payment.Attempt{}, nil)
+	told := payment.RefundMovements(payment.RefundReport{ProviderID: found.ProviderRefundID, Event: found.Event, Money: found.Money}, &payment.Attempt{}, nil)
 	e := booked(t).Entries[4]
 	require.Equal(t, []any{told[0].Kind, told[0].ID, told[0].Money, found.ProviderPaymentID}, []any{e.Movement.Kind, e.Movement.ID, e.Movement.Money, e.Payment})
 }

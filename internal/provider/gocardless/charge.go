@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // page is the token of a payment that its customer authorises on GoCardless's page, with the default scheme of the
@@ -58,7 +58,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 }
 
 func (c *Client) collect(ctx context.Context, ch gateway.Charge, amount int64) (gateway.Outcome, error) {
-	body, err := call.Extend(collection{
+	body, err := kit.Extend(collection{
 		Amount: amount, Currency: string(ch.Money.Currency), Description: described(ch), Metadata: marks(ch), Links: links{Mandate: ch.Token},
 	}, ch.Details, mandateData())
 	if err != nil {
@@ -163,7 +163,7 @@ func (c *Client) requestOf(ch gateway.Charge, amount int64) (any, error) {
 	if ch.Token != page {
 		ask.Scheme = ch.Token
 	}
-	pay, err := call.Extend(ask, ch.Details, payData())
+	pay, err := kit.Extend(ask, ch.Details, payData())
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (c *Client) requestOf(ch gateway.Charge, amount int64) (any, error) {
 	if customerForm.MatchString(ch.Customer.Reference) {
 		r.Links = &links{Customer: ch.Customer.Reference}
 	}
-	return call.Extend(r, ch.Details, requestData())
+	return kit.Extend(r, ch.Details, requestData())
 }
 
 // flow creates a page

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/dev/published"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/gocardless"
 	"github.com/paylatch/paylatch/internal/provider/gocardless/gocardlesstest"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
-	"github.com/paylatch/paylatch/internal/published"
 )
 
 func TestCarries(t *testing.T) {

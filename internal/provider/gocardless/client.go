@@ -21,15 +21,14 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/httpjson"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Client is one creditor at GoCardless. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
-	api *httpjson.API[*refusal]
+	api *kit.API[*refusal]
 }
 
 const (
@@ -46,7 +45,7 @@ func New(base, key string, client *http.Client) *Client {
 	if base == "" && strings.HasPrefix(key, "sandbox_") {
 		base = sandbox
 	}
-	return &Client{api: &httpjson.API[*refusal]{
+	return &Client{api: &kit.API[*refusal]{
 		Name: "GoCardless", Base: strings.TrimRight(cmp.Or(base, address), "/"), HTTP: client, Done: []int{http.StatusOK, http.StatusCreated},
 		Header: func() http.Header {
 			return http.Header{"Authorization": {"Bearer " + key}, "Gocardless-Version": {version}, "Accept": {"application/json"}}
@@ -148,12 +147,12 @@ func (r *refusal) conflicting() string {
 // Error implements error.
 func (r *refusal) Error() string { return fmt.Sprintf("gocardless says %d %s", r.Code, r.code()) }
 
-// Missing implements httpjson.Refusal.
+// Missing implements kit.Refusal.
 func (r *refusal) Missing() bool { return r.Code == http.StatusNotFound }
 
 // readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
 // GoCardless's format may come from a proxy, so it is no statement about a payment.
-func readRefusal(a call.Answer) (*refusal, error) {
+func readRefusal(a kit.Answer) (*refusal, error) {
 	var said struct {
 		Error refusal `json:"error"`
 	}

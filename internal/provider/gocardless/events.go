@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Events implements gateway.EventLog (https://developer.gocardless.com/api-reference/#events-list-events). A webhook is
 // a batch of events in the list's format. Events passes each event as a batch of one.
 func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	return unread.After(each(ctx, c, "events", created(in), func(raw json.RawMessage) error {
-		return call.Pass(unread, raw, func(e listed) ([]gateway.ListedEvent, error) { return e.passed(raw, in) }, take)
+		return kit.Pass(unread, raw, func(e listed) ([]gateway.ListedEvent, error) { return e.passed(raw, in) }, take)
 	}))
 }
 

@@ -4,11 +4,11 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // digits are the decimals of ISO 4217. Amounts are in the lowest denomination of the currency.
-var digits = call.Digits{} //nolint:gochecknoglobals // a table
+var digits = kit.Digits{} //nolint:gochecknoglobals // a table
 
 // debit is GoCardless's view of a payment
 // (https://developer.gocardless.com/api-reference/#core-endpoints-payments).

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // refundRequest creates a refund (https://developer.gocardless.com/api-reference/#refunds-create-a-refund). Total is the
@@ -35,13 +35,13 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	p, err := c.refunded(ctx, r.ProviderPaymentID, &r.Permit)
 	switch {
 	case err != nil:
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	case p.Currency != string(r.Money.Currency):
 		return gateway.RefundOutcome{}, fmt.Errorf("%w: a refund in %s of a payment in %s", gateway.ErrUnsupportedRequest, r.Money.Currency, p.Currency)
 	}
 	all, err := c.refunds(ctx, p.ID)
 	if err != nil {
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	}
 	for _, one := range all {
 		if one.Reference == r.Refund.String() {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // code is the form of an instrument's code.
@@ -16,7 +16,7 @@ func providerData() []string { return []string{"order_description"} }
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, providerData()...)
 	n.If(!ch.Stored && ch.Token != page && !code.MatchString(ch.Token), "payment_method.token",
 		"must be redirect, the code of an instrument, such as PAYMENT_CARD, or a saved card of GoPay's")

@@ -2,18 +2,18 @@ package gopay
 
 import (
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
-		Keys:      append(descriptor.OAuth(), webhooks.Key{Name: "goid", Doc: "GoPay's merchant"}),
+func Adapter() kit.Adapter {
+	return kit.Adapter{
+		Keys:      append(kit.OAuth(), webhooks.Key{Name: "goid", Doc: "GoPay's merchant"}),
 		TestHosts: []string{"gw.sandbox.gopay.com"},
 		Carries:   carried(), ProviderData: providerData(),
-		Payees: descriptor.PayeesOf("goid"),
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		Payees: kit.PayeesOf("goid"),
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			c := New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Params["goid"], s.Client, s.Now)
 			c.Notify = s.Params["public_url"]
 			return c, nil
@@ -21,9 +21,9 @@ func Adapter() descriptor.Adapter {
 	}
 }
 
-func carried() []descriptor.Carried {
+func carried() []kit.Carried {
 	const onPage = "on GoPay's page"
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "save_payment_method", As: "recurrence.recurrence_cycle", When: "as ON_DEMAND, of a card; needs `customer.reference`"},
 		{Member: "return_url", As: "callback.return_url", When: "required but for a saved card"},
 		{Member: "statement_descriptor", As: "order_description", When: "else the order's id"},

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // page is the token that offers all methods on GoPay's page. A token of digits is a saved card. Any other token is the
@@ -27,7 +27,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	} else {
 		c.begins(&request, ch)
 	}
-	body, err := call.Extend(request, ch.Details, providerData())
+	body, err := kit.Extend(request, ch.Details, providerData())
 	if err != nil {
 		return gateway.Outcome{}, err
 	}

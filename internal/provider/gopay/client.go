@@ -19,20 +19,19 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/httpjson"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Client is one shop at GoPay. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
 	// Notify is the address that GoPay notifies of each payment. Without it, only a lookup shows a payment's state.
 	Notify string
 
 	goid   string
-	api    *httpjson.API[*refusal]
-	tokens *call.Tokens
+	api    *kit.API[*refusal]
+	tokens *kit.Tokens
 }
 
 const (
@@ -45,8 +44,8 @@ const (
 // its end. The clock now decides when access tokens expire.
 func New(base, id, secret, goid string, client *http.Client, now func() time.Time) *Client {
 	base = strings.TrimSuffix(strings.TrimRight(cmp.Or(base, address), "/"), "/api") + "/api"
-	c := &Client{goid: goid, tokens: call.NewTokens(base+"/oauth2/token", id, secret, scope, client, now)}
-	c.api = &httpjson.API[*refusal]{
+	c := &Client{goid: goid, tokens: kit.NewTokens(base+"/oauth2/token", id, secret, scope, client, now)}
+	c.api = &kit.API[*refusal]{
 		Name: "GoPay", Base: base, HTTP: client, Read: readRefusal, Send: c.send,
 		Header: func() http.Header { return http.Header{"Accept": {"application/json"}} },
 	}
@@ -66,17 +65,17 @@ func (c *Client) Capabilities() payment.Capabilities {
 
 // send adds the access token. A request with a rejected token is sent again once, with a new token. A command is sent
 // again only if GoPay itself rejected the token, because a proxy's rejection is no evidence about the request.
-func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answer, error) {
+func (c *Client) send(ctx context.Context, r kit.Request, body any) (kit.Answer, error) {
 	for again := false; ; again = true {
 		token, err := c.tokens.Token(ctx)
 		switch {
 		case err != nil && r.Permit != nil:
-			return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrNotSent, err)
+			return kit.Answer{}, fmt.Errorf("%w: %w", gateway.ErrNotSent, err)
 		case err != nil:
-			return call.Answer{}, err
+			return kit.Answer{}, err
 		}
 		r.Header.Set("Authorization", "Bearer "+token)
-		a, err := call.DoJSON(ctx, c.api.HTTP, r, body)
+		a, err := kit.DoJSON(ctx, c.api.HTTP, r, body)
 		if err != nil || a.Status != http.StatusUnauthorized || again {
 			return a, err
 		}
@@ -103,7 +102,7 @@ const (
 // command sends a command about a payment, with a form, or with a JSON body if there is one. It returns GoPay's refusal,
 // or nil.
 func (c *Client) command(ctx context.Context, id, verb string, form url.Values, body any, l gateway.Permit) (*refusal, error) {
-	r := call.Request{Method: http.MethodPost, URL: paymentPath(id) + "/" + verb, Permit: &l, Header: http.Header{}}
+	r := kit.Request{Method: http.MethodPost, URL: paymentPath(id) + "/" + verb, Permit: &l, Header: http.Header{}}
 	if body == nil {
 		r.Body = []byte(form.Encode())
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Lookup implements gateway.Provider (https://doc.gopay.com, "Payment status" and "Payment refunds"). If the payment's
@@ -36,7 +36,7 @@ func (c *Client) find(ctx context.Context, id string) (object, error) {
 
 // list reads a list of refunds.
 func (c *Client) list(ctx context.Context, path string, l *gateway.Permit) ([]refund, error) {
-	a, err := c.send(ctx, call.Request{Method: http.MethodGet, URL: c.api.Base + path, Header: c.api.Header(), Permit: l}, nil)
+	a, err := c.send(ctx, kit.Request{Method: http.MethodGet, URL: c.api.Base + path, Header: c.api.Header(), Permit: l}, nil)
 	if err != nil {
 		return nil, err
 	}

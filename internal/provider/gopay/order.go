@@ -8,7 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // order is a request for a payment. Its members up to Params are a request for a recurrence (https://doc.gopay.com,
@@ -89,7 +89,7 @@ const (
 func orderOf(ch gateway.Charge) order {
 	return order{
 		Amount: ch.Money.Minor, Currency: string(ch.Money.Currency),
-		Number: numberOf(ch.Order), Description: call.Short(cmp.Or(ch.StatementDescriptor, string(ch.Order)), maxDescription),
+		Number: numberOf(ch.Order), Description: kit.Short(cmp.Or(ch.StatementDescriptor, string(ch.Order)), maxDescription),
 		Items: itemsOf(ch), Params: []param{{attemptParam, ch.Attempt.String()}, {orderParam, string(ch.Order)}},
 	}
 }
@@ -121,13 +121,13 @@ func numberOf(id payment.OrderID) string {
 		}
 		return -1
 	}, string(id))
-	return call.Short(cmp.Or(kept, "0"), maxNumber)
+	return kit.Short(cmp.Or(kept, "0"), maxNumber)
 }
 
 // itemsOf returns the lines, or the order as one line.
 func itemsOf(ch gateway.Charge) []item {
 	if len(ch.Lines) == 0 {
-		return []item{{"ITEM", call.Short(string(ch.Order), maxDescription), ch.Money.Minor, 1}}
+		return []item{{"ITEM", kit.Short(string(ch.Order), maxDescription), ch.Money.Minor, 1}}
 	}
 	all := make([]item, len(ch.Lines))
 	for i := range ch.Lines {
@@ -136,7 +136,7 @@ func itemsOf(ch gateway.Charge) []item {
 		if err != nil {
 			count = 1 // GoPay has only whole pieces
 		}
-		all[i] = item{itemType(l), call.Short(l.Description, maxDescription), l.Amount, count}
+		all[i] = item{itemType(l), kit.Short(l.Description, maxDescription), l.Amount, count}
 	}
 	return all
 }

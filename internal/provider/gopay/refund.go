@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Refund implements gateway.Provider (https://doc.gopay.com, "Refund of the payment"). The response contains no refund
@@ -21,7 +21,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	id, currency := r.ProviderPaymentID, string(r.Money.Currency)
 	before, err := c.refunds(ctx, id, currency, &r.Permit)
 	if err != nil && !errors.Is(err, errNotListed) {
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	}
 	refused, err := c.command(ctx, id, "refund", url.Values{"amount": {strconv.FormatInt(r.Money.Minor, 10)}}, nil, r.Permit)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // refusal is the first error in GoPay's list of errors (https://doc.gopay.com, "Errors"). It omits the message, which
@@ -27,14 +27,14 @@ func (r *refusal) code() string { return cmp.Or(r.name, strconv.Itoa(r.number)) 
 // Error implements error.
 func (r *refusal) Error() string { return fmt.Sprintf("gopay says %d %s", r.status, r.code()) }
 
-// Missing implements httpjson.Refusal. GoPay does not document the status for an unknown payment.
+// Missing implements kit.Refusal. GoPay does not document the status for an unknown payment.
 func (r *refusal) Missing() bool {
 	return r.status == http.StatusNotFound || r.number == paymentMissing
 }
 
 // readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
 // GoPay's format may come from a proxy, so it is not a refusal.
-func readRefusal(a call.Answer) (*refusal, error) {
+func readRefusal(a kit.Answer) (*refusal, error) {
 	var said struct {
 		Errors []struct {
 			Number int    `json:"error_code"`

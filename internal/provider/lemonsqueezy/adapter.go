@@ -14,31 +14,31 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Keys: []webhooks.Key{
-			descriptor.APIKey(),
+			kit.APIKey(),
 			{Name: "store_id", Doc: "the store at Lemon Squeezy, a number"},
 			{Name: "variant_id", Doc: "the variant at Lemon Squeezy whose price each checkout replaces, a number; of a product that is paid once"},
 			{Name: "store_currency", Doc: "the currency of the store at Lemon Squeezy, in which all its prices are"},
 			{Name: "link_life", Optional: true, Doc: "how long a checkout of Lemon Squeezy can be opened, best as long as expiry.awaiting_customer; 1h if absent"},
-			descriptor.TestPayments(),
+			kit.TestPayments(),
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
-		Carries: []descriptor.Carried{
+		Carries: []kit.Carried{
 			{Member: "return_url", As: "data.attributes.product_options.redirect_url"},
 			{Member: "customer.email", As: "data.attributes.checkout_data.email", When: "the customer can change it"},
 			{Member: "customer.name", As: "data.attributes.checkout_data.name", When: "the customer can change it"},
 			{Member: "customer.billing_address", As: "data.attributes.checkout_data.billing_address.country", When: "the country and the postal code alone"},
 		},
-		Payees:   descriptor.PayeesOf("store_id"),
-		New:      func(s descriptor.Settings) (gateway.Provider, error) { return of(s) },
-		Books:    func(s descriptor.Settings) (gateway.Books, error) { return of(s) },
+		Payees:   kit.PayeesOf("store_id"),
+		New:      func(s kit.Settings) (gateway.Provider, error) { return of(s) },
+		Books:    func(s kit.Settings) (gateway.Books, error) { return of(s) },
 		Unmarked: true,
 		Lag:      findLag,
 	}
@@ -47,7 +47,7 @@ func Adapter() descriptor.Adapter {
 var digits = regexp.MustCompile(`^[0-9]{1,18}$`)
 
 // of returns the client of an account. It wraps webhooks.ErrConfig if an id is not a number or a time is invalid.
-func of(s descriptor.Settings) (*Client, error) {
+func of(s kit.Settings) (*Client, error) {
 	store := Store{
 		ID: s.Params["store_id"], Variant: s.Params["variant_id"], Currency: payment.Currency(s.Params["store_currency"]),
 		Test: s.Params["test_payments"] == "true",

@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // refundedLater is our limit for the time between an order's creation and a refund that the books still read. A seller
@@ -31,7 +31,7 @@ const refundedLater = 120 * 24 * time.Hour
 // A chargeback is a refund in most cases. The list shows no fee and no payout. Renewals of subscriptions create no
 // orders.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	query := url.Values{"filter[store_id]": {c.store.ID}, "page[size]": {pageOf100}}
 	for number, last := 1, 1; number <= last; number++ {
 		query.Set("page[number]", strconv.Itoa(number))
@@ -42,7 +42,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 		}
 		for _, item := range items {
 			older := false
-			err := call.Pass(unread, item, func(o object[listedOrder]) ([]gateway.Entry, error) {
+			err := kit.Pass(unread, item, func(o object[listedOrder]) ([]gateway.Entry, error) {
 				made := o.Attributes.CreatedAt
 				older = !made.IsZero() && made.Before(in.From.Add(-refundedLater))
 				return c.entries(o, in)

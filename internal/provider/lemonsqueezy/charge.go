@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // page is the token of a charge on Lemon Squeezy's page.
@@ -86,7 +86,7 @@ func (c *Client) requestOf(ch gateway.Charge) document[request] {
 	r := request{
 		CustomPrice: ch.Money.Minor, Preview: true, TestMode: c.store.Test, ExpiresAt: c.now().Add(c.store.LinkLife).UTC().Format(time.RFC3339),
 		Product: productOptions{
-			Name: call.Short("Order "+string(ch.Order), maxName), RedirectURL: ch.ReturnURL, Variants: []json.Number{json.Number(c.store.Variant)},
+			Name: kit.Short("Order "+string(ch.Order), maxName), RedirectURL: ch.ReturnURL, Variants: []json.Number{json.Number(c.store.Variant)},
 		},
 		Data: checkoutData{
 			Email: ch.Customer.Email, Name: ch.Customer.Name,
@@ -134,7 +134,7 @@ var (
 // unfit returns the reason why a charge is never sent. Prices are in cents. Lemon Squeezy does not document the unit for
 // a currency without cents, so such a currency is not charged.
 func (c *Client) unfit(ch gateway.Charge) error {
-	amount, err := call.Decimal(ch.Money)
+	amount, err := kit.Decimal(ch.Money)
 	_, cents, _ := strings.Cut(amount, ".")
 	switch {
 	case ch.Stored || ch.Token != page || ch.Capture == payment.CaptureManual:
@@ -149,7 +149,7 @@ func (c *Client) unfit(ch gateway.Charge) error {
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details)
 	n.If(ch.Token != page, "payment_method.token", "must be redirect")
 	n.If(ch.Capture == payment.CaptureManual, "capture", "must be automatic: Lemon Squeezy holds nothing")

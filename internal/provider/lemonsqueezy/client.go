@@ -12,8 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/httpjson"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Store is the place for checkouts: a variant of a product. Each checkout replaces the variant's price.
@@ -29,10 +28,10 @@ type Store struct {
 
 // Client is one store at Lemon Squeezy. It implements gateway.Provider and gateway.Books.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
 	store Store
-	api   *httpjson.API[*refusal]
+	api   *kit.API[*refusal]
 	now   func() time.Time
 }
 
@@ -48,26 +47,26 @@ const (
 // New returns the client of an API key. A key belongs to test mode or to live mode. The base replaces the address.
 func New(base, key string, store Store, client *http.Client, now func() time.Time) *Client {
 	store.LinkLife = cmp.Or(store.LinkLife, time.Hour)
-	return &Client{store: store, now: now, api: &httpjson.API[*refusal]{
+	return &Client{store: store, now: now, api: &kit.API[*refusal]{
 		Name: "Lemon Squeezy", Base: strings.TrimRight(cmp.Or(base, address), "/") + "/v1", HTTP: client, Done: []int{http.StatusOK, http.StatusCreated},
 		Header: func() http.Header {
 			return http.Header{"Authorization": {"Bearer " + key}, "Accept": {media}, "Content-Type": {media}}
 		},
 		Read: readRefusal,
-		Send: func(ctx context.Context, r call.Request, body any) (call.Answer, error) {
+		Send: func(ctx context.Context, r kit.Request, body any) (kit.Answer, error) {
 			return send(ctx, client, r, body)
 		},
 	}}
 }
 
 // send sends JSON with the media type of JSON:API.
-func send(ctx context.Context, client *http.Client, r call.Request, body any) (a call.Answer, err error) {
+func send(ctx context.Context, client *http.Client, r kit.Request, body any) (a kit.Answer, err error) {
 	if body != nil {
 		if r.Body, err = json.Marshal(body); err != nil {
-			return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
+			return kit.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 		}
 	}
-	return call.Do(ctx, client, r)
+	return kit.Do(ctx, client, r)
 }
 
 // Capabilities implements gateway.Provider. It describes the operations of checkouts and orders below
@@ -99,7 +98,7 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("lemon squeezy answers %d %s", r.status, r.code())
 }
 
-// Missing implements httpjson.Refusal.
+// Missing implements kit.Refusal.
 func (r *refusal) Missing() bool { return r.status == http.StatusNotFound }
 
 // code returns the code if there is one. Most errors have only a title and the wrong member.
@@ -107,7 +106,7 @@ func (r *refusal) code() string { return cmp.Or(r.Code, r.Source.Pointer, r.Titl
 
 // readRefusal returns a definitive error as a refusal. 429 and 5xx are transient, and a response in another format may
 // come from a proxy, so they are not refusals.
-func readRefusal(a call.Answer) (*refusal, error) {
+func readRefusal(a kit.Answer) (*refusal, error) {
 	var got struct {
 		Errors []*refusal `json:"errors"`
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // These are the types of objects that the adapter reads.
@@ -75,7 +75,7 @@ type order struct {
 }
 
 func (o order) money(units int64) (*payment.Money, error) {
-	return call.Digits{}.Money(units, o.Currency)
+	return kit.Digits{}.Money(units, o.Currency)
 }
 
 // left returns the amount that is not refunded.

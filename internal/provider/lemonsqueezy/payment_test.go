@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/internal/provider/lemonsqueezy"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -219,20 +219,20 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	a := lemonsqueezy.Adapter()
 	for _, params := range []map[string]string{{"store_id": "shop"}, {"variant_id": "12x"}, {"link_life": "soon"}, {"link_life": "-1h"}} {
-		_, err := a.New(descriptor.Settings{Params: params})
+		_, err := a.New(kit.Settings{Params: params})
 		require.ErrorIs(t, err, webhooks.ErrConfig, "%v", params)
 	}
 	s := httptest.NewServer(newFake())
 	t.Cleanup(s.Close)
-	made, err := a.New(descriptor.Settings{BaseURL: s.URL, Client: s.Client(), Now: time.Now, Params: map[string]string{
+	made, err := a.New(kit.Settings{BaseURL: s.URL, Client: s.Client(), Now: time.Now, Params: map[string]string{
 		"api_key": key, "store_id": storeID, "variant_id": variant, "store_currency": "EUR", "link_life": "2h", "test_payments": "true",
 	}})
 	require.NoError(t, err)
 	o, err := made.Charge(t.Context(), charge())
 	require.NoError(t, err)
 	require.Equal(t, fsm.EventActionRequired, o.Event)
-	require.True(t, a.Tests(descriptor.Settings{Params: map[string]string{"test_payments": "true"}}))
-	require.False(t, a.Tests(descriptor.Settings{}))
+	require.True(t, a.Tests(kit.Settings{Params: map[string]string{"test_payments": "true"}}))
+	require.False(t, a.Tests(kit.Settings{}))
 }
 
 func TestAccepts(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // refunded is the attributes of POST /v1/orders/:id/refund (https://docs.lemonsqueezy.com/api/orders/issue-refund).
@@ -29,11 +29,11 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	before, err := c.paid(ctx, r.ProviderPaymentID, &r.Permit)
 	switch {
 	case err != nil:
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	case before.Attributes.Currency != string(r.Money.Currency):
-		return gateway.RefundOutcome{}, call.NotSent(errOther)
+		return gateway.RefundOutcome{}, kit.NotSent(errOther)
 	case before.Attributes.left() < r.Left.Minor:
-		return gateway.RefundOutcome{}, call.NotSent(errMoved)
+		return gateway.RefundOutcome{}, kit.NotSent(errMoved)
 	}
 	var after document[order]
 	refused, err := c.api.Post(ctx, "/orders/"+before.ID+"/refund", nil, r.Permit, document[refunded]{object[refunded]{

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // customerPrefix is the prefix of the ids of Mollie's customers.
@@ -21,9 +21,9 @@ func providerData() []string {
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, providerData()...)
-	_, err := call.Decimal(ch.Money)
+	_, err := kit.Decimal(ch.Money)
 	n.If(err != nil, "amount", "is of a currency that Mollie has no digits for")
 	n.If(!ch.Stored && ch.ReturnURL == "", "return_url", "is required by Mollie but for a stored payment method")
 	n.If(ch.Save && ch.Stored, "save_payment_method", "is for a new payment method: a mandate is stored")

@@ -4,35 +4,35 @@ import (
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Dashboard: dashboard(),
-		Keys: []webhooks.Key{descriptor.APIKey(), {
+		Keys: []webhooks.Key{kit.APIKey(), {
 			Name: "profile_id", Optional: true, Doc: "Mollie's profile (pfl_…), which payments have as profileId: those of another move nothing",
 		}},
-		Payees:  descriptor.PayeesOf("profile_id"),
+		Payees:  kit.PayeesOf("profile_id"),
 		Carries: carries(), ProviderData: providerData(),
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
-		Books: func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Books: func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
 	}
 }
 
-func of(s descriptor.Settings) *Client {
+func of(s kit.Settings) *Client {
 	return New(s.BaseURL, s.Params["api_key"], s.Params["public_url"], s.Client)
 }
 
 // carries returns the table of the members that a charge passes on.
-func carries() []descriptor.Carried {
+func carries() []kit.Carried {
 	bill := "required for Billie, in3, Klarna and Riverty"
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "return_url", As: "redirectUrl", When: "required but for a mandate"},
 		{Member: "save_payment_method", As: "sequenceType", When: "as first; needs `customer.reference`, a customer of Mollie (`cst_…`)"},
 		{Member: "statement_descriptor", As: "description", When: "else the order's id"},
@@ -49,8 +49,8 @@ func carries() []descriptor.Carried {
 
 // dashboard returns the address that Mollie's plugins use for a payment, without the organization in _links.dashboard
 // (https://docs.mollie.com/reference/get-payment). Test payments have the same address.
-func dashboard() descriptor.Dashboard {
-	return descriptor.Dashboard{
+func dashboard() kit.Dashboard {
+	return kit.Dashboard{
 		Live: "https://my.mollie.com/dashboard/payments/{id}",
 		Test: "https://my.mollie.com/dashboard/payments/{id}",
 		Form: regexp.MustCompile(`^tr_[A-Za-z0-9]+$`),

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 // Captures are totals, dated by the payment. A refund has only the date of its creation. Entries omits a pending refund;
 // a later read of the same span finds it.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	if err := each(ctx, c, "/payments", "payments", bookPage, passing[listedPayment](unread, in, paidLater, take)); err != nil {
 		return err
 	}
@@ -52,10 +52,10 @@ type booked interface {
 // passing returns a function that passes an item's entries in the span. The function returns false for an item that was
 // created too long before the span to have entries in it. It does not read the amounts of an item that moved no money in
 // the span.
-func passing[T booked](unread *call.Unread, in gateway.Span, later time.Duration, take func(gateway.Entry) error) func(json.RawMessage) (bool, error) {
+func passing[T booked](unread *kit.Unread, in gateway.Span, later time.Duration, take func(gateway.Entry) error) func(json.RawMessage) (bool, error) {
 	return func(item json.RawMessage) (more bool, err error) {
 		more = true
-		err = call.Pass(unread, item, func(one T) ([]gateway.Entry, error) {
+		err = kit.Pass(unread, item, func(one T) ([]gateway.Entry, error) {
 			made, moved := one.dated()
 			switch {
 			case made.IsZero():

@@ -6,7 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 type captureRequest struct {
@@ -18,7 +18,7 @@ type captureRequest struct {
 // while, and the payment itself shows its state. If the method allows another capture, Capture releases the uncaptured
 // rest.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
-	value, err := call.Decimal(cp.Money)
+	value, err := kit.Decimal(cp.Money)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -51,7 +51,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 // which may take a while. It cancels an open payment (https://docs.mollie.com/reference/cancel-payment) if the method
 // allows that. Other payments expire.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	if err := call.EndsNoContainer(cl); err != nil {
+	if err := kit.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
 	}
 	found, err := c.find(ctx, cl.ProviderPaymentID, &cl.Permit)

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // chargeRequest creates a payment (https://docs.mollie.com/reference/create-payment).
@@ -43,7 +43,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	body, err := call.Extend(request, ch.Details, providerData())
+	body, err := kit.Extend(request, ch.Details, providerData())
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -59,7 +59,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 }
 
 func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
-	value, err := call.Decimal(ch.Money)
+	value, err := kit.Decimal(ch.Money)
 	if err != nil {
 		return chargeRequest{}, err
 	}

@@ -15,16 +15,15 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/httpjson"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Client is one profile at Mollie. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
 	webhook string
-	api     *httpjson.API[*refusal]
+	api     *kit.API[*refusal]
 }
 
 // address is the API's address. The key selects test or live mode.
@@ -33,7 +32,7 @@ const address = "https://api.mollie.com"
 // New returns the client of the profile that owns the API key. The base replaces Mollie's own address. The webhook is
 // the address that Mollie notifies of each payment. Without it, only a lookup shows a payment's state.
 func New(base, key, webhook string, client *http.Client) *Client {
-	return &Client{webhook: webhook, api: &httpjson.API[*refusal]{
+	return &Client{webhook: webhook, api: &kit.API[*refusal]{
 		Name: "Mollie", Base: strings.TrimRight(cmp.Or(base, address), "/") + "/v2", HTTP: client, Done: []int{http.StatusOK, http.StatusCreated},
 		Header: func() http.Header { return http.Header{"Authorization": {"Bearer " + key}} }, Read: readRefusal,
 	}}
@@ -62,7 +61,7 @@ func (c *Client) command(ctx context.Context, method, path, key string, l gatewa
 	if out == nil {
 		as.Done = []int{http.StatusAccepted}
 	}
-	return as.Do(ctx, call.Request{Method: method, URL: path, Permit: &l, Header: http.Header{"Idempotency-Key": {key}}}, body, out)
+	return as.Do(ctx, kit.Request{Method: method, URL: path, Permit: &l, Header: http.Header{"Idempotency-Key": {key}}}, body, out)
 }
 
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
@@ -85,7 +84,7 @@ func (r *refusal) Error() string {
 
 // readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
 // Mollie's format may come from a proxy, so it is not a refusal.
-func readRefusal(a call.Answer) (*refusal, error) {
+func readRefusal(a kit.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Status != a.Status || said.Title == "" {
 		return nil, fmt.Errorf("somebody answers %d for Mollie", a.Status)
@@ -106,7 +105,7 @@ func (r *refusal) definitive() bool {
 	return false
 }
 
-// Missing implements httpjson.Refusal.
+// Missing implements kit.Refusal.
 func (r *refusal) Missing() bool { return r.Status == http.StatusNotFound }
 
 var errNameless = errors.New("the answer names no object")

@@ -8,7 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 type line struct {
@@ -88,7 +88,7 @@ func (one *line) tax(l gateway.Line, currency payment.Currency) error {
 
 // signed returns an amount that may be negative.
 func signed(minor int64, currency payment.Currency) (amount, error) {
-	value, err := call.Decimal(payment.Money{Minor: max(minor, -minor), Currency: currency})
+	value, err := kit.Decimal(payment.Money{Minor: max(minor, -minor), Currency: currency})
 	if minor < 0 {
 		value = "-" + value
 	}
@@ -100,7 +100,7 @@ func invoiced() []string {
 	return []string{"billie", "in3", "klarna", "klarnapaylater", "klarnapaynow", "klarnasliceit", "riverty"}
 }
 
-func needsLines(n *call.Needs, ch gateway.Charge) {
+func needsLines(n *kit.Needs, ch gateway.Charge) {
 	bill := slices.Contains(invoiced(), ch.Token)
 	n.If((bill || ch.Token == "billink" || ch.Token == "voucher") && len(ch.Lines) == 0, "lines", "are required by Mollie for "+ch.Token)
 	if !bill {

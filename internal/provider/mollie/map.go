@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	hooks "github.com/paylatch/paylatch/webhooks/mollie"
 )
 
@@ -21,7 +21,7 @@ func (a *amount) money() (*payment.Money, error) {
 	if a == nil {
 		return nil, errNameless
 	}
-	return call.ReadDecimal(a.Value, a.Currency)
+	return kit.ReadDecimal(a.Value, a.Currency)
 }
 
 // some reports whether the amount exists and is not zero.

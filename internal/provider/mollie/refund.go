@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 type refundRequest struct {
@@ -26,7 +26,7 @@ const refundName = "refund_id"
 // Refund implements gateway.Provider (https://docs.mollie.com/reference/create-refund). It does not send our reason,
 // because Mollie shows the description to the customer.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
-	value, err := call.Decimal(r.Money)
+	value, err := kit.Decimal(r.Money)
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // adjustment is a change of a paid transaction (https://developer.paddle.com/api-reference/adjustments): a refund, or a
@@ -81,7 +81,7 @@ func (a adjustment) refund() (gateway.RefundOutcome, error) {
 		return gateway.RefundOutcome{}, errNoObject
 	}
 	o := gateway.RefundOutcome{
-		Event: fsm.EventProcessing, ProviderRefundID: a.ID, ProviderPaymentID: a.TransactionID, Reference: call.Reference(a.Reason),
+		Event: fsm.EventProcessing, ProviderRefundID: a.ID, ProviderPaymentID: a.TransactionID, Reference: kit.Reference(a.Reason),
 	}
 	switch a.Status {
 	case approved:
@@ -127,21 +127,21 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	}
 	of, err := c.transaction(ctx, r.ProviderPaymentID, &r.Permit)
 	if err != nil {
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	}
 	before, err := c.adjustments(ctx, url.Values{"transaction_id": {r.ProviderPaymentID}})
 	if err != nil {
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	}
 	if made := refundOf(before, r.Refund); made != nil {
 		return made.refund()
 	}
 	if of.Status == paid {
-		return gateway.RefundOutcome{}, call.NotSent(errUnprocessed)
+		return gateway.RefundOutcome{}, kit.NotSent(errUnprocessed)
 	}
-	request := adjust{Action: refundAction, Type: full, TransactionID: r.ProviderPaymentID, Reason: call.Reason(r, maxReason)}
+	request := adjust{Action: refundAction, Type: full, TransactionID: r.ProviderPaymentID, Reason: kit.Reason(r, maxReason)}
 	if request.Items, err = share(of, before, units); err != nil {
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	}
 	if request.Items != nil {
 		request.Type = partial
@@ -161,7 +161,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 
 func refundOf(all []adjustment, id payment.RefundID) *adjustment {
 	for i := range all {
-		if all[i].Action == refundAction && call.Reference(all[i].Reason) == id.String() {
+		if all[i].Action == refundAction && kit.Reference(all[i].Reason) == id.String() {
 			return &all[i]
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // approvedLater is our limit for the time between an adjustment's creation and its approval. Paddle documents no time
@@ -33,13 +33,13 @@ const approvedLater = 60 * 24 * time.Hour
 // amount. Paddle does not document whether an adjustment's earnings contain the fee of a chargeback, and their sign for
 // a reversed chargeback.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	unread, whole := &call.Unread{}, in.Seconds()
+	unread, whole := &kit.Unread{}, in.Seconds()
 	query := url.Values{
 		"updated_at[GTE]": {whole.From.Format(time.RFC3339)}, "created_at[LT]": {whole.To.Format(time.RFC3339)},
 		"status": {paid + "," + completed}, "order_by": {"id[ASC]"}, "per_page": {pageOf30},
 	}
 	err := c.each(ctx, "/transactions", query, func(item json.RawMessage) (more bool, err error) {
-		return true, call.Pass(unread, item, func(t listedTransaction) ([]gateway.Entry, error) { return t.entries(in) }, take)
+		return true, kit.Pass(unread, item, func(t listedTransaction) ([]gateway.Entry, error) { return t.entries(in) }, take)
 	})
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	query = url.Values{"status": {approved + "," + reversed}, "order_by": {"id[DESC]"}, "per_page": {pageSize}}
 	return unread.After(c.each(ctx, "/adjustments", query, func(item json.RawMessage) (more bool, err error) {
 		more = true
-		err = call.Pass(unread, item, func(a listedAdjustment) ([]gateway.Entry, error) {
+		err = kit.Pass(unread, item, func(a listedAdjustment) ([]gateway.Entry, error) {
 			more = a.CreatedAt.IsZero() || !a.CreatedAt.Before(in.From.Add(-approvedLater))
 			return a.entries(in)
 		}, take)

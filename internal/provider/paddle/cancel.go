@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Cancel implements gateway.Provider. A ready or billed transaction can be cancelled, but a draft can't be
@@ -43,7 +43,7 @@ func (c *Client) cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	var over struct {
 		Data transaction `json:"data"`
 	}
-	refused, err := c.api.Do(ctx, call.Request{Method: http.MethodPatch, URL: transactionPath(cl.ProviderPaymentID), Permit: &cl.Permit},
+	refused, err := c.api.Do(ctx, kit.Request{Method: http.MethodPatch, URL: transactionPath(cl.ProviderPaymentID), Permit: &cl.Permit},
 		map[string]string{"status": canceled}, &over)
 	switch {
 	case err != nil:

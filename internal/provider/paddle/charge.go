@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // page and script are the tokens of a charge. page is the seller's own page for Paddle's checkout; script is Paddle.js
@@ -16,7 +16,7 @@ import (
 const page, script = "redirect", "checkout"
 
 // digits are the decimals of ISO 4217 (https://developer.paddle.com/api-reference/about/data-types, "Money").
-var digits = call.Digits{} //nolint:gochecknoglobals // a table
+var digits = kit.Digits{} //nolint:gochecknoglobals // a table
 
 // request is the part of POST /transactions that a charge needs
 // (https://developer.paddle.com/api-reference/transactions/create-transaction.md).
@@ -67,7 +67,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	body, err := call.Extend(r, ch.Details, providerData())
+	body, err := kit.Extend(r, ch.Details, providerData())
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -127,7 +127,7 @@ func (c *Client) item(ch gateway.Charge, name string, units int64) item {
 	}
 	return item{Quantity: 1, Price: price{
 		Description: string(ch.Order), TaxMode: "internal", UnitPrice: money{strconv.FormatInt(units, 10), string(ch.Money.Currency)},
-		Quantity: quantity{1, 1}, Product: product{Name: call.Short(name, maxName), TaxCategory: category},
+		Quantity: quantity{1, 1}, Product: product{Name: kit.Short(name, maxName), TaxCategory: category},
 	}}
 }
 
@@ -138,7 +138,7 @@ func providerData() []string { return []string{"address_id", "business_id", "che
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, providerData()...)
 	n.If(ch.Token != page && ch.Token != script, "payment_method.token", "must be redirect or checkout")
 	n.If(ch.Capture == payment.CaptureManual, "capture", "must be automatic: Paddle holds nothing")

@@ -12,19 +12,18 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/httpjson"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Client is one seller at Paddle. It implements gateway.Provider, gateway.Books and gateway.EventLog.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
 	// TaxCategory is the tax category of the goods; empty for Paddle's standard category
 	// (https://developer.paddle.com/api-reference/transactions/create-transaction.md, "tax_category").
 	TaxCategory string
 
-	api *httpjson.API[*refusal]
+	api *kit.API[*refusal]
 }
 
 const (
@@ -42,7 +41,7 @@ func New(base, key string, client *http.Client) *Client {
 	if base == "" && strings.HasPrefix(key, "pdl_sdbx_") {
 		base = sandbox
 	}
-	return &Client{api: &httpjson.API[*refusal]{
+	return &Client{api: &kit.API[*refusal]{
 		Name: "Paddle", Base: strings.TrimRight(cmp.Or(base, address), "/"), HTTP: client, Done: []int{http.StatusOK, http.StatusCreated},
 		Header: func() http.Header {
 			return http.Header{"Authorization": {"Bearer " + key}, "Paddle-Version": {version}, "Accept": {"application/json"}}
@@ -86,12 +85,12 @@ type refusal struct {
 // Error implements error.
 func (r *refusal) Error() string { return fmt.Sprintf("paddle answers %d %s", r.Status, r.Code) }
 
-// Missing implements httpjson.Refusal.
+// Missing implements kit.Refusal.
 func (r *refusal) Missing() bool { return r.Status == http.StatusNotFound }
 
 // readRefusal returns a definitive error as a refusal. Other errors are no refusals: 409 may concern another request,
 // 429 and 5xx are transient, and a response in another format may come from a proxy.
-func readRefusal(a call.Answer) (*refusal, error) {
+func readRefusal(a kit.Answer) (*refusal, error) {
 	var said struct {
 		Error *refusal `json:"error"`
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -38,7 +38,7 @@ type listed struct {
 //
 // The next page starts after the last event with an id. If the last events have no id, they are read twice.
 func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	query := url.Values{"order_by": {"id[DESC]"}, "per_page": {pageSize}}
 	for {
 		page, more, err := c.page(ctx, "/events", query)
@@ -47,7 +47,7 @@ func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.
 		}
 		last, older := "", false
 		for _, raw := range page {
-			err := call.Pass(unread, raw, func(e listed) ([]gateway.ListedEvent, error) {
+			err := kit.Pass(unread, raw, func(e listed) ([]gateway.ListedEvent, error) {
 				last = cmp.Or(e.ID, last)
 				older = e.before(in.From.Add(-numberedLater))
 				return e.passed(raw, in)

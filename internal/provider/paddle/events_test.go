@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/paylatch/paylatch/internal/dev/published"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/paddle"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
-	"github.com/paylatch/paylatch/internal/published"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/paddle"
 )

@@ -4,14 +4,14 @@ import (
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 var softDescriptor = regexp.MustCompile(`^[a-zA-Z0-9 .*-]*$`)
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, providerData()...)
 	_, err := amountOf(ch.Money)
 	n.If(err != nil, "amount", "has digits that PayPal has none for in this currency")

@@ -5,33 +5,33 @@ import (
 	"slices"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Dashboard: dashboard(),
-		Keys: append(descriptor.OAuth(),
-			descriptor.MerchantID(true),
+		Keys: append(kit.OAuth(),
+			kit.MerchantID(true),
 			webhooks.Key{Name: "payee_email", Optional: true, Doc: "PayPal: the account's e-mail address, for orders that name the payee by that alone"},
 		),
 		Payees:    payees,
 		TestHosts: []string{"sandbox.paypal.com"},
 		Carries:   carries(), ProviderData: providerData(),
 		SecondStep: "any object, `{}` as well, once the customer has approved the order on PayPal's page or by its buttons: it is captured or authorized, as it is when a webhook or a check shows the approval; nothing of the details is sent",
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
 		BrowserMarked: true,
-		Books:         func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
-		Events:        func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
+		Books:         func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Events:        func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },
 		Lag:           booksLag,
 	}
 }
 
-func of(s descriptor.Settings) *Client {
+func of(s kit.Settings) *Client {
 	return New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Client, s.Now)
 }
 
@@ -41,9 +41,9 @@ func payees(params map[string]string) []string {
 }
 
 // carries returns the table of the members that a charge passes on.
-func carries() []descriptor.Carried {
+func carries() []kit.Carried {
 	wallet := "of the wallet (`paypal`)"
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "return_url", As: "payment_source.paypal.experience_context.return_url", When: "also where the customer cancels"},
 		{Member: "save_payment_method", As: "payment_source.paypal.attributes.vault.store_in_vault", When: wallet},
 		{Member: "initiator", As: "payment_source.card.stored_credential.payment_initiator", When: "of a card in the vault"},
@@ -61,8 +61,8 @@ func carries() []descriptor.Carried {
 
 // dashboard returns the address that PayPal's WooCommerce plugin uses for a capture's id (TransactionUrlProvider,
 // https://github.com/woocommerce/woocommerce-paypal-payments).
-func dashboard() descriptor.Dashboard {
-	return descriptor.Dashboard{
+func dashboard() kit.Dashboard {
+	return kit.Dashboard{
 		Live:      "https://www.paypal.com/activity/payment/{id}",
 		Test:      "https://www.sandbox.paypal.com/activity/payment/{id}",
 		Form:      regexp.MustCompile(`^[A-Z0-9]{17}$`),

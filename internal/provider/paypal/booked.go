@@ -7,7 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // detail is a transaction of the account's balance
@@ -123,7 +123,7 @@ func signed(a *amount) (*payment.Money, error) {
 	if strings.HasPrefix(value, ".") {
 		value = "0" + value
 	}
-	sum, err := call.ReadDecimal(value, a.CurrencyCode)
+	sum, err := kit.ReadDecimal(value, a.CurrencyCode)
 	if err == nil && negative {
 		sum.Minor = -sum.Minor
 	}

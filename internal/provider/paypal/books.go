@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 // not completely listed yet, Entries passes the listed transactions and then returns an error. No transaction names its
 // payout.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	for _, part := range in.Seconds().Split(searchable) {
 		if err := c.transactions(ctx, part, unread, take); err != nil {
 			return err
@@ -49,7 +49,7 @@ type searchPage struct {
 const tooLarge = "RESULTSET_TOO_LARGE"
 
 // transactions passes the transactions of a span. If there are too many, it reads the span's halves.
-func (c *Client) transactions(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
+func (c *Client) transactions(ctx context.Context, in gateway.Span, unread *kit.Unread, take func(gateway.Entry) error) error {
 	page, err := c.search(ctx, in, 1)
 	var refused *refusal
 	if errors.As(err, &refused) && refused.is(tooLarge) && in.To.Sub(in.From) > time.Second {
@@ -62,7 +62,7 @@ func (c *Client) transactions(ctx context.Context, in gateway.Span, unread *call
 	}
 	for number := 2; err == nil; number++ {
 		for _, item := range page.Details {
-			if err := call.Pass(unread, item, detail.entries, take); err != nil {
+			if err := kit.Pass(unread, item, detail.entries, take); err != nil {
 				return err
 			}
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
@@ -212,7 +211,7 @@ func TestBooksNameWhatLookupsName(t *testing.T) {
 	require.Equal(t, now.Movements[0].ID, got[0].Movement.ID)
 	require.Equal(t, now.Movements[0].Money, got[0].Movement.Money)
 	require.Equal(t, back.ProviderRefundID, got[1].Movement.ID)
-	r, ok := inbound.FromEvent(webhook(t, "PAYMENT.CAPTURE.COMPLETED", `{"id":"`+capture+`","status":"COMPLETED","amount":{"currency_code":"EUR","value":"19.99"}}`), "")
+	r, ok := payment.ReportOfEvent(webhook(t, "PAYMENT.CAPTURE.COMPLETED", `{"id":"`+capture+`","status":"COMPLETED","amount":{"currency_code":"EUR","value":"19.99"}}`), "")
 	require.True(t, ok)
 	require.Equal(t, r.Payment, got[0].Payment)
 }

@@ -16,14 +16,13 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/httpjson"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Client is one REST app of an account at PayPal. It implements gateway.Provider.
 type Client struct {
-	api    *httpjson.API[*refusal]
-	tokens *call.Tokens
+	api    *kit.API[*refusal]
+	tokens *kit.Tokens
 	orders known
 }
 
@@ -35,10 +34,10 @@ const address = "https://api-m.paypal.com"
 // decides when access tokens expire.
 func New(base, id, secret string, client *http.Client, now func() time.Time) *Client {
 	base = strings.TrimRight(cmp.Or(base, address), "/")
-	c := &Client{tokens: call.NewTokens(base+"/v1/oauth2/token", id, secret, "", client, now)}
+	c := &Client{tokens: kit.NewTokens(base+"/v1/oauth2/token", id, secret, "", client, now)}
 	// A response that is stored under the key has status 200, a new response 201. A void may have an empty response
 	// (204).
-	c.api = &httpjson.API[*refusal]{
+	c.api = &kit.API[*refusal]{
 		Name: "PayPal", Base: base, HTTP: client, Done: []int{http.StatusOK, http.StatusCreated, http.StatusNoContent}, Read: readRefusal, Send: c.send,
 	}
 	return c
@@ -72,17 +71,17 @@ func keyed(key string) http.Header {
 // send adds the access token. PayPal checks the token before the request. So a request with a rejected token is sent
 // again once, with a new token (https://developer.paypal.com/api/rest/authentication/). A 401 that does not come from
 // PayPal is no evidence about the request.
-func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answer, error) {
+func (c *Client) send(ctx context.Context, r kit.Request, body any) (kit.Answer, error) {
 	for again := false; ; again = true {
 		token, err := c.tokens.Token(ctx)
 		switch {
 		case err != nil && r.Permit != nil:
-			return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrNotSent, err)
+			return kit.Answer{}, fmt.Errorf("%w: %w", gateway.ErrNotSent, err)
 		case err != nil:
-			return call.Answer{}, err
+			return kit.Answer{}, err
 		}
 		r.Header.Set("Authorization", "Bearer "+token)
-		a, err := call.DoJSON(ctx, c.api.HTTP, r, body)
+		a, err := kit.DoJSON(ctx, c.api.HTTP, r, body)
 		if err != nil || a.Status != http.StatusUnauthorized || again {
 			return a, err
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const eventsPath = "/v1/notifications/webhooks-events"
@@ -19,7 +19,7 @@ var errCircle = errors.New("the next page is the same")
 // Events implements gateway.EventLog (https://developer.paypal.com/docs/api/webhooks/v1/#webhooks-events_list). It lists
 // the app's events. PayPal does not document how long it stores them.
 func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
-	unread, whole := &call.Unread{}, in.Seconds()
+	unread, whole := &kit.Unread{}, in.Seconds()
 	query := url.Values{"start_time": {whole.From.Format(time.RFC3339)}, "end_time": {whole.To.Format(time.RFC3339)}, "page_size": {"25"}}.Encode()
 	for query != "" {
 		page, err := c.eventPage(ctx, query)
@@ -28,7 +28,7 @@ func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.
 		}
 		for _, item := range page.Events {
 			read := func(e listedEvent) ([]gateway.ListedEvent, error) { return e.listed(item) }
-			if err := call.Pass(unread, item, read, take); err != nil {
+			if err := kit.Pass(unread, item, read, take); err != nil {
 				return err
 			}
 		}

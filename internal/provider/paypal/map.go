@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	hooks "github.com/paylatch/paylatch/webhooks/paypal"
 )
 
@@ -27,7 +27,7 @@ func outcome(o order) (gateway.Outcome, error) {
 		if err != nil {
 			return gateway.Outcome{}, err
 		}
-		furthest = call.Further(furthest, one)
+		furthest = kit.Further(furthest, one)
 	}
 	if furthest.ProviderPaymentID != "" {
 		return furthest, nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // order is PayPal's view of a payment
@@ -224,7 +224,7 @@ var whole = map[payment.Currency]bool{"HUF": true, "TWD": true} //nolint:gocheck
 
 // amountOf formats money for PayPal, or returns an error if PayPal can't express the amount.
 func amountOf(m payment.Money) (amount, error) {
-	value, err := call.Decimal(m)
+	value, err := kit.Decimal(m)
 	if err != nil {
 		return amount{}, err
 	}
@@ -242,5 +242,5 @@ func (a *amount) money() (*payment.Money, error) {
 	if a == nil {
 		return nil, errNameless
 	}
-	return call.ReadDecimal(a.Value, a.CurrencyCode)
+	return kit.ReadDecimal(a.Value, a.CurrencyCode)
 }

@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 type refundRequest struct {
@@ -25,7 +25,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	of, capture, err := c.refundable(ctx, r)
 	switch {
 	case err != nil:
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	case capture == nil:
 		return gateway.RefusedRefund(of.order), nil
 	}

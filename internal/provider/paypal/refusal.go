@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // refusal is PayPal's error object (https://developer.paypal.com/api/rest/responses/#handle-errors). It omits the
@@ -38,7 +38,7 @@ func (r *refusal) Error() string {
 
 // readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
 // PayPal's format may come from a proxy, so it is not a refusal.
-func readRefusal(a call.Answer) (*refusal, error) {
+func readRefusal(a kit.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Name == "" {
 		if !tokenRefused(a) {
@@ -54,7 +54,7 @@ func readRefusal(a call.Answer) (*refusal, error) {
 }
 
 // tokenRefused reports whether PayPal rejected the access token.
-func tokenRefused(a call.Answer) bool {
+func tokenRefused(a kit.Answer) bool {
 	var said struct {
 		Error string `json:"error"`
 	}
@@ -76,7 +76,7 @@ func (r *refusal) definitive() bool {
 	return true
 }
 
-// Missing implements httpjson.Refusal.
+// Missing implements kit.Refusal.
 func (r *refusal) Missing() bool {
 	return r.status == http.StatusNotFound && r.Name == "RESOURCE_NOT_FOUND"
 }

@@ -12,9 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -157,9 +155,9 @@ func bookNames(t *testing.T, s BooksSuite) {
 }
 
 // reportsOf returns the webhooks' reports about a payment or about its refunds.
-func reportsOf(events []webhooks.Event, payment string) (reports []payment.Report) {
+func reportsOf(events []webhooks.Event, id string) (reports []payment.Report) {
 	for _, e := range events {
-		if r, ok := inbound.FromEvent(e, ""); ok && slices.Contains(r.Names(), payment) {
+		if r, ok := payment.ReportOfEvent(e, ""); ok && slices.Contains(r.Names(), id) {
 			reports = append(reports, r)
 		}
 	}
@@ -174,7 +172,7 @@ func requireNamed(t *testing.T, e gateway.Entry, reports []payment.Report) int {
 	for _, r := range reports {
 		told := r.Movements
 		if r.Refund != nil {
-			told = append(slices.Clone(told), refund.Movements(*r.Refund, &payment.Attempt{}, nil)...)
+			told = append(slices.Clone(told), payment.RefundMovements(*r.Refund, &payment.Attempt{}, nil)...)
 		}
 		for _, m := range told {
 			if m.Kind == e.Movement.Kind && !m.Reserve {

@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Carries tests a descriptor's list of members of a charge. The requests of a charge must contain each listed member at
 // the listed path. Without the member, that path must be missing or have another value. No request may contain the value
 // of an unlisted member. Each variant changes the full charge, because some tokens can't carry all members. At least one
 // variant is required, and it must set the token.
-func Carries(t *testing.T, s Suite, a descriptor.Adapter, variants ...func(*gateway.Charge)) {
+func Carries(t *testing.T, s Suite, a kit.Adapter, variants ...func(*gateway.Charge)) {
 	t.Helper()
 	bodies := make([]string, len(variants))
 	carried := map[string]bool{}

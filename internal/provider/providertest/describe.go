@@ -23,7 +23,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/paylatch/paylatch/internal/published"
+	"github.com/paylatch/paylatch/internal/dev/published"
 )
 
 // Described returns a fake whose requests and answers are checked against the provider's own API description. The

@@ -5,7 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // allowed returns the members of Razorpay's own request that provider_data may contain.
@@ -13,7 +13,7 @@ func allowed() []string { return []string{"description"} }
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, allowed()...)
 	_, limits := methods()[ch.Token]
 	n.If(!limits && ch.Token != page && ch.Token != checkout && !ch.Stored, "payment_method.token", errToken.Error())

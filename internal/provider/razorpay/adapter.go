@@ -4,13 +4,13 @@ import (
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{{Name: "key_id", Doc: "Razorpay's key"}, {Name: "key_secret", Secret: true, Doc: "Razorpay's secret"}, {
 			Name: "account_id", Optional: true, Doc: "Razorpay: the account's id (`acc_…`), which events have: those of another account move nothing",
@@ -24,21 +24,21 @@ func Adapter() descriptor.Adapter {
 		TestKey: "key_id", TestForm: regexp.MustCompile(`^rzp_test_`),
 		Carries: carried(), ProviderData: allowed(),
 		SecondStep: "`razorpay_order_id`, `razorpay_payment_id` and `razorpay_signature`, which Razorpay's script returns for the token checkout",
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
 		BrowserMarked: true,
-		Books:         func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Books:         func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
 	}
 }
 
-func of(s descriptor.Settings) *Client {
+func of(s kit.Settings) *Client {
 	return New(s.BaseURL, s.Params["key_id"], s.Params["key_secret"], s.Client)
 }
 
-func carried() []descriptor.Carried {
+func carried() []kit.Carried {
 	const link, prefilled = "with a link's page", "with a link's page; with the token checkout it is filled in by the script (next_action)"
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "return_url", As: "callback_url", When: link},
 		{Member: "customer.name", As: "customer.name", When: prefilled},
 		{Member: "customer.email", As: "customer.email", When: prefilled},
@@ -48,8 +48,8 @@ func carried() []descriptor.Carried {
 
 // dashboard returns the dashboard's address of a payment (https://razorpay.com/docs/payments/payments/dashboard/). A
 // user switches to the test mode there.
-func dashboard() descriptor.Dashboard {
-	return descriptor.Dashboard{
+func dashboard() kit.Dashboard {
+	return kit.Dashboard{
 		Live: "https://dashboard.razorpay.com/app/payments/{id}",
 		Test: "https://dashboard.razorpay.com/app/payments/{id}",
 		Form: regexp.MustCompile(`^pay_[A-Za-z0-9]+$`),

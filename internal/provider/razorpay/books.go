@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Entries implements gateway.Books. It reads the payments and the refunds that were created in the span
@@ -22,16 +22,16 @@ import (
 //
 // Razorpay has no list of events.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	unread, whole := &call.Unread{}, in.Seconds()
+	unread, whole := &kit.Unread{}, in.Seconds()
 	created := url.Values{"from": {strconv.FormatInt(whole.From.Unix(), 10)}, "to": {strconv.FormatInt(whole.To.Unix(), 10)}}
 	err := c.list(ctx, "/payments", created, func(item json.RawMessage) error {
-		return call.Pass(unread, item, listedPayment.entries, take)
+		return kit.Pass(unread, item, listedPayment.entries, take)
 	})
 	if err != nil {
 		return err
 	}
 	err = c.list(ctx, "/refunds", created, func(item json.RawMessage) error {
-		return call.Pass(unread, item, listedRefund.entries, func(e gateway.Entry) error { return c.ofCaptured(ctx, e, take) })
+		return kit.Pass(unread, item, listedRefund.entries, func(e gateway.Entry) error { return c.ofCaptured(ctx, e, take) })
 	})
 	if err != nil {
 		return err

@@ -16,14 +16,13 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/httpjson"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Client is one account at Razorpay. It implements gateway.Provider.
 type Client struct {
 	id, secret string
-	api        *httpjson.API[*refusal]
+	api        *kit.API[*refusal]
 }
 
 // address is the API's address. The key selects test or live mode.
@@ -33,7 +32,7 @@ const address = "https://api.razorpay.com"
 func New(base, id, secret string, client *http.Client) *Client {
 	c := &Client{id: id, secret: secret}
 	// "All successful Razorpay API responses return with HTTP Status code 200" (https://razorpay.com/docs/errors/).
-	c.api = &httpjson.API[*refusal]{
+	c.api = &kit.API[*refusal]{
 		Name: "Razorpay", Base: strings.TrimRight(cmp.Or(base, address), "/") + "/v1", HTTP: client, Header: c.header, Read: readRefusal,
 	}
 	return c
@@ -93,7 +92,7 @@ func (r *refusal) Error() string {
 
 // readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
 // Razorpay's format may come from a proxy, so it is not a refusal.
-func readRefusal(a call.Answer) (*refusal, error) {
+func readRefusal(a kit.Answer) (*refusal, error) {
 	var said struct {
 		Error refusal `json:"error"`
 	}
@@ -117,7 +116,7 @@ func (r *refusal) definitive() bool {
 	return false
 }
 
-// Missing implements httpjson.Refusal.
+// Missing implements kit.Refusal.
 func (r *refusal) Missing() bool { return r.speaksOf("id provided does not exist") }
 
 // turnedAway reports whether Razorpay rejected the API key or its permissions. An earlier call may have succeeded. The

@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // returned is the result that the script returns after the customer has paid
@@ -56,7 +56,7 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 	found, err := c.payment(ctx, r.PaymentID, &cp.Permit)
 	switch {
 	case err != nil:
-		return gateway.Outcome{}, call.NotSent(missing(err))
+		return gateway.Outcome{}, kit.NotSent(missing(err))
 	case found.OrderID != r.OrderID:
 		return gateway.Outcome{}, unfit()
 	case found.Status == "authorized" && cp.Capture == payment.CaptureAutomatic:
@@ -72,7 +72,7 @@ func (c *Client) belongs(ctx context.Context, r returned, cp gateway.Completion)
 	if isPayment(id) {
 		try, err := c.payment(ctx, id, &cp.Permit)
 		if err != nil {
-			return call.NotSent(missing(err))
+			return kit.NotSent(missing(err))
 		}
 		id = try.OrderID
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 type refundRequest struct {
@@ -28,7 +28,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	id, status, err := c.paymentOf(ctx, cmp.Or(r.ProviderPaymentID, r.Container), &r.Permit)
 	switch {
 	case err != nil:
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	case id == "":
 		return gateway.RefusedRefund(status), nil
 	}

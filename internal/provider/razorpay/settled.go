@@ -11,7 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // A day of settlements begins at midnight in India, Malaysia or Singapore. Razorpay does not document the time zone.
@@ -22,7 +22,7 @@ var (
 
 // settled passes the settlements of the span. It requests each day that may list them
 // (https://razorpay.com/docs/api/settlements/fetch-recon/).
-func (c *Client) settled(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
+func (c *Client) settled(ctx context.Context, in gateway.Span, unread *kit.Unread, take func(gateway.Entry) error) error {
 	first, last := in.From.In(firstDay), in.To.Add(-1).In(lastDay)
 	end := time.Date(last.Year(), last.Month(), last.Day(), 0, 0, 0, 0, time.UTC)
 	for day := time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, time.UTC); !day.After(end); day = day.AddDate(0, 0, 1) {
@@ -31,7 +31,7 @@ func (c *Client) settled(ctx context.Context, in gateway.Span, unread *call.Unre
 		}
 		err := c.list(ctx, "/settlements/recon/combined", query, func(item json.RawMessage) error {
 			read := func(s settledItem) ([]gateway.Entry, error) { return s.entries(in.Seconds()) }
-			return call.Pass(unread, item, read, func(e gateway.Entry) error { return c.disputed(ctx, e, take) })
+			return kit.Pass(unread, item, read, func(e gateway.Entry) error { return c.disputed(ctx, e, take) })
 		})
 		if err != nil {
 			return err

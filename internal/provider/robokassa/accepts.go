@@ -5,7 +5,7 @@ import (
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // label is the form of a method's label (https://docs.robokassa.ru/ru/pay-interface, "IncCurrLabel").
@@ -16,7 +16,7 @@ func allowed() []string { return []string{"Description", "ExpirationDate"} }
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, allowed()...)
 	_, err := c.sum(ch.Money)
 	n.If(err != nil, "amount", "must be in "+string(c.shop.Currency)+", the currency of the account")
@@ -34,7 +34,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	return n.Err()
 }
 
-func acceptsReceipt(n *call.Needs, ch gateway.Charge) {
+func acceptsReceipt(n *kit.Needs, ch gateway.Charge) {
 	n.Receipt(ch.Details)
 	n.If(len(ch.Lines) > maxItems, "lines", fmt.Sprintf("may be %d on a fiscal receipt", maxItems))
 	for i := range ch.Lines {

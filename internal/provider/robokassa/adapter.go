@@ -5,24 +5,24 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Keys: []webhooks.Key{
 			{Name: "merchant_login", Doc: "Robokassa's shop"},
 			{Name: "password1", Secret: true, Doc: "Robokassa's Password1, which signs links and captures"},
 			webhooks.SecretsKey(),
 			{Name: "password3", Optional: true, Secret: true, Doc: "Robokassa's Password3, which refunds need"},
 			{Name: "taxation", Optional: true, Doc: "the shop's tax system (osn, usn_income, usn_income_outcome, esn or patent), which fiscal receipts need"},
-			descriptor.TestPayments(),
+			kit.TestPayments(),
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
 		Carries: carried(), ProviderData: allowed(),
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			return New(s.BaseURL, Shop{
 				Login: s.Params["merchant_login"], Password1: s.Params["password1"], Password2: s.Params["webhook_secret"], Password3: s.Params["password3"],
 				Hash: s.Params["hash"], Currency: payment.Currency(s.Params["currency"]), Taxation: s.Params["taxation"],
@@ -32,9 +32,9 @@ func Adapter() descriptor.Adapter {
 	}
 }
 
-func carried() []descriptor.Carried {
+func carried() []kit.Carried {
 	const receipts = "with a receipt"
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "return_url", As: "SuccessUrl2", When: "and as FailUrl2"},
 		{Member: "customer.email", As: "Email", When: receipts},
 		{Member: "customer.locale", As: "Culture", When: "Russian or English"},

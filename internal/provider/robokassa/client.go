@@ -22,7 +22,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -44,7 +44,7 @@ type Shop struct {
 
 // Client is one shop at Robokassa. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
 	shop Shop
 	hash func() hash.Hash
@@ -99,7 +99,7 @@ func (c *Client) sum(m payment.Money) (string, error) {
 	if m.Currency != c.shop.Currency {
 		return "", fmt.Errorf("%w: %s: %w", gateway.ErrUnsupportedRequest, m.Currency, errCurrency)
 	}
-	return call.Decimal(m)
+	return kit.Decimal(m)
 }
 
 // sign returns the hexadecimal hash of the values, joined by colons (https://docs.robokassa.ru/ru/pay-interface,
@@ -111,8 +111,8 @@ func (c *Client) sign(values ...string) string {
 }
 
 // send sends a request and returns a response with one of these statuses.
-func (c *Client) send(ctx context.Context, r call.Request, statuses ...int) (call.Answer, error) {
-	a, err := call.Do(ctx, c.http, r)
+func (c *Client) send(ctx context.Context, r kit.Request, statuses ...int) (kit.Answer, error) {
+	a, err := kit.Do(ctx, c.http, r)
 	if err == nil && !slices.Contains(statuses, a.Status) {
 		err = fmt.Errorf("not an answer of Robokassa's: %d", a.Status)
 	}
@@ -120,8 +120,8 @@ func (c *Client) send(ctx context.Context, r call.Request, statuses ...int) (cal
 }
 
 // posted returns a POST request with a form.
-func posted(address string, form url.Values, l gateway.Permit) call.Request {
-	return call.Request{
+func posted(address string, form url.Values, l gateway.Permit) kit.Request {
+	return kit.Request{
 		Method: http.MethodPost, URL: address, Permit: &l, Body: []byte(form.Encode()),
 		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
 	}

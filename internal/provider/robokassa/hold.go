@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Capture implements gateway.Provider (https://docs.robokassa.ru/ru/holding, "Confirm"). Robokassa releases the
@@ -95,7 +95,7 @@ func (c *Client) command(ctx context.Context, verb, id string, form url.Values, 
 
 // verdict reads the response to a command: a text such as "success: true", as JSON or bare
 // (https://docs.robokassa.ru/ru/holding). Any other text leaves the outcome unknown.
-func verdict(a call.Answer) (accepted bool, err error) {
+func verdict(a kit.Answer) (accepted bool, err error) {
 	said := string(a.Body)
 	_ = json.Unmarshal(a.Body, &said) // text that is not JSON stays unchanged
 	switch said {

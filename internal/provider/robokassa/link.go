@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -70,7 +70,7 @@ func (c *Client) link(ch gateway.Charge) (url.Values, error) {
 	}
 	form := url.Values{
 		"MerchantLogin": {c.shop.Login}, "OutSum": {sum}, "InvId": {invoice(ch.Attempt)}, "Encoding": {"utf-8"}, mark: {ch.Attempt.String()},
-		"Description": {call.Short(string(ch.Order), maxDescription)},
+		"Description": {kit.Short(string(ch.Order), maxDescription)},
 	}
 	add(form, "Culture", language(ch.Customer.Locale))
 	add(form, "ExpirationDate", ends(ch.Attempt))

@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // operationState is the response of OpStateExt (https://docs.robokassa.ru/ru/xml-interfaces).
@@ -45,7 +45,7 @@ func (c *Client) state(ctx context.Context, invoice string, l *gateway.Permit) (
 	query := url.Values{
 		"MerchantLogin": {c.shop.Login}, "InvoiceID": {invoice}, "Signature": {c.sign(c.shop.Login, invoice, c.shop.Password2)},
 	}
-	a, err := c.send(ctx, call.Request{
+	a, err := c.send(ctx, kit.Request{
 		Method: http.MethodGet, URL: c.base + "/Merchant/WebService/Service.asmx/OpStateExt?" + query.Encode(), Permit: l,
 	}, http.StatusOK)
 	if err != nil {

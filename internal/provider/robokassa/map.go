@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // These are codes of an operation's state (https://docs.robokassa.ru/ru/xml-interfaces, "State"). A refund by the refund
@@ -48,5 +48,5 @@ func (c *Client) money(text string) (*payment.Money, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // a response without an amount
 	}
-	return call.ReadDecimal(text, string(c.shop.Currency))
+	return kit.ReadDecimal(text, string(c.shop.Currency))
 }

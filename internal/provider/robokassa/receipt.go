@@ -7,7 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // receipt is a fiscal receipt (https://docs.robokassa.ru/ru/fiscalization).
@@ -49,12 +49,12 @@ func (c *Client) receiptOf(r *gateway.Receipt) (string, error) {
 	on := receipt{Taxation: c.shop.Taxation}
 	for i := range r.Lines {
 		l := &r.Lines[i]
-		quantity, _ := call.Priced(*l)
+		quantity, _ := kit.Priced(*l)
 		sum, err := c.sum(payment.Money{Minor: l.Amount, Currency: c.shop.Currency})
 		if err != nil {
 			return "", err
 		}
-		item := receiptItem{Name: call.Short(l.Description, maxName), Quantity: quantity, Sum: json.Number(sum)}
+		item := receiptItem{Name: kit.Short(l.Description, maxName), Quantity: quantity, Sum: json.Number(sum)}
 		if l.Receipt != nil {
 			item.Tax, item.Method, item.Object = rates[l.Receipt.VATCode], methods[l.Receipt.PaymentMode], objects[l.Receipt.PaymentSubject]
 		}
@@ -75,12 +75,12 @@ func (c *Client) itemsOf(r *gateway.Receipt) ([]refundItem, error) {
 	items := make([]refundItem, len(r.Lines))
 	for i := range r.Lines {
 		l := &r.Lines[i]
-		quantity, unit := call.Priced(*l)
+		quantity, unit := kit.Priced(*l)
 		cost, err := c.sum(payment.Money{Minor: unit, Currency: c.shop.Currency})
 		if err != nil {
 			return nil, err
 		}
-		items[i] = refundItem{Name: call.Short(l.Description, maxName), Quantity: quantity, Cost: json.Number(cost)}
+		items[i] = refundItem{Name: kit.Short(l.Description, maxName), Quantity: quantity, Cost: json.Number(cost)}
 		if l.Receipt != nil {
 			items[i].Tax, items[i].Method, items[i].Object = rates[l.Receipt.VATCode], methods[l.Receipt.PaymentMode], objects[l.Receipt.PaymentSubject]
 		}

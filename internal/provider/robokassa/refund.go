@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // refundRequest is the payload of a refund's token (https://docs.robokassa.ru/ru/refund-api, "Create").
@@ -50,7 +50,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	paid, err := c.state(ctx, r.ProviderPaymentID, &r.Permit)
 	switch {
 	case err != nil:
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	case paid.OpKey == "" || *paid.State != statePaid:
 		return gateway.RefundOutcome{}, fmt.Errorf("%w: %w: no paid operation", gateway.ErrNotSent, gateway.ErrInconclusive)
 	}
@@ -58,7 +58,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	a, err := c.send(ctx, call.Request{
+	a, err := c.send(ctx, kit.Request{
 		Method: http.MethodPost, URL: c.refunds + "/RefundService/Refund/Create", Permit: &r.Permit, Body: token,
 		Header: http.Header{"Content-Type": {"application/json"}},
 	}, http.StatusOK, http.StatusBadRequest, http.StatusUnauthorized)
@@ -109,7 +109,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	if r.ProviderRefundID == "" {
 		return gateway.RefundOutcome{}, fmt.Errorf("%w: refunds are looked up by Robokassa's id", gateway.ErrInconclusive)
 	}
-	a, err := c.send(ctx, call.Request{
+	a, err := c.send(ctx, kit.Request{
 		Method: http.MethodGet, URL: c.refunds + "/RefundService/Refund/GetState?" + url.Values{"id": {r.ProviderRefundID}}.Encode(),
 	}, http.StatusOK, http.StatusBadRequest, http.StatusNotFound)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package sandbox calls the sandbox provider, internal/sandbox. The sandbox implements the contract of package standard.
+// Package sandbox calls the sandbox provider, internal/dev/sandbox. The sandbox implements the contract of package standard.
 // So this adapter is the adapter of package standard, with additions for the sandbox's tokens.
 package sandbox
 
@@ -9,8 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/internal/provider/standard"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -26,11 +25,11 @@ func New(base, key string, client *http.Client) *Client {
 	return &Client{standard.New(base, key, client)}
 }
 
-func of(s descriptor.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
+func of(s kit.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	a, api := standard.Adapter(), descriptor.APIKey()
+func Adapter() kit.Adapter {
+	a, api := standard.Adapter(), kit.APIKey()
 	api.Optional = true
 	a.Keys, a.TestHosts = []webhooks.Key{{Name: "base_url"}, api}, nil
 	a.Carries = slices.Clone(a.Carries)
@@ -40,9 +39,9 @@ func Adapter() descriptor.Adapter {
 		}
 	}
 	a.SecondStep = "what the challenge of `tok_3ds`, `tok_3ds_form` and `tok_3ds_sdk` returned: `sandbox_result` of the page's address, or the script's object"
-	a.New = func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil }
-	a.Books = func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil }
-	a.Events = func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil }
+	a.New = func(s kit.Settings) (gateway.Provider, error) { return of(s), nil }
+	a.Books = func(s kit.Settings) (gateway.Books, error) { return of(s), nil }
+	a.Events = func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil }
 	return a
 }
 
@@ -55,7 +54,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.If(ch.Token == "tok_billing" && ch.Customer.Billing == nil, "customer.billing_address", "is required with this payment method")
 	n.Data(ch.Details)
 	return n.Err()

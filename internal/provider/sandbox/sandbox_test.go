@@ -10,7 +10,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/provider/standard"
 )
@@ -49,7 +49,7 @@ func TestAPIKey(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	for key, want := range map[string]string{"": "", "k": "Bearer k"} {
-		p, err := sandbox.Adapter().New(descriptor.Settings{BaseURL: server.URL, Client: server.Client(), Params: map[string]string{"api_key": key}})
+		p, err := sandbox.Adapter().New(kit.Settings{BaseURL: server.URL, Client: server.Client(), Params: map[string]string{"api_key": key}})
 		require.NoError(t, err)
 		_, err = p.Lookup(t.Context(), "ch_1")
 		require.Error(t, err)

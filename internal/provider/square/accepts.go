@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -19,7 +19,7 @@ func allowed() []string { return []string{"team_member_id", "verification_token"
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, allowed()...)
 	n.If(ch.Token == "CASH" || ch.Token == "EXTERNAL", "payment_method.token", errNoMoney.Error())
 	n.If(len([]rune(ch.StatementDescriptor)) > maxDescriptor, "statement_descriptor", fmt.Sprintf("may have %d characters at Square", maxDescriptor))

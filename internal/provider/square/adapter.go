@@ -5,27 +5,27 @@ import (
 	"slices"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{
-			descriptor.APIKey(),
+			kit.APIKey(),
 			{Name: "location_id", Optional: true, Doc: "the location that payments are of; absent: the seller's main one"},
-			descriptor.MerchantID(true),
+			kit.MerchantID(true),
 		},
 		Payees:    payees,
 		TestHosts: []string{"squareupsandbox.com"},
 		Carries:   carried(), ProviderData: allowed(),
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
-		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
-		Events: func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
+		Books:  func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Events: func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },
 		Lag:    findLag,
 	}
 }
@@ -38,14 +38,14 @@ func payees(params map[string]string) []string {
 	return slices.DeleteFunc([]string{params["merchant_id"], params["location_id"]}, func(id string) bool { return id == "" })
 }
 
-func of(s descriptor.Settings) *Client {
+func of(s kit.Settings) *Client {
 	c := New(s.BaseURL, s.Params["api_key"], s.Client)
 	c.Location = s.Params["location_id"]
 	return c
 }
 
-func carried() []descriptor.Carried {
-	return []descriptor.Carried{
+func carried() []kit.Carried {
+	return []kit.Carried{
 		{Member: "statement_descriptor", As: "statement_description_identifier"},
 		{Member: "customer.reference", As: "customer_id", When: "with a card on file, which requires it: the customer at Square"},
 		{Member: "customer.email", As: "buyer_email_address"},
@@ -56,8 +56,8 @@ func carried() []descriptor.Carried {
 }
 
 // dashboard returns the address in the column Details of the dashboard's transaction export.
-func dashboard() descriptor.Dashboard {
-	return descriptor.Dashboard{
+func dashboard() kit.Dashboard {
+	return kit.Dashboard{
 		Live: "https://squareup.com/dashboard/sales/transactions/{id}",
 		Test: "https://squareupsandbox.com/dashboard/sales/transactions/{id}",
 		Form: regexp.MustCompile(`^[A-Za-z0-9_-]+$`),

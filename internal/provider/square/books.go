@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Entries implements gateway.Books. It reads the payments and refunds that were created in the span, the payments and
@@ -16,7 +16,7 @@ import (
 // …/disputes-api/list-disputes). The list of disputes has no filter by time, so all disputes are read. None of these
 // objects names a payout.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	unread, whole := &call.Unread{}, in.Seconds()
+	unread, whole := &kit.Unread{}, in.Seconds()
 	all := func(dates) bool { return true }
 	before := func(d dates) bool { return !whole.Has(d.CreatedAt) }
 	within := func(d dates) bool { return whole.Has(d.CreatedAt) || whole.Has(d.UpdatedAt) }
@@ -65,9 +65,9 @@ type dates struct {
 func (d dates) dated() dates { return d }
 
 // passing returns a function that passes an item's entries if keep accepts the item's dates.
-func passing[T booked](unread *call.Unread, keep func(dates) bool, take func(gateway.Entry) error) func(json.RawMessage) error {
+func passing[T booked](unread *kit.Unread, keep func(dates) bool, take func(gateway.Entry) error) func(json.RawMessage) error {
 	return func(item json.RawMessage) error {
-		return call.Pass(unread, item, func(one T) ([]gateway.Entry, error) {
+		return kit.Pass(unread, item, func(one T) ([]gateway.Entry, error) {
 			if !keep(one.dated()) {
 				return nil, nil
 			}

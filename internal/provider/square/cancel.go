@@ -10,13 +10,13 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Cancel implements gateway.Provider. If the charge's answer was lost, the payment has no id, and Cancel cancels it by
 // the charge's key.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	if err := call.EndsNoContainer(cl); err != nil {
+	if err := kit.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
 	}
 	if cl.ProviderPaymentID == "" {

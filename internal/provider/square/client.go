@@ -14,7 +14,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 
 // Client is one seller's account at Square. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
 	// Location is the location of the payments; empty for the seller's main location
 	// (https://developer.squareup.com/reference/square/payments-api/create-payment).
@@ -85,8 +85,8 @@ type refusal struct {
 
 // command sends a command, by POST or PUT.
 func (c *Client) command(ctx context.Context, method, path string, l gateway.Permit, body any) (answer, *refusal, error) {
-	r := call.Request{Method: method, URL: c.base + path, Header: c.header(), Permit: &l}
-	a, err := call.DoJSON(ctx, c.http, r, body)
+	r := kit.Request{Method: method, URL: c.base + path, Header: c.header(), Permit: &l}
+	a, err := kit.DoJSON(ctx, c.http, r, body)
 	if err != nil {
 		return answer{}, nil, err
 	}
@@ -95,7 +95,7 @@ func (c *Client) command(ctx context.Context, method, path string, l gateway.Per
 
 // get sends a read. The first read of a command carries the command's permit.
 func (c *Client) get(ctx context.Context, path string, l *gateway.Permit) (answer, error) {
-	a, err := call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: c.base + path, Header: c.header(), Permit: l})
+	a, err := kit.Do(ctx, c.http, kit.Request{Method: http.MethodGet, URL: c.base + path, Header: c.header(), Permit: l})
 	if err != nil {
 		return answer{}, err
 	}
@@ -115,7 +115,7 @@ func (c *Client) header() http.Header {
 
 // read returns a definitive error as a refusal. A response that is not in Square's format may come from a proxy, so it
 // is an error.
-func read(a call.Answer) (answer, *refusal, error) {
+func read(a kit.Answer) (answer, *refusal, error) {
 	var got answer
 	if err := a.Read(&got); err != nil {
 		return answer{}, nil, fmt.Errorf("somebody answers %d for Square: %w", a.Status, err)

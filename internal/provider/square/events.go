@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const eventsPath = "/v2/events"
@@ -36,15 +36,15 @@ type timeRange struct {
 // stores the events of the last 28 days, and only since the application enabled the search, which is disabled by default
 // (https://developer.squareup.com/reference/square/events-api/enable-events).
 func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
-	unread, whole := &call.Unread{}, in.Seconds()
+	unread, whole := &kit.Unread{}, in.Seconds()
 	within := timeRange{whole.From.Format(time.RFC3339), whole.To.Format(time.RFC3339)}
 	search := eventSearch{Limit: 100, Query: eventQuery{eventFilter{within}}}
-	r := call.Request{Method: http.MethodPost, URL: c.base + eventsPath, Header: c.header(), Question: true}
+	r := kit.Request{Method: http.MethodPost, URL: c.base + eventsPath, Header: c.header(), Question: true}
 	err := c.pages(eventsPath, func(cursor string) (listing, error) {
 		search.Cursor = cursor
 		return c.page(ctx, r, search)
 	}, func(item json.RawMessage) error {
-		return call.Pass(unread, item, func(e listedEvent) ([]gateway.ListedEvent, error) { return e.listed(item) }, take)
+		return kit.Pass(unread, item, func(e listedEvent) ([]gateway.ListedEvent, error) { return e.listed(item) }, take)
 	})
 	return unread.After(err)
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // listing is a page of one of Square's lists. The members of the other lists are nil.
@@ -36,7 +36,7 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, one fu
 		if cursor != "" {
 			query.Set("cursor", cursor)
 		}
-		return c.page(ctx, call.Request{Method: http.MethodGet, URL: c.base + path + "?" + query.Encode(), Header: c.header()}, nil)
+		return c.page(ctx, kit.Request{Method: http.MethodGet, URL: c.base + path + "?" + query.Encode(), Header: c.header()}, nil)
 	}, one)
 }
 
@@ -60,8 +60,8 @@ func (c *Client) pages(path string, page func(cursor string) (listing, error), o
 // page reads one page. Square omits an empty list from its response. To detect a response that does not come from
 // Square, page requires the version header that "the response always returns"
 // (https://developer.squareup.com/docs/build-basics/versioning-overview).
-func (c *Client) page(ctx context.Context, r call.Request, body any) (got listing, err error) {
-	a, err := call.DoJSON(ctx, c.http, r, body)
+func (c *Client) page(ctx context.Context, r kit.Request, body any) (got listing, err error) {
+	a, err := kit.DoJSON(ctx, c.http, r, body)
 	if err != nil {
 		return got, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 func paymentPath(id string) string { return "/v2/payments/" + url.PathEscape(id) }
@@ -103,7 +103,7 @@ func (c *Client) furthest(ctx context.Context, page []paid, id payment.AttemptID
 		if err != nil {
 			return gateway.Outcome{}, err
 		}
-		found = call.Further(found, o)
+		found = kit.Further(found, o)
 	}
 	return found, nil
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	hooks "github.com/paylatch/paylatch/webhooks/square"
 )
 
 // digits are the decimals of ISO 4217
 // (https://developer.squareup.com/docs/build-basics/common-data-types/working-with-monetary-amounts).
-var digits call.Digits //nolint:gochecknoglobals // a table
+var digits kit.Digits //nolint:gochecknoglobals // a table
 
 // money is an amount in the smallest unit of its currency.
 type money struct {
@@ -96,7 +96,7 @@ func refundOutcome(r *refund) (gateway.RefundOutcome, error) {
 	if r == nil || r.ID == "" {
 		return gateway.RefundOutcome{}, errNameless
 	}
-	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: call.Reference(r.Reason), Event: fsm.EventProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: kit.Reference(r.Reason), Event: fsm.EventProcessing}
 	switch r.Status {
 	case "COMPLETED":
 		o.Event = fsm.EventSucceeded

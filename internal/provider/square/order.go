@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // order is an Order (https://developer.squareup.com/reference/square/objects/Order): a container of payments, such as
@@ -25,7 +25,7 @@ type order struct {
 // lookupOrder returns the state of the most advanced payment of an order, or of the order if it has no payment
 // (https://developer.squareup.com/reference/square/orders-api/retrieve-order, which needs the permission ORDERS_READ).
 func (c *Client) lookupOrder(ctx context.Context, id string) (gateway.Outcome, error) {
-	a, err := call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: c.base + "/v2/orders/" + url.PathEscape(id), Header: c.header()})
+	a, err := kit.Do(ctx, c.http, kit.Request{Method: http.MethodGet, URL: c.base + "/v2/orders/" + url.PathEscape(id), Header: c.header()})
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -56,7 +56,7 @@ func (c *Client) inOrder(ctx context.Context, o order) (found gateway.Outcome, e
 		if err != nil {
 			return gateway.Outcome{}, err
 		}
-		found = call.Further(found, one)
+		found = kit.Further(found, one)
 	}
 	if found.ProviderPaymentID != "" {
 		return found, nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // refund is a PaymentRefund
@@ -30,7 +30,7 @@ type refundRequest struct {
 // Refund implements gateway.Provider.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	got, refused, err := c.command(ctx, http.MethodPost, "/v2/refunds", r.Permit, refundRequest{
-		IdempotencyKey: r.IdempotencyKey, PaymentID: r.ProviderPaymentID, Amount: moneyOf(r.Money), Reason: call.Reason(r, maxReason),
+		IdempotencyKey: r.IdempotencyKey, PaymentID: r.ProviderPaymentID, Amount: moneyOf(r.Money), Reason: kit.Reason(r, maxReason),
 	})
 	switch {
 	case err != nil:

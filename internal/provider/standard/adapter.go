@@ -2,7 +2,7 @@ package standard
 
 import (
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -15,17 +15,17 @@ const (
 
 // Adapter describes the adapter to the configuration. An account without base_url and api_key only receives webhooks.
 // The account's money counts as real unless the address is a loopback address, which is refused in live mode.
-func Adapter() descriptor.Adapter {
-	api, lists := descriptor.APIKey(), webhooks.Key{
+func Adapter() kit.Adapter {
+	api, lists := kit.APIKey(), webhooks.Key{
 		Name: "lists", OneOf: []string{listEvents, listBalance, listBoth}, Optional: true,
 		Doc: "which of its lists the provider has, to find what no webhook brought: events, balance or both; absent: none",
 	}
 	payee := webhooks.Key{Name: "payee", Optional: true, Doc: "the provider's id of the account that is paid, which its charges and events may have as payee: those of another move nothing"}
-	return descriptor.Adapter{
+	return kit.Adapter{
 		Keys:      []webhooks.Key{{Name: "base_url"}, api, lists, payee},
-		Payees:    descriptor.PayeesOf(payee.Name),
+		Payees:    kit.PayeesOf(payee.Name),
 		TestHosts: []string{"localhost", "127.0.0.1", "::1"},
-		Carries: []descriptor.Carried{
+		Carries: []kit.Carried{
 			{Member: "return_url", As: "return_url"},
 			{Member: "save_payment_method", As: "save_payment_method", When: "stores a `card_…` of the customer"},
 			{Member: "initiator", As: "initiator"},
@@ -36,16 +36,16 @@ func Adapter() descriptor.Adapter {
 			{Member: "lines", As: "lines[].description"},
 		},
 		SecondStep: "what the provider's page or script returned, whatever its members: they are sent as `details`",
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
-		Books: func(s descriptor.Settings) (gateway.Books, error) {
+		Books: func(s kit.Settings) (gateway.Books, error) {
 			if s.Params["lists"] == listBalance || s.Params["lists"] == listBoth {
 				return of(s), nil
 			}
 			return nil, nil //nolint:nilnil // this account's provider has no such list
 		},
-		Events: func(s descriptor.Settings) (gateway.EventLog, error) {
+		Events: func(s kit.Settings) (gateway.EventLog, error) {
 			if s.Params["lists"] == listEvents || s.Params["lists"] == listBoth {
 				return of(s), nil
 			}
@@ -54,6 +54,6 @@ func Adapter() descriptor.Adapter {
 	}
 }
 
-func of(s descriptor.Settings) *Client {
+func of(s kit.Settings) *Client {
 	return New(s.BaseURL, s.Params["api_key"], s.Client)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 var (
@@ -104,7 +104,7 @@ func (e listed) passed(body json.RawMessage) ([]gateway.ListedEvent, error) {
 func pages[T, E any](
 	ctx context.Context, c *Client, path string, in gateway.Span, read func(T, json.RawMessage) ([]E, error), take func(E) error,
 ) error {
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	query := url.Values{"from": {in.From.UTC().Format(time.RFC3339Nano)}, "to": {in.To.UTC().Format(time.RFC3339Nano)}}
 	for {
 		var page struct {
@@ -121,7 +121,7 @@ func pages[T, E any](
 			return errNoList
 		}
 		for _, item := range page.Items {
-			err := call.Pass(unread, item, func(one T) ([]E, error) { return read(one, item) }, take)
+			err := kit.Pass(unread, item, func(one T) ([]E, error) { return read(one, item) }, take)
 			if err != nil {
 				return err
 			}

@@ -15,11 +15,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/sandbox"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	client "github.com/paylatch/paylatch/internal/provider/standard"
-	"github.com/paylatch/paylatch/internal/sandbox"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/standard"
 )

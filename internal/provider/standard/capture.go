@@ -5,7 +5,7 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Capture implements gateway.Provider.
@@ -15,7 +15,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 
 // Cancel implements gateway.Provider.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	if err := call.EndsNoContainer(cl); err != nil {
+	if err := kit.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
 	}
 	return c.command(ctx, cl.ProviderPaymentID, "cancel", cl.IdempotencyKey, cl.Permit, struct{}{})

@@ -18,8 +18,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/httpjson"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // keyLife is an hour shorter than the contract's key life of a day, so that the last resend arrives in time.
@@ -28,12 +27,12 @@ const keyLife = 23 * time.Hour
 // Client is one account at a provider of the contract. It implements gateway.Provider, gateway.Books and
 // gateway.EventLog.
 type Client struct {
-	api *httpjson.API[*RefusalError]
+	api *kit.API[*RefusalError]
 }
 
 // New returns the client of the provider at a base address. If the API key is empty, calls have no Authorization header.
 func New(base, key string, client *http.Client) *Client {
-	return &Client{&httpjson.API[*RefusalError]{
+	return &Client{&kit.API[*RefusalError]{
 		Name: "the provider", Base: strings.TrimRight(base, "/"), HTTP: client, Done: []int{http.StatusOK, http.StatusCreated}, Read: readRefusal,
 		Header: func() http.Header {
 			if key == "" {
@@ -66,7 +65,7 @@ type RefusalError struct {
 // Error implements error.
 func (r *RefusalError) Error() string { return "the provider refuses: " + r.Code }
 
-// Missing implements httpjson.Refusal.
+// Missing implements kit.Refusal.
 func (r *RefusalError) Missing() bool {
 	return r.Status == http.StatusNotFound && r.Code == "not_found"
 }
@@ -79,7 +78,7 @@ var errKeyInUse = errors.New("another call to the provider has this idempotency 
 
 // readRefusal reads a 4xx as a refusal, with three exceptions: statuses that mean "later", conflicts about another
 // call's key, and a 404 without the contract's code. Such a 404 may mean that the provider does not have the address.
-func readRefusal(a call.Answer) (*RefusalError, error) {
+func readRefusal(a kit.Answer) (*RefusalError, error) {
 	if later(a.Status) {
 		return nil, fmt.Errorf("the provider answers %d", a.Status)
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/dev/sandbox"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	box "github.com/paylatch/paylatch/internal/provider/sandbox"
 	client "github.com/paylatch/paylatch/internal/provider/standard"
-	"github.com/paylatch/paylatch/internal/sandbox"
 )
 
 // TestConformance checks each request of the adapter and each response of the sandbox against the contract's
@@ -37,7 +37,7 @@ func contract(t *testing.T) string {
 
 func TestCarries(t *testing.T) {
 	t.Parallel()
-	for kind, a := range map[string]descriptor.Adapter{"standard": client.Adapter(), "sandbox": box.Adapter()} {
+	for kind, a := range map[string]kit.Adapter{"standard": client.Adapter(), "sandbox": box.Adapter()} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			providertest.Carries(t, suite(), a,

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	client "github.com/paylatch/paylatch/internal/provider/standard"
 	"github.com/paylatch/paylatch/webhooks"
@@ -143,7 +143,7 @@ func TestTheAPIKey(t *testing.T) {
 func TestLists(t *testing.T) {
 	t.Parallel()
 	for lists, want := range map[string][2]bool{"": {false, false}, "balance": {true, false}, "events": {false, true}, "both": {true, true}} {
-		s := descriptor.Settings{BaseURL: "https://pay.example", Params: map[string]string{"api_key": "k", "lists": lists}}
+		s := kit.Settings{BaseURL: "https://pay.example", Params: map[string]string{"api_key": "k", "lists": lists}}
 		books, err := client.Adapter().Books(s)
 		require.NoError(t, err)
 		events, err := client.Adapter().Events(s)
@@ -159,7 +159,7 @@ func TestTestHosts(t *testing.T) {
 		"http://127.0.0.1:9091": true, "http://localhost": true, "https://LOCALHOST:1": true, "http://[::1]:9091": true,
 		"https://pay.example": false, "https://localhost.example": false, "https://10.0.0.1": false, "": false,
 	} {
-		require.Equal(t, tests, client.Adapter().Tests(descriptor.Settings{BaseURL: address}), address)
+		require.Equal(t, tests, client.Adapter().Tests(kit.Settings{BaseURL: address}), address)
 	}
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/paylatch/paylatch/internal/dev/sandbox"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	client "github.com/paylatch/paylatch/internal/provider/standard"
-	"github.com/paylatch/paylatch/internal/sandbox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -4,15 +4,15 @@ import (
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Dashboard: dashboard(),
-		Keys: []webhooks.Key{descriptor.APIKey(), {
+		Keys: []webhooks.Key{kit.APIKey(), {
 			Name: "account", Optional: true,
 			Doc: "Stripe: the account that api_key is of (`acct_…`), where its events come by the endpoint of a platform, which names it; events of any other connected account pay nothing here",
 		}},
@@ -21,21 +21,21 @@ func Adapter() descriptor.Adapter {
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^(sk|rk)_test_`),
 		Carries: carries(), ProviderData: providerData(),
 		SecondStep: "any object, `{}` as well, once Stripe.js has handled the next action: the payment is looked up, and confirmed if it waits for that; nothing of the details is sent",
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
-		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
-		Events: func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
+		Books:  func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Events: func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },
 	}
 }
 
-func of(s descriptor.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
+func of(s kit.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
 
 // carries returns the table of the members that a charge passes on.
-func carries() []descriptor.Carried {
+func carries() []kit.Carried {
 	bill := "with a card's token (`tok_…`); a payment method and a confirmation token have their own"
 	debit := "with a type of a bank debit, or a stored wallet, and a browser"
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "payment_method.type", As: "statement_descriptor", When: "chooses whether the descriptor is a card's, and whether a mandate is accepted"},
 		{Member: "return_url", As: "return_url"},
 		{Member: "save_payment_method", As: "setup_future_usage", When: "needs `customer.reference`, a customer of Stripe (`cus_…`)"},
@@ -57,8 +57,8 @@ func carries() []descriptor.Carried {
 
 // dashboard returns the address that Stripe's WooCommerce plugin uses for a payment (get_transaction_url,
 // https://github.com/woocommerce/woocommerce-gateway-stripe).
-func dashboard() descriptor.Dashboard {
-	return descriptor.Dashboard{
+func dashboard() kit.Dashboard {
+	return kit.Dashboard{
 		Live: "https://dashboard.stripe.com/payments/{id}",
 		Test: "https://dashboard.stripe.com/test/payments/{id}",
 		Form: regexp.MustCompile(`^(pi|ch|py)_[A-Za-z0-9]+$`),

@@ -12,7 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const transactionsPath = "/v1/balance_transactions"
@@ -23,7 +23,7 @@ const transactionsPath = "/v1/balance_transactions"
 // manual payout (https://docs.stripe.com/payouts/reconciliation). So entries of manual payouts have no payout. A pending
 // debit is not a capture. It is passed with its payout, after it has succeeded.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	all := &stripe.BalanceTransactionListParams{CreatedRange: created(in)}
 	if err := c.transactions(ctx, all, unread, take); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	err := c.list(ctx, "/v1/payouts", paid, &paid.ListParams, func(item json.RawMessage) error {
 		var ids []string
 		keep := func(id string) error { ids = append(ids, id); return nil }
-		if err := call.Pass(unread, item, automatic, keep); err != nil || len(ids) == 0 {
+		if err := kit.Pass(unread, item, automatic, keep); err != nil || len(ids) == 0 {
 			return err
 		}
 		return c.transactions(ctx, &stripe.BalanceTransactionListParams{Payout: &ids[0]}, unread, take)
@@ -41,10 +41,10 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 }
 
 // transactions passes the balance transactions of payments.
-func (c *Client) transactions(ctx context.Context, params *stripe.BalanceTransactionListParams, unread *call.Unread, take func(gateway.Entry) error) error {
+func (c *Client) transactions(ctx context.Context, params *stripe.BalanceTransactionListParams, unread *kit.Unread, take func(gateway.Entry) error) error {
 	params.AddExpand("data.source")
 	return c.list(ctx, transactionsPath, params, &params.ListParams, func(item json.RawMessage) error {
-		return call.Pass(unread, item, func(b stripe.BalanceTransaction) ([]gateway.Entry, error) {
+		return kit.Pass(unread, item, func(b stripe.BalanceTransaction) ([]gateway.Entry, error) {
 			found, err := entriesOf(b)
 			if err != nil {
 				return nil, fmt.Errorf("balance transaction %s: %w", b.ID, err)

@@ -8,12 +8,12 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	acceptsData(&n, ch.Details)
 	_, err := amount(ch.Money)
 	n.If(err != nil, "amount", "is not accepted by Stripe in this currency: the last of three decimals must be 0, and a currency that has no decimals at Stripe takes whole units only")

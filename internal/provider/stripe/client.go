@@ -21,7 +21,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Client is one account at Stripe. It implements gateway.Provider.
@@ -91,15 +91,15 @@ func (c *Client) read(ctx context.Context, path string, l *gateway.Permit, param
 // (https://docs.stripe.com/keys/restricted-api-keys).
 var errForbidden = errors.New("the key may not read this")
 
-func (c *Client) request(method, path string) call.Request {
-	return call.Request{Method: method, URL: c.base + path, Header: http.Header{
+func (c *Client) request(method, path string) kit.Request {
+	return kit.Request{Method: method, URL: c.base + path, Header: http.Header{
 		"Authorization": {"Bearer " + c.key}, "Stripe-Version": {stripe.APIVersion},
 	}}
 }
 
 // do sends a request. It returns a definitive error of Stripe as a refusal.
-func (c *Client) do(ctx context.Context, r call.Request, out any) (*stripe.Error, error) {
-	a, err := call.Do(ctx, c.http, r)
+func (c *Client) do(ctx context.Context, r kit.Request, out any) (*stripe.Error, error) {
+	a, err := kit.Do(ctx, c.http, r)
 	switch {
 	case err != nil:
 		return nil, err
@@ -119,7 +119,7 @@ func encode(params any) string {
 
 // readError returns a definitive error as a refusal, and any other error as an error. A response that is not in Stripe's
 // format may come from a proxy, so it is not a refusal.
-func readError(a call.Answer) (*stripe.Error, error) {
+func readError(a kit.Answer) (*stripe.Error, error) {
 	var body struct {
 		Error *stripe.Error `json:"error"`
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/stripe/stripe-go/v86"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Complete implements gateway.Provider. Stripe.js has already sent the customer's input to Stripe. Complete looks the
@@ -37,9 +37,9 @@ func (c *Client) waiting(ctx context.Context, cp gateway.Completion) (*stripe.Pa
 	case errors.Is(err, gateway.ErrNoSuchPayment):
 		return nil, err
 	case err != nil:
-		return nil, call.NotSent(err)
+		return nil, kit.NotSent(err)
 	case found.Object != "payment_intent" || found.ID != cp.ProviderPaymentID:
-		return nil, call.NotSent(errNameless)
+		return nil, kit.NotSent(errNameless)
 	}
 	return &found, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v86"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // providerData returns the members of Stripe's request that provider_data may contain. metadata is not allowed, because
@@ -28,7 +28,7 @@ func providerData() []string {
 func reserved() []string { return []string{"capture_method", "persistent_token", "setup_future_usage"} }
 
 // acceptsData checks provider_data at all depths.
-func acceptsData(n *call.Needs, d gateway.Details) {
+func acceptsData(n *kit.Needs, d gateway.Details) {
 	n.Data(d, providerData()...)
 	for _, name := range slices.Sorted(maps.Keys(d.ProviderData)) {
 		var value any

@@ -9,7 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Lookup implements gateway.Provider. It expands the charge and its refunds, so one response contains both. The disputes
@@ -62,7 +62,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 		if err != nil {
 			return gateway.Outcome{}, err
 		}
-		found = call.Further(found, o)
+		found = kit.Further(found, o)
 	}
 	if found.ProviderPaymentID == "" {
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment

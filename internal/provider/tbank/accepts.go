@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 const (
@@ -17,7 +17,7 @@ func allowed() []string { return []string{"Description", "Descriptor", "Operatio
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, allowed()...)
 	n.If(saves(ch.Details) && (ch.Customer.Reference == "" || len(ch.Customer.Reference) > maxCustomer), "customer.reference",
 		fmt.Sprintf("is needed to save a card, with %d characters at most", maxCustomer))
@@ -31,7 +31,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	return n.Err()
 }
 
-func (c *Client) acceptsReceipt(n *call.Needs, ch gateway.Charge) {
+func (c *Client) acceptsReceipt(n *kit.Needs, ch gateway.Charge) {
 	n.Receipt(ch.Details)
 	n.If(c.Taxation == "", "lines", "can't be on a fiscal receipt: the account has no taxation")
 	n.If(len(ch.Lines) > maxItems, "lines", fmt.Sprintf("may be %d on a fiscal receipt", maxItems))
@@ -45,7 +45,7 @@ func (c *Client) acceptsReceipt(n *call.Needs, ch gateway.Charge) {
 }
 
 // accepts adds the values for which the bank has no word in the format of the line.
-func accepts(n *call.Needs, member string, r gateway.LineReceipt, newer bool) {
+func accepts(n *kit.Needs, member string, r gateway.LineReceipt, newer bool) {
 	const none = "has no word at T-Bank"
 	n.If(rates[r.VATCode] == "", member+"vat_code", none)
 	n.If(methods[r.PaymentMode] == "", member+"payment_mode", none)

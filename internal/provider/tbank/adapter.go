@@ -6,13 +6,13 @@ import (
 	"slices"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Keys: []webhooks.Key{
 			{Name: "terminal_key", Doc: "T-Bank's terminal"},
 			webhooks.SecretsKey(),
@@ -21,7 +21,7 @@ func Adapter() descriptor.Adapter {
 		TestKey: "terminal_key", TestForm: regexp.MustCompile(`DEMO$`),
 		TestHosts: []string{"rest-api-test.tinkoff.ru"},
 		Carries:   carried(), ProviderData: allowed(),
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			c, err := New(s.BaseURL, s.Params["terminal_key"], s.Params["webhook_secret"], s.Params["currency"], s.Client)
 			if err != nil {
 				return nil, err
@@ -29,7 +29,7 @@ func Adapter() descriptor.Adapter {
 			c.Taxation = s.Params["taxation"]
 			return c, known(c.Taxation)
 		},
-		Payees:        descriptor.PayeesOf("terminal_key"),
+		Payees:        kit.PayeesOf("terminal_key"),
 		BrowserMarked: true,
 		Statement:     Statement,
 	}
@@ -42,9 +42,9 @@ func known(taxation string) error {
 	return nil
 }
 
-func carried() []descriptor.Carried {
+func carried() []kit.Carried {
 	const receipts, page = "with a receipt", "on the bank's page"
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "save_payment_method", As: "Recurrent", When: page + ", with OperationInitiatorType 1"},
 		{Member: "return_url", As: "SuccessURL", When: page + "; and as FailURL"},
 		{Member: "customer.reference", As: "CustomerKey", When: "to save a card, which requires it"},

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
 	"github.com/paylatch/paylatch/webhooks"
@@ -242,8 +242,8 @@ func requireFields(t *testing.T, want []string, err error) {
 
 func TestATaxationOfNoneIsNoConfiguration(t *testing.T) {
 	t.Parallel()
-	_, err := tbank.Adapter().New(descriptor.Settings{Params: map[string]string{"webhook_secret": password, "taxation": "flat"}})
+	_, err := tbank.Adapter().New(kit.Settings{Params: map[string]string{"webhook_secret": password, "taxation": "flat"}})
 	require.ErrorIs(t, err, webhooks.ErrConfig)
-	_, err = tbank.Adapter().New(descriptor.Settings{Params: map[string]string{"webhook_secret": password, "taxation": "patent"}})
+	_, err = tbank.Adapter().New(kit.Settings{Params: map[string]string{"webhook_secret": password, "taxation": "patent"}})
 	require.NoError(t, err)
 }

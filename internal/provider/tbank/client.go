@@ -17,14 +17,14 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/tbank"
 )
 
 // Client is one terminal at T-Bank. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
 	// Taxation is the shop's tax system. Receipts can't be sent without it
 	// (https://www.tbank.ru/kassa/dev/payments/#tag/Standartnyj-platezh, "Receipt").
@@ -138,17 +138,17 @@ var errNameless = errors.New("the answer names no payment")
 
 // command sends a command. The permit is used up when the first byte is sent.
 func (c *Client) command(ctx context.Context, method string, r request, l gateway.Permit) (answer, error) {
-	return c.post(ctx, method, r, call.Request{Permit: &l})
+	return c.post(ctx, method, r, kit.Request{Permit: &l})
 }
 
 func (c *Client) question(ctx context.Context, method string, r request) (answer, error) {
 	return c.post(ctx, method, r, questioning())
 }
 
-func questioning() call.Request { return call.Request{Question: true} }
+func questioning() kit.Request { return kit.Request{Question: true} }
 
 // post returns a response of the bank: a success, or an error with a code. Both have HTTP status 200.
-func (c *Client) post(ctx context.Context, method string, r request, as call.Request) (answer, error) {
+func (c *Client) post(ctx context.Context, method string, r request, as kit.Request) (answer, error) {
 	got, err := c.answered(ctx, method, r, as)
 	if err != nil {
 		return answer{}, err
@@ -164,19 +164,19 @@ func (c *Client) post(ctx context.Context, method string, r request, as call.Req
 }
 
 // answered signs a request and returns a response with status 200.
-func (c *Client) answered(ctx context.Context, method string, r request, as call.Request) (call.Answer, error) {
+func (c *Client) answered(ctx context.Context, method string, r request, as kit.Request) (kit.Answer, error) {
 	r.TerminalKey = c.terminal
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
+		return kit.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	signed := webhooks.Delivery{Body: raw}
 	if err := c.signer.Sign(&signed); err != nil {
-		return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
+		return kit.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
 	as.Method, as.URL, as.Body = http.MethodPost, c.base+"/v2/"+method, signed.Body
 	as.Header = http.Header{"Content-Type": {"application/json"}}
-	got, err := call.Do(ctx, c.http, as)
+	got, err := kit.Do(ctx, c.http, as)
 	if err == nil && got.Status != http.StatusOK {
 		err = fmt.Errorf("not an answer of T-Bank's: %d", got.Status)
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // receipt is a fiscal receipt. Its format is 1.05, or 1.2 if its lines have a measure.
@@ -47,8 +47,8 @@ func (c *Client) receiptOf(r *gateway.Receipt) *receipt {
 }
 
 func itemOf(l gateway.Line) receiptItem {
-	quantity, price := call.Priced(l)
-	item := receiptItem{Name: call.Short(l.Description, maxName), Price: price, Quantity: quantity, Amount: l.Amount}
+	quantity, price := kit.Priced(l)
+	item := receiptItem{Name: kit.Short(l.Description, maxName), Price: price, Quantity: quantity, Amount: l.Amount}
 	if on := l.Receipt; on != nil {
 		item.Tax, item.PaymentMethod, item.PaymentObject, item.Measure = rates[on.VATCode], methods[on.PaymentMode], objects[on.PaymentSubject], units[on.Measure]
 	}

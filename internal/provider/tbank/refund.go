@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Refund implements gateway.Provider ("Cancel" of a confirmed payment). A refund has only the id that we assign. The
@@ -21,7 +21,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	}
 	on, err := c.receiptOfRefund(ctx, r)
 	if err != nil {
-		return gateway.RefundOutcome{}, call.NotSent(err)
+		return gateway.RefundOutcome{}, kit.NotSent(err)
 	}
 	a, err := c.command(ctx, "Cancel", request{
 		PaymentID: r.ProviderPaymentID, Amount: r.Money.Minor, ExternalRequestID: r.IdempotencyKey, Receipt: on,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/table"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // These are the columns of a registry. Columns with the names of API members have the API's values
@@ -40,11 +40,11 @@ var (
 //
 // Operations with other statuses are omitted, because they captured and refunded no money.
 func Statement(file io.Reader, take func(gateway.Entry) error) error {
-	return table.Read(file, []string{columnPayment, columnStatus, columnAmount}, line, take)
+	return kit.ReadTable(file, []string{columnPayment, columnStatus, columnAmount}, line, take)
 }
 
 // line reads an operation. It returns nil for an operation without an entry.
-func line(r table.Row) (*gateway.Entry, error) {
+func line(r kit.TableRow) (*gateway.Entry, error) {
 	told, err := movement(r)
 	if told == nil || err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func line(r table.Row) (*gateway.Entry, error) {
 
 // movement returns the money movement of an operation, named as in lookups and webhooks. A capture is a total of its
 // payment. A refund has the id that we assigned.
-func movement(r table.Row) (*payment.MovementReport, error) {
+func movement(r kit.TableRow) (*payment.MovementReport, error) {
 	told := payment.MovementReport{Kind: payment.MovementCapture}
 	switch r.Text(columnStatus) {
 	case "CONFIRMED":

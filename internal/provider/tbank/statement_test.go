@@ -11,7 +11,6 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
-	"github.com/paylatch/paylatch/internal/refund"
 )
 
 func statement(file string) (all []gateway.Entry, err error) {
@@ -59,7 +58,7 @@ func TestStatementAndCallsAgree(t *testing.T) {
 	require.NoError(t, err)
 	report := gateway.FromOutcome(paid, payment.Cause{Kind: payment.CauseCheck})
 	require.Equal(t, []any{report.Payment, report.Movements[0]}, []any{got[0].Payment, got[0].Movement})
-	refunded := refund.Movements(payment.RefundReport{ProviderID: made.ProviderRefundID, Event: made.Event, Money: made.Money}, &payment.Attempt{}, nil)
+	refunded := payment.RefundMovements(payment.RefundReport{ProviderID: made.ProviderRefundID, Event: made.Event, Money: made.Money}, &payment.Attempt{}, nil)
 	require.Equal(t, []payment.MovementReport{got[1].Movement}, refunded)
 }
 

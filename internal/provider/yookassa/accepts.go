@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // maxCustomer is the maximum length of merchant_customer_id.
@@ -16,7 +16,7 @@ func allowed() []string { return []string{"airline", "description", "statements"
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
+	var n kit.Needs
 	n.Data(ch.Details, allowed()...)
 	atYooKassa := ways[ch.Token] || codes[ch.Token]
 	n.If(ways[ch.Token] && ch.MethodType != "" && !codes[ch.MethodType], "payment_method.type", "is not one that YooKassa knows")
@@ -32,7 +32,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 }
 
 // accepts adds the values for which YooKassa has no word.
-func accepts(n *call.Needs, member string, r *gateway.LineReceipt) {
+func accepts(n *kit.Needs, member string, r *gateway.LineReceipt) {
 	if r == nil {
 		return
 	}

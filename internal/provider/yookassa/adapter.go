@@ -6,32 +6,32 @@ import (
 	"strconv"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the adapter to the configuration.
-func Adapter() descriptor.Adapter {
-	return descriptor.Adapter{
+func Adapter() kit.Adapter {
+	return kit.Adapter{
 		Keys: []webhooks.Key{
 			{Name: "shop_id", Doc: "YooKassa's shop"},
-			descriptor.APIKey(),
+			kit.APIKey(),
 			{Name: "tax_system_code", Optional: true, Doc: "the shop's tax system, 1 to 6, for fiscal receipts by a cash register that needs it; absent: not sent"},
 		},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
 		Carries: carried(), ProviderData: allowed(),
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
+		New: func(s kit.Settings) (gateway.Provider, error) {
 			c := of(s)
 			var err error
 			c.TaxSystem, err = taxSystem(s.Params["tax_system_code"])
 			return c, err
 		},
-		Payees: descriptor.PayeesOf("shop_id"),
-		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Payees: kit.PayeesOf("shop_id"),
+		Books:  func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
 	}
 }
 
-func of(s descriptor.Settings) *Client {
+func of(s kit.Settings) *Client {
 	return New(s.BaseURL, s.Params["shop_id"], s.Params["api_key"], s.Client)
 }
 
@@ -49,9 +49,9 @@ func taxSystem(text string) (int, error) {
 	return n, nil
 }
 
-func carried() []descriptor.Carried {
+func carried() []kit.Carried {
 	const receipts = "with a receipt"
-	return []descriptor.Carried{
+	return []kit.Carried{
 		{Member: "payment_method.type", As: "payment_method_data.type", When: "with the token redirect, embedded, qr, external or mobile_application, for how it is confirmed"},
 		{Member: "save_payment_method", As: "save_payment_method", When: "not for a stored method"},
 		{Member: "return_url", As: "confirmation.return_url", When: "required for a method that is confirmed on YooKassa's page"},

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Entries implements gateway.Books. It lists payments by the time of their capture, and refunds
@@ -21,7 +21,7 @@ import (
 // A refund has only the date of its creation. Entries omits a pending refund; a later read of the same span finds it.
 // The API has no ids of payouts and no disputes.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
-	unread := &call.Unread{}
+	unread := &kit.Unread{}
 	err := each(ctx, c, "/payments", bounds("captured_at", in), passing(unread, func(p listedPayment) ([]gateway.Entry, error) { return p.entries(in) }, take))
 	if err != nil {
 		return err
@@ -30,8 +30,8 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 }
 
 // passing returns a function that passes the entries of one list item.
-func passing[T any](unread *call.Unread, read func(T) ([]gateway.Entry, error), take func(gateway.Entry) error) func(json.RawMessage) (bool, error) {
-	return func(item json.RawMessage) (bool, error) { return true, call.Pass(unread, item, read, take) }
+func passing[T any](unread *kit.Unread, read func(T) ([]gateway.Entry, error), take func(gateway.Entry) error) func(json.RawMessage) (bool, error) {
+	return func(item json.RawMessage) (bool, error) { return true, kit.Pass(unread, item, read, take) }
 }
 
 var errDateless = errors.New("it has no date")

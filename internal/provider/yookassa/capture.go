@@ -5,7 +5,7 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 type captureRequest struct {
@@ -16,7 +16,7 @@ type captureRequest struct {
 // Capture implements gateway.Provider (https://yookassa.ru/developers/api#capture_payment). YooKassa releases the
 // uncaptured rest.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
-	value, err := call.Decimal(cp.Money)
+	value, err := kit.Decimal(cp.Money)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -31,7 +31,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 // Cancel implements gateway.Provider. YooKassa cancels only holds (https://yookassa.ru/developers/api#cancel_payment).
 // It refuses to cancel a payment that the customer has not confirmed, and lets it expire.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	if err := call.EndsNoContainer(cl); err != nil {
+	if err := kit.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
 	}
 	return c.command(ctx, cl.ProviderPaymentID, "cancel", cl.IdempotencyKey, cl.Permit, struct{}{})

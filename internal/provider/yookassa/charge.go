@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // chargeRequest creates a payment (https://yookassa.ru/developers/api#create_payment).
@@ -57,7 +57,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 }
 
 func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
-	value, err := call.Decimal(ch.Money)
+	value, err := kit.Decimal(ch.Money)
 	if err != nil {
 		return chargeRequest{}, err
 	}

@@ -15,20 +15,19 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/internal/provider/httpjson"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Client is one shop at YooKassa. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
+	kit.OneStep
 
 	// TaxSystem is the shop's tax system (tag 1055 of 54-FZ) in receipts; 0: no tax system
 	// (https://yookassa.ru/developers/payment-acceptance/receipts/54fz/other-services/parameters-values#tax-systems).
 	TaxSystem int
 
 	shop, key string
-	api       *httpjson.API[*refusal]
+	api       *kit.API[*refusal]
 }
 
 // address is the API's address. The path contains the version
@@ -39,7 +38,7 @@ const address = "https://api.yookassa.ru"
 func New(base, shop, key string, client *http.Client) *Client {
 	c := &Client{shop: shop, key: key}
 	// Every success has status 200 (https://yookassa.ru/developers/using-api/response-handling/http-codes).
-	c.api = &httpjson.API[*refusal]{
+	c.api = &kit.API[*refusal]{
 		Name: "YooKassa", Base: strings.TrimRight(cmp.Or(base, address), "/") + "/v3", HTTP: client, Header: c.header, Read: readRefusal,
 	}
 	return c
@@ -86,7 +85,7 @@ func (r *refusal) Error() string {
 
 // readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
 // YooKassa's format may come from a proxy, so it is not a refusal.
-func readRefusal(a call.Answer) (*refusal, error) {
+func readRefusal(a kit.Answer) (*refusal, error) {
 	var r refusal
 	if err := json.Unmarshal(a.Body, &r); err != nil || r.Type != "error" || r.Code == "" {
 		return nil, fmt.Errorf("somebody answers %d for YooKassa", a.Status)
@@ -108,7 +107,7 @@ func (r *refusal) definitive() bool {
 	return false
 }
 
-// Missing implements httpjson.Refusal.
+// Missing implements kit.Refusal.
 func (r *refusal) Missing() bool { return r.status == http.StatusNotFound && r.Code == "not_found" }
 
 var errNameless = errors.New("the answer names no object")

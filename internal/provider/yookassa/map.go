@@ -4,7 +4,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	hooks "github.com/paylatch/paylatch/webhooks/yookassa"
 )
 
@@ -13,7 +13,7 @@ type amount struct {
 	Currency string `json:"currency"`
 }
 
-func (a amount) money() (*payment.Money, error) { return call.ReadDecimal(a.Value, a.Currency) }
+func (a amount) money() (*payment.Money, error) { return kit.ReadDecimal(a.Value, a.Currency) }
 
 // object is YooKassa's view of a payment (https://yookassa.ru/developers/api#payment_object). Its amount is the held
 // amount, and after the capture the captured amount.

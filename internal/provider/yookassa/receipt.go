@@ -5,7 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // receipt is the fiscal receipt of a payment, a capture or a refund
@@ -46,7 +46,7 @@ func (c *Client) receiptOf(r *gateway.Receipt, currency payment.Currency) (*rece
 		return nil, nil //nolint:nilnil // a charge without a receipt
 	}
 	on := &receipt{TaxSystem: c.TaxSystem, Customer: receiptCustomer{
-		Name: call.Short(r.Customer.Name, maxName), Email: r.Customer.Email, Phone: digits(r.Customer.Phone),
+		Name: kit.Short(r.Customer.Name, maxName), Email: r.Customer.Email, Phone: digits(r.Customer.Phone),
 	}}
 	for _, l := range r.Lines {
 		item, err := itemOf(l, currency)
@@ -59,9 +59,9 @@ func (c *Client) receiptOf(r *gateway.Receipt, currency payment.Currency) (*rece
 }
 
 func itemOf(l gateway.Line, currency payment.Currency) (receiptItem, error) {
-	quantity, unit := call.Priced(l)
-	value, err := call.Decimal(payment.Money{Minor: unit, Currency: currency})
-	item := receiptItem{Description: call.Short(l.Description, maxDescription), Quantity: quantity, Amount: amount{value, string(currency)}}
+	quantity, unit := kit.Priced(l)
+	value, err := kit.Decimal(payment.Money{Minor: unit, Currency: currency})
+	item := receiptItem{Description: kit.Short(l.Description, maxDescription), Quantity: quantity, Amount: amount{value, string(currency)}}
 	if l.Receipt != nil {
 		item.VATCode, item.PaymentSubject, item.PaymentMode, item.Measure = l.Receipt.VATCode, l.Receipt.PaymentSubject, l.Receipt.PaymentMode, l.Receipt.Measure
 	}

@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 type refundRequest struct {
@@ -19,7 +19,7 @@ type refundRequest struct {
 // Refund implements gateway.Provider (https://yookassa.ru/developers/api#create_refund). It does not send our reason,
 // because the customer may read it at YooKassa.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
-	value, err := call.Decimal(r.Money)
+	value, err := kit.Decimal(r.Money)
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/published"
+	"github.com/paylatch/paylatch/internal/dev/published"
 	"github.com/paylatch/paylatch/webhooks"
 )
 

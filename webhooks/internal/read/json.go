@@ -52,7 +52,7 @@ func Text(raw []byte) string {
 // maxUnix is the end of the year 9999, after which RFC 3339 has no text.
 const maxUnix = 253402300799
 
-// Time reads a time as RFC 3339 text or as seconds since 1970; anything else is the zero time, because no news is
+// Time reads a time as RFC 3339 text or as seconds since 1970; anything else is the zero time, because no event is
 // refused for want of its date.
 func Time(raw []byte) time.Time {
 	if seconds, err := strconv.ParseInt(string(raw), 10, 64); err == nil && seconds > 0 && seconds <= maxUnix {
@@ -85,7 +85,7 @@ func References(names ...string) []string {
 // maxDerivedID keeps an id well below the size limit of an index entry.
 const maxDerivedID = 160
 
-// DerivedID makes an event's id from the fields that identify the news, in the order given: the same fields make the
+// DerivedID makes an event's id from the fields that identify the event, in the order given: the same fields make the
 // same id, others make another. It stays readable, so that a person can find the event by the provider's own id.
 func DerivedID(fields ...string) string {
 	escaped := make([]string, len(fields))
@@ -123,7 +123,7 @@ func Notice(d webhooks.Delivery, id string) webhooks.Event {
 	}
 }
 
-// NoticeID makes the id of news that the body does not identify: one for each arrival, because the same words may stand
+// NoticeID makes the id of an event that the body does not identify: one for each arrival, because the same words may stand
 // for another state each time.
 func NoticeID(d webhooks.Delivery, fields ...string) string {
 	return DerivedID(append(fields, d.ReceivedAt.UTC().Format(time.RFC3339Nano))...)

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/platform/auth"
 	"github.com/paylatch/paylatch/internal/postgres/envelope"
 )
 

@@ -1,5 +1,0 @@
-// Package cells leads each request to the cell of the object that the request names, if one process serves several databases. In
-// front of the API of each cell it needs no state of its own: a webhook's address names the account, an id contains its cell,
-// and the prefix of an order_id that a merchant chose names the cell. An API of all cells serves requests that name no object
-// (package allcells has the reads of staff), and the router serves the feed.
-package cells

@@ -1,0 +1,26 @@
+package console
+
+import (
+	"strconv"
+	"time"
+)
+
+// Clock is a time as it stands in a list.
+func Clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+
+// Machine is a time as a browser reads it.
+func Machine(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// Age is how long something waits, of the size that matters.
+func Age(d time.Duration) string {
+	switch hours := int(d.Hours()); {
+	case d < time.Minute:
+		return "less than a minute"
+	case d < 2*time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + " min"
+	case hours < 48:
+		return strconv.Itoa(hours) + " hours"
+	default:
+		return strconv.Itoa(hours/24) + " days"
+	}
+}

@@ -1,0 +1,143 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/dev/devpg"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
+)
+
+// shelf keeps a backup of a PostgreSQL: the copy of its files while it did not run.
+type shelf struct {
+	*devpg.Server
+
+	copy string
+}
+
+func backUp(t *testing.T, pg *devpg.Server) shelf {
+	t.Helper()
+	require.NoError(t, pg.Stop())
+	s := shelf{copy: pg.Dir() + ".backup"}
+	t.Cleanup(func() { _ = os.RemoveAll(s.copy) })
+	copyFiles(t, pg.Dir(), s.copy)
+	s.Server = revive(t, pg)
+	return s
+}
+
+// restore loses the disk and puts the backup in its place.
+func (s shelf) restore(t *testing.T) *devpg.Server {
+	t.Helper()
+	crash(t, s.Server)
+	require.NoError(t, os.RemoveAll(s.Dir()))
+	copyFiles(t, s.copy, s.Dir())
+	return revive(t, s.Server)
+}
+
+func copyFiles(t *testing.T, from, to string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "cp", "-a", from, to).CombinedOutput()
+	require.NoError(t, err, string(out))
+}
+
+// refundFive requests a refund of 5.00 as the shop's backend, which believes that all of the payment is left.
+func (c client) refundFive(ctx context.Context, attempt string) answer {
+	return c.backend().send(ctx, http.MethodPost, "/v1/payment-attempts/"+attempt+"/refunds", `{"amount":500,"expected_refundable":1999}`,
+		"Idempotency-Key: "+unique("refund"))
+}
+
+// TestRestoredDatabaseChargesNoOrderTwice puts yesterday's backup in the place of the database, under the process that goes on
+// and before a process that starts anew. Payments since the backup are lost in it; customers and the shop go on pressing. No
+// order is charged twice, no refund is made twice, and the lost payments are found again.
+func TestRestoredDatabaseChargesNoOrderTwice(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"the process goes on": false, "the process starts anew": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pg := testdb.Private(t)
+			r := newRigOn(t, pg.DSN("postgres"))
+			kept := "PAYLATCH_DATA_DIR=" + t.TempDir()
+			s := r.serve(kept)
+			c := s.bluntly(token("u1", "customer"))
+			early, late := c.order(t), c.order(t)
+			old := c.pay(t.Context(), early, unique("pay"), "tok_success").attempt(t, http.StatusCreated)
+			before := one[int64](t, r, "SELECT mark FROM service_marks")
+
+			backup := backUp(t, pg)
+			r.db.Reset()
+			fresh := unique("o")
+			eventually(t, "an order after the backup", func() bool {
+				return c.createOrder(t.Context(), fresh, "create-"+fresh).status == http.StatusCreated
+			})
+			lost := []string{
+				c.pay(t.Context(), late, unique("pay"), "tok_success").attempt(t, http.StatusCreated).ID,
+				c.pay(t.Context(), fresh, unique("pay"), "tok_success").attempt(t, http.StatusCreated).ID,
+			}
+			require.Equal(t, http.StatusCreated, c.refundFive(t.Context(), old.ID).status)
+			eventually(t, "the mark to rise", func() bool { return one[int64](t, r, "SELECT mark FROM service_marks") > before+1 })
+			moved := len(r.movements(t))
+
+			backup.restore(t)
+			r.db.Reset()
+			if again {
+				s.kill()
+				s = r.serve(kept)
+				c = s.bluntly(token("u1", "customer"))
+			}
+			r.pressOn(t, c, late, fresh, old.ID)
+
+			require.Len(t, r.movements(t), moved, "what was moved since")
+			require.Equal(t, []string{"succeeded", "succeeded"}, column[string](t, r, "SELECT status::text FROM payment_attempts WHERE attempt_id = ANY ($1::uuid[])", lost))
+			require.Equal(t, "succeeded", c.read(t.Context(), lost[0]).attempt(t, http.StatusOK).Status)
+			require.Contains(t, string(c.read(t.Context(), old.ID).text), `"amount_refunded":500`)
+			require.Equal(t, []string{"unknown_here", "unknown_here"}, column[string](t, r, "SELECT kind FROM discrepancies"), "the shop may not have had their events")
+			require.Equal(t, 1, one[int](t, r, "SELECT count(*) FROM pay_holds WHERE account = 'sandbox' AND released_at IS NOT NULL"))
+			r.verifies(t)
+		})
+	}
+}
+
+// pressOn has customers and the shop go on, from the first moment on, until both orders and the refund are refused for good.
+func (r *rig) pressOn(t *testing.T, c client, late, fresh, old string) {
+	t.Helper()
+	presses := []func() answer{
+		func() answer { return c.pay(t.Context(), late, unique("pay"), "tok_success") },
+		func() answer {
+			if made := c.createOrder(t.Context(), fresh, "again-"+fresh); made.status != http.StatusCreated {
+				return made
+			}
+			return c.pay(t.Context(), fresh, unique("pay"), "tok_success")
+		},
+		func() answer { return c.refundFive(t.Context(), old) },
+	}
+	final := []string{"order-already-paid", "order-exists", "refundable-changed"}
+	var all sync.WaitGroup
+	failed := make(chan string, len(presses))
+	for _, press := range presses {
+		all.Go(func() {
+			for {
+				switch a := press(); {
+				case a.err != nil, a.status == http.StatusServiceUnavailable:
+				case slices.Contains(final, a.peekProblem().Code):
+					return
+				default:
+					failed <- fmt.Sprintf("%d %s", a.status, a.text)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	close(failed)
+	for what := range failed {
+		t.Error(what)
+	}
+}

@@ -1,0 +1,261 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// External is the command that registers an external payment: the merchant's own call, or the provider's
+// script on its page, begins it.
+type External struct {
+	OrderID payment.OrderID
+	Account string
+	// ProviderPaymentID and References are the provider's names of the payment, as far as the caller has them.
+	ProviderPaymentID string
+	References        []string
+	Capture           payment.CaptureMode
+	// ExpiresIn is how long the customer has. 0 means a day.
+	ExpiresIn  time.Duration
+	Amount     *int64
+	Currency   *payment.Currency
+	Supersedes *payment.AttemptID
+}
+
+// expiresIn is the default time that an external payment may take.
+const expiresIn = 24 * time.Hour
+
+// Register makes the attempt of an external payment. It has the same contract as a pay, and makes no call to
+// the provider. Webhooks, a lookup or a report move the attempt.
+func (c *Commands) Register(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd External) (Reply, error) {
+	if err := actor.MayAct(); err != nil {
+		return Reply{}, err
+	}
+	if err := actor.Require(payment.RoleService); err != nil {
+		return Reply{}, err
+	}
+	cmd.Account = cmp.Or(cmd.Account, c.DefaultAccount)
+	pay := Pay{OrderID: cmd.OrderID, Account: cmd.Account, Capture: cmd.Capture, Amount: cmd.Amount, Currency: cmd.Currency}
+	reply, err := c.payAgain(ctx, actor, req, pay, 0)
+	if !errors.Is(err, payment.ErrAttemptNotFound) {
+		return reply, err
+	}
+	if _, ok := c.Runner.Accounts.Find(cmd.Account); !ok {
+		return Reply{}, payment.Invalid("account", "name a configured account")
+	}
+	if err := c.Quota.Take(ctx, c.Store, req); err != nil {
+		return Reply{}, err
+	}
+	if err := c.supersede(ctx, actor, cmd.OrderID, cmd.Supersedes); err != nil {
+		return Reply{}, err
+	}
+	p := &payStart{actor: actor, req: req, cmd: pay, elsewhere: &cmd}
+	if err := c.startAlone(context.WithoutCancel(ctx), p); err != nil {
+		if errors.Is(err, errReplay) {
+			return c.payAgain(ctx, actor, req, pay, 0)
+		}
+		return Reply{}, err
+	}
+	a, err := c.Store.Attempt(ctx, p.attempt.ID)
+	if err != nil {
+		return Reply{}, err
+	}
+	v, err := c.Runner.View(ctx, a)
+	return Reply{View: v, Result: idempotency.Created}, err
+}
+
+// beginElsewhere makes a new attempt wait for its customer, with a check instead of a charge.
+func (c *Commands) beginElsewhere(a *payment.Attempt, cmd External) {
+	end := a.CreatedAt.Add(cmp.Or(cmd.ExpiresIn, expiresIn))
+	a.ExpiresAt = &end
+	op := a.NewOperation(payment.OperationCheck, payment.OperationOriginReconciler, a.CreatedAt)
+	op.NextAt = &end
+	if first := a.CreatedAt.Add(c.Runner.Schedule.Delay(0)); c.Runner.Reachable(*a) && first.Before(end) {
+		op.NextAt = &first
+	}
+	a.Operations = []payment.Operation{op}
+}
+
+// learnNames gives a new attempt the provider's names of an external payment, and applies the events that are
+// parked for them.
+func (c *Commands) learnNames(ctx context.Context, tx Tx, p *payStart) error {
+	if p.elsewhere == nil {
+		return nil
+	}
+	s := changeset.New(tx, c.Runner.Rules)
+	if err := learn(ctx, tx, s, s.Change(p.attempt), Report{ProviderPaymentID: p.elsewhere.ProviderPaymentID, References: p.elsewhere.References}); err != nil {
+		return err
+	}
+	return s.Save(ctx)
+}
+
+// learn gives an attempt names. No name may belong to another attempt.
+func learn(ctx context.Context, tx Tx, s *changeset.Changeset, change *changeset.Change, r Report) error {
+	id, references := r.ProviderPaymentID, r.References
+	a := change.Attempt
+	var names []payment.Reference
+	for _, name := range append(slices.Clone(references), id) {
+		if name != "" {
+			names = append(names, payment.Reference{Account: a.Account, Name: name})
+		}
+	}
+	owners, err := tx.ReferencesFind(ctx, names)
+	if err != nil {
+		return err
+	}
+	for ref, owner := range owners {
+		switch {
+		case owner == a.ID:
+		case ref.Name == id:
+			return payment.Invalid("provider_payment_id", "is the payment of another attempt, "+owner.String())
+		default:
+			return payment.Invalid("references", ref.Name+" is a name of another attempt, "+owner.String())
+		}
+	}
+	if len(names) > 0 {
+		s.Learn(change, id, references, r.cause())
+	}
+	return nil
+}
+
+// Outcome is the outcome of an external payment, as the merchant's backend reports it.
+type Outcome string
+
+const (
+	// Abandoned payments were given up by their customer.
+	Abandoned Outcome = "abandoned"
+	// NotStarted payments never reached the provider.
+	NotStarted Outcome = "not_started"
+)
+
+// failure is why an attempt with the outcome fails.
+func (o Outcome) failure() *payment.Failure {
+	if o == NotStarted {
+		return payment.NotStarted()
+	}
+	return payment.NewFailure("canceled", "")
+}
+
+// Report is the command of the merchant's backend that reports on an external payment.
+type Report struct {
+	AttemptID         payment.AttemptID
+	ProviderPaymentID string
+	References        []string
+	// Outcome is empty where only names were learnt; Reason is for people.
+	Outcome Outcome
+	Reason  string
+}
+
+// cause is the cause that the log shows.
+func (r Report) cause() payment.Cause {
+	return payment.Cause{Kind: payment.CauseReport, ID: cmp.Or(r.Reason, string(r.Outcome), "named")}
+}
+
+// Report adds names by which webhooks find the attempt. It also takes the report that the payment is over. Then the
+// payment is cancelled at the provider, or fails where no lookup is possible. It returns payment's ErrAttemptFinal for a
+// paid attempt, and the errors of Cancel.
+func (c *Commands) Report(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Report) (Reply, error) {
+	if err := actor.MayAct(); err != nil {
+		return Reply{}, err
+	}
+	if err := actor.Require(payment.RoleService); err != nil {
+		return Reply{}, err
+	}
+	if err := c.Quota.Take(ctx, c.Store, req); err != nil {
+		return Reply{}, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	result := idempotency.Created
+	err := idempotency.InTurn(ctx, c.Wait, func() error {
+		done, err := c.underKey(ctx, req, idempotency.KeepMoney, func(ctx context.Context, tx Tx, _ idempotency.Record) (*idempotency.Response, error) {
+			return operation{attempt: cmd.AttemptID}.response(), c.reportIn(ctx, tx, actor, cmd)
+		})
+		if done.Replay != nil {
+			result = idempotency.Reused
+		}
+		return err
+	})
+	if err != nil {
+		return Reply{}, err
+	}
+	v, err := c.asked(ctx, cmd.AttemptID)
+	return Reply{View: v, Result: result}, err
+}
+
+func (c *Commands) reportIn(ctx context.Context, tx Tx, actor authz.Actor, cmd Report) error {
+	a, _, err := tx.AttemptLock(ctx, cmd.AttemptID)
+	switch {
+	case errors.Is(err, payment.ErrAttemptNotFound):
+		return unseen(actor, err)
+	case err != nil:
+		return err
+	case a.UserID != actor.User():
+		return payment.ErrForbidden
+	case a.Origin != payment.OriginExternal:
+		return payment.Invalid("payment_attempt_id", "must be an attempt that was begun elsewhere")
+	case cmd.Outcome != "" && a.Succeeded():
+		return idempotency.Refused(payment.ErrAttemptFinal)
+	}
+	s := changeset.New(tx, c.Runner.Rules)
+	change := s.Change(a)
+	if err := learn(ctx, tx, s, change, cmd); err != nil {
+		return err
+	}
+	if cmd.Outcome != "" && !a.State.Final() {
+		s.Abandon(change, payment.OperationOriginRequest, cmd.Outcome.failure(), cmd.cause())
+	}
+	return s.Save(ctx)
+}
+
+// asked looks up an external payment, if a lookup is possible, and returns the view of it.
+func (c *Commands) asked(ctx context.Context, id payment.AttemptID) (payment.View, error) {
+	a, err := c.Store.Attempt(ctx, id)
+	if err != nil {
+		return payment.View{}, err
+	}
+	if !a.State.Final() && c.Runner.Reachable(a) {
+		v, err := c.Runner.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "report"})
+		if !errors.Is(err, payment.ErrBusy) {
+			return v, err
+		}
+	}
+	return c.Runner.View(ctx, a)
+}
+
+// supersede abandons the order's live external attempt for a new attempt.
+func (c *Commands) supersede(ctx context.Context, actor authz.Actor, order payment.OrderID, id *payment.AttemptID) error {
+	if id == nil {
+		return nil
+	}
+	wrong := payment.Invalid("supersedes", "must be an attempt of this order that was begun elsewhere")
+	err := c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
+		a, _, err := tx.AttemptLock(ctx, *id)
+		switch {
+		case errors.Is(err, payment.ErrAttemptNotFound):
+			return wrong
+		case err != nil:
+			return err
+		case a.UserID != actor.User():
+			return payment.ErrForbidden
+		case a.OrderID != order, a.Origin != payment.OriginExternal:
+			return wrong
+		case a.State.Final():
+			return nil
+		}
+		s := changeset.New(tx, c.Runner.Rules)
+		s.Abandon(s.Change(a), payment.OperationOriginRequest, Abandoned.failure(), payment.Cause{Kind: payment.CauseReport, ID: "superseded"})
+		return s.Save(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = c.asked(ctx, *id)
+	return err
+}

@@ -1,0 +1,197 @@
+package runner
+
+import (
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// reschedule sets the next due time of an operation, and applies the consequences of its age.
+func (r *Runner) reschedule(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op, res, now := operationOf(c, rec.task), rec.result, s.Now()
+	first := op.Fence == 1 && op.Origin == payment.OperationOriginRequest && res.Outcome != gateway.CallAsked
+	if op.Open() && res.Outcome != gateway.CallThrottled && !first {
+		op.Tries++
+	}
+	if op.Open() && op.RefundID == (payment.RefundID{}) && looksUp(op.Kind) {
+		r.followUp(s, c, rec)
+	}
+	if op = operationOf(c, rec.task); op.Open() {
+		switch {
+		case sooner(op, rec.task):
+			op.Wait(now)
+		case first && op.State == fsm.OperationAccepted && op.NextAt.After(now):
+			op.LeaseUntil = nil // the first check is due when it was to be
+		default:
+			op.Wait(now.Add(r.Schedule.Delay(op.Tries)))
+		}
+		if waits := c.Attempt.ExpiresAt != nil && now.Before(*c.Attempt.ExpiresAt); waits && looksUp(op.Kind) {
+			s.Until(c, op)
+		} else {
+			r.giveUp(s, c, rec)
+		}
+	}
+	if cancel := c.Attempt.OpenCancel(); cancel != nil && cancel.Name() != rec.task.Operation.Name() && !cancel.Leased(now) && cancel.Sends == 0 && cancel.Tries == 0 {
+		cancel.Sooner(now)
+	}
+}
+
+// sooner reports whether something was reported since the operation was taken that makes
+// it due again at once.
+func sooner(op *payment.Operation, t Task) bool {
+	return op.NextAt != nil && t.Operation.NextAt != nil && op.NextAt.Before(t.Operation.NextAt.Truncate(time.Microsecond))
+}
+
+// followUp completes a payment that its customer has approved, and cancels a payment that has outlived its stage.
+func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	a, op, now := &c.Attempt, operationOf(c, rec.task), s.Now()
+	if a.State.Final() || a.OpenCancel() != nil {
+		return
+	}
+	if a.Expired(now) && r.expire(s, c, rec) {
+		return
+	}
+	account := r.Accounts.Get(a.Account)
+	for _, report := range rec.result.Reports {
+		if report.Approved && a.TakesApproval(now) {
+			op.Finish("approved")
+			c.Add(a.NewOperation(payment.OperationComplete, payment.OperationOriginPolicy, now))
+			return
+		}
+	}
+	last := len(rec.result.Reports) - 1
+	if last < 0 || account.Provider == nil || a.Origin == payment.OriginExternal || rec.result.Reports[last].Cause.Kind == payment.CauseCall || !account.Lives.Outlived(*a, rec.result.Event(), now) {
+		return
+	}
+	refused := a.CancelWanted()
+	if r.givenUp(op, rec.result, now) && (refused || !account.Provider.Capabilities().Cancel) {
+		notCancelled(s, c)
+	}
+	if account.Provider.Capabilities().Cancel {
+		s.EnsureCancel(c, payment.OperationOriginExpiry)
+		if a.Failure == nil {
+			a.Failure = payment.NewFailure("expired", "")
+		}
+	}
+}
+
+// expire ends an external payment that has expired. If its account is reachable and the provider has lookups,
+// the payment must have been looked up.
+func (r *Runner) expire(s *changeset.Changeset, c *changeset.Change, rec *recording) bool {
+	can := r.capabilities(c.Attempt)
+	looked := len(rec.result.Reports) > 0 || can.Blind
+	if r.Reachable(c.Attempt) && (!looked || !can.Cancel) {
+		return false
+	}
+	s.Abandon(c, payment.OperationOriginExpiry, payment.NewFailure("expired", ""), payment.Cause{Kind: payment.CauseCheck, ID: "expired"})
+	return true
+}
+
+func notCancelled(s *changeset.Changeset, c *changeset.Change) {
+	s.Find(c, payment.Finding{
+		Kind: payment.NeedsReview, About: payment.AboutNotCancelled,
+		Text: "This payment should have ended long ago, and the provider does not cancel it: look it up in its dashboard, then resolve it as paid or not paid.",
+	})
+}
+
+// givenUp reports whether an operation is past the give-up threshold.
+func (r *Runner) givenUp(op *payment.Operation, res gateway.CallResult, now time.Time) bool {
+	return r.Schedule.GivenUp(op.Tries, res.Outcome == gateway.CallThrottled, now.Sub(op.CreatedAt))
+}
+
+// giveUp opens a discrepancy, once, for an operation past the give-up threshold: it is not expected to move on by
+// itself. Its daily lookups go on.
+func (r *Runner) giveUp(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op, now := operationOf(c, rec.task), s.Now()
+	if op.Payment != "" {
+		if r.givenUp(op, rec.result, now) {
+			secondRefused(s, c, op)
+		}
+		return
+	}
+	if op.RefundID != (payment.RefundID{}) {
+		r.giveUpRefund(s, c, rec)
+		return
+	}
+	if !r.givenUp(op, rec.result, now) {
+		return
+	}
+	a := &c.Attempt
+	switch {
+	case op.Kind == payment.OperationCancel && a.Failed():
+		op.Refuse("not_released")
+		s.Unreleased(c)
+	case op.Kind == payment.OperationCancel && rec.result.Event() == fsm.EventSoftFailed:
+		notCancelled(s, c)
+	case !looksUp(op.Kind), a.State == fsm.OutcomeUnknown, r.silent(*a, rec.result, now):
+		s.Find(c, payment.Finding{
+			Kind: payment.NeedsReview, About: payment.AboutUnknownOutcome,
+			Text: "Nobody can tell what became of this payment: ask the provider's support, then resolve it as paid or not paid.",
+		})
+	}
+}
+
+// silent reports whether nothing could be found out about an attempt for longer than any
+// life.
+func (r *Runner) silent(a payment.Attempt, res gateway.CallResult, now time.Time) bool {
+	lives, says := r.Accounts.Get(a.Account).Lives, res.Event()
+	return (says == "" || says == fsm.EventUnknown) && lives.Outlived(a, fsm.EventProcessing, now) &&
+		(a.State != fsm.Authorized || lives.Outlived(a, fsm.EventAuthorized, now))
+}
+
+// giveUpRefund is giveUp for a refund. A refund that the provider has accepted is never given up. A refund without a
+// name takes the only movement that fits.
+func (r *Runner) giveUpRefund(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op, now := operationOf(c, rec.task), s.Now()
+	open := s.Refund(c.Attempt.ID, op.RefundID)
+	if open == nil {
+		return
+	}
+	processing := false
+	for _, report := range rec.result.Reports {
+		processing = processing || report.Refund != nil && report.Refund.Event == fsm.EventProcessing && !report.Refund.Unnamed
+	}
+	f := payment.Finding{Kind: payment.NeedsReview, About: payment.AboutRefundUnknown, AboutID: open.ID.String(), Money: &open.Money}
+	switch {
+	case processing:
+		op.Tries = min(op.Tries, payment.LastTry) // a later try without a response is no matter
+		if now.Sub(open.CreatedAt) <= r.Accounts.Get(c.Attempt.Account).Lives.SlowLife() {
+			return
+		}
+		f.About, f.Text = payment.AboutRefundSlow, "The provider has been at work on a refund for long: ask its support what holds it up."
+	case !r.givenUp(op, rec.result, now):
+		return
+	case r.attribute(s, c, op, open):
+		return
+	default:
+		f.Text = "Nobody can tell what became of a refund: look it up in the provider's dashboard, then resolve it as paid or not paid."
+	}
+	s.Find(c, f)
+}
+
+// attribute infers the movement of a refund without a name: the only unclaimed movement of its amount since it was sent,
+// if no other refund lacks a name.
+func (r *Runner) attribute(s *changeset.Changeset, c *changeset.Change, op *payment.Operation, nameless *payment.Refund) bool {
+	var all []*payment.Refund
+	for _, other := range s.Refunds(c.Attempt.ID) {
+		if other.ID != nameless.ID && other.Nameless() {
+			return false
+		}
+		all = append(all, &other)
+	}
+	var fits []payment.Movement
+	for _, m := range payment.UnclaimedRefunds(&c.Attempt, all) {
+		if m.Money == nameless.Money && op.FirstSentAt != nil && !m.RecordedAt.Before(*op.FirstSentAt) {
+			fits = append(fits, m)
+		}
+	}
+	if len(fits) != 1 || !nameless.Nameless() {
+		return false
+	}
+	s.AdvanceRefund(c, nameless, payment.RefundReport{ProviderID: fits[0].ProviderID, Event: fsm.EventSucceeded, Money: &nameless.Money},
+		payment.Cause{Kind: payment.CauseCheck, ID: "refund_is"})
+	return true
+}

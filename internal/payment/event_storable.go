@@ -1,0 +1,30 @@
+package payment
+
+import (
+	"slices"
+)
+
+// StorableEvent replaces bytes that the database can't hold: an event is never refused for its content.
+func StorableEvent(r ReceivedEvent) ReceivedEvent {
+	e := &r.Event
+	for _, part := range []*string{&e.Type, &e.FailureCode, &e.ProviderCode} {
+		*part = StorableText(*part)
+	}
+	for _, name := range []*string{&e.ID, &e.DeliveryID, &e.ProviderPaymentID, &e.Container, &e.Payee, &e.MovementID, &e.RefundID, &e.RefundReference} {
+		*name = StorableName(*name)
+	}
+	if e.Dispute != nil {
+		d := *e.Dispute
+		d.ID, d.Reason = StorableName(d.ID), StorableText(d.Reason)
+		d.Entries = slices.Clone(d.Entries)
+		for i := range d.Entries {
+			d.Entries[i].ID = StorableName(d.Entries[i].ID)
+		}
+		e.Dispute = &d
+	}
+	e.References = slices.Clone(e.References)
+	for i, name := range e.References {
+		e.References[i] = StorableName(name)
+	}
+	return r
+}

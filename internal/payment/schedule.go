@@ -1,0 +1,104 @@
+package payment
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// The schedule decides when operations are due: the backoff between tries, the give-up
+// threshold, and how long an attempt may stay unfinished.
+
+// backoff is how long after a response the next lookup is due, in multiples of the first delay. By
+// default 10 s, 30 s, 1 m, 2 m, 5 m, 15 m, 1 h, 6 h, 24 h, then daily.
+var backoff = [...]int{1, 3, 6, 12, 30, 90, 360, 2160, 8640} //nolint:gochecknoglobals // a table
+
+// GiveUpLeases is how many leases must have passed since an operation could last have been sent,
+// before a consistent "not found" counts as proof.
+const GiveUpLeases = 10
+
+// Schedule is when operations are due.
+type Schedule struct {
+	// First is the first delay, of which the later ones are multiples.
+	First time.Duration
+	// Lease is how long a runner may have an operation.
+	Lease time.Duration
+}
+
+// Delay is how long to wait after so many tries.
+func (s Schedule) Delay(tries int) time.Duration {
+	return time.Duration(backoff[min(tries, len(backoff)-1)]) * s.First
+}
+
+// LastTried is when an open operation was last tried, by when it is due again. It is zero for one that was
+// not, and in the future for one that waits for something else.
+func (s Schedule) LastTried(op *Operation) time.Time {
+	if op.Tries == 0 || op.NextAt == nil {
+		return time.Time{}
+	}
+	return op.NextAt.Add(-s.Delay(op.Tries))
+}
+
+// GivenUp reports whether the give-up threshold is passed: after so many tries, or, while calls are
+// held back and none can be made, so long a time. Then a discrepancy is opened, and lookups go on
+// daily.
+func (s Schedule) GivenUp(tries int, heldBack bool, after time.Duration) bool {
+	whole := s.First * time.Duration(backoff[len(backoff)-1])
+	for _, multiple := range backoff {
+		whole += s.First * time.Duration(multiple)
+	}
+	return tries > len(backoff) || heldBack && after > whole
+}
+
+// NeverArrived reports whether an operation is so old that a consistent "not found" proves
+// that it never reached the provider: nothing of it was sent for so long. A cancel request
+// ends the sending, too.
+func (s Schedule) NeverArrived(op *Operation, can Capabilities, cancelled, now time.Time) bool {
+	if op.FirstSentAt == nil {
+		return op.Sends == 0
+	}
+	last := op.FirstSentAt.Add(can.Resendable())
+	if !cancelled.IsZero() && cancelled.Before(last) {
+		last = cancelled
+	}
+	return now.Sub(last) > GiveUpLeases*s.Lease
+}
+
+// MaxAge are how long attempts of an account may stay where they are before they are
+// cancelled. Zero means the default.
+type MaxAge struct {
+	// AwaitingCustomer counts from the pay, 1 h by default.
+	AwaitingCustomer time.Duration
+	// Authorized counts from the authorisation, 7 days by default.
+	Authorized time.Duration
+	// Slow is for what the provider is still working at (a bank debit), from the pay, 14 days by
+	// default. A refund that takes longer is not cancelled: a discrepancy is opened.
+	Slow time.Duration
+}
+
+const day = 24 * time.Hour
+
+// SlowLife is Slow, or its default.
+func (l MaxAge) SlowLife() time.Duration { return cmp.Or(l.Slow, 14*day) }
+
+// Outlived reports whether an attempt has stayed too long where the provider has just reported it
+// to be. Time alone never suffices: without a report it is false. The attempt's own stage does not
+// count, since one that awaited the customer may be with a bank by now. A customer has as long as the
+// attempt says itself, if it does.
+func (l MaxAge) Outlived(a Attempt, says fsm.Event, now time.Time) bool {
+	switch {
+	case a.State.Final():
+		return false
+	case says == fsm.EventProcessing:
+		return now.Sub(a.CreatedAt) > l.SlowLife()
+	case a.State == fsm.Authorized && (says == fsm.EventAuthorized || says == fsm.EventActionRequired):
+		return now.Sub(a.UpdatedAt) > cmp.Or(l.Authorized, 7*day)
+	case says == fsm.EventActionRequired, says == fsm.EventSoftFailed && a.DeclinedOnPage():
+		return a.ExpiresAt == nil && now.Sub(a.CreatedAt) > cmp.Or(l.AwaitingCustomer, time.Hour)
+	}
+	return false
+}
+
+// LastTry is the last try of the schedule before its daily ones.
+const LastTry = len(backoff) - 1

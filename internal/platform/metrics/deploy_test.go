@@ -1,0 +1,199 @@
+package metrics_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	rules     = "../../../deploy/prometheus/rules.yaml"
+	rulesTest = "../../../deploy/prometheus/rules_test.yaml"
+	outage    = "../../../deploy/prometheus/outage_test.yaml"
+	dashboard = "../../../deploy/grafana/paylatch.json"
+)
+
+// query is an expression of an alert or a panel, and the texts that show its result.
+type query struct {
+	of, expr string
+	shown    []string
+}
+
+var (
+	selector = regexp.MustCompile(`(paylatch_\w+)(?:\{([^}]*)\})?`)
+	matcher  = regexp.MustCompile(`(\w+)\s*(?:=~|!~|!=|=)\s*"`)
+	grouping = regexp.MustCompile(`\b(?:by|on)\s*\(([^)]*)\)`)
+	template = regexp.MustCompile(`\{\{\s*(?:\$labels\.)?([a-z_]+)\s*\}\}`)
+)
+
+// An alert on a metric that does not exist never fires, and its panel stays empty without an error.
+func TestDeployedQueriesAskForWhatIsCounted(t *testing.T) {
+	t.Parallel()
+	labels := counted(t)
+	for _, q := range append(alerted(t), drawn(t)...) {
+		known := []string{"instance", "job"} // labels of the scrape
+		for _, s := range selector.FindAllStringSubmatch(q.expr, -1) {
+			require.Contains(t, labels, s[1], q.of)
+			of := append([]string{"instance"}, labels[s[1]]...)
+			for _, m := range matcher.FindAllStringSubmatch(s[2], -1) {
+				require.Contains(t, of, m[1], "%s: %s", q.of, s[0])
+			}
+			known = append(known, of...)
+		}
+		var kept []string
+		groupings := grouping.FindAllStringSubmatch(q.expr, -1)
+		for _, g := range groupings {
+			kept = append(kept, strings.Split(strings.ReplaceAll(g[1], " ", ""), ",")...)
+		}
+		require.Subset(t, known, kept, q.of)
+		if len(groupings) == 0 {
+			kept = known
+		}
+		for _, label := range template.FindAllStringSubmatch(strings.Join(q.shown, " "), -1) {
+			require.Contains(t, kept, label[1], q.of)
+		}
+	}
+}
+
+// counted lists the served metrics with their labels.
+func counted(t *testing.T) map[string][]string {
+	t.Helper()
+	families, err := counting().Gatherer().Gather()
+	require.NoError(t, err)
+	all := map[string][]string{}
+	for _, f := range families {
+		var labels []string
+		for _, l := range f.GetMetric()[0].GetLabel() {
+			labels = append(labels, l.GetName())
+		}
+		all[f.GetName()] = labels
+		if f.GetMetric()[0].GetHistogram() != nil {
+			all[f.GetName()+"_count"], all[f.GetName()+"_sum"] = labels, labels
+			all[f.GetName()+"_bucket"] = append(slices.Clone(labels), "le")
+		}
+	}
+	return all
+}
+
+func alerted(t *testing.T) (all []query) {
+	t.Helper()
+	for _, a := range alerts(t) {
+		all = append(all, query{a.Alert, a.Expr, []string{a.Annotations["summary"], a.Annotations["description"]}})
+	}
+	return all
+}
+
+type alert struct {
+	Alert, Expr, For    string
+	Labels, Annotations map[string]string
+}
+
+func alerts(t *testing.T) (all []alert) {
+	t.Helper()
+	var file struct {
+		Groups []struct{ Rules []alert }
+	}
+	require.NoError(t, yaml.Unmarshal(read(t, rules), &file))
+	for _, g := range file.Groups {
+		all = append(all, g.Rules...)
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+func TestEveryAlertSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	tested := string(read(t, rulesTest)) + string(read(t, outage))
+	for _, a := range alerts(t) {
+		require.NotEmpty(t, a.For, a.Alert)
+		require.Contains(t, []string{"critical", "warning"}, a.Labels["severity"], a.Alert)
+		require.NotEmpty(t, a.Annotations["summary"], a.Alert)
+		require.NotEmpty(t, a.Annotations["description"], a.Alert)
+		page, heading, _ := strings.Cut(a.Annotations["runbook"], "#")
+		require.Contains(t, headings(t, page), heading, a.Alert)
+		require.Contains(t, tested, `alertname="`+a.Alert+`"`, "no test sees it fire")
+	}
+}
+
+// headings lists a page's sections as links name them.
+func headings(t *testing.T, page string) (all []string) {
+	t.Helper()
+	for _, h := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(read(t, "../../.././"+page)), -1) {
+		plain := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(h[1]), "")
+		all = append(all, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return all
+}
+
+type panel struct {
+	Type, Title string
+	FieldConfig struct{ Defaults struct{ Unit string } }
+	Targets     []struct{ Expr, LegendFormat string }
+	Datasource  struct{ UID string }
+}
+
+func drawn(t *testing.T) (all []query) {
+	t.Helper()
+	var file struct{ Panels []panel }
+	require.NoError(t, json.Unmarshal(read(t, dashboard), &file)) //nolint:musttag // the names are Grafana's
+	for _, p := range file.Panels {
+		if p.Type == "row" {
+			continue
+		}
+		require.Equal(t, "${datasource}", p.Datasource.UID, p.Title)
+		require.NotEmpty(t, p.FieldConfig.Defaults.Unit, p.Title)
+		require.NotEmpty(t, p.Targets, p.Title)
+		for _, target := range p.Targets {
+			require.Contains(t, target.Expr, `instance=~"$instance"`, p.Title)
+			all = append(all, query{p.Title, target.Expr, []string{target.LegendFormat}})
+		}
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// Prometheus itself checks the rules, and parses the dashboard's queries.
+func TestPrometheusTakesRulesAndQueries(t *testing.T) {
+	t.Parallel()
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not in the PATH; Debian has it in the package prometheus")
+	}
+	recorded := filepath.Join(t.TempDir(), "recorded.yaml")
+	require.NoError(t, os.WriteFile(recorded, recording(t), 0o600))
+	for _, args := range [][]string{{"check", "rules", rules, recorded}, {"test", "rules", rulesTest}, {"test", "rules", outage}} {
+		said, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput()
+		require.NoError(t, err, "%s", said)
+	}
+}
+
+// recording makes a rule of each of the dashboard's queries.
+func recording(t *testing.T) []byte {
+	t.Helper()
+	type rule struct{ Record, Expr string }
+	var all []rule
+	for i, q := range drawn(t) {
+		expr := strings.NewReplacer("$__rate_interval", "1m", "$instance", ".*").Replace(q.expr)
+		require.NotContains(t, expr, "$", q.of)
+		all = append(all, rule{fmt.Sprintf("panel:%d", i), expr})
+	}
+	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": all}}})
+	require.NoError(t, err)
+	return text
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return text
+}

@@ -1,2 +1,0 @@
-// Package sessions keeps the sessions of the support console. It has nothing to do with sessions of the database.
-package sessions

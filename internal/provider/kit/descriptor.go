@@ -1,0 +1,102 @@
+package kit
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// An Adapter describes an adapter: its configuration keys, test hosts and constructor.
+
+// Adapter describes the calls to a provider.
+type Adapter struct {
+	// Keys are the account's required and optional keys for calls.
+	Keys []webhooks.Key
+	// TestKey is the key that has a distinct form in test mode, and TestForm is that form. TestHosts are the provider's
+	// test hosts; hosts below them are test hosts too. Any other credential or address counts as live.
+	TestKey   string
+	TestForm  *regexp.Regexp
+	TestHosts []string
+	// TestByDefault is set if the default address is a test host.
+	TestByDefault bool
+	// Carries are the members of a charge that are passed on to the provider. The provider gets no other member; the
+	// tests compare Carries with the requests (providertest.Carries). ProviderData are the members of the provider's own
+	// request that provider_data may contain. The manual's tables are generated from both.
+	Carries      []Carried
+	ProviderData []string
+	// SecondStep describes the details that complete takes; empty if no payment has a second step.
+	SecondStep string
+	// New creates the client of an account. If it is nil, the account makes no calls: it accepts webhooks, and its
+	// records are read if the fields below are set.
+	New func(Settings) (gateway.Provider, error)
+	// Payees returns the ids by which the provider names the account as the payee, from the account's keys. It is nil if
+	// no key contains such an id. See gateway.Outcome.
+	Payees func(params map[string]string) []string
+	// Books reads the provider's record of the account's money. Events lists the provider's events. Statement reads a
+	// file with that record. Each is nil if the provider has no such record.
+	Books     func(Settings) (gateway.Books, error)
+	Events    func(Settings) (gateway.EventLog, error)
+	Statement gateway.Statement
+	// Lag is the time during which the books may lack a new entry.
+	Lag time.Duration
+	// Unmarked is set if the entries of the books have no mark of ours. After a database was restored from a backup, its
+	// lost payments then look like foreign payments.
+	Unmarked bool
+	// BrowserMarked is set if a customer's browser could have written our mark in an entry of the books or of the
+	// statement. If only the mark ties an entry to its attempt, the entry is unproven.
+	BrowserMarked bool
+	// Dashboard is the address of a payment in the provider's dashboard.
+	Dashboard Dashboard
+}
+
+// Carried is a member of a charge that is passed on.
+type Carried struct {
+	// Member is the member's name in the API. As is the resulting member of the provider's request. It is written as
+	// "a.b[].c" for the items of a list. If a member has members of its own, As names one of them.
+	Member, As string
+	// When describes when the member is passed on and when it is required. It is empty if the member is always passed on
+	// and never required.
+	When string
+}
+
+// Settings are an account's credentials and addresses.
+type Settings struct {
+	// BaseURL replaces the provider's default address.
+	BaseURL string
+	// Params are the credentials by their names in the configuration, webhook_secret (the first of its list) and
+	// public_url.
+	Params map[string]string
+	// Client sends the requests.
+	Client *http.Client
+	// Now is the clock for the expiry of access tokens.
+	Now func() time.Time
+}
+
+// ForTests reports whether the host is a test host.
+func (a Adapter) ForTests(host string) bool {
+	host = strings.ToLower(host)
+	return slices.ContainsFunc(a.TestHosts, func(h string) bool { return host == h || strings.HasSuffix(host, "."+h) })
+}
+
+// APIKey returns the key api_key, which most providers need.
+func APIKey() webhooks.Key {
+	return webhooks.Key{Name: "api_key", Secret: true, Doc: "the provider's API key"}
+}
+
+// OAuth returns the keys for providers that issue access tokens.
+func OAuth() []webhooks.Key {
+	return []webhooks.Key{
+		{Name: "client_id", Doc: "OAuth client"}, {Name: "client_secret", Secret: true, Doc: "OAuth secret"},
+	}
+}
+
+// TestPayments returns the key test_payments. It is for the kinds whose configuration decides whether payments are
+// tests.
+func TestPayments() webhooks.Key {
+	return webhooks.Key{Name: "test_payments", Optional: true, OneOf: []string{"true", "false"}, Doc: "true for payments that take no money: Comgate's and Lemon Squeezy's test payments; Robokassa's, if the passwords are those for them"}
+}

@@ -1,0 +1,186 @@
+package cells_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/setup/cells"
+)
+
+type event struct {
+	ID        string    `json:"id"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// feed is the feed of a cell. It serves the events behind the cursor, and waits for new events.
+type feed struct {
+	mu     sync.Mutex
+	events []event
+	down   bool
+	came   chan struct{}
+}
+
+func (f *feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	after, _ := strconv.Atoi(query.Get("after"))
+	limit, err := strconv.Atoi(query.Get("limit"))
+	if query.Has("limit") && (err != nil || limit < 1) {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		return
+	}
+	if limit == 0 {
+		limit = 100
+	}
+	if query.Has("wait") {
+		select {
+		case <-f.came:
+		case <-r.Context().Done():
+		case <-time.After(20 * time.Second):
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	found := f.events[min(after, len(f.events)):]
+	found = found[:min(limit, len(found))]
+	_ = json.NewEncoder(w).Encode(cellsPage{found, strconv.Itoa(after + len(found))}) //nolint:errchkjson // times of this century
+}
+
+func feeds(n int) ([]*feed, *cells.Router) {
+	all := make([]*feed, n)
+	var of []cells.Cell
+	for i := range all {
+		all[i] = &feed{events: []event{}, came: make(chan struct{}, 1)}
+		of = append(of, cells.Cell{Number: []payment.Cell{0, 1, 7}[i], API: all[i]})
+	}
+	return all, router(cells.Options{Cells: of})
+}
+
+type cellsPage struct {
+	Items []event `json:"items"`
+	Next  string  `json:"next_cursor"`
+}
+
+func readFeed(t require.TestingT, h http.Handler, query string) cellsPage {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/events?"+query, nil))
+	require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+	var p cellsPage
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &p))
+	return p
+}
+
+// A reader gets each event once, and the events of a cell in its order, even if events come meanwhile and a cell is away for a
+// while.
+func TestTheFeedLosesNoEvent(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		all, r := feeds(rapid.IntRange(1, 3).Draw(t, "cells"))
+		now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+		made, cursor := 0, ""
+		read := map[int][]string{}
+		take := func(limit int) int {
+			p := readFeed(t, r, fmt.Sprintf("after=%s&limit=%d", cursor, limit))
+			require.LessOrEqual(t, len(p.Items), limit)
+			for _, e := range p.Items {
+				of := int(e.ID[0] - '0')
+				read[of] = append(read[of], e.ID)
+			}
+			cursor = p.Next
+			return len(p.Items)
+		}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			of := rapid.IntRange(0, len(all)-1).Draw(t, "of")
+			switch rapid.IntRange(0, 3).Draw(t, "step") {
+			case 0, 1:
+				made++
+				now = now.Add(time.Duration(rapid.IntRange(-2, 5).Draw(t, "later")) * time.Second)
+				all[of].events = append(all[of].events, event{fmt.Sprintf("%d-%d", of, made), now})
+			case 2:
+				if all[of].down = !all[of].down; !slices.ContainsFunc(all, func(f *feed) bool { return !f.down }) {
+					all[of].down = false
+				}
+			case 3:
+				take(rapid.IntRange(1, 5).Draw(t, "limit"))
+			}
+		}
+		for _, f := range all {
+			f.down = false
+		}
+		for take(3) > 0 {
+		}
+		for i, f := range all {
+			var ids []string
+			for _, e := range f.events {
+				ids = append(ids, e.ID)
+			}
+			require.Equal(t, ids, read[i])
+		}
+	})
+}
+
+func TestTheFeedIsMergedByTime(t *testing.T) {
+	t.Parallel()
+	all, r := feeds(2)
+	at := func(s int) time.Time { return time.Date(2026, 3, 1, 0, 0, s, 0, time.UTC) }
+	all[0].events = []event{{"a", at(1)}, {"c", at(3)}, {"e", at(5)}}
+	all[1].events = []event{{"b", at(2)}, {"d", at(4)}}
+	p := readFeed(t, r, "limit=3")
+	require.Equal(t, []event{{"a", at(1)}, {"b", at(2)}, {"c", at(3)}}, p.Items)
+	require.Equal(t, "0:2.1:1", p.Next)
+	p = readFeed(t, r, "after="+p.Next)
+	require.Equal(t, []event{{"d", at(4)}, {"e", at(5)}}, p.Items)
+	require.Equal(t, p.Next, readFeed(t, r, "after="+p.Next).Next, "nothing new: the same cursor")
+	require.Len(t, readFeed(t, r, "after=2").Items, 3, "a cursor of the time when there was one cell")
+}
+
+func TestTheFeedRefuses(t *testing.T) {
+	t.Parallel()
+	all, r := feeds(2)
+	for _, query := range []string{"after=0:1.2:1", "after=0:x", "after=0:1.1", "after=:", "after=0:-1", "limit=0", "limit=x"} {
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/events?"+query, nil))
+		require.Equal(t, http.StatusUnprocessableEntity, w.Code, query)
+	}
+	all[0].down, all[1].down = true, true
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/events", nil))
+	require.Equal(t, http.StatusServiceUnavailable, w.Code)
+}
+
+// A reader that waits is woken by whichever cell has something.
+func TestTheFeedWaitsInAllCells(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		all, r := feeds(2)
+		began := time.Now()
+		time.AfterFunc(3*time.Second, func() {
+			all[1].mu.Lock()
+			all[1].events = []event{{"b", time.Now()}}
+			all[1].mu.Unlock()
+			all[1].came <- struct{}{}
+		})
+		p := readFeed(t, r, "wait=20")
+		require.Len(t, p.Items, 1)
+		require.Equal(t, "1:1", p.Next)
+		require.Equal(t, 3*time.Second, time.Since(began))
+		p = readFeed(t, r, "wait=20&after="+p.Next)
+		require.Empty(t, p.Items)
+		require.Equal(t, 23*time.Second, time.Since(began))
+	})
+}

@@ -1,0 +1,185 @@
+package doctor_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/setup/config"
+	"github.com/paylatch/paylatch/internal/setup/doctor"
+)
+
+// healthy is a database that lacks nothing; a test breaks it.
+type healthy struct {
+	ping, migrated, durable, settings, deaf error
+
+	vitals pool.Vitals
+	may    bool
+}
+
+func (h *healthy) Ping(context.Context) error                  { return h.ping }
+func (h *healthy) Migrated(context.Context) error              { return h.migrated }
+func (h *healthy) Durable(context.Context) error               { return h.durable }
+func (h *healthy) Settings(context.Context) (string, error)    { return "paylatch", h.settings }
+func (h *healthy) Vitals(context.Context) (pool.Vitals, error) { return h.vitals, nil }
+func (h *healthy) AuditMayBeChanged(context.Context) (string, bool, error) {
+	return "paylatch", h.may, nil
+}
+
+func (h *healthy) Listen(_ context.Context, ready func(), _ func(string)) error {
+	if h.deaf != nil {
+		return h.deaf
+	}
+	ready()
+	return context.Canceled
+}
+
+func wellServer() *healthy {
+	now := time.Now()
+	return &healthy{vitals: pool.Vitals{Version: 150000, Now: now, Free: 90, Most: 12, Autovacuum: true, OldestTransaction: 1000}}
+}
+
+func problems(checks []doctor.Check) (list []string, grave int) {
+	doctor.Run(context.Background(), checks, func(c doctor.Check, found []doctor.Finding) {
+		for _, f := range found {
+			list = append(list, c.Name+": "+f.String())
+			if f.Grave {
+				grave++
+			}
+		}
+	})
+	return list, grave
+}
+
+func TestOfDatabase(t *testing.T) {
+	t.Parallel()
+	list, _ := problems(doctor.OfDatabase(wellServer(), true, time.Now))
+	require.Empty(t, list)
+	for want, breaks := range map[string]func(h *healthy){
+		"start PostgreSQL":    func(h *healthy) { h.ping = errors.New("refused") },
+		"paylatch migrate up": func(h *healthy) { h.migrated = errors.New("behind") },
+		"fsync is off there":  func(h *healthy) { h.durable = &pool.NotDurableError{Settings: []string{"fsync"}} },
+		`ALTER ROLE "paylatch" SET `: func(h *healthy) {
+			h.settings = &pool.SettingsError{Settings: []pool.Setting{{Name: "lock_timeout", Value: "0"}}}
+		},
+		"set database.pooler to transaction":   func(h *healthy) { h.settings = &pool.PoolerError{Err: errors.New("unsupported startup parameter")} },
+		"paylatch migrate grants":              func(h *healthy) { h.may = true },
+		"machine's are ":                       func(h *healthy) { h.vitals.Now = h.vitals.Now.Add(3 * time.Second) },
+		"11 connections left":                  func(h *healthy) { h.vitals.Free = 11 },
+		"autovacuum or track_counts is off":    func(h *healthy) { h.vitals.Autovacuum = false },
+		"leaves out orders":                    func(h *healthy) { h.vitals.Unvacuumed = []string{"orders"} },
+		"VACUUM (FREEZE)":                      func(h *healthy) { h.vitals.OldestTransaction = 1_600_000_000 },
+		"the replication slots old":            func(h *healthy) { h.vitals.IdleSlots = []string{"old"} },
+		"start it, or change synchronous_stan": func(h *healthy) { h.vitals.StandbyMissing = true },
+		"database.direct_url":                  func(h *healthy) { h.deaf = errors.New("LISTEN hears nothing") },
+	} {
+		h := wellServer()
+		breaks(h)
+		list, _ := problems(doctor.OfDatabase(h, true, time.Now))
+		require.Len(t, list, 1, want)
+		require.Contains(t, list[0], want)
+	}
+}
+
+// TestADatabaseThatDoesNotAnswer is one finding of one line: all else of it would say the same.
+func TestADatabaseThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("failed to connect:\n\tone\n\ttwo")
+	h := &healthy{ping: gone, migrated: gone, durable: gone, settings: gone, deaf: gone}
+	list, _ := problems(append(doctor.OfDatabase(h, true, time.Now), doctor.OfDataKeys(dataKeys{err: gone})))
+	require.Len(t, list, 1)
+	require.NotContains(t, list[0], "\n")
+}
+
+// TestDemandOutsideLive: outside live no real money can be lost.
+func TestDemandOutsideLive(t *testing.T) {
+	t.Parallel()
+	h := wellServer()
+	h.durable = &pool.NotDurableError{Settings: []string{"synchronous_commit"}}
+	_, grave := problems(doctor.OfDatabase(h, false, time.Now))
+	require.Zero(t, grave)
+	_, grave = problems(doctor.OfDatabase(h, true, time.Now))
+	require.Equal(t, 1, grave)
+}
+
+// lookups is a provider that is only called for a lookup.
+type lookups struct {
+	gateway.Provider
+
+	client *http.Client
+	url    string
+}
+
+func (l lookups) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+"/"+id, nil)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	resp, err := l.client.Do(req)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	_ = resp.Body.Close()
+	return gateway.Outcome{}, gateway.ErrNoSuchPayment
+}
+
+func TestOfAccounts(t *testing.T) {
+	t.Parallel()
+	status, date := http.StatusNotFound, time.Now
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Date", date().UTC().Format(http.TimeFormat))
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(server.Close)
+	look := func(url string) []string {
+		list, _ := problems(doctor.OfAccounts([]doctor.Account{{Name: "eu", New: func(c *http.Client) (gateway.Provider, error) {
+			return lookups{client: c, url: url}, nil
+		}}}, http.DefaultClient, time.Now))
+		return list
+	}
+	require.Empty(t, look(server.URL))
+	require.Contains(t, strings.Join(look("http://127.0.0.1:1"), "\n"), "was not reached")
+	for _, refused := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		status = refused
+		require.Contains(t, strings.Join(look(server.URL), "\n"), "refused the credentials")
+	}
+	status = http.StatusBadGateway
+	require.Contains(t, strings.Join(look(server.URL), "\n"), "answers 502")
+	status, date = http.StatusNotFound, func() time.Time { return time.Now().Add(-time.Minute) }
+	require.Contains(t, strings.Join(look(server.URL), "\n"), "machine's are about 1m")
+}
+
+func TestOfConfig(t *testing.T) {
+	t.Parallel()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(secure.Close)
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	c := &config.Config{
+		Auth:      config.Auth{JWKSURL: plain.URL, HS256: []config.HS256Key{{Secret: "s1"}}},
+		Retention: config.Retention{Events: 24 * time.Hour},
+		Accounts:  []config.Account{{Name: "a", PublicURL: "https://127.0.0.1/webhooks/a", WebhookSecrets: []config.Secret{"s1"}}},
+		Endpoints: []config.Endpoint{
+			{Name: "secure", URL: secure.URL, Secrets: []config.Secret{"s2"}},
+			{Name: "plain", URL: plain.URL, Secrets: []config.Secret{"s3"}, Schedule: []time.Duration{time.Hour}},
+			{Name: "away", URL: "http://127.0.0.1:1", Schedule: []time.Duration{time.Hour}},
+		},
+	}
+	list, grave := problems(doctor.OfConfig(c, http.DefaultClient, time.Now))
+	require.Zero(t, grave)
+	require.Len(t, list, 7, list)
+	for i, want := range []string{
+		"its last try is after 75h35m5s", "the same secret is that of auth.hs256[0]", "answers 404", "which no provider can reach", "no TLS connection", "no TLS connection", "nothing answers there",
+	} {
+		require.Contains(t, list[i], want)
+	}
+	require.NotContains(t, strings.Join(list, ""), "s1")
+}
