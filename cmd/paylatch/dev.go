@@ -19,7 +19,6 @@ import (
 
 type devCmd struct {
 	SandboxListen string `default:"${dev_sandbox}" placeholder:"HOST:PORT" help:"Where the sandbox provider listens (${default})."`
-	NATS          bool   `name:"nats" help:"Run a NATS server with JetStream as well, and publish events to it."`
 }
 
 // Run starts everything on this machine and prints how to use it.
@@ -43,15 +42,6 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 	if m.CallsAnother(cfg) {
 		log.Warn().Str("sandbox", m.SandboxURL).Msg("the account sandbox calls the base_url of the configuration, which is not that of the sandbox provider here")
 	}
-	nats := ""
-	if c.NATS {
-		address, stop, err := dev.StartNATS(cfg)
-		if err != nil {
-			return err
-		}
-		defer stop()
-		nats = address
-	}
 	return withOwnDatabase(ctx, cfg, func(dsn string) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return c.provide(ctx, cfg, m, secret, log) })
@@ -60,7 +50,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 				if in.handler, err = m.Shop(cfg, at, in.handler, dev.Course(in.store.Support(), in.notes.Flush)); err != nil {
 					return err
 				}
-				return m.Welcome(a.stdout, cfg, at, nats, subjectPrefix, now())
+				return m.Welcome(a.stdout, cfg, at, now())
 			})
 		})
 		return group.Wait()

@@ -34,7 +34,7 @@ func TestSignInLink(t *testing.T) {
 	}), nil)
 	require.NoError(t, err)
 	var printed bytes.Buffer
-	require.NoError(t, m.Welcome(&printed, cfg, at, "", "", time.Unix(0, 0)))
+	require.NoError(t, m.Welcome(&printed, cfg, at, time.Unix(0, 0)))
 	link := regexp.MustCompile(`http://\S+`).FindString(printed.String())
 	require.Regexp(t, `^http://127\.0\.0\.1:8080/dev/sign-in\?code=[A-Z2-7]{26}$`, link)
 	get := func(method, link string) *httptest.ResponseRecorder {
@@ -62,6 +62,6 @@ func TestSignInLink(t *testing.T) {
 	require.Contains(t, get(http.MethodGet, link).Body.String(), "paylatch token")
 	other := dev.New("")
 	var second bytes.Buffer
-	require.NoError(t, other.Welcome(&second, cfg, at, "", "", time.Unix(0, 0)))
+	require.NoError(t, other.Welcome(&second, cfg, at, time.Unix(0, 0)))
 	require.NotContains(t, second.String(), link, "each start has one of its own")
 }

@@ -17,18 +17,15 @@ import (
 // tokenLife is long: the tokens work on this machine only.
 const tokenLife = 30 * 24 * time.Hour
 
-// Welcome prints the link that signs in to the console, the addresses, a first payment to paste, and tokens. The address of the NATS server may be empty; the subjects of
-// its stream begin with prefix.
-func (m Machine) Welcome(w io.Writer, cfg *config.Config, addr net.Addr, nats, prefix string, now time.Time) error {
+// Welcome prints the link that signs in to the console, the addresses, a first payment to paste, and tokens.
+func (m Machine) Welcome(w io.Writer, cfg *config.Config, addr net.Addr, now time.Time) error {
 	base := server.URL(addr.String())
 	page := struct {
 		Base, Sandbox, Order, DataDir     string
-		NATS, Stream, Subjects            string
 		Customer, Backend, Support, Admin string
 		SignIn                            string
 	}{
 		Base: base, Sandbox: m.SandboxURL, DataDir: cfg.DataDir,
-		NATS: nats, Stream: jetStream, Subjects: prefix + ".>",
 		SignIn: m.link.address(base),
 		Order:  "demo-" + now.UTC().Format("20060102-150405"),
 	}
@@ -71,9 +68,6 @@ paylatch is ready. Ctrl-C stops it; what it has stored stays in {{.DataDir}}.
   the console   {{.Base}}/support   for support
   the API       {{.Base}}        described at {{.Base}}/docs
   the provider  {{.Sandbox}}        what it charged: {{.Sandbox}}/v1/ledger
-{{- if .NATS}}
-  NATS          {{.NATS}}        events are in its JetStream stream {{.Stream}}, subjects {{.Subjects}}
-{{- end}}
 
 Take a payment: paste these three commands into another terminal. The backend sets the price, the customer pays.
 

@@ -1,4 +1,4 @@
-// Package devnats runs a NATS server with JetStream in this process: for one person on this machine, and for tests.
+// Package devnats runs a NATS server with JetStream in this process, for tests.
 package devnats
 
 import (
@@ -17,13 +17,10 @@ const startTime = 30 * time.Second
 // ErrNotReady is returned where the server does not serve in time.
 var ErrNotReady = errors.New("the NATS server is not ready within " + startTime.String())
 
-// AnyPort has the system choose a port.
-const AnyPort = server.RANDOM_PORT
-
 // Server is a running server. Stop ends it.
 type Server struct{ server *server.Server }
 
-// Start serves on a port of 127.0.0.1, AnyPort for a free one, with what JetStream stores in dir.
+// Start serves on a port of 127.0.0.1, with what JetStream stores in dir.
 func Start(dir string, port int) (*Server, error) {
 	if err := datadir.Make(dir); err != nil {
 		return nil, fmt.Errorf("the directory of the NATS server: %w", err)

@@ -24,9 +24,9 @@ type dev struct {
 	commands []string
 }
 
-func startDev(t *testing.T, dir, listen, sandbox string, more ...string) dev {
+func startDev(t *testing.T, dir, listen, sandbox string, environ ...string) dev {
 	t.Helper()
-	p := start(t, dir, []string{"PAYLATCH_LISTEN=" + listen}, append([]string{"dev", "--sandbox-listen", sandbox}, more...)...)
+	p := start(t, dir, append(environ, "PAYLATCH_LISTEN="+listen), "dev", "--sandbox-listen", sandbox)
 	d := dev{process: p, base: "http://" + listen}
 	eventually(t, "the welcome", func() bool {
 		select {
@@ -55,7 +55,9 @@ func TestDevFromNothing(t *testing.T) {
 		t.Skip("there is no curl to run the printed commands with")
 	}
 	dir, listen, sandbox := t.TempDir(), testdb.Address(t), testdb.Address(t)
-	d := startDev(t, dir, listen, sandbox, "--nats")
+	broker := newNATSBroker(t)
+	streams := "PAYLATCH_STREAMS=[" + broker.stream() + "]"
+	d := startDev(t, dir, listen, sandbox, streams)
 	var said string
 	for _, command := range d.commands {
 		said = paste(t, command)
@@ -68,13 +70,13 @@ func TestDevFromNothing(t *testing.T) {
 	ledger := client{base: "http://" + sandbox}.send(t.Context(), http.MethodGet, "/v1/ledger", "")
 	ledger.is(t, http.StatusOK)
 	require.Equal(t, 1, strings.Count(string(ledger.text), `"kind":"charge"`))
-	awaitEvents(t, d)
+	awaitEvents(t, broker)
 	signsInOnce(t, d)
 	code, _ := d.stop(t, syscall.SIGINT)
 	require.Zero(t, code, d.stderr)
 
-	again := startDev(t, dir, listen, sandbox, "--nats")
-	awaitEvents(t, again)
+	again := startDev(t, dir, listen, sandbox, streams)
+	awaitEvents(t, broker)
 	got := client{base: again.base, token: bearer}.send(t.Context(), http.MethodGet, "/v1/orders/"+order, "")
 	got.is(t, http.StatusOK)
 	require.Contains(t, string(got.text), `"status":"paid"`)
@@ -100,10 +102,10 @@ func signsInOnce(t *testing.T, d dev) {
 	again.get("/support").is(t, http.StatusSeeOther)
 }
 
-// awaitEvents waits until the stream of the printed NATS server has the two events of a success.
-func awaitEvents(t *testing.T, d dev) {
+// awaitEvents waits until the stream of the NATS server has the two events of a success.
+func awaitEvents(t *testing.T, b *natsBroker) {
 	t.Helper()
-	conn, err := nats.Connect(regexp.MustCompile(`nats://\S+`).FindString(d.stdout.String()))
+	conn, err := nats.Connect(b.server.URL())
 	require.NoError(t, err)
 	defer conn.Close()
 	js, err := jetstream.New(conn)
