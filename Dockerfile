@@ -4,7 +4,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /paylatch ./cmd/paylatch
+RUN CGO_ENABLED=0 GOGC=400 go build -trimpath -buildvcs=false -gcflags=all=-dwarf=false -ldflags "-s -w -X main.version=$VERSION" -o /paylatch ./cmd/paylatch
 
 # A volume that is mounted here belongs to the user that serves.
 RUN mkdir /state && chown 65532:65532 /state
