@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,17 +20,19 @@ const (
 	rules     = "../../../deploy/prometheus/rules.yaml"
 	rulesTest = "../../../deploy/prometheus/rules_test.yaml"
 	outage    = "../../../deploy/prometheus/outage_test.yaml"
+	slo       = "../../../deploy/prometheus/slo.yaml"
+	sloTest   = "../../../deploy/prometheus/slo_test.yaml"
 	dashboard = "../../../deploy/grafana/paylatch.json"
 )
 
-// query is an expression of an alert or a panel, and the texts that show its result.
+// query is an expression of a rule or a panel, and the texts that show its result.
 type query struct {
 	of, expr string
 	shown    []string
 }
 
 var (
-	selector = regexp.MustCompile(`(paylatch_\w+)(?:\{([^}]*)\})?`)
+	selector = regexp.MustCompile(`(paylatch[_:][\w:]+)(?:\{([^}]*)\})?`)
 	matcher  = regexp.MustCompile(`(\w+)\s*(?:=~|!~|!=|=)\s*"`)
 	grouping = regexp.MustCompile(`\b(?:by|on)\s*\(([^)]*)\)`)
 	template = regexp.MustCompile(`\{\{\s*(?:\$labels\.)?([a-z_]+)\s*\}\}`)
@@ -39,7 +42,8 @@ var (
 func TestDeployedQueriesAskForWhatIsCounted(t *testing.T) {
 	t.Parallel()
 	labels := counted(t)
-	for _, q := range append(alerted(t), drawn(t)...) {
+	maps.Copy(labels, recorded(t))
+	for _, q := range append(ruled(t), drawn(t)...) {
 		known := []string{"instance", "job"} // labels of the scrape
 		for _, s := range selector.FindAllStringSubmatch(q.expr, -1) {
 			require.Contains(t, labels, s[1], q.of)
@@ -84,36 +88,55 @@ func counted(t *testing.T) map[string][]string {
 	return all
 }
 
-func alerted(t *testing.T) (all []query) {
+// recorded lists the series of the recording rules with their labels.
+func recorded(t *testing.T) map[string][]string {
 	t.Helper()
-	for _, a := range alerts(t) {
-		all = append(all, query{a.Alert, a.Expr, []string{a.Annotations["summary"], a.Annotations["description"]}})
+	all := map[string][]string{}
+	for _, r := range deployedRules(t) {
+		if r.Record != "" {
+			require.True(t, strings.HasPrefix(r.Record, "paylatch:slo_"), r.Record)
+			all[r.Record] = []string{"slo"}
+		}
 	}
 	return all
 }
 
-type alert struct {
-	Alert, Expr, For    string
-	Labels, Annotations map[string]string
+func ruled(t *testing.T) (all []query) {
+	t.Helper()
+	for _, r := range deployedRules(t) {
+		all = append(all, query{r.Alert + r.Record, r.Expr, []string{r.Annotations["summary"], r.Annotations["description"]}})
+	}
+	return all
 }
 
-func alerts(t *testing.T) (all []alert) {
+// rule is an alert or a recording rule.
+type rule struct {
+	Alert, Record, Expr, For string
+	Labels, Annotations      map[string]string
+}
+
+func deployedRules(t *testing.T) (all []rule) {
 	t.Helper()
-	var file struct {
-		Groups []struct{ Rules []alert }
+	for _, path := range []string{rules, slo} {
+		var file struct {
+			Groups []struct{ Rules []rule }
+		}
+		require.NoError(t, yaml.Unmarshal(read(t, path), &file))
+		require.NotEmpty(t, file.Groups, path)
+		for _, g := range file.Groups {
+			all = append(all, g.Rules...)
+		}
 	}
-	require.NoError(t, yaml.Unmarshal(read(t, rules), &file))
-	for _, g := range file.Groups {
-		all = append(all, g.Rules...)
-	}
-	require.NotEmpty(t, all)
 	return all
 }
 
 func TestEveryAlertSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	tested := string(read(t, rulesTest)) + string(read(t, outage))
-	for _, a := range alerts(t) {
+	tested := string(read(t, rulesTest)) + string(read(t, outage)) + string(read(t, sloTest))
+	for _, a := range deployedRules(t) {
+		if a.Alert == "" {
+			continue
+		}
 		require.NotEmpty(t, a.For, a.Alert)
 		require.Contains(t, []string{"critical", "warning"}, a.Labels["severity"], a.Alert)
 		require.NotEmpty(t, a.Annotations["summary"], a.Alert)
@@ -168,9 +191,14 @@ func TestPrometheusTakesRulesAndQueries(t *testing.T) {
 	if err != nil {
 		t.Skip("promtool is not in the PATH; Debian has it in the package prometheus")
 	}
-	recorded := filepath.Join(t.TempDir(), "recorded.yaml")
-	require.NoError(t, os.WriteFile(recorded, recording(t), 0o600))
-	for _, args := range [][]string{{"check", "rules", rules, recorded}, {"test", "rules", rulesTest}, {"test", "rules", outage}} {
+	panels := filepath.Join(t.TempDir(), "panels.yaml")
+	require.NoError(t, os.WriteFile(panels, recording(t), 0o600))
+	for _, args := range [][]string{
+		{"check", "rules", rules, slo, panels},
+		{"test", "rules", rulesTest},
+		{"test", "rules", outage},
+		{"test", "rules", sloTest},
+	} {
 		said, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput()
 		require.NoError(t, err, "%s", said)
 	}
@@ -179,12 +207,12 @@ func TestPrometheusTakesRulesAndQueries(t *testing.T) {
 // recording makes a rule of each of the dashboard's queries.
 func recording(t *testing.T) []byte {
 	t.Helper()
-	type rule struct{ Record, Expr string }
-	var all []rule
+	type panelRule struct{ Record, Expr string }
+	var all []panelRule
 	for i, q := range drawn(t) {
 		expr := strings.NewReplacer("$__rate_interval", "1m", "$instance", ".*").Replace(q.expr)
 		require.NotContains(t, expr, "$", q.of)
-		all = append(all, rule{fmt.Sprintf("panel:%d", i), expr})
+		all = append(all, panelRule{fmt.Sprintf("panel:%d", i), expr})
 	}
 	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": all}}})
 	require.NoError(t, err)
