@@ -9,7 +9,7 @@ FUZZTIME ?= 10s
 NEWEST   ?=
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help run test gen verify lint fmt race fuzz cover bench docs build tools picture sbom licences vuln reproducible image postgres testtools
+.PHONY: help run test gen verify lint fmt race fuzz cover bench docs build tools picture sbom licences vuln reproducible image chart snapshot postgres testtools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,8 +46,9 @@ gen: ## write the generated code: queries, API types, pages, tables
 verify: postgres ## generated code, golden files, modules and formatting are current
 	@scripts/verify
 
-lint: ## golangci-lint, and code that nothing reaches
+lint: ## golangci-lint, code that nothing reaches, and the workflows
 	@echo "lint: golangci-lint" && "$$(scripts/tool golangci-lint)" run $(PKG)
+	@echo "lint: actionlint" && "$$(scripts/tool actionlint)"
 	@scripts/deadcode
 
 fmt: ## format the code
@@ -70,6 +71,12 @@ reproducible: ## two builds in two places have the same bytes
 
 image: build postgres ## the image, by buildah and without a registry, started once; skipped, in one sentence, where it can't run
 	@scripts/image "$(VERSION)"
+
+chart: ## the Helm chart: linted, rendered, held to the schemas of Kubernetes and to deploy/kubernetes
+	@scripts/chart
+
+snapshot: ## dist/: programs, packages, SBOMs and checksums for all platforms, as a release has them, and no release
+	@scripts/release --snapshot
 
 picture: postgres testtools ## takes the README's picture of the demo anew, in docs/demo.png
 	@PAYLATCH_PICTURE="$(CURDIR)/docs/demo.png" go test -count=1 ./internal/dev/e2e -run TestReadmePicture
