@@ -99,18 +99,23 @@ func realIP(trusted []netip.Prefix) echo.IPExtractor {
 	return func(r *http.Request) string {
 		peer := direct(r)
 		last, ok := forwardedAddress(peer)
-		for _, hop := range slices.Backward(strings.Split(strings.Join(r.Header.Values(echo.HeaderXForwardedFor), ","), ",")) {
-			if !ok || !trusts(last) || hop == "" {
+		if !ok {
+			return peer
+		}
+		if !trusts(last) {
+			return last.String()
+		}
+		for rest := strings.Join(r.Header.Values(echo.HeaderXForwardedFor), ","); rest != "" && trusts(last); {
+			comma := strings.LastIndexByte(rest, ',')
+			hop := rest[comma+1:]
+			if hop == "" {
 				break
 			}
 			address, readable := forwardedAddress(hop)
 			if !readable { // so the origin of the request is open
 				return peer
 			}
-			last = address
-		}
-		if !ok {
-			return peer
+			last, rest = address, rest[:max(comma, 0)]
 		}
 		return last.String()
 	}
@@ -120,9 +125,10 @@ func realIP(trusted []netip.Prefix) echo.IPExtractor {
 // any zone.
 func forwardedAddress(text string) (netip.Addr, bool) {
 	text = strings.TrimSpace(text)
-	if with, err := netip.ParseAddrPort(text); err == nil {
-		return with.Addr().Unmap().WithZone(""), true
-	}
 	address, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
+	if err != nil {
+		with, notBoth := netip.ParseAddrPort(text)
+		address, err = with.Addr(), notBoth
+	}
 	return address.Unmap().WithZone(""), err == nil
 }

@@ -2,6 +2,7 @@ package payment
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -10,21 +11,25 @@ import (
 func keptHeaders(h http.Header) map[string]string {
 	kept := make(map[string]string)
 	for name, values := range h {
-		if lower := strings.ToLower(name); isEvidence(lower) {
-			kept[lower] = strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd")
+		if isEvidence(name) {
+			kept[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd")
 		}
 	}
 	return kept
 }
 
-// isEvidence recognizes signatures by how providers name them, so that a new one needs no line here, and anything else
+// isEvidence recognizes signatures, in any case, by how providers name them, so that a new one needs no line here, and anything else
 // only by its whole name: another may carry a password.
 func isEvidence(name string) bool {
-	switch name {
-	case "content-type", "user-agent", "protocol", "cko-version",
-		"webhook-id", "webhook-timestamp", "svix-id", "svix-timestamp", "x-razorpay-event-id", "x-event-name",
-		"paypal-transmission-id", "paypal-transmission-time", "paypal-transmission-sig", "paypal-cert-url", "paypal-auth-algo":
-		return true
+	is := func(text string) bool { return strings.EqualFold(name, text) }
+	endsWith := func(text string) bool {
+		return len(name) >= len(text) && strings.EqualFold(name[len(name)-len(text):], text)
 	}
-	return strings.HasSuffix(name, "signature") || strings.HasSuffix(name, "hmac")
+	return slices.ContainsFunc(evidence, is) || endsWith("signature") || endsWith("hmac")
+}
+
+var evidence = []string{ //nolint:gochecknoglobals // a table
+	"content-type", "user-agent", "protocol", "cko-version",
+	"webhook-id", "webhook-timestamp", "svix-id", "svix-timestamp", "x-razorpay-event-id", "x-event-name",
+	"paypal-transmission-id", "paypal-transmission-time", "paypal-transmission-sig", "paypal-cert-url", "paypal-auth-algo",
 }
