@@ -60,6 +60,7 @@ func Served() map[string][]string {
 		"search_orders":       {insert},
 		"search_payments":     {insert, update},
 		"service_marks":       {update},
+		"service_processes":   {insert, update, remove},
 		"sessions":            {insert, update, remove},
 		"settlements":         {insert, update},
 		"webhook_deliveries":  {insert, update},

@@ -1,10 +1,15 @@
--- Reads the mark, which server it is on, and the accounts that are held. Locks nothing.
+-- Reads the mark, which server it is on, the accounts that are held, and the processes that were alive before the server changed and have
+-- not answered since: the id, whether they were alive in the last minutes, and the name. Locks nothing.
 -- name: MarkRead :one
-SELECT m.database_id, m.mark, m.marked_at, m.gap_from, m.gap_to,
-    ((SELECT system_identifier FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::text AS server,
+SELECT m.database_id, m.mark, m.marked_at, m.gap_from, m.gap_to, s.server::text AS server,
     ARRAY(SELECT h.account FROM pay_holds h WHERE h.released_at IS NULL ORDER BY h.account)::text[] AS held,
-    COALESCE((SELECT max(h.held_at) FROM pay_holds h), 'epoch')::timestamptz AS noticed
-FROM service_marks m;
+    COALESCE((SELECT max(h.held_at) FROM pay_holds h), 'epoch')::timestamptz AS noticed,
+    ARRAY(SELECT p.process || ' ' || (p.beat_at > now() - make_interval(secs => @recently::float8)) || ' ' || p.name FROM service_processes p
+        WHERE p.server <> s.server AND p.left_at IS NULL AND p.beat_at > (
+            SELECT max(CASE o.server WHEN s.server THEN o.before_at ELSE o.beat_at END) FROM service_processes o) - make_interval(secs => @lately::float8)
+        ORDER BY p.name)::text[] AS silent
+FROM service_marks m
+CROSS JOIN (SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS server) s;
 
 -- Raises the mark above what is known of it, and keeps since when it had not risen if that is long. Locks its row.
 -- name: MarkRaise :one
@@ -28,3 +33,36 @@ SELECT account, since, held_at, reason FROM pay_holds WHERE released_at IS NULL 
 -- name: PayRelease :execrows
 UPDATE pay_holds SET released_at = now(), released_by = @released_by
 WHERE account = @account AND released_at IS NULL AND held_at <= @held_until;
+
+-- Writes that a process lives, and on which server. Its times ascend, whatever the server's clock does. Locks its row.
+-- name: ProcessBeat :one
+INSERT INTO service_processes AS p (process, name, server, beat_at) VALUES (@process, @name, @server, now())
+ON CONFLICT (process) DO UPDATE SET name = EXCLUDED.name, server = EXCLUDED.server, left_at = NULL,
+    before_at = CASE WHEN p.server <> EXCLUDED.server THEN p.beat_at ELSE p.before_at END,
+    beat_at = GREATEST(EXCLUDED.beat_at, p.beat_at + interval '1 microsecond')
+RETURNING beat_at;
+
+-- Writes that a process has ended, after its last commit. Locks its row.
+-- name: ProcessLeave :exec
+UPDATE service_processes SET left_at = now() WHERE process = @process;
+
+-- Forgets processes whose answer is not waited for, and those that gave no sign of life for long.
+-- name: ProcessesForget :exec
+DELETE FROM service_processes WHERE process = ANY (@processes::uuid[]) OR beat_at < now() - make_interval(secs => @life::float8);
+
+-- Reports whether a sign of life of a process is stored, or is so old that it may have been deleted. Locks nothing.
+-- name: BeatKept :one
+SELECT (COALESCE((SELECT p.beat_at >= @beat_at::timestamptz FROM service_processes p WHERE p.process = @process),
+    @beat_at::timestamptz < now() - make_interval(secs => @life::float8)))::boolean AS kept;
+
+-- Reports whether the row of a commit is stored, with the values that only this commit gave it. Locks nothing.
+-- name: CommitKept :one
+SELECT (@kind::text = 'version' AND EXISTS (SELECT FROM attempt_transitions t
+        WHERE t.order_id = @order_id AND t.attempt_id = @id AND t.version = @number AND t.at = @at)
+    OR @kind = 'begun' AND EXISTS (SELECT FROM operations o
+        WHERE o.attempt_id = @id AND o.kind = @operation AND o.number = @number AND o.created_at = @at)
+    OR @kind = 'sent' AND EXISTS (SELECT FROM operations s
+        WHERE s.attempt_id = @id AND s.kind = @operation AND s.number = @number
+            AND (s.first_sent_at = @at OR s.first_sent_at IS NULL AND s.fence >= @fence))
+    OR @kind = 'event' AND EXISTS (SELECT FROM provider_events e WHERE e.event_id = @id)
+    OR @kind = 'order' AND EXISTS (SELECT FROM orders d WHERE d.order_id = @order_id AND d.created_at = @at))::boolean AS kept;

@@ -72,7 +72,7 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 			return err
 		}
 		defer store.Close()
-		guard, err := watched(cfg, store, zerolog.Nop())
+		guard, err := watched(cfg, store, "", zerolog.Nop())
 		if err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 		return nil, err
 	}
 	in.store.SealWith(sealer, now)
-	if in.guard, err = watched(cfg, in.store, log); err != nil {
+	if in.guard, err = watched(cfg, in.store, processName(how.role), log); err != nil {
 		return nil, err
 	}
 	in.auth, err = auth.New(auth.Options{
@@ -283,6 +283,9 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 	}
 	stopAnnouncer()
 	announcing.Wait()
+	if lost := in.guard.Leave(context.WithoutCancel(ctx), in.store.Marks()); lost != nil {
+		in.log.Warn().Err(lost).Msg("the end of this process was not noted in the database")
+	}
 	return err
 }
 

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -15,20 +17,47 @@ import (
 )
 
 // watched returns the guard that looks at each connection of a store, so that a restored database is noticed. It must be
-// called before the store is used.
-func watched(cfg *config.Config, store *postgres.Store, log zerolog.Logger) (*watermark.Guard, error) {
+// called before the store is used. A process with a name serves; its last commits are remembered.
+func watched(cfg *config.Config, store *postgres.Store, name string, log zerolog.Logger) (*watermark.Guard, error) {
 	guard, err := watermark.New(watermark.Options{
-		Dir: cfg.DataDir, Accounts: accounts.Begun(cfg), Live: cfg.Environment == config.Live,
-		Alarm: func(reason watermark.Reason, since time.Time) {
-			log.Error().Str("reason", string(reason)).Time("since", since).
-				Msg("the database may have forgotten payments: it was restored, or another server has taken over. Pays and refunds wait until each account is reconciled")
+		Dir: cfg.DataDir, Name: name, Boot: boot(), Accounts: accounts.Begun(cfg), Live: cfg.Environment == config.Live,
+		Events: watermark.Events{
+			Asked: func(reason watermark.Reason) {
+				log.Warn().Str("reason", string(reason)).Msg("another database server has taken over: pays and refunds wait until each process has found its last commits there")
+			},
+			Unharmed: func() {
+				log.Info().Msg("the database server that has taken over lost nothing: each process has found its last commits, and pays go on")
+			},
+			Alarm: func(reason watermark.Reason, since time.Time, why string) {
+				log.Error().Str("reason", string(reason)).Time("since", since).Str("why", why).
+					Msg("the database may have forgotten payments: it was restored, or another server has taken over. Pays and refunds wait until each account is reconciled")
+			},
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	store.Marks().Watch(guard)
+	store.OnAcknowledged(guard.Acknowledged)
 	return guard, nil
+}
+
+// processName names a process that serves, for the logs of the others.
+func processName(role string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("%s (%s, process %d)", host, role, os.Getpid())
+}
+
+// boot distinguishes the runs of this machine; it is empty where the machine does not tell.
+func boot() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
 }
 
 // auditMark keeps the head of a database's audit log in a directory of this machine, out of reach of the database's owner.
@@ -43,7 +72,7 @@ func (m auditMark) KnownHead(ctx context.Context) (support.Head, error) {
 	if err != nil || kept.Head == "" {
 		return support.Head{}, err
 	}
-	mark, _, err := m.store.Marks().ReadMark(ctx)
+	mark, err := m.store.Marks().ReadMark(ctx)
 	if err != nil || kept.Database != mark.Database {
 		return support.Head{}, err
 	}
@@ -56,7 +85,7 @@ func (m auditMark) KnownHead(ctx context.Context) (support.Head, error) {
 
 // KeepHead implements worker.AuditMark.
 func (m auditMark) KeepHead(ctx context.Context, h support.Head) error {
-	mark, _, err := m.store.Marks().ReadMark(ctx)
+	mark, err := m.store.Marks().ReadMark(ctx)
 	if err != nil {
 		return err
 	}

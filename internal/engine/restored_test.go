@@ -17,9 +17,12 @@ import (
 type holding struct {
 	account string
 	after   atomic.Int64
+	looking bool
 }
 
 func (h *holding) HeldAny() bool { return h.account != "" && h.after.Add(-1) < 0 }
+
+func (h *holding) Looking() bool { return h.looking }
 
 func (h *holding) Held(account string) bool { return account == h.account && h.after.Load() <= 0 }
 

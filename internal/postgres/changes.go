@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
 )
 
 // Save implements changeset.Tx. It sends a few statements at most, for any number of attempts. Only refunds, disputes
@@ -62,6 +63,7 @@ func (t *txn) appendLog(ctx context.Context, changes []changeset.AttemptWrite) e
 	if err := t.q.TransitionsInsert(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("append to the log: %w", err)
 	}
+	t.witness(watermark.Commit{Kind: watermark.CommitVersion, Order: p.OrderIds[0], ID: p.AttemptIds[0], Number: p.Versions[0], At: p.Ats[0]})
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
@@ -71,6 +72,7 @@ func (t *txn) EventsInsert(ctx context.Context, events []payment.StoredEvent) er
 	if err := errors.Join(t.q.EventsInsert(ctx, t.Deferred(), p), t.q.EventBytesInsert(ctx, t.Deferred(), sealed)); err != nil {
 		return fmt.Errorf("store %d events: %w", len(events), err)
 	}
+	t.witness(watermark.Commit{Kind: watermark.CommitEvent, ID: uuid.UUID(events[0].ID)})
 	return nil
 }
 

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
@@ -38,7 +41,7 @@ func NewMarkStore(p *pool.Pool) *MarkStore { return &MarkStore{pool: p, q: dbsql
 // store is used.
 func (s *MarkStore) Watch(g *watermark.Guard) {
 	s.pool.OnConnect(func(ctx context.Context, c *pgx.Conn) error {
-		err := g.Look(func() (watermark.Mark, []string, error) { return s.read(ctx, c) })
+		err := g.Look(func() (watermark.Reading, error) { return s.read(ctx, c) })
 		if missing := (*pgconn.PgError)(nil); errors.As(err, &missing) && missing.Code == undefinedTable {
 			return nil
 		}
@@ -46,28 +49,38 @@ func (s *MarkStore) Watch(g *watermark.Guard) {
 	})
 }
 
-func (s *MarkStore) read(ctx context.Context, db dbsqlc.DBTX) (watermark.Mark, []string, error) {
-	row, err := s.q.MarkRead(ctx, db)
+func (s *MarkStore) read(ctx context.Context, db dbsqlc.DBTX) (watermark.Reading, error) {
+	row, err := s.q.MarkRead(ctx, db, &dbsqlc.MarkReadParams{Recently: watermark.Recent.Seconds(), Lately: watermark.Alive.Seconds()})
 	if err != nil {
-		return watermark.Mark{}, nil, fmt.Errorf("read the mark: %w", err)
+		return watermark.Reading{}, fmt.Errorf("read the mark: %w", err)
 	}
-	m := watermark.Mark{Database: row.DatabaseID, Server: row.Server, Count: row.Mark, At: row.MarkedAt}
+	r := watermark.Reading{Mark: watermark.Mark{Database: row.DatabaseID, Server: row.Server, Count: row.Mark, At: row.MarkedAt}, Held: row.Held}
 	if row.GapFrom != nil && row.GapTo != nil {
-		m.GapFrom, m.GapTo = *row.GapFrom, *row.GapTo
+		r.GapFrom, r.GapTo = *row.GapFrom, *row.GapTo
 	}
 	if row.Noticed.Unix() > 0 {
-		m.Noticed = row.Noticed
+		r.Noticed = row.Noticed
 	}
-	return m, row.Held, nil
+	for _, text := range row.Silent {
+		var p watermark.Process
+		id, rest, _ := strings.Cut(text, " ")
+		recent, name, _ := strings.Cut(rest, " ")
+		if p.ID, err = uuid.Parse(id); err != nil {
+			return r, fmt.Errorf("read the processes: %w", err)
+		}
+		p.Recent, p.Name = recent == "true", name
+		r.Silent = append(r.Silent, p)
+	}
+	return r, nil
 }
 
 // ReadMark implements watermark.Store.
-func (s *MarkStore) ReadMark(ctx context.Context) (m watermark.Mark, held []string, err error) {
+func (s *MarkStore) ReadMark(ctx context.Context) (r watermark.Reading, err error) {
 	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		m, held, err = s.read(ctx, c)
+		r, err = s.read(ctx, c)
 		return err
 	})
-	return m, held, err
+	return r, err
 }
 
 // RaiseMark implements watermark.Store.
@@ -88,6 +101,78 @@ func (s *MarkStore) HoldPays(ctx context.Context, accounts []string, since time.
 	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		if err := s.q.PayHold(ctx, c, &dbsqlc.PayHoldParams{Accounts: accounts, Since: since, Reason: string(reason)}); err != nil {
 			return fmt.Errorf("hold pays: %w", err)
+		}
+		return nil
+	})
+}
+
+// errOtherServer is returned when a connection leads to another server than the connection before.
+var errOtherServer = fmt.Errorf("%w: the address leads to several servers", payment.ErrUnavailable)
+
+// Lost implements watermark.Store.
+func (s *MarkStore) Lost(ctx context.Context, server string, of watermark.Process, beatAt time.Time, commits []watermark.Commit) (lost []string, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		lost = nil
+		if r, err := s.read(ctx, c); err != nil {
+			return err
+		} else if r.Server != server {
+			return errOtherServer
+		}
+		if !beatAt.IsZero() {
+			kept, err := s.q.BeatKept(ctx, c, &dbsqlc.BeatKeptParams{BeatAt: beatAt, Process: of.ID, Life: watermark.Life.Seconds()})
+			if err != nil {
+				return fmt.Errorf("look up the sign of life of %s: %w", of.Name, err)
+			}
+			if !kept {
+				lost = append(lost, fmt.Sprintf("the sign of life of %s at %s", of.Name, beatAt.Format(time.RFC3339Nano)))
+			}
+		}
+		for _, of := range commits {
+			kept, err := s.q.CommitKept(ctx, c, &dbsqlc.CommitKeptParams{
+				Kind: string(of.Kind), OrderID: of.Order, ID: of.ID, Operation: of.Operation, Number: of.Number, Fence: of.Fence, At: of.At,
+			})
+			if err != nil {
+				return fmt.Errorf("look up %s: %w", of, err)
+			}
+			if !kept {
+				lost = append(lost, of.String())
+			}
+		}
+		return nil
+	})
+	return lost, err
+}
+
+// Beat implements watermark.Store.
+func (s *MarkStore) Beat(ctx context.Context, p watermark.Process, server string) (at time.Time, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		if at, err = s.q.ProcessBeat(ctx, c, &dbsqlc.ProcessBeatParams{Process: p.ID, Name: p.Name, Server: server}); err != nil {
+			return fmt.Errorf("write that this process lives: %w", err)
+		}
+		return nil
+	})
+	return at, err
+}
+
+// Leave implements watermark.Store.
+func (s *MarkStore) Leave(ctx context.Context, p watermark.Process) error {
+	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		if err := s.q.ProcessLeave(ctx, c, p.ID); err != nil {
+			return fmt.Errorf("write that this process has ended: %w", err)
+		}
+		return nil
+	})
+}
+
+// Forget implements watermark.Store.
+func (s *MarkStore) Forget(ctx context.Context, list []watermark.Process) error {
+	ids := make([]uuid.UUID, len(list))
+	for i, p := range list {
+		ids[i] = p.ID
+	}
+	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		if err := s.q.ProcessesForget(ctx, c, &dbsqlc.ProcessesForgetParams{Processes: ids, Life: watermark.Life.Seconds()}); err != nil {
+			return fmt.Errorf("forget processes: %w", err)
 		}
 		return nil
 	})

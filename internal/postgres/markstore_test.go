@@ -4,9 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/dev/testdb"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres"
 )
@@ -27,9 +29,9 @@ func TestHolds(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
 	s := marks(t, url, nil)
-	before, held, err := s.ReadMark(t.Context())
+	before, err := s.ReadMark(t.Context())
 	require.NoError(t, err)
-	require.Empty(t, held)
+	require.Empty(t, before.Held)
 	require.Regexp(t, `^\d+/[0-9A-F]{8}$`, before.Server)
 	require.Zero(t, before.Noticed)
 
@@ -42,20 +44,20 @@ func TestHolds(t *testing.T) {
 	require.Zero(t, before.GapFrom, "it has risen all the time")
 	_, err = testdb.Connect(t, url).Exec(t.Context(), "UPDATE service_marks SET marked_at = marked_at - interval '1 hour'")
 	require.NoError(t, err)
-	stopped, _, err := s.ReadMark(t.Context())
+	stopped, err := s.ReadMark(t.Context())
 	require.NoError(t, err)
 	again, err := s.RaiseMark(t.Context(), 0)
 	require.NoError(t, err)
-	now, _, err := s.ReadMark(t.Context())
+	now, err := s.ReadMark(t.Context())
 	require.NoError(t, err)
 	require.True(t, now.GapFrom.Equal(stopped.At))
 	require.WithinDuration(t, again.At, now.GapTo, time.Second)
 	early, late := raised.At.Add(-time.Hour), raised.At
 	require.NoError(t, s.HoldPays(t.Context(), []string{"a", "b"}, late, watermark.MarkBehind))
 	require.NoError(t, s.HoldPays(t.Context(), []string{"b", "c"}, early, watermark.OtherServer))
-	now, held, err = s.ReadMark(t.Context())
+	now, err = s.ReadMark(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []string{"a", "b", "c"}, held)
+	require.Equal(t, []string{"a", "b", "c"}, now.Held)
 	require.NotZero(t, now.Noticed)
 	holds, err := s.Holds(t.Context())
 	require.NoError(t, err)
@@ -71,9 +73,9 @@ func TestHolds(t *testing.T) {
 	released, err = s.Release(t.Context(), "b", "test", holds[1].HeldAt)
 	require.NoError(t, err)
 	require.True(t, released)
-	_, held, err = s.ReadMark(t.Context())
+	now, err = s.ReadMark(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []string{"a", "c"}, held)
+	require.Equal(t, []string{"a", "c"}, now.Held)
 	require.NoError(t, s.HoldPays(t.Context(), []string{"b"}, late, watermark.MarkBehind))
 }
 
@@ -98,4 +100,88 @@ func TestAConnectionIsLookedAtBeforeItIsUsed(t *testing.T) {
 	require.False(t, g.Held("a"), "nothing is known yet")
 	marks(t, url, g)
 	require.True(t, g.Held("a"))
+}
+
+// beats is a process that lives on a server.
+func beats(t *testing.T, s *postgres.MarkStore, name, server string) watermark.Process {
+	t.Helper()
+	p := watermark.Process{ID: uuid.New(), Name: name}
+	_, err := s.Beat(t.Context(), p, server)
+	require.NoError(t, err)
+	return p
+}
+
+// TestProcesses: the processes that were alive a minute before the last sign of life on the other server are waited for.
+func TestProcesses(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	s, db := marks(t, url, nil), testdb.Connect(t, url)
+	names := func() (list []string) {
+		r, err := s.ReadMark(t.Context())
+		require.NoError(t, err)
+		for _, p := range r.Silent {
+			list = append(list, p.Name)
+		}
+		return list
+	}
+	now, err := s.ReadMark(t.Context())
+	require.NoError(t, err)
+	const old = "7/00000001"
+	beats(t, s, "here", now.Server)
+	require.Empty(t, names())
+	silent, left := beats(t, s, "silent one", old), beats(t, s, "left", old)
+	beats(t, s, "gone", old)
+	last := beats(t, s, "last", old)
+	require.NoError(t, s.Leave(t.Context(), left))
+	_, err = db.Exec(t.Context(), "UPDATE service_processes SET beat_at = now() - interval '50 seconds' WHERE name = 'silent one'")
+	require.NoError(t, err)
+	_, err = db.Exec(t.Context(), "UPDATE service_processes SET beat_at = now() - interval '70 seconds' WHERE name = 'gone'")
+	require.NoError(t, err)
+	require.Equal(t, []string{"last", "silent one"}, names())
+	before, err := s.Beat(t.Context(), last, now.Server)
+	require.NoError(t, err)
+	require.Equal(t, []string{"silent one"}, names(), "last has answered, and still shows when the change was")
+	_, err = db.Exec(t.Context(), "UPDATE service_processes SET beat_at = now() + interval '1 hour' WHERE name = 'last'")
+	require.NoError(t, err)
+	later, err := s.Beat(t.Context(), last, now.Server)
+	require.NoError(t, err)
+	require.True(t, later.After(before.Add(59*time.Minute)), "the clock of another server may be late")
+
+	r, err := s.ReadMark(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []watermark.Process{{ID: silent.ID, Name: "silent one", Recent: true}}, r.Silent)
+	_, err = db.Exec(t.Context(), "UPDATE service_processes SET beat_at = beat_at - interval '1 hour', before_at = before_at - interval '1 hour'")
+	require.NoError(t, err)
+	r, err = s.ReadMark(t.Context())
+	require.NoError(t, err)
+	require.False(t, r.Silent[0].Recent)
+	_, err = db.Exec(t.Context(), "UPDATE service_processes SET beat_at = now() - interval '31 days' WHERE name = 'gone'")
+	require.NoError(t, err)
+	require.NoError(t, s.Forget(t.Context(), r.Silent))
+	require.Empty(t, names())
+	require.Equal(t, 3, testdb.One[int](t, db, "SELECT count(*)::int FROM service_processes"), "gone was purged, too")
+}
+
+// TestLostSignOfLife: a sign of life is lost if the database has an older one or none.
+func TestLostSignOfLife(t *testing.T) {
+	t.Parallel()
+	s := marks(t, testdb.New(t), nil)
+	now, err := s.ReadMark(t.Context())
+	require.NoError(t, err)
+	p := watermark.Process{ID: uuid.New(), Name: "p"}
+	lost := func(of watermark.Process, at time.Time) int {
+		list, err := s.Lost(t.Context(), now.Server, of, at, nil)
+		require.NoError(t, err)
+		return len(list)
+	}
+	at, err := s.Beat(t.Context(), p, now.Server)
+	require.NoError(t, err)
+	require.Zero(t, lost(p, at))
+	require.Zero(t, lost(p, time.Time{}))
+	require.Equal(t, 1, lost(p, at.Add(time.Microsecond)))
+	p.ID = uuid.New()
+	require.Equal(t, 1, lost(p, at))
+	require.Zero(t, lost(p, at.Add(-watermark.Life-time.Minute)), "it was purged")
+	_, err = s.Lost(t.Context(), "7/00000001", p, at, nil)
+	require.ErrorIs(t, err, payment.ErrUnavailable)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
@@ -71,6 +72,7 @@ func (t *txn) begin(ctx context.Context, writes []changeset.AttemptWrite) error 
 	if err := t.q.OperationsInsert(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("insert %d operations: %w", len(p.OrderIds), err)
 	}
+	t.witness(watermark.Commit{Kind: watermark.CommitBegun, ID: p.AttemptIds[0], Operation: p.Kinds[0], Number: p.Numbers[0], At: p.CreatedAts[0]})
 	return t.keepRequests(ctx, writes)
 }
 
@@ -82,6 +84,11 @@ func (t *txn) moveOperations(ctx context.Context, writes []changeset.AttemptWrit
 	}
 	if err := t.q.OperationsMove(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("write %d operations: %w", len(p.AttemptIds), err)
+	}
+	for i, at := range p.FirstSentAts {
+		if at.Equal(t.Now()) {
+			t.witness(watermark.Commit{Kind: watermark.CommitSent, ID: p.AttemptIds[i], Operation: p.Kinds[i], Number: p.Numbers[i], Fence: p.Fences[i], At: at})
+		}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
@@ -57,6 +58,9 @@ func (t *txn) OrderInsert(ctx context.Context, o payment.Order) (bool, error) {
 	rows, err := t.q.OrderInsert(ctx, t, p)
 	if err != nil {
 		return false, fmt.Errorf("insert order %s: %w", o.ID, err)
+	}
+	if rows == 1 {
+		t.witness(watermark.Commit{Kind: watermark.CommitOrder, Order: string(o.ID), At: o.CreatedAt})
 	}
 	if rows == 1 && o.Detailed {
 		err = t.keepDetails(ctx, orderDetailsParams(o))

@@ -1,9 +1,16 @@
 package postgres_test
 
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+)
+
 func markPromises() []promise {
 	hold := func(changes string) string {
 		return another("pay_holds", `{"held_at": "2026-01-02T00:00:00Z"`+changes+`}`)
 	}
+	const process = `INSERT INTO service_processes (process, name, server, beat_at) VALUES ('%s', 'p', '1/00000001', now())`
 	const released = `, "released_at": "2026-01-03T00:00:00Z", "released_by": "x"`
 	return []promise{
 		{
@@ -13,6 +20,10 @@ func markPromises() []promise {
 		{
 			name: "there is no other mark", breaks: `INSERT INTO service_marks (one_row) VALUES (false)`,
 			code: check, constraint: "marks_one_row", allowed: `UPDATE service_marks SET one_row = true`,
+		},
+		{
+			name: "a process has one row", given: fmt.Sprintf(process, uuid.Nil), breaks: fmt.Sprintf(process, uuid.Nil),
+			code: unique, constraint: "service_processes_pkey", allowed: fmt.Sprintf(process, uuid.Max),
 		},
 		{
 			name: "an account is held once at a time", breaks: hold(""),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/platform/stream"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
@@ -18,6 +19,8 @@ type Store struct {
 	keys *envelope.Keys
 	// changed is called with the changes of a commit; nil for no call.
 	changed func([]stream.ID)
+	// acknowledged is called with each commit that can be found again, before the caller goes on; nil for no call.
+	acknowledged func(watermark.Commit)
 }
 
 // Open prepares a store for a database URL or key/value string. It does not
@@ -98,6 +101,10 @@ func (s *Store) Rejected() *RejectedStore { return NewRejectedStore(s.pool) }
 
 // Erasures returns the store that erases customers and old logs, on the same connections.
 func (s *Store) Erasures() *ErasureStore { return NewErasureStore(s.pool) }
+
+// OnAcknowledged sets a function that is called with a row of each commit that moves money or promises something, before the
+// caller learns of the commit. It must not wait. OnAcknowledged must be called before the store is used.
+func (s *Store) OnAcknowledged(acknowledged func(watermark.Commit)) { s.acknowledged = acknowledged }
 
 // Marks returns the store of the mark that shows whether a database was restored, on the same connections.
 func (s *Store) Marks() *MarkStore { return NewMarkStore(s.pool) }

@@ -8,6 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/engine/intake"
 	"github.com/paylatch/paylatch/internal/engine/runner"
 	"github.com/paylatch/paylatch/internal/platform/stream"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/envelope"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
@@ -21,6 +22,8 @@ type txn struct {
 	keys *envelope.Keys
 	// moved are attempts that have a new version if the transaction commits.
 	moved []stream.ID
+	// wrote names a row of the transaction by which its commit is found again; nil for none.
+	wrote *watermark.Commit
 }
 
 // InTx implements runner.Store.
@@ -44,17 +47,29 @@ func (s *Store) InCommandTx(ctx context.Context, fn func(ctx context.Context, tx
 	return s.inTx(ctx, func(ctx context.Context, tx *txn) error { return fn(ctx, tx) })
 }
 
-// inTx announces the changes of a transaction after its commit.
+// inTx remembers the commit of a transaction and announces its changes. All transactions that move money, or promise something,
+// pass here.
 func (s *Store) inTx(ctx context.Context, fn func(ctx context.Context, tx *txn) error) error {
 	var t *txn
 	err := s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		t = &txn{Tx: tx, q: s.q, keys: s.keys}
 		return fn(ctx, t)
 	})
-	if err == nil {
-		t.announce(s.changed)
+	if err != nil {
+		return err
 	}
-	return err
+	if t.wrote != nil && s.acknowledged != nil {
+		s.acknowledged(*t.wrote)
+	}
+	t.announce(s.changed)
+	return nil
+}
+
+// witness sets the row by which the commit is found again, if there is none yet.
+func (t *txn) witness(c watermark.Commit) {
+	if t.wrote == nil {
+		t.wrote = &c
+	}
 }
 
 // move records attempts whose version rises.

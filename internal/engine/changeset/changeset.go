@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -42,6 +43,8 @@ type Holds interface {
 	// have been paid by that one.
 	Held(account string) bool
 	HeldAny() bool
+	// Looking reports whether they wait only for a look into the database, which takes seconds.
+	Looking() bool
 }
 
 // HoldsRefunds reports whether the refunds of an account wait.
@@ -49,6 +52,17 @@ func (r Rules) HoldsRefunds(account string) bool { return r.Held != nil && r.Hel
 
 // HoldsPays reports whether pays wait.
 func (r Rules) HoldsPays() bool { return r.Held != nil && r.Held.HeldAny() }
+
+// errLooking is returned while another server may lack commits.
+var errLooking = fmt.Errorf("%w: another database server has taken over, and the last commits are looked up there", payment.ErrUnavailable)
+
+// Waits returns the refusal of a pay or a refund that waits.
+func (r Rules) Waits() error {
+	if r.Held.Looking() {
+		return errLooking
+	}
+	return payment.ErrPaysHeld
+}
 
 // Changeset is the unit of work of one transaction. It must not be used by two goroutines.
 type Changeset struct {

@@ -101,7 +101,7 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 		return Reply{}, gateway.ErrAccountPaused
 	}
 	if c.Runner.HoldsPays() {
-		return Reply{}, payment.ErrPaysHeld
+		return Reply{}, c.Runner.Waits()
 	}
 	detailed := cmd.Stored && !cmd.ownCustomer // the order may name the customer
 	if detailed {

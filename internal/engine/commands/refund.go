@@ -113,7 +113,7 @@ func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idemp
 			return nil, err
 		}
 		if c.Runner.HoldsRefunds(a.Account) {
-			return nil, payment.ErrPaysHeld
+			return nil, c.Runner.Waits()
 		}
 		t, err = c.makeRefund(ctx, tx, a, req, cmd)
 		switch {

@@ -30,3 +30,8 @@ func Lock(file *os.File) error {
 	}
 	return fmt.Errorf("flock: %w", err)
 }
+
+// Try is Lock without waiting. It reports whether the file is locked for this process now.
+func Try(file *os.File) bool {
+	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+}

@@ -5,57 +5,132 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 )
 
-// Every is how often the mark rises.
-const Every = 5 * time.Second
+const (
+	// Every is how often the mark rises.
+	Every = 5 * time.Second
+	// Beat is how often a process shows that it lives, and how often it looks at the mark.
+	Beat = time.Second
+	// Alive is how long before a change of the server a process must have shown that it lived for its answer to be waited for.
+	Alive = time.Minute
+	// Patience is how long the answers are waited for.
+	Patience = time.Minute
+	// Recent is how long ago other processes may have been alive at the start of a process that knows nothing of the database.
+	Recent = 10 * time.Minute
+	// Life is how long a process is remembered that gives no sign of life.
+	Life = 30 * 24 * time.Hour
+)
 
-// Store keeps the mark and the holds.
+// Reading is what a connection reads first.
+type Reading struct {
+	Mark
+
+	// Held are the held accounts.
+	Held []string
+	// Silent are the processes that were alive before the last change of the server and have not answered since.
+	Silent []Process
+}
+
+// Process is a process that serves from the database.
+type Process struct {
+	ID   uuid.UUID
+	Name string
+	// Recent is set if it was alive in the last minutes.
+	Recent bool
+}
+
+// Store keeps the mark, the processes and the holds.
 type Store interface {
-	// ReadMark reads the mark and the held accounts.
-	ReadMark(ctx context.Context) (Mark, []string, error)
+	// ReadMark reads the mark, the held accounts and the silent processes.
+	ReadMark(ctx context.Context) (Reading, error)
 	// RaiseMark raises the mark above a count and returns it; its server is left empty.
 	RaiseMark(ctx context.Context, above int64) (Mark, error)
+	// Lost describes the commits and the sign of life that a server lacks. It fails if another server responds.
+	Lost(ctx context.Context, server string, of Process, beatAt time.Time, commits []Commit) ([]string, error)
+	// Beat writes that a process lives on a server.
+	Beat(ctx context.Context, p Process, server string) (time.Time, error)
+	// Leave writes that a process has ended.
+	Leave(ctx context.Context, p Process) error
+	// Forget forgets processes.
+	Forget(ctx context.Context, list []Process) error
 	// HoldPays holds accounts. For an account that is held already, the earlier time counts.
 	HoldPays(ctx context.Context, accounts []string, since time.Time, reason Reason) error
 }
 
 // Options configure a Guard.
 type Options struct {
-	// Dir is the directory of the mark's copy.
+	// Dir is the directory of the mark's copy and of the last commits.
 	Dir string
+	// Name is the name of a process that serves, for the log of others. A guard without a name only looks.
+	Name string
+	// Boot distinguishes the runs of the machine.
+	Boot string
 	// Accounts are the accounts to hold if the database may have lost payments.
 	Accounts []string
 	// Live: a database other than before counts as one that has lost everything. Outside live it counts as a new one.
 	Live bool
-	// Alarm is called once for a database that may have lost writes since a time.
-	Alarm func(reason Reason, since time.Time)
+	// Patience replaces the constant of that name; 0 for the constant.
+	Patience time.Duration
+	// Events are called with the news; each may be nil.
+	Events Events
+}
+
+// Events are called once for each change of the server.
+type Events struct {
+	// Asked: the server is another one, and the last commits are looked up.
+	Asked func(reason Reason)
+	// Unharmed: all processes have found their last commits.
+	Unharmed func()
+	// Alarm: the database may have lost writes since a time. Why says how that is known; it is empty for a mark that is behind.
+	Alarm func(reason Reason, since time.Time, why string)
 }
 
 // Guard watches one database. It is safe for concurrent use.
 type Guard struct {
-	o Options
+	o      Options
+	memory *memory
 
 	mu    sync.Mutex
 	known Mark
-	// suspect is set when a mark was found behind, until the holds are written; since is the time after which writes may be
+	// change is set while it is not known whether another server has lost commits.
+	change *change
+	// suspect is set when commits are lost, or may be, until the holds are written; since is the time after which writes may be
 	// lost.
 	suspect Reason
 	since   time.Time
 	held    []string
+	// raised is when this process raised the mark last; it does so every so often.
+	raised time.Time
+	every  time.Duration
 }
 
-// New returns a guard that begins with the file of an earlier process.
+// New returns a guard that begins with the files of an earlier process.
 func New(o Options) (*Guard, error) {
+	if o.Patience == 0 {
+		o.Patience = Patience
+	}
 	known, err := readMark(o.Dir)
-	return &Guard{o: o, known: known}, err
+	if err != nil || o.Name == "" {
+		return &Guard{o: o, known: known, every: Every}, err
+	}
+	memory, err := openMemory(o.Dir, o.Boot)
+	if err != nil {
+		return nil, err
+	}
+	if memory.head.Mark != (Mark{}) {
+		known = memory.head.Mark // the copy may be another process's
+	}
+	return &Guard{o: o, memory: memory, known: known, every: Every}, nil
 }
 
 // Held reports whether an account is held.
 func (g *Guard) Held(account string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.suspect != "" || slices.Contains(g.held, account)
+	return g.doubts() || slices.Contains(g.held, account)
 }
 
 // Cover sets the accounts to hold if the database may have lost payments, in place of Options.Accounts.
@@ -68,47 +143,86 @@ func (g *Guard) Cover(accounts []string) {
 // HeldAny reports whether any account is held. An order may have been paid through a held account.
 func (g *Guard) HeldAny() bool { return len(g.All()) > 0 }
 
+// Looking reports whether pays wait only until the last commits were looked up.
+func (g *Guard) Looking() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.change != nil && g.suspect == "" && len(g.held) == 0
+}
+
 // All lists the held accounts.
 func (g *Guard) All() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.suspect != "" {
+	if g.doubts() {
 		return slices.Clone(g.o.Accounts)
 	}
 	return slices.Clone(g.held)
 }
 
+func (g *Guard) doubts() bool { return g.suspect != "" || g.change != nil }
+
+// Acknowledged remembers a commit that the database has acknowledged. It must be called before the commit has an effect
+// elsewhere.
+func (g *Guard) Acknowledged(c Commit) {
+	if g.memory != nil {
+		g.memory.remember(c)
+	}
+}
+
 // Look reads the mark on a new connection, before the connection serves any pay. It compares the result of read with the mark
 // from before the call, since the mark may rise meanwhile.
-func (g *Guard) Look(read func() (Mark, []string, error)) error {
+func (g *Guard) Look(read func() (Reading, error)) error {
+	_, err := g.look(read)
+	return err
+}
+
+func (g *Guard) look(read func() (Reading, error)) (Reading, error) {
 	g.mu.Lock()
 	known := g.known
 	g.mu.Unlock()
-	m, held, err := read()
+	r, err := read()
 	if err != nil {
-		return err
+		return r, err
 	}
-	reason, since := m.behind(known)
+	reason, since := r.behind(known)
 	if reason == OtherDatabase && !g.o.Live {
 		reason, known = "", Mark{}
+		if g.memory != nil {
+			g.memory.forget()
+		}
 	}
-	if reason == "" {
-		g.take(m, known, held)
-		return nil
+	switch others := g.others(r.Silent); {
+	case reason == MarkBehind:
+		g.alarm(reason, since, "", r.Held)
+	case reason != "":
+		g.ask(reason, since, r)
+	case known == Mark{} && slices.ContainsFunc(others, func(p Process) bool { return p.Recent }):
+		g.ask(OtherServer, r.At, r) // the process has begun in the middle of a change that it has not seen
+	default:
+		g.take(r, known)
 	}
-	if g.doubt(reason, since, held) && g.o.Alarm != nil {
-		g.o.Alarm(reason, since)
-	}
-	return nil
+	return r, nil
 }
 
 // take takes over a mark that is not behind.
-func (g *Guard) take(m, known Mark, held []string) {
+func (g *Guard) take(r Reading, known Mark) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.held = g.configured(held)
-	if g.suspect == "" && (known == Mark{} || m.noticedSince(known) || m.Count >= g.known.Count) {
-		g.known = m
+	g.held = g.configured(r.Held)
+	if g.change != nil && known != (Mark{}) && !r.noticedSince(known) {
+		return // the connection leads to the server of before, others don't
+	}
+	g.change = nil
+	if g.suspect == "" && (known == Mark{} || r.noticedSince(known) || r.Count >= g.known.Count) {
+		g.known = r.Mark
+	}
+}
+
+// alarm holds all accounts.
+func (g *Guard) alarm(reason Reason, since time.Time, why string, held []string) {
+	if g.doubt(reason, since, held) && g.o.Events.Alarm != nil {
+		g.o.Events.Alarm(reason, since, why)
 	}
 }
 
@@ -116,6 +230,7 @@ func (g *Guard) take(m, known Mark, held []string) {
 func (g *Guard) doubt(reason Reason, since time.Time, held []string) (first bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.change = nil
 	g.held = g.configured(held)
 	if first = g.suspect == ""; first || since.Before(g.since) {
 		g.suspect, g.since = reason, since
@@ -128,41 +243,99 @@ func (g *Guard) configured(held []string) []string {
 	return slices.DeleteFunc(slices.Clone(held), func(name string) bool { return !slices.Contains(g.o.Accounts, name) })
 }
 
-// Tick reads the mark, writes the holds of a database that was found behind, raises the mark and writes its copy.
+// Tick reads the mark, settles a change of the server as far as it can, shows that this process lives, and raises the mark with
+// its copy when that is due.
 func (g *Guard) Tick(ctx context.Context, s Store) error {
-	var server string
-	err := g.Look(func() (Mark, []string, error) {
-		m, held, err := s.ReadMark(ctx)
-		server = m.Server
-		return m, held, err
-	})
+	r, err := g.look(func() (Reading, error) { return s.ReadMark(ctx) })
 	if err != nil {
 		return err
 	}
+	if settled, err := g.settle(ctx, s, r); !settled {
+		return err
+	}
+	return g.goOn(ctx, s, r)
+}
+
+// goOn writes the holds of a database that has lost something, and shows that the mark and this process go on.
+func (g *Guard) goOn(ctx context.Context, s Store, r Reading) error {
 	g.mu.Lock()
-	suspect, since, above, accounts := g.suspect, g.since, g.known.Count, g.o.Accounts
+	suspect, since, mark, accounts, due := g.suspect, g.since, g.known, g.o.Accounts, time.Since(g.raised) >= g.every
 	g.mu.Unlock()
+	mark.Server = r.Server
 	if suspect != "" {
 		if err := s.HoldPays(ctx, accounts, since, suspect); err != nil {
 			return err
 		}
+		if err := s.Forget(ctx, g.others(r.Silent)); err != nil {
+			return err
+		}
 	}
-	raised, err := s.RaiseMark(ctx, above)
+	if suspect != "" || due {
+		raised, err := s.RaiseMark(ctx, mark.Count)
+		if err != nil {
+			return err
+		}
+		raised.Server = r.Server
+		g.raise(raised, suspect, accounts)
+		if err := write(g.o.Dir, fileName, raised); err != nil {
+			return err
+		}
+		mark = raised
+	}
+	return g.beat(ctx, s, r.Server, mark)
+}
+
+// beat shows that this process lives on a server. Its file goes on with the mark of a server that has all commits.
+func (g *Guard) beat(ctx context.Context, s Store, server string, mark Mark) error {
+	if g.memory == nil {
+		return nil
+	}
+	begun := g.memory.now()
+	at, err := s.Beat(ctx, g.self(), server)
 	if err != nil {
 		return err
 	}
-	raised.Server = server
-	g.settle(raised, suspect, accounts)
-	return write(g.o.Dir, fileName, raised)
+	return g.memory.beat(begun, at, mark)
 }
 
-// settle takes over a mark that was raised after the holds of some accounts were written.
-func (g *Guard) settle(raised Mark, written Reason, accounts []string) {
+// raise takes over a mark that was raised after the holds of some accounts were written.
+func (g *Guard) raise(raised Mark, written Reason, accounts []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.known = raised
+	g.known, g.raised = raised, time.Now()
 	if written != "" && g.suspect == written {
 		g.suspect = ""
 		g.held = slices.Clone(accounts)
 	}
+}
+
+// Leave ends the guard of a process that serves, after its last commit. Nobody waits for the answer of such a process.
+func (g *Guard) Leave(ctx context.Context, s Store) error {
+	if g.memory == nil {
+		return nil
+	}
+	self := g.self()
+	if err := g.memory.close(); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	unsettled := g.doubts()
+	g.mu.Unlock()
+	if unsettled {
+		return nil // its successor answers
+	}
+	return s.Leave(ctx, self)
+}
+
+func (g *Guard) self() Process {
+	return Process{ID: g.memory.head.Process, Name: g.o.Name}
+}
+
+// others returns the processes but this one.
+func (g *Guard) others(list []Process) []Process {
+	if g.memory == nil {
+		return list
+	}
+	self := g.self().ID
+	return slices.DeleteFunc(slices.Clone(list), func(p Process) bool { return p.ID == self })
 }

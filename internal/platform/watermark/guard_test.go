@@ -3,8 +3,10 @@ package watermark_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,24 +16,70 @@ import (
 	"github.com/paylatch/paylatch/internal/platform/watermark"
 )
 
-// database is a store that can be copied and restored.
+// database is a store that can be copied and restored. It follows the statements of queries/service_marks.sql.
 type database struct {
-	mark    watermark.Mark
-	held    []string
-	since   time.Time
-	reason  watermark.Reason
-	holds   int
-	failing error
+	mark      watermark.Mark
+	clock     time.Time
+	processes map[uuid.UUID]row
+	commits   []watermark.Commit
+	held      []string
+	since     time.Time
+	reason    watermark.Reason
+	holds     int
+	failing   error
+}
+
+// row is a process in the database.
+type row struct {
+	name, server string
+	beat, before time.Time
+	left         bool
 }
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func fresh() *database {
-	return &database{mark: watermark.Mark{Database: uuid.New(), Server: "1/00000001", Count: 1, At: epoch}}
+	return &database{mark: watermark.Mark{Database: uuid.New(), Server: "1/00000001", Count: 1, At: epoch}, clock: epoch, processes: map[uuid.UUID]row{}}
 }
 
-func (d *database) ReadMark(context.Context) (watermark.Mark, []string, error) {
-	return d.mark, d.held, d.failing
+// backup is the database as it is now.
+func (d *database) backup() *database {
+	c := *d
+	c.processes, c.commits = maps.Clone(d.processes), slices.Clone(d.commits)
+	return &c
+}
+
+// promoted is a database on another server.
+func (d *database) promoted() *database {
+	c := d.backup()
+	c.mark.Server = "1/00000002"
+	return c
+}
+
+func (d *database) ReadMark(context.Context) (watermark.Reading, error) { return d.read() }
+
+func (d *database) read() (watermark.Reading, error) {
+	r := watermark.Reading{Mark: d.mark, Held: d.held}
+	var last time.Time
+	for _, p := range d.processes {
+		if at := p.lastOn(d.mark.Server); at.After(last) {
+			last = at
+		}
+	}
+	for id, p := range d.processes {
+		if p.server != d.mark.Server && !p.left && p.beat.After(last.Add(-watermark.Alive)) {
+			r.Silent = append(r.Silent, watermark.Process{ID: id, Name: p.name, Recent: true})
+		}
+	}
+	return r, d.failing
+}
+
+// lastOn is when the process lived last before it came to a server.
+func (p row) lastOn(server string) time.Time {
+	if p.server == server {
+		return p.before
+	}
+	return p.beat
 }
 
 func (d *database) RaiseMark(_ context.Context, above int64) (watermark.Mark, error) {
@@ -46,65 +94,153 @@ func (d *database) HoldPays(_ context.Context, accounts []string, since time.Tim
 	return d.failing
 }
 
-func (d *database) read() (watermark.Mark, []string, error) { return d.mark, d.held, d.failing }
+func (d *database) Lost(_ context.Context, server string, of watermark.Process, beatAt time.Time, commits []watermark.Commit) ([]string, error) {
+	if server != d.mark.Server {
+		return nil, errors.New("another server")
+	}
+	var lost []string
+	if p, there := d.processes[of.ID]; !beatAt.IsZero() && (!there || p.beat.Before(beatAt)) {
+		lost = append(lost, "beat")
+	}
+	for _, c := range commits {
+		if !slices.Contains(d.commits, c) {
+			lost = append(lost, c.String())
+		}
+	}
+	return lost, d.failing
+}
+
+func (d *database) Beat(_ context.Context, of watermark.Process, server string) (time.Time, error) {
+	d.clock = d.clock.Add(time.Microsecond)
+	p := d.processes[of.ID]
+	if p.server != server {
+		p.before = p.beat
+	}
+	p.name, p.server, p.beat, p.left = of.Name, server, d.clock, false
+	d.processes[of.ID] = p
+	return p.beat, d.failing
+}
+
+func (d *database) Leave(_ context.Context, of watermark.Process) error {
+	p := d.processes[of.ID]
+	p.left = true
+	d.processes[of.ID] = p
+	return d.failing
+}
+
+func (d *database) Forget(_ context.Context, list []watermark.Process) error {
+	for _, p := range list {
+		delete(d.processes, p.ID)
+	}
+	return d.failing
+}
+
+// commit commits an event and has a process acknowledge it.
+func (d *database) commit(g *watermark.Guard) {
+	c := watermark.Commit{Kind: watermark.CommitEvent, ID: uuid.New()}
+	d.commits = append(d.commits, c)
+	g.Acknowledged(c)
+}
+
+// process is a process with its directory.
+type process struct {
+	*watermark.Guard
+
+	dir   string
+	o     watermark.Options
+	asked int
+	why   []string
+	well  int
+}
+
+func newProcess(t *testing.T, name string) *process {
+	t.Helper()
+	p := &process{o: watermark.Options{Dir: t.TempDir(), Name: name, Boot: "1", Accounts: []string{"a", "b"}, Live: true}}
+	p.o.Events = watermark.Events{
+		Asked: func(watermark.Reason) { p.asked++ }, Unharmed: func() { p.well++ },
+		Alarm: func(_ watermark.Reason, _ time.Time, why string) { p.why = append(p.why, why) },
+	}
+	p.start(t)
+	return p
+}
+
+// start starts the process, again on the same directory after it was killed.
+func (p *process) start(t *testing.T) {
+	t.Helper()
+	watermark.Kill(p.Guard)
+	var err error
+	p.Guard, err = watermark.New(p.o)
+	require.NoError(t, err)
+	watermark.RaiseAlways(p.Guard)
+	t.Cleanup(func() { watermark.Kill(p.Guard) })
+}
+
+// ticks has processes tick, each some times.
+func ticks(t *testing.T, d *database, n int, all ...*process) {
+	t.Helper()
+	for range n {
+		for _, p := range all {
+			require.NoError(t, p.Tick(t.Context(), d))
+		}
+	}
+}
 
 func guard(t *testing.T, dir string, live bool) *watermark.Guard {
 	t.Helper()
-	g, err := watermark.New(watermark.Options{Dir: dir, Accounts: []string{"a", "b"}, Live: live})
+	g, err := watermark.New(watermark.Options{Dir: dir, Name: "p", Accounts: []string{"a", "b"}, Live: live})
 	require.NoError(t, err)
+	watermark.RaiseAlways(g)
+	t.Cleanup(func() { watermark.Kill(g) })
 	return g
 }
 
 func TestARestoredDatabaseIsHeldFromItsFirstConnection(t *testing.T) {
 	t.Parallel()
-	otherServer := func(d *database) { d.mark.Server = "1/00000002" }
 	for name, tc := range map[string]struct {
 		restore func(now, backup *database)
 		live    bool
 		reason  watermark.Reason
 	}{
-		"the same":                    {restore: func(*database, *database) {}},
-		"yesterday's backup":          {restore: func(now, backup *database) { *now = *backup }, reason: watermark.MarkBehind},
-		"to the last byte, elsewhere": {restore: func(now, _ *database) { otherServer(now) }, reason: watermark.OtherServer},
-		"a backup on another server":  {restore: func(now, backup *database) { *now = *backup; otherServer(now) }, reason: watermark.MarkBehind},
-		"an empty one, live":          {restore: func(now, _ *database) { *now = *fresh() }, live: true, reason: watermark.OtherDatabase},
-		"an empty one, for tests":     {restore: func(now, _ *database) { *now = *fresh() }},
+		"the same":                   {restore: func(*database, *database) {}},
+		"yesterday's backup":         {restore: func(now, backup *database) { *now = *backup }, reason: watermark.MarkBehind},
+		"a backup on another server": {restore: func(now, backup *database) { *now = *backup.promoted() }, reason: watermark.MarkBehind},
+		"an empty one, live":         {restore: func(now, _ *database) { *now = *fresh() }, live: true, reason: watermark.OtherDatabase},
+		"an empty one, for tests":    {restore: func(now, _ *database) { *now = *fresh() }},
 	} {
 		for _, restarted := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", the process started anew"}[restarted], func(t *testing.T) {
 				t.Parallel()
-				dir, d := t.TempDir(), fresh()
-				g := guard(t, dir, tc.live)
-				require.NoError(t, g.Tick(t.Context(), d))
-				backup := *d
-				require.NoError(t, g.Tick(t.Context(), d))
-				require.NoError(t, g.Tick(t.Context(), d))
-				require.False(t, g.Held("a"))
+				p, d := newProcess(t, "p"), fresh()
+				p.o.Live = tc.live
+				p.start(t)
+				ticks(t, d, 1, p)
+				backup := d.backup()
+				ticks(t, d, 2, p)
+				require.False(t, p.Held("a"))
 
-				tc.restore(d, &backup)
+				tc.restore(d, backup)
 				from := d.mark.At
 				if restarted {
-					g = guard(t, dir, tc.live)
+					p.start(t)
 				}
-				require.NoError(t, g.Look(d.read))
-				require.Equal(t, tc.reason != "", g.Held("a"), "before anything is written")
-				require.NoError(t, g.Tick(t.Context(), d))
+				require.NoError(t, p.Look(d.read))
+				require.Equal(t, tc.reason != "", p.Held("a"), "before anything is written")
+				ticks(t, d, 1, p)
 				require.Equal(t, tc.reason, d.reason)
-				require.Equal(t, tc.reason != "", g.Held("b"))
-				require.Equal(t, tc.reason != "", len(g.All()) == 2)
+				require.Equal(t, tc.reason != "", p.Held("b"))
+				require.Equal(t, tc.reason != "", len(p.All()) == 2)
 				if tc.reason == "" {
 					return
 				}
 				require.Equal(t, from, d.since)
-				for range 2 {
-					require.NoError(t, g.Tick(t.Context(), d))
-				}
+				ticks(t, d, 2, p)
 				require.Equal(t, 1, d.holds, "once")
 				d.held = []string{"b"} // a was reconciled
-				require.NoError(t, g.Tick(t.Context(), d))
-				require.False(t, g.Held("a"))
-				require.True(t, g.Held("b"))
-				require.NoError(t, guard(t, dir, tc.live).Tick(t.Context(), d))
+				ticks(t, d, 1, p)
+				require.False(t, p.Held("a"))
+				require.True(t, p.Held("b"))
+				p.start(t)
+				ticks(t, d, 1, p)
 				require.Equal(t, 1, d.holds, "a later process has nothing to find")
 			})
 		}
@@ -116,9 +252,9 @@ func TestAHoldIsWrittenOnceTheDatabaseTakesIt(t *testing.T) {
 	d := fresh()
 	g := guard(t, t.TempDir(), true)
 	require.NoError(t, g.Tick(t.Context(), d))
-	backup := *d
+	backup := d.backup()
 	require.NoError(t, g.Tick(t.Context(), d))
-	*d = backup
+	d = backup
 	require.NoError(t, g.Look(d.read))
 	d.failing = errors.New("read only")
 	require.Error(t, g.Tick(t.Context(), d))
@@ -130,18 +266,20 @@ func TestAHoldIsWrittenOnceTheDatabaseTakesIt(t *testing.T) {
 
 func TestAnotherProcessThatWasAwayDoesNotHoldAgain(t *testing.T) {
 	t.Parallel()
-	d, away := fresh(), t.TempDir()
-	require.NoError(t, guard(t, away, true).Tick(t.Context(), d))
-	g := guard(t, t.TempDir(), true)
-	require.NoError(t, g.Tick(t.Context(), d))
-	d.mark.Server = "1/00000002"
-	require.NoError(t, g.Tick(t.Context(), d))
+	d := fresh()
+	away, p := newProcess(t, "away"), newProcess(t, "p")
+	ticks(t, d, 1, away, p)
+	watermark.Kill(away.Guard)
+	backup := d.backup()
+	ticks(t, d, 1, p)
+	d = backup.promoted()
+	ticks(t, d, 1, p)
 	require.Equal(t, 1, d.holds)
 	d.held = nil // reconciled
-	back := guard(t, away, true)
-	require.NoError(t, back.Look(d.read))
-	require.False(t, back.Held("a"))
-	require.NoError(t, back.Tick(t.Context(), d))
+	away.start(t)
+	require.NoError(t, away.Look(d.read))
+	require.False(t, away.Held("a"))
+	ticks(t, d, 1, away)
 	require.Equal(t, 1, d.holds)
 }
 
@@ -186,10 +324,9 @@ func TestAMarkThatRisesWhileAConnectionIsMadeIsNotBehind(t *testing.T) {
 	d := fresh()
 	g := guard(t, t.TempDir(), true)
 	require.NoError(t, g.Tick(t.Context(), d))
-	require.NoError(t, g.Look(func() (watermark.Mark, []string, error) {
-		early := d.mark
-		err := g.Tick(t.Context(), d)
-		return early, nil, err
+	require.NoError(t, g.Look(func() (watermark.Reading, error) {
+		early := watermark.Reading{Mark: d.mark}
+		return early, g.Tick(t.Context(), d)
 	}))
 	require.False(t, g.Held("a"))
 }
@@ -209,6 +346,6 @@ func TestTheCopyOfTheMark(t *testing.T) {
 		require.NoError(t, guard(t, dir, true).Tick(t.Context(), fresh()))
 		files, err := os.ReadDir(dir)
 		require.NoError(t, err)
-		require.Len(t, files, 1)
+		require.Len(t, files, 2, "and the last commits")
 	})
 }

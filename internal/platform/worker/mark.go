@@ -13,9 +13,9 @@ import (
 	"github.com/paylatch/paylatch/internal/platform/watermark"
 )
 
-// Mark raises the mark that shows whether a database was restored.
+// Mark shows that the process lives, raises the mark that shows whether a database was restored, and settles a change of the server.
 func Mark(g *watermark.Guard, s watermark.Store) Loop {
-	return Loop{Name: "mark", Every: watermark.Every, Do: func(ctx context.Context) (bool, error) { return false, g.Tick(ctx, s) }}
+	return Loop{Name: "mark", Every: watermark.Beat, Do: func(ctx context.Context) (bool, error) { return false, g.Tick(ctx, s) }}
 }
 
 // Holds has the accounts with held pays and refunds.

@@ -12,6 +12,63 @@ import (
 	"github.com/google/uuid"
 )
 
+const beatKept = `-- name: BeatKept :one
+SELECT (COALESCE((SELECT p.beat_at >= $1::timestamptz FROM service_processes p WHERE p.process = $2),
+    $1::timestamptz < now() - make_interval(secs => $3::float8)))::boolean AS kept
+`
+
+type BeatKeptParams struct {
+	BeatAt  time.Time
+	Process uuid.UUID
+	Life    float64
+}
+
+// Reports whether a sign of life of a process is stored, or is so old that it may have been deleted. Locks nothing.
+func (q *Queries) BeatKept(ctx context.Context, db DBTX, arg *BeatKeptParams) (bool, error) {
+	row := db.QueryRow(ctx, beatKept, arg.BeatAt, arg.Process, arg.Life)
+	var kept bool
+	err := row.Scan(&kept)
+	return kept, err
+}
+
+const commitKept = `-- name: CommitKept :one
+SELECT ($1::text = 'version' AND EXISTS (SELECT FROM attempt_transitions t
+        WHERE t.order_id = $2 AND t.attempt_id = $3 AND t.version = $4 AND t.at = $5)
+    OR $1 = 'begun' AND EXISTS (SELECT FROM operations o
+        WHERE o.attempt_id = $3 AND o.kind = $6 AND o.number = $4 AND o.created_at = $5)
+    OR $1 = 'sent' AND EXISTS (SELECT FROM operations s
+        WHERE s.attempt_id = $3 AND s.kind = $6 AND s.number = $4
+            AND (s.first_sent_at = $5 OR s.first_sent_at IS NULL AND s.fence >= $7))
+    OR $1 = 'event' AND EXISTS (SELECT FROM provider_events e WHERE e.event_id = $3)
+    OR $1 = 'order' AND EXISTS (SELECT FROM orders d WHERE d.order_id = $2 AND d.created_at = $5))::boolean AS kept
+`
+
+type CommitKeptParams struct {
+	Kind      string
+	OrderID   string
+	ID        uuid.UUID
+	Number    int32
+	At        time.Time
+	Operation string
+	Fence     int64
+}
+
+// Reports whether the row of a commit is stored, with the values that only this commit gave it. Locks nothing.
+func (q *Queries) CommitKept(ctx context.Context, db DBTX, arg *CommitKeptParams) (bool, error) {
+	row := db.QueryRow(ctx, commitKept,
+		arg.Kind,
+		arg.OrderID,
+		arg.ID,
+		arg.Number,
+		arg.At,
+		arg.Operation,
+		arg.Fence,
+	)
+	var kept bool
+	err := row.Scan(&kept)
+	return kept, err
+}
+
 const markRaise = `-- name: MarkRaise :one
 UPDATE service_marks m SET mark = GREATEST(m.mark, $1::bigint) + 1, marked_at = n.at,
     gap_from = CASE WHEN n.at - m.marked_at > make_interval(secs => $2::float8) THEN m.marked_at ELSE m.gap_from END,
@@ -40,12 +97,21 @@ func (q *Queries) MarkRaise(ctx context.Context, db DBTX, arg *MarkRaiseParams) 
 }
 
 const markRead = `-- name: MarkRead :one
-SELECT m.database_id, m.mark, m.marked_at, m.gap_from, m.gap_to,
-    ((SELECT system_identifier FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::text AS server,
+SELECT m.database_id, m.mark, m.marked_at, m.gap_from, m.gap_to, s.server::text AS server,
     ARRAY(SELECT h.account FROM pay_holds h WHERE h.released_at IS NULL ORDER BY h.account)::text[] AS held,
-    COALESCE((SELECT max(h.held_at) FROM pay_holds h), 'epoch')::timestamptz AS noticed
+    COALESCE((SELECT max(h.held_at) FROM pay_holds h), 'epoch')::timestamptz AS noticed,
+    ARRAY(SELECT p.process || ' ' || (p.beat_at > now() - make_interval(secs => $1::float8)) || ' ' || p.name FROM service_processes p
+        WHERE p.server <> s.server AND p.left_at IS NULL AND p.beat_at > (
+            SELECT max(CASE o.server WHEN s.server THEN o.before_at ELSE o.beat_at END) FROM service_processes o) - make_interval(secs => $2::float8)
+        ORDER BY p.name)::text[] AS silent
 FROM service_marks m
+CROSS JOIN (SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS server) s
 `
+
+type MarkReadParams struct {
+	Recently float64
+	Lately   float64
+}
 
 type MarkReadRow struct {
 	DatabaseID uuid.UUID
@@ -56,11 +122,13 @@ type MarkReadRow struct {
 	Server     string
 	Held       []string
 	Noticed    time.Time
+	Silent     []string
 }
 
-// Reads the mark, which server it is on, and the accounts that are held. Locks nothing.
-func (q *Queries) MarkRead(ctx context.Context, db DBTX) (*MarkReadRow, error) {
-	row := db.QueryRow(ctx, markRead)
+// Reads the mark, which server it is on, the accounts that are held, and the processes that were alive before the server changed and have
+// not answered since: the id, whether they were alive in the last minutes, and the name. Locks nothing.
+func (q *Queries) MarkRead(ctx context.Context, db DBTX, arg *MarkReadParams) (*MarkReadRow, error) {
+	row := db.QueryRow(ctx, markRead, arg.Recently, arg.Lately)
 	var i MarkReadRow
 	err := row.Scan(
 		&i.DatabaseID,
@@ -71,6 +139,7 @@ func (q *Queries) MarkRead(ctx context.Context, db DBTX) (*MarkReadRow, error) {
 		&i.Server,
 		&i.Held,
 		&i.Noticed,
+		&i.Silent,
 	)
 	return &i, err
 }
@@ -148,4 +217,51 @@ func (q *Queries) PayRelease(ctx context.Context, db DBTX, arg *PayReleaseParams
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const processBeat = `-- name: ProcessBeat :one
+INSERT INTO service_processes AS p (process, name, server, beat_at) VALUES ($1, $2, $3, now())
+ON CONFLICT (process) DO UPDATE SET name = EXCLUDED.name, server = EXCLUDED.server, left_at = NULL,
+    before_at = CASE WHEN p.server <> EXCLUDED.server THEN p.beat_at ELSE p.before_at END,
+    beat_at = GREATEST(EXCLUDED.beat_at, p.beat_at + interval '1 microsecond')
+RETURNING beat_at
+`
+
+type ProcessBeatParams struct {
+	Process uuid.UUID
+	Name    string
+	Server  string
+}
+
+// Writes that a process lives, and on which server. Its times ascend, whatever the server's clock does. Locks its row.
+func (q *Queries) ProcessBeat(ctx context.Context, db DBTX, arg *ProcessBeatParams) (time.Time, error) {
+	row := db.QueryRow(ctx, processBeat, arg.Process, arg.Name, arg.Server)
+	var beat_at time.Time
+	err := row.Scan(&beat_at)
+	return beat_at, err
+}
+
+const processLeave = `-- name: ProcessLeave :exec
+UPDATE service_processes SET left_at = now() WHERE process = $1
+`
+
+// Writes that a process has ended, after its last commit. Locks its row.
+func (q *Queries) ProcessLeave(ctx context.Context, db DBTX, process uuid.UUID) error {
+	_, err := db.Exec(ctx, processLeave, process)
+	return err
+}
+
+const processesForget = `-- name: ProcessesForget :exec
+DELETE FROM service_processes WHERE process = ANY ($1::uuid[]) OR beat_at < now() - make_interval(secs => $2::float8)
+`
+
+type ProcessesForgetParams struct {
+	Processes []uuid.UUID
+	Life      float64
+}
+
+// Forgets processes whose answer is not waited for, and those that gave no sign of life for long.
+func (q *Queries) ProcessesForget(ctx context.Context, db DBTX, arg *ProcessesForgetParams) error {
+	_, err := db.Exec(ctx, processesForget, arg.Processes, arg.Life)
+	return err
 }
