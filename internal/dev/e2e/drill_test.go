@@ -21,7 +21,8 @@ type archived struct {
 	bin, wal string
 }
 
-func newArchived(t *testing.T) *archived {
+// backupTools is the directory of PostgreSQL's programs, with pg_basebackup.
+func backupTools(t *testing.T) string {
 	t.Helper()
 	bin, err := devpg.FindBin()
 	require.NoError(t, err)
@@ -31,6 +32,12 @@ func newArchived(t *testing.T) *archived {
 	if _, err := os.Stat(filepath.Join(bin, "pg_basebackup")); err != nil {
 		t.Skip("there is no pg_basebackup beside the server (Debian: apt-get install postgresql-client)")
 	}
+	return bin
+}
+
+func newArchived(t *testing.T) *archived {
+	t.Helper()
+	bin := backupTools(t)
 	pg := testdb.Private(t)
 	a := &archived{bin: bin, wal: pg.Dir() + ".wal"}
 	require.NoError(t, os.Mkdir(a.wal, 0o700))

@@ -1,0 +1,284 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/dev/devpg"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
+)
+
+var promotions = flag.Int("promotions", 2, "rounds of each test of a failover")
+
+// pair is a PostgreSQL and a standby that follows it. Clients find the server that takes writes by themselves.
+type pair struct {
+	bin     string
+	primary *devpg.Server
+	standby *devpg.Server
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	p := &pair{bin: backupTools(t), primary: testdb.Private(t)}
+	other := p.primary.Dir() + ".b"
+	require.NoError(t, os.Mkdir(other, 0o711)) //nolint:gosec // root's server runs as another user
+	t.Cleanup(func() { _ = os.RemoveAll(other) })
+	for _, name := range []string{"password", "devpg.lock"} {
+		out, err := exec.CommandContext(t.Context(), "cp", "-a", filepath.Join(p.primary.Dir(), name), other).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	owned(t, p.primary.Dir(), other)
+	p.follow(t, other)
+	return p
+}
+
+// follow makes a standby in a directory, from a copy of the primary.
+func (p *pair) follow(t *testing.T, dir string) {
+	t.Helper()
+	data := filepath.Join(dir, "data")
+	require.NoError(t, os.RemoveAll(data))
+	out, err := exec.CommandContext(t.Context(), filepath.Join(p.bin, "pg_basebackup"), "--dbname="+p.primary.DSN("postgres"), "--pgdata="+data,
+		"--checkpoint=fast", "--wal-method=stream", "--write-recovery-conf", "--no-sync").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	owned(t, filepath.Join(p.primary.Dir(), "data"), data)
+	p.standby = startServer(t, dir)
+	p.exec(t, p.primary, "CHECKPOINT")
+	eventually(t, "the standby", func() bool {
+		return query[int](t, p.primary, "SELECT count(*)::int FROM pg_stat_replication WHERE state = 'streaming'") == 1
+	})
+}
+
+func startServer(t *testing.T, dir string) *devpg.Server {
+	t.Helper()
+	printed := &journal{}
+	pg, err := devpg.Start(t.Context(), devpg.Config{Dir: dir, Log: printed})
+	require.NoError(t, err, "%s", printed)
+	t.Cleanup(func() { _ = pg.Stop() })
+	return pg
+}
+
+// synchronous has each commit wait until the standby has it.
+func (p *pair) synchronous(t *testing.T) {
+	t.Helper()
+	p.exec(t, p.primary, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+	p.exec(t, p.primary, "SELECT pg_reload_conf()")
+	eventually(t, "a synchronous standby", func() bool {
+		return query[int](t, p.primary, "SELECT count(*)::int FROM pg_stat_replication WHERE sync_state = 'sync'") == 1
+	})
+}
+
+// cutOff has the standby receive nothing any more.
+func (p *pair) cutOff(t *testing.T) {
+	t.Helper()
+	p.exec(t, p.standby, "ALTER SYSTEM SET primary_conninfo = ''")
+	p.exec(t, p.standby, "SELECT pg_reload_conf()")
+	eventually(t, "an end of the replication", func() bool {
+		return query[int](t, p.primary, "SELECT count(*)::int FROM pg_stat_replication") == 0
+	})
+}
+
+// promote has the standby take over. The directory of the former primary is returned.
+func (p *pair) promote(t *testing.T) (former string) {
+	t.Helper()
+	p.exec(t, p.standby, "SELECT pg_promote()")
+	former = p.primary.Dir()
+	p.primary, p.standby = p.standby, nil
+	p.exec(t, p.primary, "ALTER SYSTEM RESET ALL")
+	p.exec(t, p.primary, "SELECT pg_reload_conf()")
+	return former
+}
+
+// dsn leads to that server of both that takes writes.
+func (p *pair) dsn() string {
+	dirs := []string{p.primary.Dir(), p.standby.Dir()}
+	return "postgres:///postgres?sslmode=disable&user=postgres&host=" + strings.Join(dirs, ",") + "&port=5432,5432&target_session_attrs=read-write"
+}
+
+func (p *pair) exec(t *testing.T, on *devpg.Server, sql string) {
+	t.Helper()
+	c := testdb.Connect(t, on.DSN("postgres"))
+	_, err := c.Exec(t.Context(), sql)
+	require.NoError(t, err)
+	_ = c.Close(t.Context())
+}
+
+func query[T any](t *testing.T, on *devpg.Server, sql string) T {
+	t.Helper()
+	c := testdb.Connect(t, on.DSN("postgres"))
+	defer func() { _ = c.Close(t.Context()) }()
+	return testdb.One[T](t, c, sql)
+}
+
+// unread are the usual accounts and a charging one without books: a hold of it takes a person.
+func (r *rig) unread() string {
+	return fmt.Sprintf(`PAYLATCH_ACCOUNTS=[{name: sandbox, kind: sandbox, base_url: %q, webhook_secrets: [%s], breaker: {failures: 0}},`+
+		`{name: partner, kind: standard, webhook_secrets: [%s]}, {name: bank, kind: tbank, terminal_key: "1", webhook_secrets: [a-password-of-a-terminal]}]`,
+		r.gate.URL, sandboxSecret, partnerSecret)
+}
+
+// pressAgain has the customers send each pay again. A charge that was not sent needs it, because a failover empties sealed_requests.
+func (l *load) pressAgain(t *testing.T) {
+	t.Helper()
+	for key, whose := range l.pays {
+		user, order, _ := strings.Cut(whose, " ")
+		eventually(t, "an answer", func() bool {
+			a := l.service.as(token(user, "customer")).pay(t.Context(), order, key, "tok_success")
+			return a.err == nil && a.status < http.StatusInternalServerError
+		})
+	}
+}
+
+// pays waits until a new order is paid.
+func (s *service) pays(t *testing.T) (took time.Duration) {
+	t.Helper()
+	began := time.Now()
+	c := s.bluntly(token("waits", "customer"))
+	eventually(t, "an order that is paid", func() bool {
+		order := unique("o")
+		if made := c.createOrder(t.Context(), order, unique("key")); made.status != http.StatusCreated {
+			return false
+		}
+		return c.pay(t.Context(), order, unique("pay"), "tok_success").peek().Status == "succeeded"
+	})
+	return time.Since(began)
+}
+
+// chargedOnce requires that no order was charged twice, by the provider's books.
+func (r *rig) chargedOnce(t *testing.T) {
+	t.Helper()
+	of, cursor := map[string]string{}, ""
+	for {
+		a := client{base: r.sandbox}.send(t.Context(), http.MethodGet, "/v1/balance?limit=100&cursor="+url.QueryEscape(cursor), "")
+		a.is(t, http.StatusOK)
+		var page struct {
+			Items []struct {
+				Kind      string `json:"kind"`
+				OrderID   string `json:"order_id"`
+				Reference string `json:"reference"`
+			} `json:"items"`
+			NextCursor *string `json:"next_cursor"`
+		}
+		require.NoError(t, json.Unmarshal(a.text, &page), "%s", a.text)
+		for _, e := range page.Items {
+			require.Equal(t, "charge", e.Kind)
+			require.NotEmpty(t, e.OrderID)
+			require.Empty(t, of[e.OrderID], "order %s was charged for %s, too", e.OrderID, e.Reference)
+			of[e.OrderID] = e.Reference
+		}
+		if page.NextCursor == nil {
+			break
+		}
+		cursor = *page.NextCursor
+	}
+	require.NotEmpty(t, of)
+}
+
+// holds is how many accounts were ever held.
+func (p *pair) holds(t *testing.T) int {
+	t.Helper()
+	return query[int](t, p.primary, "SELECT count(*)::int FROM pay_holds")
+}
+
+// TestFailoverThatLostNothing promotes a synchronous standby after a kill, or any standby after a clean end, under customers who pay.
+// Pays go on although an account has no books, and nobody acts. A process that is killed meanwhile answers by its file when it is back.
+func TestFailoverThatLostNothing(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ synchronous, killed bool }{
+		"a synchronous standby":                   {synchronous: true},
+		"a synchronous standby, a process killed": {synchronous: true, killed: true},
+		"a planned switchover":                    {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t)
+			r := newRigOn(t, p.dsn())
+			dirs := []string{"PAYLATCH_DATA_DIR=" + t.TempDir(), "PAYLATCH_DATA_DIR=" + t.TempDir()}
+			services := []*service{r.serve(r.unread(), dirs[0]), r.serve(r.unread(), dirs[1])}
+			var took []time.Duration
+			var all []*load
+			for range *promotions {
+				if tc.synchronous {
+					p.synchronous(t)
+				}
+				loads := []*load{newLoad(t, services[0]), newLoad(t, services[1])}
+				all = append(all, loads...)
+				for _, l := range loads {
+					l.run(t, 2)
+				}
+				eventually(t, "some load", func() bool { return loads[0].counts() > 20 && loads[1].counts() > 20 })
+				if tc.synchronous {
+					crash(t, p.primary)
+				} else {
+					require.NoError(t, p.primary.Stop())
+				}
+				if tc.killed {
+					services[1].kill()
+					loads[1].stop()
+				}
+				former := p.promote(t)
+				if tc.killed {
+					services[1] = r.serve(r.unread(), dirs[1])
+				}
+				took = append(took, services[0].pays(t))
+				services[1].pays(t)
+				for _, l := range loads {
+					l.stop()
+				}
+				require.Zero(t, p.holds(t))
+				p.follow(t, former)
+			}
+			services[0].says(t, "the database server that has taken over lost nothing: each process has found its last commits, and pays go on")
+			t.Logf("pays went on after %v", took)
+			r.db.Reset()
+			for _, l := range all {
+				l.service = services[0]
+				l.pressAgain(t)
+			}
+			r.consistent(t)
+			r.chargedOnce(t)
+			r.verifies(t)
+		})
+	}
+}
+
+// TestFailoverThatLostCommits promotes an asynchronous standby that lacks the last pays. Pays are held, and nobody is charged twice.
+func TestFailoverThatLostCommits(t *testing.T) {
+	t.Parallel()
+	for round := range *promotions {
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			p := newPair(t)
+			r := newRigOn(t, p.dsn())
+			services := []*service{r.serve(r.unread()), r.serve(r.unread())}
+			c := services[round%2].bluntly(token("u1", "customer"))
+			order := c.order(t)
+			p.cutOff(t)
+			require.Equal(t, "succeeded", c.pay(t.Context(), order, unique("pay"), "tok_success").attempt(t, http.StatusCreated).Status)
+			crash(t, p.primary)
+			p.promote(t)
+			if round%4 == 3 {
+				services[round%2].kill() // its file is gone with it: the other can't tell
+			}
+			other := services[(round+1)%2].bluntly(token("u1", "customer"))
+			var told answer
+			eventually(t, "a hold", func() bool {
+				told = other.pay(t.Context(), order, unique("pay"), "tok_success")
+				require.NotEqual(t, "succeeded", told.peek().Status, "%s", told.text)
+				return told.peekProblem().Code == "reconciliation-required"
+			})
+			eventually(t, "the hold in the database", func() bool { return p.holds(t) > 0 })
+			require.Equal(t, "503 reconciliation-required", fmt.Sprint(told.status, " ", told.peekProblem().Code))
+			r.chargedOnce(t)
+		})
+	}
+}
