@@ -56,6 +56,7 @@ func withDirectDatabase(c *config.Config, do func(dsn string) error) error {
 func openStore(ctx context.Context, cfg *config.Config, dsn string) (*postgres.Store, error) {
 	at := pool.Address{
 		URL: dsn, Direct: string(cfg.Database.DirectURL), Pooled: cfg.Database.Pooler == config.TransactionPooler, Standby: string(cfg.Database.ReadURL),
+		Stored: cfg.Database.Durability == config.StorageDurability,
 	}
 	open := postgres.OpenAt
 	if cfg.Environment == config.Live {

@@ -27,6 +27,9 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 				return err
 			}
 			defer store.Close()
+			if d := cfg.Database; d.Durability == config.StorageDurability {
+				_, _ = fmt.Fprintf(a.stdout, "note   fsync and full_page_writes may be off: the storage keeps what is committed (database.durability): %s\n", d.DurabilityReason)
+			}
 			client := provider.NewHTTPClient()
 			checks := doctor.OfDatabase(examined{store, store.Bus(), store.Support()}, cfg.Environment == config.Live, now)
 			checks = append(checks, doctor.OfDataKeys(store.Keys()))

@@ -130,5 +130,8 @@ func (in *instance) demand(ctx context.Context) error {
 	if len(refused) > 0 {
 		return refused
 	}
+	if d := in.cfg.Database; d.Durability == config.StorageDurability {
+		in.log.Info().Str("reason", d.DurabilityReason).Msg("fsync and full_page_writes may be off: the database's storage keeps what is committed (database.durability)")
+	}
 	return nil
 }

@@ -28,7 +28,13 @@ func production(dsn string) []string {
 // refuses requires that `serve` ends by itself and names the settings that are off.
 func refuses(t *testing.T, dsn string, off ...string) {
 	t.Helper()
-	p := start(t, t.TempDir(), production(dsn), "serve")
+	refusesWith(t, production(dsn), off...)
+}
+
+// refusesWith is refuses for other settings.
+func refusesWith(t *testing.T, environ []string, off ...string) {
+	t.Helper()
+	p := start(t, t.TempDir(), environ, "serve")
 	within(t, "the end of the process", p.done)
 	require.Equal(t, 2, p.cmd.ProcessState.ExitCode(), p.stderr)
 	var said []string
@@ -50,6 +56,17 @@ func TestDurableOrRefused(t *testing.T) {
 	p := start(t, t.TempDir(), append(production(shared), "PAYLATCH_ENVIRONMENT=test"), "serve")
 	require.Equal(t, "warn", p.says(t, "live would refuse this database").Level)
 	p.says(t, "serving")
+
+	stored := []string{"PAYLATCH_DATABASE_DURABILITY=storage", "PAYLATCH_DATABASE_DURABILITY_REASON=the storage of the tests"}
+	refusesWith(t, append(production(shared), stored...), "synchronous_commit")
+	kept := append(production(testdb.With(t, shared, "synchronous_commit", "on")), stored...)
+	p = start(t, t.TempDir(), kept, "serve")
+	p.says(t, "fsync and full_page_writes may be off: the database's storage keeps what is committed (database.durability)")
+	p.says(t, "serving")
+	examined := start(t, t.TempDir(), kept, "doctor")
+	within(t, "the end of the doctor", examined.done)
+	require.Contains(t, examined.stdout.String(), "(database.durability): the storage of the tests")
+	require.NotContains(t, examined.stdout.String(), "fsync is off")
 
 	dir, err := os.MkdirTemp("/tmp", "paylatch-") //nolint:usetesting // the path of a unix socket must be short
 	require.NoError(t, err)

@@ -22,6 +22,8 @@ type Address struct {
 	Pooled bool
 	// Standby is the address of a copy that may be a little behind, for [Pool.OnceBehind]; empty for URL.
 	Standby string
+	// Stored is set where the server's storage keeps commits by other means than fsync and full_page_writes.
+	Stored bool
 }
 
 // direct is the address without a pooler.

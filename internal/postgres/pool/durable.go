@@ -31,13 +31,22 @@ const keepCommit = ` AND set_config('synchronous_commit',
 
 // Durable returns a NotDurableError if commits may be lost.
 func (p *Pool) Durable(ctx context.Context) error {
-	return on(ctx, p.conns, checkDurable)
+	return on(ctx, p.conns, p.checkDurable)
+}
+
+// vital returns the settings that must be on. The storage can't keep a commit that was acknowledged before it got there, so
+// synchronous_commit is among them in any case.
+func vital(a Address) []string {
+	if a.Stored {
+		return []string{"synchronous_commit"}
+	}
+	return []string{"fsync", "full_page_writes", "synchronous_commit"}
 }
 
 // checkDurable reads the values that a new session starts with. durably may have changed the values of this session.
-func checkDurable(ctx context.Context, c *pgxpool.Conn) error {
+func (p *Pool) checkDurable(ctx context.Context, c *pgxpool.Conn) error {
 	rows, err := c.Query(ctx, `SELECT name FROM pg_settings
-		WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND reset_val = 'off' ORDER BY name`)
+		WHERE name = ANY ($1) AND reset_val = 'off' ORDER BY name`, p.vital)
 	if err != nil {
 		return fmt.Errorf("read the settings of durability: %w", err)
 	}

@@ -59,6 +59,26 @@ func TestDurableOrRefused(t *testing.T) {
 	require.Contains(t, weak.Settings, "synchronous_commit", "by the address")
 }
 
+// TestDurableByItsStorage: the storage may stand for the server's files, but not for the wait for it.
+func TestDurableByItsStorage(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	for value, refused := range map[string]bool{"off": true, "on": false} {
+		p, err := pool.OpenDurable(t.Context(), pool.Address{URL: testdb.With(t, dsn, "synchronous_commit", value), Stored: true})
+		require.NoError(t, err)
+		t.Cleanup(p.Close)
+		if !refused {
+			require.NoError(t, p.Durable(t.Context()))
+			require.NoError(t, write(t, p))
+			continue
+		}
+		var weak *pool.NotDurableError
+		require.ErrorAs(t, p.Durable(t.Context()), &weak)
+		require.Equal(t, []string{"synchronous_commit"}, weak.Settings)
+		require.ErrorAs(t, write(t, p), &weak)
+	}
+}
+
 // A session that begins after the setting was turned off commits durably like the others. A session with a stricter
 // setting keeps it.
 func TestDurableSessions(t *testing.T) {

@@ -56,6 +56,8 @@ type Pool struct {
 	commit func(commit func() error) error
 	// demanding is set where the pool is unavailable while the server loses commits.
 	demanding bool
+	// vital are the settings that keep commits.
+	vital []string
 	// tried is the last write of TakesWrites.
 	tried tried
 }
@@ -77,7 +79,7 @@ func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the database's direct address: %w", err)
 	}
-	p := &Pool{direct: direct.ConnConfig, demanding: durable, begin: begin}
+	p := &Pool{direct: direct.ConnConfig, demanding: durable, vital: vital(a), begin: begin}
 	if _, set := cfg.ConnConfig.RuntimeParams["plan_cache_mode"]; !set {
 		p.begin += planOnce
 	}
@@ -171,7 +173,7 @@ func (p *Pool) Migrated(ctx context.Context) error {
 // check checks the conditions for any read or write.
 func (p *Pool) check(ctx context.Context, c *pgxpool.Conn) error {
 	if p.demanding {
-		if err := errors.Join(checkDurable(ctx, c), checkSettings(ctx, c)); err != nil {
+		if err := errors.Join(p.checkDurable(ctx, c), checkSettings(ctx, c)); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,9 @@ type Database struct {
 	DirectURL Secret `koanf:"direct_url" doc:"the database past a pooler, for LISTEN and for migrations; absent: database_url"`
 	Pooler    string `koanf:"pooler" default:"none" doc:"none, or transaction where database_url leads to PgBouncer with pool_mode = transaction; needs database.direct_url"`
 	ReadURL   Secret `koanf:"read_url" doc:"a standby that the searches and lists of support and the API's lists read, a little behind; absent, or while it is away: database_url"`
+	// Durability is ServerDurability or StorageDurability.
+	Durability       string `koanf:"durability" default:"server" doc:"what keeps a commit: server for PostgreSQL's fsync and full_page_writes, storage for a server without files of its own, such as Aurora or Neon, whose storage does that; live then starts with those off. synchronous_commit is needed all the same"`
+	DurabilityReason string `koanf:"durability_reason" doc:"why the storage keeps what is committed, for the log and paylatch doctor; needed with durability: storage"`
 }
 
 // Cell is a further database. The keys of Database hold for it as well, but for the addresses.
@@ -29,6 +32,12 @@ type Cell struct {
 const (
 	NoPooler          = "none"
 	TransactionPooler = "transaction"
+)
+
+// The means by which commits are durable.
+const (
+	ServerDurability  = "server"
+	StorageDurability = "storage"
 )
 
 // Direct returns the address for work that needs a database session of its own, or url if no other address is configured.
@@ -48,6 +57,13 @@ func (r *report) database(main Secret, d Database) {
 	r.oneOf("database.pooler", d.Pooler, NoPooler, TransactionPooler)
 	if d.Pooler == TransactionPooler && d.DirectURL == "" {
 		r.add("database.direct_url", "is missing: LISTEN and migrations need sessions of their own, which a pooler of transactions does not give; name PostgreSQL itself")
+	}
+	r.oneOf("database.durability", d.Durability, ServerDurability, StorageDurability)
+	switch given := strings.TrimSpace(d.DurabilityReason) != ""; {
+	case d.Durability == StorageDurability && !given:
+		r.add("database.durability_reason", "is missing: fsync and full_page_writes may only be off where the storage keeps every commit; name the product, and where its manual says so")
+	case d.Durability != StorageDurability && given:
+		r.add("database.durability_reason", "is only for database.durability: storage")
 	}
 	if main == "" && (d.DirectURL != "" || d.ReadURL != "" || d.Pooler == TransactionPooler) {
 		r.add("database", "is only for a database that database_url names: set that as well")

@@ -119,7 +119,7 @@ func TestReadDefaults(t *testing.T) {
 		SilentAfter:     30 * time.Minute,
 		Log:             config.Log{Level: "info", Format: "json"},
 		Tracing:         config.Tracing{Protocol: "http/protobuf", Sample: 1},
-		ShutdownTimeout: 20 * time.Second, MaxWaiters: 20_000, Database: config.Database{Pooler: config.NoPooler},
+		ShutdownTimeout: 20 * time.Second, MaxWaiters: 20_000, Database: config.Database{Pooler: config.NoPooler, Durability: config.ServerDurability},
 	}, c)
 }
 

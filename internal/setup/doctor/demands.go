@@ -31,6 +31,9 @@ func durability(err error, live bool) []Finding {
 			Check: "database_url", Grave: live, Problem: name + " is off there, so that a payment that was confirmed can be forgotten",
 			Remedy: "set it on, for the server, the database and the role, or set environment to test",
 		}
+		if name != "synchronous_commit" {
+			list[i].Remedy += ", or database.durability to storage where the storage keeps what is committed (Aurora, Neon)"
+		}
 	}
 	return list
 }
