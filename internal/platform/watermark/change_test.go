@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,9 +21,12 @@ func TestAServerThatLostNothing(t *testing.T) {
 	ticks(t, d, 2, p, q)
 	d.commit(p.Guard)
 	d.commit(q.Guard)
+	before := d
 	d = d.promoted()
 	require.NoError(t, p.Look(d.read))
 	require.True(t, p.Held("a"), "nothing is known yet")
+	require.NoError(t, p.Look(before.read))
+	require.True(t, p.Held("a"), "one connection leads to the server of before, others don't")
 	require.True(t, p.Looking())
 	ticks(t, d, 1, p)
 	require.True(t, p.Held("a"), "q has not answered")
@@ -156,6 +161,9 @@ func TestASilentProcess(t *testing.T) {
 			d.held = nil // reconciled
 			ticks(t, d, 2, p)
 			require.Equal(t, 1, d.holds, "q is not waited for again")
+			begins := newProcess(t, "new")
+			require.NoError(t, begins.Look(d.read))
+			require.False(t, begins.HeldAny(), "nor by a process that begins now")
 			q.start(t)
 			ticks(t, d, 2, q, p)
 			require.Equal(t, 1, d.holds, "nor does q hold what was reconciled")
@@ -231,21 +239,29 @@ func TestACrashOfTheMachine(t *testing.T) {
 		ends func(t *testing.T, p *process, d *database)
 		hold bool
 	}{
-		"under load":       {ends: func(_ *testing.T, p *process, _ *database) { watermark.Kill(p.Guard) }, hold: true},
-		"after an end":     {ends: func(t *testing.T, p *process, d *database) { t.Helper(); require.NoError(t, p.Leave(t.Context(), d)) }},
+		"under load":   {ends: func(_ *testing.T, p *process, _ *database) { watermark.Kill(p.Guard) }, hold: true},
+		"after an end": {ends: func(t *testing.T, p *process, d *database) { t.Helper(); require.NoError(t, p.Leave(t.Context(), d)) }},
+		"long before": {ends: func(t *testing.T, p *process, d *database) {
+			t.Helper()
+			watermark.Kill(p.Guard)
+			d.clock = d.clock.Add(watermark.Alive + time.Second)
+			ticks(t, d, 1, newProcess(t, "q"))
+		}},
 		"twice":            {ends: func(t *testing.T, p *process, _ *database) { t.Helper(); p.o.Boot = "2"; p.start(t) }, hold: true},
-		"and back in time": {ends: func(t *testing.T, p *process, d *database) { t.Helper(); p.o.Boot = "3"; p.start(t); ticks(t, d, 2, p) }},
+		"and back in time": {ends: func(t *testing.T, p *process, d *database) { t.Helper(); p.o.Boot = "2"; p.start(t); ticks(t, d, 2, p) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, d := newProcess(t, "p"), fresh()
 			ticks(t, d, 2, p)
 			tc.ends(t, p, d)
-			p.o.Boot = "3"
+			p.o.Boot = "2"
+			p.start(t)
+			p.o.Patience = time.Nanosecond
 			p.start(t)
 			d = d.promoted()
 			ticks(t, d, 2, p)
-			require.Equal(t, tc.hold, d.holds == 1, p.why)
+			require.Equal(t, tc.hold, slices.ContainsFunc(p.why, func(why string) bool { return strings.Contains(why, "crashed shortly before") }), p.why)
 		})
 	}
 }
@@ -264,6 +280,27 @@ func TestTwoProcessesInOneDirectory(t *testing.T) {
 	d = d.promoted()
 	ticks(t, d, 2, p)
 	require.True(t, p.Looking())
+	q.start(t)
+	ticks(t, d, 1, q, p)
+	require.Equal(t, 1, d.holds)
+	require.True(t, p.HeldAny())
+}
+
+// The others did not wait for a process that was not alive. It holds pays all the same if its commits are lost.
+func TestALossThatIsFoundLate(t *testing.T) {
+	t.Parallel()
+	p, d := newProcess(t, "p"), fresh()
+	q := newProcess(t, "q")
+	q.o.Dir = p.o.Dir
+	q.start(t)
+	ticks(t, d, 2, p, q)
+	d.backup().commit(q.Guard)
+	watermark.Kill(q.Guard)
+	d.clock = d.clock.Add(watermark.Alive + time.Second)
+	ticks(t, d, 1, p)
+	d = d.promoted()
+	ticks(t, d, 2, p)
+	require.False(t, p.HeldAny())
 	q.start(t)
 	ticks(t, d, 1, q, p)
 	require.Equal(t, 1, d.holds)
