@@ -20,9 +20,9 @@ import (
 // called before the store is used. A process with a name serves; its last commits are remembered.
 func watched(cfg *config.Config, store *postgres.Store, name string, log zerolog.Logger) (*watermark.Guard, error) {
 	guard, err := watermark.New(watermark.Options{
-		Dir: cfg.DataDir, Name: name, Boot: boot(), Accounts: accounts.Begun(cfg), Live: cfg.Environment == config.Live,
+		Dir: cfg.DataDir, Name: name, Boot: boot(), Accounts: accounts.Begun(cfg), Live: cfg.Environment == config.Live, Now: now,
 		Events: watermark.Events{
-			Asked: func(reason watermark.Reason) {
+			Changed: func(reason watermark.Reason) {
 				log.Warn().Str("reason", string(reason)).Msg("another database server has taken over: pays and refunds wait until each process has found its last commits there")
 			},
 			Unharmed: func() {

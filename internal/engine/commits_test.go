@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func TestCommitsAreFoundAgain(t *testing.T) {
 	require.Len(t, sent, 6)
 	for _, name := range sent {
 		require.True(t, slices.ContainsFunc(all, func(c watermark.Commit) bool {
-			return name == c.ID.String()+" "+c.Operation+"-"+string(rune('0'+c.Number))
+			return name == c.ID.String()+" "+c.Operation+"-"+strconv.Itoa(int(c.Number))
 		}), "the commit before the first byte of %s", name)
 	}
 }

@@ -48,6 +48,18 @@ func TestHeldAccount(t *testing.T) {
 		h.account = ""
 		require.Equal(t, fsm.Succeeded, r.pay(t, "A-1", "first-key", "tok_success").State, "the key was not used up")
 	})
+	t.Run("while commits are looked up, the wait is short", func(t *testing.T) {
+		t.Parallel()
+		h := &holding{}
+		r := newEnv(t, with(h, setup{silent: true}))
+		id := r.paid(t, "A-1", "tok_success").ID
+		r.order(t, "A-2")
+		h.account, h.looking = "sandbox", true
+		_, err := try(t.Context(), r.service, "A-2", "first-key", "tok_success")
+		require.ErrorIs(t, err, payment.ErrUnavailable)
+		_, err = r.Refund(t.Context(), shop, request("refund", "refund-key", ""), commands.CreateRefund{AttemptID: id})
+		require.ErrorIs(t, err, payment.ErrUnavailable)
+	})
 	t.Run("a charge that is on disk is not sent", func(t *testing.T) {
 		t.Parallel()
 		h := &holding{account: "sandbox"}

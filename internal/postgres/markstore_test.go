@@ -84,7 +84,7 @@ func TestAConnectionIsLookedAtBeforeItIsUsed(t *testing.T) {
 	t.Parallel()
 	dir, url := t.TempDir(), testdb.New(t)
 	guard := func() *watermark.Guard {
-		g, err := watermark.New(watermark.Options{Dir: dir, Accounts: []string{"a"}, Live: true})
+		g, err := watermark.New(watermark.Options{Dir: dir, Accounts: []string{"a"}, Live: true, Now: time.Now})
 		require.NoError(t, err)
 		return g
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// change is another server, or another database, whose completeness is not known yet.
+// change is another server, or another database, that may lack commits.
 type change struct {
 	reason Reason
 	// since is the time after which writes may be lost.
@@ -19,14 +19,14 @@ type change struct {
 	answered bool
 }
 
-// ask begins to look up the last commits.
+// ask begins the lookup of the last commits.
 func (g *Guard) ask(reason Reason, since time.Time, r Reading) {
 	g.mu.Lock()
 	first := !g.doubts()
 	g.held = g.configured(r.Held)
 	if g.suspect == "" {
 		if g.change == nil {
-			g.change = &change{reason: reason, since: since, began: time.Now()}
+			g.change = &change{reason: reason, since: since, began: g.o.Now()}
 		}
 		if since.Before(g.change.since) {
 			g.change.since = since
@@ -36,12 +36,12 @@ func (g *Guard) ask(reason Reason, since time.Time, r Reading) {
 		}
 	}
 	g.mu.Unlock()
-	if first && g.o.Events.Asked != nil {
-		g.o.Events.Asked(reason)
+	if first && g.o.Events.Changed != nil {
+		g.o.Events.Changed(reason)
 	}
 }
 
-// settle settles a change of the server. It returns false while the result is not known. A process first answers and then reads
+// settle settles a change of the server. It returns false while the result is open. A process first answers and then reads
 // the answers of the others, so the last process to answer sees them all.
 func (g *Guard) settle(ctx context.Context, s Store, r Reading) (settled bool, err error) {
 	c, known := g.pending()
@@ -72,7 +72,7 @@ func (g *Guard) settle(ctx context.Context, s Store, r Reading) (settled bool, e
 		g.unharmed(r.Mark)
 		return true, nil
 	}
-	if time.Since(c.began) < g.o.Patience {
+	if g.o.Now().Sub(c.began) < Patience {
 		return false, nil
 	}
 	names := make([]string, len(others))

@@ -145,13 +145,14 @@ func TestASilentProcess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, q, d := newProcess(t, "p"), newProcess(t, "q"), fresh()
-			p.o.Patience = time.Nanosecond
-			p.start(t)
 			ticks(t, d, 1, p, q)
 			tc.ends(t, d, q)
 			ticks(t, d, 1, p)
 			d = d.promoted()
 			ticks(t, d, 2, p)
+			require.Zero(t, d.holds, "not at once")
+			p.now = p.now.Add(watermark.Patience)
+			ticks(t, d, 1, p)
 			require.Equal(t, tc.hold, d.holds == 1)
 			require.Equal(t, tc.hold, p.HeldAny())
 			if !tc.hold {
@@ -257,8 +258,6 @@ func TestACrashOfTheMachine(t *testing.T) {
 			tc.ends(t, p, d)
 			p.o.Boot = "2"
 			p.start(t)
-			p.o.Patience = time.Nanosecond
-			p.start(t)
 			d = d.promoted()
 			ticks(t, d, 2, p)
 			require.Equal(t, tc.hold, slices.ContainsFunc(p.why, func(why string) bool { return strings.Contains(why, "crashed shortly before") }), p.why)
@@ -346,4 +345,16 @@ func TestAnOrderWithTheLongestIDIsRemembered(t *testing.T) {
 	d = d.promoted()
 	ticks(t, d, 1, p)
 	require.Equal(t, 1, d.holds)
+}
+
+func BenchmarkAcknowledged(b *testing.B) {
+	g, err := watermark.New(watermark.Options{Dir: b.TempDir(), Name: "p", Now: time.Now})
+	require.NoError(b, err)
+	d := fresh()
+	c := watermark.Commit{Kind: watermark.CommitBegun, ID: uuid.New(), Operation: "charge", At: epoch}
+	for i := 0; b.Loop(); i++ {
+		if g.Acknowledged(c); i%1000 == 0 {
+			require.NoError(b, g.Tick(b.Context(), d))
+		}
+	}
 }

@@ -6,6 +6,3 @@ func Kill(g *Guard) {
 		_ = g.memory.file.Close()
 	}
 }
-
-// RaiseAlways has each tick raise the mark.
-func RaiseAlways(g *Guard) { g.every = 0 }

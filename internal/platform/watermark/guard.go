@@ -18,7 +18,7 @@ const (
 	Alive = time.Minute
 	// Patience is how long the answers are waited for.
 	Patience = time.Minute
-	// Recent is how long ago other processes may have been alive at the start of a process that knows nothing of the database.
+	// Recent is how long ago other processes may have been alive at the start of a process without files.
 	Recent = 10 * time.Minute
 	// Life is how long a process is remembered that gives no sign of life.
 	Life = 30 * 24 * time.Hour
@@ -72,19 +72,19 @@ type Options struct {
 	Accounts []string
 	// Live: a database other than before counts as one that has lost everything. Outside live it counts as a new one.
 	Live bool
-	// Patience replaces the constant of that name; 0 for the constant.
-	Patience time.Duration
-	// Events are called with the news; each may be nil.
+	// Now is the process's monotonic clock.
+	Now func() time.Time
+	// Events are called at each step of a change of the server; each may be nil.
 	Events Events
 }
 
 // Events are called once for each change of the server.
 type Events struct {
-	// Asked: the server is another one, and the last commits are looked up.
-	Asked func(reason Reason)
+	// Changed: the server is another one, and the last commits are looked up.
+	Changed func(reason Reason)
 	// Unharmed: all processes have found their last commits.
 	Unharmed func()
-	// Alarm: the database may have lost writes since a time. Why says how that is known; it is empty for a mark that is behind.
+	// Alarm: the database may have lost writes since a time. Why is the evidence; it is empty for a mark that is behind.
 	Alarm func(reason Reason, since time.Time, why string)
 }
 
@@ -95,26 +95,22 @@ type Guard struct {
 
 	mu    sync.Mutex
 	known Mark
-	// change is set while it is not known whether another server has lost commits.
+	// change is set while another server may lack commits.
 	change *change
 	// suspect is set when commits are lost, or may be, until the holds are written; since is the time after which writes may be
 	// lost.
 	suspect Reason
 	since   time.Time
 	held    []string
-	// raised is when this process raised the mark last; it does so every so often.
+	// raised is when this process raised the mark last.
 	raised time.Time
-	every  time.Duration
 }
 
 // New returns a guard that begins with the files of an earlier process.
 func New(o Options) (*Guard, error) {
-	if o.Patience == 0 {
-		o.Patience = Patience
-	}
 	known, err := readMark(o.Dir)
 	if err != nil || o.Name == "" {
-		return &Guard{o: o, known: known, every: Every}, err
+		return &Guard{o: o, known: known}, err
 	}
 	memory, err := openMemory(o.Dir, o.Boot)
 	if err != nil {
@@ -123,7 +119,7 @@ func New(o Options) (*Guard, error) {
 	if memory.head.Mark != (Mark{}) {
 		known = memory.head.Mark // the copy may be another process's
 	}
-	return &Guard{o: o, memory: memory, known: known, every: Every}, nil
+	return &Guard{o: o, memory: memory, known: known}, nil
 }
 
 // Held reports whether an account is held.
@@ -259,7 +255,7 @@ func (g *Guard) Tick(ctx context.Context, s Store) error {
 // goOn writes the holds of a database that has lost something, and shows that the mark and this process go on.
 func (g *Guard) goOn(ctx context.Context, s Store, r Reading) error {
 	g.mu.Lock()
-	suspect, since, mark, accounts, due := g.suspect, g.since, g.known, g.o.Accounts, time.Since(g.raised) >= g.every
+	suspect, since, mark, accounts, due := g.suspect, g.since, g.known, g.o.Accounts, g.o.Now().Sub(g.raised) >= Every
 	g.mu.Unlock()
 	mark.Server = r.Server
 	if suspect != "" {
@@ -302,14 +298,14 @@ func (g *Guard) beat(ctx context.Context, s Store, server string, mark Mark) err
 func (g *Guard) raise(raised Mark, written Reason, accounts []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.known, g.raised = raised, time.Now()
+	g.known, g.raised = raised, g.o.Now()
 	if written != "" && g.suspect == written {
 		g.suspect = ""
 		g.held = slices.Clone(accounts)
 	}
 }
 
-// Leave ends the guard of a process that serves, after its last commit. Nobody waits for the answer of such a process.
+// Leave ends the guard of a process that serves, after its last commit. The other processes wait for no answer of it.
 func (g *Guard) Leave(ctx context.Context, s Store) error {
 	if g.memory == nil {
 		return nil

@@ -146,8 +146,8 @@ func (d *database) commit(g *watermark.Guard) {
 type process struct {
 	*watermark.Guard
 
-	dir   string
 	o     watermark.Options
+	now   time.Time
 	asked int
 	why   []string
 	well  int
@@ -155,9 +155,12 @@ type process struct {
 
 func newProcess(t *testing.T, name string) *process {
 	t.Helper()
-	p := &process{o: watermark.Options{Dir: t.TempDir(), Name: name, Boot: "1", Accounts: []string{"a", "b"}, Live: true}}
+	p := &process{now: epoch}
+	p.o = watermark.Options{
+		Dir: t.TempDir(), Name: name, Boot: "1", Accounts: []string{"a", "b"}, Live: true, Now: func() time.Time { return p.now },
+	}
 	p.o.Events = watermark.Events{
-		Asked: func(watermark.Reason) { p.asked++ }, Unharmed: func() { p.well++ },
+		Changed: func(watermark.Reason) { p.asked++ }, Unharmed: func() { p.well++ },
 		Alarm: func(_ watermark.Reason, _ time.Time, why string) { p.why = append(p.why, why) },
 	}
 	p.start(t)
@@ -171,27 +174,18 @@ func (p *process) start(t *testing.T) {
 	var err error
 	p.Guard, err = watermark.New(p.o)
 	require.NoError(t, err)
-	watermark.RaiseAlways(p.Guard)
 	t.Cleanup(func() { watermark.Kill(p.Guard) })
 }
 
-// ticks has processes tick, each some times.
+// ticks has processes tick, each some times, so that each time raises the mark.
 func ticks(t *testing.T, d *database, n int, all ...*process) {
 	t.Helper()
 	for range n {
 		for _, p := range all {
+			p.now = p.now.Add(watermark.Every)
 			require.NoError(t, p.Tick(t.Context(), d))
 		}
 	}
-}
-
-func guard(t *testing.T, dir string, live bool) *watermark.Guard {
-	t.Helper()
-	g, err := watermark.New(watermark.Options{Dir: dir, Name: "p", Accounts: []string{"a", "b"}, Live: live})
-	require.NoError(t, err)
-	watermark.RaiseAlways(g)
-	t.Cleanup(func() { watermark.Kill(g) })
-	return g
 }
 
 func TestARestoredDatabaseIsHeldFromItsFirstConnection(t *testing.T) {
@@ -249,11 +243,10 @@ func TestARestoredDatabaseIsHeldFromItsFirstConnection(t *testing.T) {
 
 func TestAHoldIsWrittenOnceTheDatabaseTakesIt(t *testing.T) {
 	t.Parallel()
-	d := fresh()
-	g := guard(t, t.TempDir(), true)
-	require.NoError(t, g.Tick(t.Context(), d))
+	g, d := newProcess(t, "p"), fresh()
+	ticks(t, d, 1, g)
 	backup := d.backup()
-	require.NoError(t, g.Tick(t.Context(), d))
+	ticks(t, d, 1, g)
 	d = backup
 	require.NoError(t, g.Look(d.read))
 	d.failing = errors.New("read only")
@@ -290,12 +283,11 @@ func TestARestoreThatAnotherProcessCovers(t *testing.T) {
 	for name, down := range map[string]bool{"restored": false, "only stopped": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := fresh()
-			g := guard(t, t.TempDir(), true)
-			require.NoError(t, g.Tick(t.Context(), d))
+			g, d := newProcess(t, "p"), fresh()
+			ticks(t, d, 1, g)
 			backup := d.mark
 			if !down {
-				require.NoError(t, g.Tick(t.Context(), d))
+				ticks(t, d, 1, g)
 			}
 			d.mark = backup
 			d.mark.GapFrom, d.mark.At = d.mark.At, d.mark.At.Add(28*time.Hour)
@@ -312,21 +304,20 @@ func TestARestoreThatAnotherProcessCovers(t *testing.T) {
 
 func TestAnAccountThatIsNotConfiguredHoldsNothing(t *testing.T) {
 	t.Parallel()
-	d := fresh()
+	g, d := newProcess(t, "p"), fresh()
 	d.held = []string{"gone"}
-	g := guard(t, t.TempDir(), true)
 	require.NoError(t, g.Look(d.read))
 	require.False(t, g.HeldAny())
 }
 
 func TestAMarkThatRisesWhileAConnectionIsMadeIsNotBehind(t *testing.T) {
 	t.Parallel()
-	d := fresh()
-	g := guard(t, t.TempDir(), true)
-	require.NoError(t, g.Tick(t.Context(), d))
+	g, d := newProcess(t, "p"), fresh()
+	ticks(t, d, 1, g)
 	require.NoError(t, g.Look(func() (watermark.Reading, error) {
 		early := watermark.Reading{Mark: d.mark}
-		return early, g.Tick(t.Context(), d)
+		ticks(t, d, 1, g)
+		return early, nil
 	}))
 	require.False(t, g.Held("a"))
 }
@@ -343,7 +334,10 @@ func TestTheCopyOfTheMark(t *testing.T) {
 	t.Run("in no other file", func(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(t.TempDir(), "made")
-		require.NoError(t, guard(t, dir, true).Tick(t.Context(), fresh()))
+		p := newProcess(t, "p")
+		p.o.Dir = dir
+		p.start(t)
+		ticks(t, fresh(), 1, p)
 		files, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		require.Len(t, files, 2, "and the last commits")

@@ -38,7 +38,7 @@ var (
 type head struct {
 	// Process is the id under which the process is in the database.
 	Process uuid.UUID `json:"process"`
-	// Mark is the mark that the process has seen last, of the server that is known to have its commits.
+	// Mark is the mark that the process has seen last, of the server that has its commits.
 	Mark Mark `json:"mark"`
 	// BeatAt is the last acknowledged sign of life.
 	BeatAt time.Time `json:"beat_at"`
@@ -58,14 +58,14 @@ type entry struct {
 	Commit Commit `json:"commit"`
 }
 
-// memory has the commits that a process has acknowledged since its last sign of life but one. It keeps them in a file, whose
-// lock says that the process lives. Each commit is in the file before its caller goes on: a kill loses none of them, only a
+// memory has the commits that a process has acknowledged since its last sign of life but one. It keeps them in a file, and
+// the lock of the file while the process lives. Each commit is in the file before its caller goes on: a kill loses none of them, only a
 // crash of the machine may. It is safe for concurrent use.
 type memory struct {
 	mu   sync.Mutex
 	file *os.File
 	head head
-	// places are the entries, as in the file behind the head; free are the places whose entries have passed.
+	// places are the entries, as in the file behind the head; free are the places of entries that have passed.
 	places []entry
 	free   []int
 	number int64
@@ -182,7 +182,7 @@ func (m *memory) beat(begun int64, at time.Time, mark Mark) error {
 	return m.failing
 }
 
-// confirm notes that the server has not changed since the last sign of life. Whoever finds the latter, finds all entries before it.
+// confirm notes that the server has not changed since the last sign of life. If the latter is found, all entries before it are there.
 func (m *memory) confirm() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
