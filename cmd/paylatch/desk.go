@@ -72,13 +72,15 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 			return err
 		}
 		defer store.Close()
-		guard, err := watched(cfg, store, "", zerolog.Nop())
+		guard, err := watched(cfg, store, "command", zerolog.Nop())
 		if err != nil {
 			return err
 		}
 		if err := store.Migrated(ctx); err != nil {
 			return err
 		}
+		_ = guard.Tick(ctx, store.Marks()) // without it, nobody waits for this command after a failover
+		defer func() { _ = guard.Leave(context.WithoutCancel(ctx), store.Marks()) }()
 		counted := metrics.New(metrics.Options{Now: now})
 		notes := activity.NewNotes(store, now)
 		used, err := accounts.New(cfg, accounts.Options{

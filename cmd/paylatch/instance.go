@@ -80,7 +80,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 		return nil, err
 	}
 	in.store.SealWith(sealer, now)
-	if in.guard, err = watched(cfg, in.store, processName(how.role), log); err != nil {
+	if in.guard, err = watched(cfg, in.store, how.role, log); err != nil {
 		return nil, err
 	}
 	in.auth, err = auth.New(auth.Options{

@@ -17,10 +17,10 @@ import (
 )
 
 // watched returns the guard that looks at each connection of a store, so that a restored database is noticed. It must be
-// called before the store is used. A process with a name serves; its last commits are remembered.
-func watched(cfg *config.Config, store *postgres.Store, name string, log zerolog.Logger) (*watermark.Guard, error) {
+// called before the store is used.
+func watched(cfg *config.Config, store *postgres.Store, role string, log zerolog.Logger) (*watermark.Guard, error) {
 	guard, err := watermark.New(watermark.Options{
-		Dir: cfg.DataDir, Name: name, Boot: boot(), Accounts: accounts.Begun(cfg), Live: cfg.Environment == config.Live, Now: now,
+		Dir: cfg.DataDir, Name: processName(role), Boot: boot(), Accounts: accounts.Begun(cfg), Live: cfg.Environment == config.Live, Now: now,
 		Events: watermark.Events{
 			Changed: func(reason watermark.Reason) {
 				log.Warn().Str("reason", string(reason)).Msg("another database server has taken over: pays and refunds wait until each process has found its last commits there")
@@ -42,7 +42,7 @@ func watched(cfg *config.Config, store *postgres.Store, name string, log zerolog
 	return guard, nil
 }
 
-// processName names a process that serves, for the logs of the others.
+// processName names this process for the logs of the others.
 func processName(role string) string {
 	host, err := os.Hostname()
 	if err != nil {

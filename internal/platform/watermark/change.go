@@ -46,8 +46,6 @@ func (g *Guard) ask(reason Reason, since time.Time, r Reading) {
 func (g *Guard) settle(ctx context.Context, s Store, r Reading) (settled bool, err error) {
 	c, known := g.pending()
 	switch {
-	case g.memory == nil:
-		return c == nil, nil
 	case c == nil:
 		g.confirm(r.Server == known.Server)
 		return true, nil

@@ -2,6 +2,7 @@ package watermark_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -304,6 +305,34 @@ func TestALossThatIsFoundLate(t *testing.T) {
 	ticks(t, d, 1, q, p)
 	require.Equal(t, 1, d.holds)
 	require.True(t, p.HeldAny())
+}
+
+// A process whose directory takes no file answers as long as it lives.
+func TestADirectoryWithoutFiles(t *testing.T) {
+	t.Parallel()
+	p, d := newProcess(t, "p"), fresh()
+	q := newProcess(t, "q")
+	q.o.Dir = t.TempDir()
+	for n := range 64 {
+		require.NoError(t, os.Mkdir(filepath.Join(q.o.Dir, fmt.Sprintf("last-commits-%d", n)), 0o700))
+	}
+	q.start(t)
+	for range 2 {
+		require.ErrorContains(t, q.Tick(t.Context(), d), "keep the last commits")
+		ticks(t, d, 1, p)
+	}
+	d.commit(q.Guard)
+	d = d.promoted()
+	ticks(t, d, 1, p)
+	require.True(t, p.Looking())
+	require.Error(t, q.Tick(t.Context(), d))
+	ticks(t, d, 1, p)
+	require.False(t, p.HeldAny())
+	require.False(t, q.HeldAny())
+	d.backup().commit(q.Guard)
+	d.mark.Server = "1/00000003"
+	require.Error(t, q.Tick(t.Context(), d))
+	require.True(t, q.HeldAny())
 }
 
 func TestCommitsAreRememberedUntilASignOfLifeFollows(t *testing.T) {

@@ -2,6 +2,7 @@ package watermark
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -54,7 +55,7 @@ type Store interface {
 	Beat(ctx context.Context, p Process, server string) (time.Time, error)
 	// Leave writes that a process has ended.
 	Leave(ctx context.Context, p Process) error
-	// Forget forgets processes.
+	// Forget forgets processes, and those that gave no sign of life for long.
 	Forget(ctx context.Context, list []Process) error
 	// HoldPays holds accounts. For an account that is held already, the earlier time counts.
 	HoldPays(ctx context.Context, accounts []string, since time.Time, reason Reason) error
@@ -64,7 +65,7 @@ type Store interface {
 type Options struct {
 	// Dir is the directory of the mark's copy and of the last commits.
 	Dir string
-	// Name is the name of a process that serves, for the log of others. A guard without a name only looks.
+	// Name is the name of the process, for the log of others.
 	Name string
 	// Boot distinguishes the runs of the machine.
 	Boot string
@@ -109,8 +110,8 @@ type Guard struct {
 // New returns a guard that begins with the files of an earlier process.
 func New(o Options) (*Guard, error) {
 	known, err := readMark(o.Dir)
-	if err != nil || o.Name == "" {
-		return &Guard{o: o, known: known}, err
+	if err != nil {
+		return nil, err
 	}
 	memory, err := openMemory(o.Dir, o.Boot)
 	if err != nil {
@@ -161,9 +162,7 @@ func (g *Guard) doubts() bool { return g.suspect != "" || g.change != nil }
 // Acknowledged remembers a commit that the database has acknowledged. It must be called before the commit has an effect
 // elsewhere.
 func (g *Guard) Acknowledged(c Commit) {
-	if g.memory != nil {
-		g.memory.remember(c)
-	}
+	g.memory.remember(c)
 }
 
 // Look reads the mark on a new connection, before the connection serves any pay. It compares the result of read with the mark
@@ -184,9 +183,7 @@ func (g *Guard) look(read func() (Reading, error)) (Reading, error) {
 	reason, since := r.behind(known)
 	if reason == OtherDatabase && !g.o.Live {
 		reason, known = "", Mark{}
-		if g.memory != nil {
-			g.memory.forget()
-		}
+		g.memory.forget()
 	}
 	switch others := g.others(r.Silent); {
 	case reason == MarkBehind:
@@ -256,6 +253,7 @@ func (g *Guard) Tick(ctx context.Context, s Store) error {
 func (g *Guard) goOn(ctx context.Context, s Store, r Reading) error {
 	g.mu.Lock()
 	suspect, since, mark, accounts, due := g.suspect, g.since, g.known, g.o.Accounts, g.o.Now().Sub(g.raised) >= Every
+	first := g.raised.IsZero()
 	g.mu.Unlock()
 	mark.Server = r.Server
 	if suspect != "" {
@@ -265,7 +263,12 @@ func (g *Guard) goOn(ctx context.Context, s Store, r Reading) error {
 		if err := s.Forget(ctx, g.others(r.Silent)); err != nil {
 			return err
 		}
+	} else if first {
+		if err := s.Forget(ctx, nil); err != nil {
+			return err
+		}
 	}
+	var copied error
 	if suspect != "" || due {
 		raised, err := s.RaiseMark(ctx, mark.Count)
 		if err != nil {
@@ -273,25 +276,19 @@ func (g *Guard) goOn(ctx context.Context, s Store, r Reading) error {
 		}
 		raised.Server = r.Server
 		g.raise(raised, suspect, accounts)
-		if err := write(g.o.Dir, fileName, raised); err != nil {
-			return err
-		}
-		mark = raised
+		mark, copied = raised, write(g.o.Dir, fileName, raised)
 	}
-	return g.beat(ctx, s, r.Server, mark)
+	return errors.Join(g.beat(ctx, s, r.Server, mark), copied, g.memory.failure())
 }
 
 // beat shows that this process lives on a server. Its file goes on with the mark of a server that has all commits.
 func (g *Guard) beat(ctx context.Context, s Store, server string, mark Mark) error {
-	if g.memory == nil {
-		return nil
-	}
 	begun := g.memory.now()
 	at, err := s.Beat(ctx, g.self(), server)
-	if err != nil {
-		return err
+	if err == nil {
+		g.memory.beat(begun, at, mark)
 	}
-	return g.memory.beat(begun, at, mark)
+	return err
 }
 
 // raise takes over a mark that was raised after the holds of some accounts were written.
@@ -307,9 +304,6 @@ func (g *Guard) raise(raised Mark, written Reason, accounts []string) {
 
 // Leave ends the guard of a process that serves, after its last commit. The other processes wait for no answer of it.
 func (g *Guard) Leave(ctx context.Context, s Store) error {
-	if g.memory == nil {
-		return nil
-	}
 	self := g.self()
 	if err := g.memory.close(); err != nil {
 		return err
@@ -329,9 +323,6 @@ func (g *Guard) self() Process {
 
 // others returns the processes but this one.
 func (g *Guard) others(list []Process) []Process {
-	if g.memory == nil {
-		return list
-	}
 	self := g.self().ID
 	return slices.DeleteFunc(slices.Clone(list), func(p Process) bool { return p.ID == self })
 }

@@ -76,16 +76,16 @@ type memory struct {
 	full    bool
 }
 
-// openMemory takes the first file of a directory that no other process has, with the commits of the process before.
+// openMemory takes the first file of a directory that no other process has, with the commits of the process before. If there can be
+// no file, the memory ends with the process.
 func openMemory(dir, boot string) (*memory, error) {
-	if err := datadir.Make(dir); err != nil {
-		return nil, fmt.Errorf("keep the last commits: %w", err)
-	}
+	failed := datadir.Make(dir)
 	for n := range neighbours {
 		path := filepath.Join(dir, fmt.Sprintf("last-commits-%d", n))
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the directory is the configuration's
-		if err != nil {
-			return nil, fmt.Errorf("keep the last commits: %w", err)
+		if err != nil {                                           // another user's
+			failed = err
+			continue
 		}
 		if !datadir.Try(f) {
 			_ = f.Close()
@@ -98,7 +98,10 @@ func openMemory(dir, boot string) (*memory, error) {
 		}
 		return m, nil
 	}
-	return nil, fmt.Errorf("keep the last commits in %s: %w", dir, errCrowded)
+	if failed == nil {
+		failed = errCrowded
+	}
+	return &memory{head: head{Process: uuid.New()}, begun: -1, failing: fmt.Errorf("keep the last commits: %w", failed)}, nil
 }
 
 // load reads the file of the process before, or fills a new one.
@@ -173,12 +176,18 @@ func (m *memory) now() int64 {
 }
 
 // beat notes an acknowledged sign of life, which follows the entries up to a number.
-func (m *memory) beat(begun int64, at time.Time, mark Mark) error {
+func (m *memory) beat(begun int64, at time.Time, mark Mark) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.begun = begun
 	m.head.BeatAt, m.head.Mark = at, mark
 	m.failed(m.write(0, m.head))
+}
+
+// failure returns the first failure of the file.
+func (m *memory) failure() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return m.failing
 }
 
@@ -219,8 +228,8 @@ func (m *memory) known() (h head, commits []Commit, full bool) {
 func (m *memory) close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.failing != nil {
-		return m.failing
+	if m.file == nil || m.failing != nil {
+		return nil
 	}
 	m.head.Closed = !m.full
 	err := errors.Join(m.write(0, m.head), m.file.Sync(), m.file.Close())
