@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
+	"slices"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 )
@@ -15,13 +17,36 @@ func DoJSON(ctx context.Context, client *http.Client, r Request, body any) (Answ
 	if body == nil {
 		return Do(ctx, client, r)
 	}
-	raw, err := json.Marshal(body)
+	raw, err := JSON(body)
 	if err != nil {
-		return Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
+		return Answer{}, err
 	}
 	r.Body, r.Header = raw, r.Header.Clone()
 	r.Header.Set("Content-Type", "application/json")
 	return Do(ctx, client, r)
+}
+
+// escape is a surrogate pair, any other escape of a code unit, or a short escape.
+var escape = regexp.MustCompile(`\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.`)
+
+// JSON returns the JSON of a request. It escapes only the characters that JSON requires to be escaped: GoPay's firewall
+// refuses a body with \u0026 (https://github.com/gopaycommunity/gopay-php-api, src/GoPay.php, encodeData).
+func JSON(body any) ([]byte, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
+	}
+	return escape.ReplaceAllFunc(raw, unescaped), nil
+}
+
+// unescaped returns the character of an escape, or the escape itself if JSON requires it.
+func unescaped(escape []byte) []byte {
+	var text string
+	if escape[1] != 'u' || json.Unmarshal(slices.Concat([]byte{'"'}, escape, []byte{'"'}), &text) != nil ||
+		text < " " || text == `"` || text == `\` || text == "\uFFFD" {
+		return escape
+	}
+	return []byte(text)
 }
 
 var errNotAnObject = errors.New("the provider's answer is not a JSON object")

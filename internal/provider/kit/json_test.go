@@ -1,6 +1,7 @@
 package kit_test
 
 import (
+	"encoding/json"
 	"io"
 	"math"
 	"net/http"
@@ -58,6 +59,30 @@ func TestDoJSONSendsNothingThatIsNoJSON(t *testing.T) {
 	_, err = kit.DoJSON(t.Context(), client(t), r, 1)
 	require.ErrorIs(t, err, gateway.ErrPermitEnded)
 	require.Zero(t, hits.Load())
+}
+
+func TestJSONEscapesOnlyWhatItMust(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"Salt & pepper <fine>":    `"Salt & pepper <fine>"`,
+		"a\u2028b":                "\"a\u2028b\"",
+		"\"\\\n\x00":              `"\"\\\n\u0000"`,
+		`no escape: \u0026`:       `"no escape: \\u0026"`,
+		`two backslashes \\u0026`: `"two backslashes \\\\u0026"`,
+	} {
+		raw, err := kit.JSON(body)
+		require.NoError(t, err)
+		require.Equal(t, want, string(raw))
+	}
+	for given, want := range map[string]string{
+		`{"a":"\u0026\u003c\u003E\u00e9"}`:   `{"a":"&<>é"}`,
+		`"\ud83d\ude00 \ud83d \u0022\u005C"`: `"😀 \ud83d \u0022\u005C"`,
+		`"\\u0026\\\u0026"`:                  `"\\u0026\\&"`,
+	} {
+		raw, err := kit.JSON(json.RawMessage(given))
+		require.NoError(t, err)
+		require.Equal(t, want, string(raw))
+	}
 }
 
 func TestWhatIsNoObjectIsNoAnswer(t *testing.T) {

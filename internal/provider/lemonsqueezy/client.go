@@ -3,14 +3,12 @@ package lemonsqueezy
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/kit"
 )
@@ -62,8 +60,8 @@ func New(base, key string, store Store, client *http.Client, now func() time.Tim
 // send sends JSON with the media type of JSON:API.
 func send(ctx context.Context, client *http.Client, r kit.Request, body any) (a kit.Answer, err error) {
 	if body != nil {
-		if r.Body, err = json.Marshal(body); err != nil {
-			return kit.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
+		if r.Body, err = kit.JSON(body); err != nil {
+			return kit.Answer{}, err
 		}
 	}
 	return kit.Do(ctx, client, r)

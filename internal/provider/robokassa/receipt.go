@@ -2,7 +2,6 @@ package robokassa
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -60,9 +59,9 @@ func (c *Client) receiptOf(r *gateway.Receipt) (string, error) {
 		}
 		on.Items = append(on.Items, item)
 	}
-	raw, err := json.Marshal(on)
+	raw, err := kit.JSON(on)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
+		return "", err
 	}
 	return url.QueryEscape(string(raw)), nil
 }

@@ -80,9 +80,9 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 // token returns a JSON Web Token with the payload, signed with Password3 and HS256, as a JSON string. Robokassa's own
 // WordPress plugin sends it in this form.
 func (c *Client) token(payload refundRequest) ([]byte, error) {
-	raw, err := json.Marshal(payload)
+	raw, err := kit.JSON(payload)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
+		return nil, err
 	}
 	encode := base64.RawURLEncoding.EncodeToString
 	signed := encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + encode(raw)

@@ -166,15 +166,18 @@ func (c *Client) post(ctx context.Context, method string, r request, as kit.Requ
 // answered signs a request and returns a response with status 200.
 func (c *Client) answered(ctx context.Context, method string, r request, as kit.Request) (kit.Answer, error) {
 	r.TerminalKey = c.terminal
-	raw, err := json.Marshal(r)
+	raw, err := kit.JSON(r)
 	if err != nil {
-		return kit.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
+		return kit.Answer{}, err
 	}
 	signed := webhooks.Delivery{Body: raw}
 	if err := c.signer.Sign(&signed); err != nil {
 		return kit.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
-	as.Method, as.URL, as.Body = http.MethodPost, c.base+"/v2/"+method, signed.Body
+	if as.Body, err = kit.JSON(json.RawMessage(signed.Body)); err != nil {
+		return kit.Answer{}, err
+	}
+	as.Method, as.URL = http.MethodPost, c.base+"/v2/"+method
 	as.Header = http.Header{"Content-Type": {"application/json"}}
 	got, err := kit.Do(ctx, c.http, as)
 	if err == nil && got.Status != http.StatusOK {
