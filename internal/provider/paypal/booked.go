@@ -78,7 +78,7 @@ func (d detail) payment(kind payment.MovementKind) string {
 
 // movementBy maps an event code and the sign of the balance change. T00.. is a received payment. T1107 is a "payment
 // refund, initiated by merchant". T1106 is a "payment reversal, initiated by PayPal", T1201 a "chargeback", T1202 its
-// reversal and T1208 its cancellation. Neither a transaction nor the webhook of a reversal names a dispute's case, so
+// reversal, T1205 its reimbursement, T1207 the rejection of its re-presentment and T1208 its cancellation. Neither a transaction nor the webhook of a reversal names a dispute's case, so
 // the movement has no id. A hold (T1110, T1111) takes no money yet.
 func movementBy(code string, gain int64) payment.MovementReport {
 	var kind payment.MovementKind
@@ -87,7 +87,7 @@ func movementBy(code string, gain int64) payment.MovementReport {
 		kind = payment.MovementCapture
 	case code == "T1107" && gain < 0:
 		kind = payment.MovementRefund
-	case !slices.Contains([]string{"T1106", "T1201", "T1202", "T1208"}, code):
+	case !slices.Contains([]string{"T1106", "T1201", "T1202", "T1205", "T1207", "T1208"}, code):
 	case gain < 0:
 		kind = payment.MovementChargeback
 	case gain > 0:

@@ -142,8 +142,10 @@ func sold() *books {
 		transaction("D1", "T1201", "-7.00", 5, of("C3")),
 		transaction("H1", "T1110", "-7.00", 6, of("C3")),
 		transaction("D2", "T1202", "7.00", 7, of("C3")),
-		transaction("S1", "T0000", "-3.00", 8, nil),
-		transaction("F1", "T0106", "-20.00", 9, of("C3")),
+		transaction("D3", "T1207", "-7.00", 8, of("C3")),
+		transaction("D4", "T1205", "7.00", 9, of("C3")),
+		transaction("S1", "T0000", "-3.00", 10, nil),
+		transaction("F1", "T0106", "-20.00", 11, of("C3")),
 	}}
 }
 
@@ -157,6 +159,8 @@ func soldEntries() []gateway.Entry {
 		entry("R1", "C1", payment.MovementRefund, "R1", 500, -500, 3),
 		entry("D1", "C3", payment.MovementChargeback, "", 700, -700, 5),
 		entry("D2", "C3", payment.MovementChargebackReversal, "", 700, 700, 7),
+		entry("D3", "C3", payment.MovementChargeback, "", 700, -700, 8),
+		entry("D4", "C3", payment.MovementChargebackReversal, "", 700, 700, 9),
 	}
 }
 
