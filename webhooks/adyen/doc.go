@@ -44,6 +44,7 @@ func About() webhooks.About {
 		},
 		Setup: []string{
 			"Customer Area, Developers, Webhooks: create a standard webhook with the address of the account's endpoint; switch on OFFER_CLOSED and EXPIRE, which may be off.",
+			"In the same webhook, Additional settings, Risk: switch on that dispute events include the originalReference. Without it a reversal, a second chargeback and a pre-arbitration name no payment.",
 			"Generate its HMAC key (hexadecimal) and put it into webhook_secrets.",
 			"Optionally set a user name and password there, and the same as basic_auth of the account.",
 			"Send a test of AUTHORISATION from the same page: it must be shown as accepted.",

@@ -25,7 +25,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	n.If(c.captures != (ch.Capture != payment.CaptureManual), "capture", "is another one than the account's, which has one way only at Adyen")
 	n.If((ch.Save || ch.Stored) && utf8.RuneCountInString(ch.Customer.Reference) < minShopper, "customer.reference",
 		"must have three characters at least for a stored payment method at Adyen")
-	n.If(!ch.Stored && ch.ReturnURL == "", "return_url", "is required by Adyen")
+	n.If(ch.ReturnURL == "", "return_url", "is required by Adyen")
 	n.If(len(ch.ReturnURL) > maxReturnURL, "return_url", "is longer than 1,024 characters")
 	n.If(!statement.MatchString(ch.StatementDescriptor), "statement_descriptor", "must have letters, digits, blanks and . , ' _ - ? + * / only at Adyen")
 	acceptsMethod(&n, ch)

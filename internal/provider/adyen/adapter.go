@@ -31,7 +31,7 @@ func Adapter() kit.Adapter {
 func carries() []kit.Carried {
 	return []kit.Carried{
 		{Member: "payment_method.type", As: "paymentMethod.type", When: "of a stored payment method; else the token has it"},
-		{Member: "return_url", As: "returnUrl", When: "required but for a stored payment method"},
+		{Member: "return_url", As: "returnUrl", When: "required, also for a stored payment method: the test environment takes a payment without it, the live one refuses it"},
 		{Member: "save_payment_method", As: "storePaymentMethod", When: "with three characters of customer.reference at least"},
 		{Member: "initiator", As: "recurringProcessingModel", When: "UnscheduledCardOnFile for the merchant, CardOnFile for the customer"},
 		{Member: "statement_descriptor", As: "shopperStatement"},

@@ -221,6 +221,7 @@ func TestAccepts(t *testing.T) {
 		"no digits":                {money(1950, "IDR"), "amount"},
 		"the other capture":        {func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, "capture"},
 		"nowhere to return to":     {func(c *gateway.Charge) { c.ReturnURL = "" }, "return_url"},
+		"nowhere, of a stored one": {func(c *gateway.Charge) { c.Token, c.Stored, c.ReturnURL = cardOK, true, "" }, "return_url"},
 		"a short reference":        {func(c *gateway.Charge) { c.Save, c.Customer.Reference = true, "u1" }, "customer.reference"},
 		"pay later without lines":  {func(c *gateway.Charge) { c.Token = `{"type":"klarna_account"}` }, "lines"},
 		"a number in the clear":    {func(c *gateway.Charge) { c.Token = `{"type":"scheme","number":"4111"}` }, "payment_method.token"},

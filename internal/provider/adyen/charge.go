@@ -47,7 +47,6 @@ var (
 // shopperReference), or a payment method from Adyen's components, which is a JSON object. Such an object needs no
 // customer. If the reference is too short for Adyen, the object is sent without a customer. A refusal is final.
 //
-// A charge with another capture mode than the account's mode is not sent; see [Account].
 // A charge with another capture mode than the account's is not sent; see [Account].
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {

@@ -45,9 +45,6 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 			func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, "manual",
 			map[string]string{"additionalData": `{"manualCapture":"true"}`, "captureDelayHours": ""},
 		},
-		"nowhere to return to": { // Adyen's description forbids this: Adyen's own refusal is clearer than ours could be
-			func(c *gateway.Charge) { c.ReturnURL = "" }, "automatic", map[string]string{"returnUrl": ""},
-		},
 		"a component's payment method": {
 			func(c *gateway.Charge) { c.Token, c.Stored = `{"type":"blik","blikCode":"777987"}`, false }, "automatic",
 			map[string]string{"paymentMethod": `{"type":"blik","blikCode":"777987"}`, "shopperInteraction": "", "recurringProcessingModel": ""},
