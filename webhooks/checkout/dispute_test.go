@@ -23,6 +23,10 @@ func TestDisputes(t *testing.T) {
 		of("expired"):            "chargeback: dsp_1 lost" + rest,
 		of("accepted"):           "chargeback: dsp_1 accepted" + rest,
 
+		checkoutBody("dispute_resolved", checkoutDispute+more+`,"resolved_reason":"rapid_dispute_resolution"`): "chargeback: dsp_1 accepted" + rest,
+		checkoutBody("dispute_resolved", checkoutDispute+more+`,"resolved_reason":"already_refunded"`):         "dispute_closed: dsp_1 won" + rest,
+		of("resolved"): "dispute_closed: dsp_1 won" + rest,
+
 		checkoutBody("dispute_received", checkoutPayment):   "disputed: none", // without an id of its own
 		checkoutBody("payment_chargeback", checkoutPayment): "disputed: none",
 	})

@@ -115,7 +115,7 @@ func kindOf(eventType string) webhooks.Kind {
 		return webhooks.KindFailed
 	case "payment_returned":
 		return webhooks.KindReversed
-	case "dispute_evidence_required", "dispute_lost", "dispute_accepted", "dispute_expired", "dispute_arbitration_lost", "dispute_resolved":
+	case "dispute_evidence_required", "dispute_lost", "dispute_accepted", "dispute_expired", "dispute_arbitration_lost":
 		return webhooks.KindChargeback
 	case "dispute_won", "dispute_canceled", "dispute_arbitration_won":
 		return webhooks.KindChargebackReversed
@@ -125,7 +125,7 @@ func kindOf(eventType string) webhooks.Kind {
 		return webhooks.KindRefundSucceeded
 	case "payment_refund_declined":
 		return webhooks.KindRefundFailed
-	case "dispute_received", "payment_chargeback", "dispute_evidence_submitted":
+	case "dispute_received", "payment_chargeback", "dispute_evidence_submitted", "dispute_resolved":
 		return webhooks.KindDisputed
 	default:
 		return webhooks.KindIgnored
@@ -138,9 +138,8 @@ const sessionKey = "cko_payment_session_id"
 
 func (c eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 	said := read.TextMembers(c.Metadata)
-	if e.Type == "dispute_resolved" && c.Resolved != acceptedBefore {
-		e.Kind = webhooks.KindIgnored
-		return e, nil
+	if c.acceptedBefore(e.Type) {
+		e.Kind = webhooks.KindChargeback
 	}
 	e.ProviderPaymentID, e.Container = cmp.Or(c.PaymentID, c.ID), said[sessionKey]
 	e.Payee = string(c.Channel)
@@ -168,10 +167,13 @@ func (c eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 	return c.withDispute(e), err
 }
 
-// acceptedBefore is the reason of a dispute that was resolved before it was one: the merchant's rules accepted it, and
-// the cardholder has the money back. It has no other event. A dispute that was resolved otherwise moved nothing, the
-// payment was refunded before (https://www.checkout.com/docs/developer-resources/webhooks/webhook-event-types).
-const acceptedBefore = "rapid_dispute_resolution"
+// acceptedBefore reports whether an event is about a dispute that was resolved before it was one: the merchant's rules
+// accepted it, and the cardholder has the money back. It has no other event. A dispute that was resolved otherwise moves
+// nothing, the payment was refunded before
+// (https://www.checkout.com/docs/developer-resources/webhooks/webhook-event-types).
+func (c eventData) acceptedBefore(eventType string) bool {
+	return eventType == "dispute_resolved" && c.Resolved == "rapid_dispute_resolution"
+}
 
 // disputeStatuses translates the types that are about a dispute
 // (https://www.checkout.com/docs/developer-resources/webhooks/webhook-event-types). A cancelled one was withdrawn.
@@ -186,7 +188,7 @@ var disputeStatuses = map[string]webhooks.DisputeStatus{
 	"dispute_arbitration_lost":   webhooks.DisputeLost,
 	"dispute_expired":            webhooks.DisputeLost,
 	"dispute_accepted":           webhooks.DisputeAccepted,
-	"dispute_resolved":           webhooks.DisputeAccepted, // see acceptedBefore
+	"dispute_resolved":           webhooks.DisputeWon, // or accepted, see acceptedBefore
 }
 
 // withDispute adds the dispute, which is named where the payment stands beside it. The names of its reason and its
@@ -195,8 +197,12 @@ func (c eventData) withDispute(e webhooks.Event) webhooks.Event {
 	if c.PaymentID == "" {
 		return e
 	}
+	status := disputeStatuses[e.Type]
+	if c.acceptedBefore(e.Type) {
+		status = webhooks.DisputeAccepted
+	}
 	return read.WithDispute(e, webhooks.Dispute{
-		ID: c.ID, Status: disputeStatuses[e.Type], Reason: string(c.ReasonCode), DueBy: read.Time(c.EvidenceBy),
+		ID: c.ID, Status: status, Reason: string(c.ReasonCode), DueBy: read.Time(c.EvidenceBy),
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // disputeStatuses translates the statuses of a dispute (https://docs.stripe.com/api/disputes/object, "status"). An
-// inquiry that is closed has cost nothing, and neither has a dispute that was prevented. One that the merchant accepts
-// is lost, and may be appealed against
+// inquiry that is closed has cost nothing. A dispute that was prevented was blocked, or resolved by giving the money
+// back, see DisputeStatus. A dispute that the merchant accepts is lost, and may be appealed against
 // (https://docs.stripe.com/changelog/endive/2026-10-28/evidence-submission-appeal-dispute-decisions; that an appeal is
 // under review is from memory).
 var disputeStatuses = map[read.Word]webhooks.DisputeStatus{
@@ -28,8 +28,31 @@ var disputeStatuses = map[read.Word]webhooks.DisputeStatus{
 	"appeal_under_review":    webhooks.DisputeUnderReview,
 }
 
-// DisputeStatus returns the dispute's status for one of Stripe's, empty for an unfamiliar one.
-func DisputeStatus(status string) webhooks.DisputeStatus { return disputeStatuses[read.Word(status)] }
+// prevented is the status of a dispute that ended before it was a chargeback
+// (https://docs.stripe.com/changelog/basil/2025-08-27/add-preventions-to-dispute).
+const prevented = "prevented"
+
+// DisputeStatus returns the dispute's status for one of Stripe's, empty for an unfamiliar one. A prevented dispute that
+// holds the money was accepted by the merchant's rules.
+func DisputeStatus(status string, holds bool) webhooks.DisputeStatus {
+	if status == prevented && holds {
+		return webhooks.DisputeAccepted
+	}
+	return disputeStatuses[read.Word(status)]
+}
+
+// Holds reports whether a dispute took more than it returned, by its entries.
+func Holds(all []webhooks.DisputeEntry) bool {
+	var held int64
+	for _, entry := range all {
+		if entry.Returned {
+			held -= entry.Money.Minor
+		} else {
+			held += entry.Money.Minor
+		}
+	}
+	return held > 0
+}
 
 // DisputeEntry returns the money that a balance transaction of a dispute took or returned. It returns false for any other
 // transaction, such as a fee. The amount of a balance transaction is in the currency of the balance. If this differs from
@@ -73,17 +96,21 @@ func (o objectData) entries(of *webhooks.Money) (all []webhooks.DisputeEntry) {
 }
 
 // withDispute adds the dispute. The event's money movement is the dispute's last entry of that kind, if there is an entry.
+// A prevented dispute takes the money by its entries, in whichever event.
 func (o objectData) withDispute(e webhooks.Event) webhooks.Event {
 	if o.Object != "dispute" {
 		return e
 	}
+	all := o.entries(e.Money)
+	if o.Status == prevented && Holds(all) && !e.Kind.IsMovement() {
+		e.Kind, e.MovementID = webhooks.KindChargeback, o.ID
+	}
 	d := webhooks.Dispute{
-		ID: o.ID, Status: disputeStatuses[o.Status], Reason: string(o.Reason), Money: e.Money, DueBy: read.Time(read.Members(o.Evidence)["due_by"]),
+		ID: o.ID, Status: DisputeStatus(string(o.Status), e.Kind == webhooks.KindChargeback), Reason: string(o.Reason), Money: e.Money, DueBy: read.Time(read.Members(o.Evidence)["due_by"]),
 	}
 	if !e.Kind.IsMovement() {
 		return read.WithDispute(e, d)
 	}
-	all := o.entries(e.Money)
 	for _, entry := range all {
 		if entry.Returned == (e.Kind == webhooks.KindChargebackReversed) {
 			e.MovementID, e.Money, d.Entries = entry.ID, &entry.Money, all

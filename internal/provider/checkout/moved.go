@@ -85,8 +85,7 @@ type standing struct {
 // standings maps the statuses of the list to the meaning of the webhooks with the same names. A dispute takes the money
 // when evidence is required, until the dispute is won or cancelled (https://www.checkout.com/docs/dashboard/disputes). A
 // dispute that is "resolved" because the payment was already refunded has "no further financial implications"
-// (https://www.checkout.com/docs/risk-management/disputes/disputes-api). The lookup omits it, as the webhook reader
-// does. A dispute that rapid dispute resolution has resolved takes the money, see stands.
+// (https://www.checkout.com/docs/risk-management/disputes/disputes-api), see stands.
 var standings = map[string]standing{ //nolint:gochecknoglobals // a table
 	"evidence_required":        {fsm.DisputeOpen, false},
 	"evidence_under_review":    {fsm.DisputeUnderReview, false},
@@ -100,10 +99,14 @@ var standings = map[string]standing{ //nolint:gochecknoglobals // a table
 	"accepted":                 {fsm.DisputeAccepted, false},
 }
 
-// stands returns the meaning of the dispute's status. It returns false if the dispute took no money.
+// stands returns the meaning of the dispute's status. It returns false if the dispute took no money. A dispute that
+// rapid dispute resolution has resolved takes the money.
 func (d dispute) stands() (standing, bool) {
-	if strings.EqualFold(d.Status, "resolved") && d.Resolved == "rapid_dispute_resolution" {
-		return standing{state: fsm.DisputeAccepted}, true
+	if strings.EqualFold(d.Status, "resolved") {
+		if d.Resolved == "rapid_dispute_resolution" {
+			return standing{state: fsm.DisputeAccepted}, true
+		}
+		return standing{state: fsm.DisputeWon}, false
 	}
 	stands, took := standings[strings.ToLower(d.Status)]
 	return stands, took
@@ -112,8 +115,8 @@ func (d dispute) stands() (standing, bool) {
 // add adds a dispute and the money that it currently holds. Its movements have no ids, as in webhooks. The amount is the
 // dispute's amount.
 func (d dispute) add(o *gateway.Outcome) error {
-	stands, known := d.stands()
-	if !known {
+	stands, moved := d.stands()
+	if stands.state == "" {
 		return nil
 	}
 	sum, err := digits.Money(d.Amount, d.Currency)
@@ -124,11 +127,12 @@ func (d dispute) add(o *gateway.Outcome) error {
 		return err
 	}
 	took := payment.MovementReport{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *sum, Whole: true}
-	if stands.returned {
+	switch {
+	case stands.returned:
 		back := took
 		back.Kind, back.At = payment.MovementChargebackReversal, d.LastUpdate.UTC()
 		o.Movements = append(o.Movements, took, back)
-	} else {
+	case moved:
 		took.At = d.LastUpdate.UTC()
 		o.Movements = append(o.Movements, took)
 	}

@@ -46,7 +46,7 @@ func TestLookupShowsDisputes(t *testing.T) {
 		"arbitration_lost":         {fsm.DisputeLost, []payment.MovementReport{has}},
 		"expired":                  {fsm.DisputeLost, []payment.MovementReport{has}},
 		"accepted":                 {fsm.DisputeAccepted, []payment.MovementReport{has}},
-		"resolved":                 {},
+		"resolved":                 {fsm.DisputeWon, nil},
 		"some_day":                 {},
 	} {
 		t.Run(status, func(t *testing.T) {

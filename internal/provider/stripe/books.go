@@ -147,7 +147,7 @@ func disputed(e *gateway.Entry, of *stripe.Dispute, b stripe.BalanceTransaction)
 	}
 	e.Live = &of.Livemode
 	of.BalanceTransactions = []*stripe.BalanceTransaction{&b}
-	for _, told := range entriesOfDispute(of, *sum) {
+	for _, told := range payment.EntriesOf(entriesOfDispute(of, *sum)) {
 		named(e, of.PaymentIntent, of.Charge, of.Metadata)
 		e.Movement = told
 	}

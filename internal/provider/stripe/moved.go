@@ -103,13 +103,15 @@ func addDispute(o *gateway.Outcome, d *stripe.Dispute) error {
 	if err != nil {
 		return err
 	}
-	moved := entriesOfDispute(d, *sum)
+	entries := entriesOfDispute(d, *sum)
+	moved := payment.EntriesOf(entries)
 	if len(moved) == 0 && d.Status == stripe.DisputeStatusLost {
 		moved = []payment.MovementReport{{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *sum}}
 	}
 	o.Movements = append(o.Movements, moved...)
 	told := payment.DisputeReport{
-		ProviderID: d.ID, Status: fsm.DisputeState(hooks.DisputeStatus(string(d.Status))), Reason: string(d.Reason), Money: sum,
+		ProviderID: d.ID, Reason: string(d.Reason), Money: sum,
+		Status: fsm.DisputeState(hooks.DisputeStatus(string(d.Status), hooks.Holds(entries.Entries))),
 	}
 	if d.EvidenceDetails != nil {
 		told.DueBy = date(d.EvidenceDetails.DueBy)
@@ -120,8 +122,8 @@ func addDispute(o *gateway.Outcome, d *stripe.Dispute) error {
 	return nil
 }
 
-// entriesOfDispute returns the money movements in a dispute's balance transactions.
-func entriesOfDispute(d *stripe.Dispute, sum payment.Money) []payment.MovementReport {
+// entriesOfDispute returns a dispute with the entries in its balance transactions.
+func entriesOfDispute(d *stripe.Dispute, sum payment.Money) webhooks.Dispute {
 	of := webhooks.Dispute{ID: d.ID}
 	for _, b := range d.BalanceTransactions {
 		if b == nil {
@@ -133,7 +135,7 @@ func entriesOfDispute(d *stripe.Dispute, sum payment.Money) []payment.MovementRe
 		}
 	}
 	slices.SortStableFunc(of.Entries, func(x, y webhooks.DisputeEntry) int { return x.At.Compare(y.At) })
-	return payment.EntriesOf(of)
+	return of
 }
 
 // date returns the zero time for 0.

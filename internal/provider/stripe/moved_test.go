@@ -90,6 +90,8 @@ func TestLookupShowsDisputes(t *testing.T) {
 		"won":                         {disputed("won", reinstated(), withdrawn()), fsm.DisputeWon, []payment.MovementReport{took, back}},
 		"lost":                        {disputed("lost", withdrawn()), fsm.DisputeLost, []payment.MovementReport{took}},
 		"lost, as its webhook has it": {disputed("lost"), fsm.DisputeLost, []payment.MovementReport{undated}},
+		"resolved beforehand":         {disputed("prevented", withdrawn()), fsm.DisputeAccepted, []payment.MovementReport{took}},
+		"blocked beforehand":          {disputed("prevented"), fsm.DisputeWon, nil},
 		"of the future":               {disputed("some_day", withdrawn()), "", []payment.MovementReport{took}},
 	} {
 		t.Run(name, func(t *testing.T) {
