@@ -22,6 +22,7 @@ func Served() map[string][]string {
 		"attempt_references":  {insert},
 		"attempt_transitions": {insert},
 		"money_movements":     {insert},
+		"cell_maps":           {insert, update, remove},
 		"data_keys":           {insert, update},
 		"discrepancies":       {insert, update},
 		"disputes":            {insert, update},

@@ -67,8 +67,12 @@ func openStore(ctx context.Context, cfg *config.Config, dsn string) (*postgres.S
 		return nil, err
 	}
 	store, err := open(ctx, at)
-	if err == nil && sealer != nil {
+	if err != nil {
+		return nil, err
+	}
+	store.InCell(cfg.Cell)
+	if sealer != nil {
 		store.SealWith(sealer, now)
 	}
-	return store, err
+	return store, nil
 }

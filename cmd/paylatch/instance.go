@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -289,11 +290,27 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 	return err
 }
 
-// reload reads the configuration of the cell again.
+// reload reads the configuration of the cell again. It refuses a configuration that would be refused
+// at a start because of the cell's database.
 func (in *instance) reload() (*config.Config, error) {
 	cfg, err := in.how.load()
 	if err != nil {
 		return nil, err
 	}
-	return cfg.In(in.cfg.Cell), nil
+	if !slices.Contains(cfg.Numbers(), in.cfg.Cell) {
+		return nil, config.ValidationErrors{fmt.Sprintf("cells: cell %d is missing, and this process serves it: keep it until the next start", in.cfg.Cell)}
+	}
+	of := cfg.In(in.cfg.Cell)
+	if of.DatabaseURL == "" {
+		return of, nil // the database of paylatch dev
+	}
+	store, err := openStore(context.Background(), of, string(of.DatabaseURL))
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	if err := compareMap(context.Background(), store, of); !errors.Is(err, payment.ErrUnavailable) {
+		return of, err
+	}
+	return of, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/paylatch/paylatch/internal/dev"
 	"github.com/paylatch/paylatch/internal/setup/config"
 	"github.com/paylatch/paylatch/migrations"
 )
@@ -21,9 +22,9 @@ type migrateCmd struct {
 
 type migrateUpCmd struct{}
 
-// Run applies the migrations.
+// Run applies the migrations. Without --cell it makes the configuration's map of orders the map of all cells.
 func (*migrateUpCmd) Run(ctx context.Context, a *app) error {
-	return a.inEach(func(cfg *config.Config) error {
+	err := a.inEach(func(cfg *config.Config) error {
 		return withDirectDatabase(cfg, func(dsn string) error {
 			if err := migrations.Up(ctx, dsn); err != nil {
 				return err
@@ -43,6 +44,14 @@ func (*migrateUpCmd) Run(ctx context.Context, a *app) error {
 			return grantAgain(ctx, dsn, a.stdout)
 		})
 	})
+	if err != nil || a.cell >= 0 {
+		return err
+	}
+	cfg, err := config.Read(a.configFile, a.environ, dev.Beside)
+	if err != nil {
+		return err
+	}
+	return changeMap(ctx, cfg, true)
 }
 
 // grantAgain grants the serving roles the privileges that serving needs now, since a migration may have created tables.

@@ -54,6 +54,13 @@ func newProcess(ctx context.Context, cfg *config.Config, dsn string, how serving
 			return nil, p.in(n, err)
 		}
 	}
+	if how.migrate {
+		whole := *cfg
+		whole.DatabaseURL = config.Secret(dsn)
+		if err := changeMap(ctx, &whole, false); err != nil {
+			return nil, err
+		}
+	}
 	numbers := cfg.Numbers()
 	for i := range numbers { // the first one last: it creates orders in all
 		n := numbers[len(numbers)-1-i]
@@ -61,10 +68,15 @@ func newProcess(ctx context.Context, cfg *config.Config, dsn string, how serving
 		if err != nil {
 			return nil, p.in(n, err)
 		}
-		if err := in.prepare(ctx); err != nil {
+		p.instances[n] = in
+	}
+	if err := p.compareMaps(ctx); err != nil {
+		return nil, err
+	}
+	for _, n := range numbers {
+		if err := p.instances[n].prepare(ctx); err != nil {
 			return nil, p.in(n, err)
 		}
-		p.instances[n] = in
 	}
 	return p, nil
 }

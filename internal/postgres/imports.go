@@ -52,13 +52,17 @@ func (t *txn) searchedAgain(ctx context.Context, attempts []changeset.AttemptWri
 
 // OrdersMake implements imports.Tx.
 func (t *txn) OrdersMake(ctx context.Context, orders []payment.Order) (map[payment.OrderID]payment.Order, error) {
+	if err := t.q.CellMapShare(ctx, t.Deferred()); err != nil {
+		return nil, fmt.Errorf("insert %d orders: %w", len(orders), err)
+	}
 	if err := t.q.OrdersInsert(ctx, t.Deferred(), ordersInsertParams(orders)); err != nil {
 		return nil, fmt.Errorf("insert %d orders: %w", len(orders), err)
 	}
-	names := make([]string, len(orders))
+	names, ids := make([]string, len(orders)), make([]payment.OrderID, len(orders))
 	for i := range orders {
-		names[i] = string(orders[i].ID)
+		names[i], ids[i] = string(orders[i].ID), orders[i].ID
 	}
+	var maps []*dbsqlc.CellMapsOpenRow
 	var rows []*dbsqlc.Orders
 	var locked []*dbsqlc.AttemptsOfOrdersLockRow
 	err := t.Pipeline(ctx, func(db pipeline.DB) (err error) {
@@ -67,9 +71,15 @@ func (t *txn) OrdersMake(ctx context.Context, orders []payment.Order) (map[payme
 	}, func(db pipeline.DB) (err error) {
 		locked, err = t.q.AttemptsOfOrdersLock(ctx, db, names)
 		return err
+	}, func(db pipeline.DB) (err error) {
+		maps, err = t.q.CellMapsOpen(ctx, db)
+		return err
 	})
+	if err == nil {
+		err = leadsHere(maps, ids...)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("lock %d orders: %w", len(orders), err)
+		return nil, fmt.Errorf("make and lock %d orders: %w", len(orders), err)
 	}
 	attempts := make([]payment.Attempt, len(locked))
 	for i, r := range locked {

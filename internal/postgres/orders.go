@@ -55,7 +55,20 @@ func (t *txn) OrderInsert(ctx context.Context, o payment.Order) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	rows, err := t.q.OrderInsert(ctx, t, p)
+	var rows int64
+	var maps []*dbsqlc.CellMapsOpenRow
+	err = t.Pipeline(ctx, func(db pipeline.DB) error {
+		return t.q.CellMapShare(ctx, db)
+	}, func(db pipeline.DB) (err error) {
+		maps, err = t.q.CellMapsOpen(ctx, db)
+		return err
+	}, func(db pipeline.DB) (err error) {
+		rows, err = t.q.OrderInsert(ctx, db, p)
+		return err
+	})
+	if err == nil && rows == 1 {
+		err = leadsHere(maps, o.ID)
+	}
 	if err != nil {
 		return false, fmt.Errorf("insert order %s: %w", o.ID, err)
 	}

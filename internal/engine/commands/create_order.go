@@ -63,7 +63,7 @@ func (c *Commands) createOrder(ctx context.Context, actor authz.Actor, req idemp
 		return orderReply{}, err
 	}
 	if cmd.OrderID == "" {
-		cmd.OrderID = payment.OrderID("ord_" + c.Runner.Cell.NewID().String())
+		cmd.OrderID = payment.OrderID(payment.OwnOrderPrefix + c.Runner.Cell.NewID().String())
 	}
 	var made payment.Order
 	done, err := c.underKey(ctx, req, idempotency.KeepOther, func(ctx context.Context, tx Tx, _ idempotency.Record) (*idempotency.Response, error) {

@@ -52,6 +52,8 @@ type Pool struct {
 	migrated atomic.Bool
 	// connected checks a new connection; nil for no check.
 	connected func(ctx context.Context, c *pgx.Conn) error
+	// suits checks the database before the first use; nil for no check.
+	suits func(ctx context.Context, c *pgxpool.Conn) error
 	// commit runs each commit; nil for nothing.
 	commit func(commit func() error) error
 	// demanding is set where the pool is unavailable while the server loses commits.
@@ -122,6 +124,10 @@ func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
 // before the pool is used.
 func (p *Pool) OnConnect(look func(ctx context.Context, c *pgx.Conn) error) { p.connected = look }
 
+// Suits sets a function that checks the database before its first use. While the function returns an error, the database is
+// unavailable. Suits must be called before the pool is used.
+func (p *Pool) Suits(check func(ctx context.Context, c *pgxpool.Conn) error) { p.suits = check }
+
 // OnCommit sets a function through which each commit runs. It must call its argument once and return the argument's
 // error. OnCommit must be called before the pool is used.
 func (p *Pool) OnCommit(commit func(commit func() error) error) { p.commit = commit }
@@ -178,6 +184,9 @@ func (p *Pool) check(ctx context.Context, c *pgxpool.Conn) error {
 		}
 	}
 	err := migrations.Check(ctx, c)
+	if err == nil && p.suits != nil {
+		err = p.suits(ctx, c)
+	}
 	if err == nil {
 		p.migrated.Store(true)
 	}

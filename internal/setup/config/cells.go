@@ -60,15 +60,21 @@ func (c *Config) CellOf(account string) payment.Cell {
 
 // CellOfOrder returns the cell of an order: the cell in the id if paylatch created the id, else the cell of its prefix.
 func (c *Config) CellOfOrder(id string) payment.Cell {
-	if ours, is := strings.CutPrefix(id, ourPrefix); is {
+	if ours, is := strings.CutPrefix(id, payment.OwnOrderPrefix); is {
 		return c.CellOfID(ours)
 	}
+	return c.CellMap().Of(payment.OrderID(id))
+}
+
+// CellMap returns the cells of order_prefixes.
+func (c *Config) CellMap() payment.CellMap {
+	m := payment.CellMap{}
 	for _, of := range c.Cells {
-		if slices.ContainsFunc(of.OrderPrefixes, func(p string) bool { return strings.HasPrefix(id, p) }) {
-			return payment.Cell(of.Number) //nolint:gosec // checked when it was read
+		for _, prefix := range of.OrderPrefixes {
+			m[prefix] = payment.Cell(of.Number) //nolint:gosec // checked when it was read
 		}
 	}
-	return payment.OnlyCell
+	return m
 }
 
 // CellOfID returns the cell in an id that paylatch created. It returns 0 if the text is not such an id or its cell is not

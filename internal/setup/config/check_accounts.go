@@ -58,9 +58,6 @@ func (r *report) defaultAccount(key string, c *Config, name string, number int, 
 // orderPrefix is the beginning of an order_id that a merchant chooses.
 var orderPrefix = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
-// ourPrefix begins the ids of orders that paylatch creates. Such an id contains its cell.
-const ourPrefix = "ord_"
-
 func (r *report) cells(c *Config) {
 	var numbers []int
 	var prefixes []string
@@ -100,8 +97,8 @@ func (r *report) orderPrefix(key, prefix string, earlier []string) {
 		r.add(key, "must be 1 to 64 of the characters of an order_id: A–Z, a–z, 0–9 and . _ : -")
 	case slices.ContainsFunc(earlier, overlaps):
 		r.add(key, "an earlier prefix begins with this one, or this one with it: an order_id must lead to one cell")
-	case overlaps(ourPrefix):
-		r.add(key, "%s begins the ids of orders that paylatch makes, which bear their cell; choose another", ourPrefix)
+	case overlaps(payment.OwnOrderPrefix):
+		r.add(key, "%s begins the ids of orders that paylatch makes, which bear their cell; choose another", payment.OwnOrderPrefix)
 	}
 }
 

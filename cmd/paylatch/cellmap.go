@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/setup/cells"
+	"github.com/paylatch/paylatch/internal/setup/config"
+)
+
+// compareMaps refuses databases that are not the cells of the configuration, or that serve under another map of orders. Cell 0 comes
+// first: of processes with different configurations that claim new databases at once, one claims them all.
+func (p *process) compareMaps(ctx context.Context) error {
+	for _, n := range p.cfg.Numbers() {
+		err := compareMap(ctx, p.stores[n], p.instances[n].cfg)
+		if errors.Is(err, payment.ErrUnavailable) {
+			log := p.logOf(n)
+			log.Warn().Err(err).Msg("the number and the map of the cell could not be compared; they are compared before the first use")
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareMap compares a cell. A database that does not respond, or that lacks migrations, is left to its first use, which has the
+// check of InCell.
+func compareMap(ctx context.Context, store *postgres.Store, cfg *config.Config) error {
+	if store.Migrated(ctx) != nil {
+		return nil
+	}
+	return asMistake(cells.Compare(ctx, cells.Database{Number: cfg.Cell, Maps: store.CellMaps()}, cfg.CellMap()))
+}
+
+// changeMap makes the map of a configuration the map of its databases, see cells.Change.
+func changeMap(ctx context.Context, cfg *config.Config, back bool) error {
+	var all []cells.Database
+	var stores []*postgres.Store
+	defer func() {
+		for _, s := range stores {
+			s.Close()
+		}
+	}()
+	for _, n := range cfg.Numbers() {
+		err := withDirectDatabase(cfg.In(n), func(dsn string) error {
+			store, err := postgres.Open(ctx, dsn)
+			if err != nil {
+				return err
+			}
+			stores = append(stores, store)
+			all = append(all, cells.Database{Number: n, Maps: store.CellMaps()})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return asMistake(cells.Change(ctx, all, cfg.CellMap(), back))
+}
+
+// asMistake returns an error of the configuration in the form of its other errors.
+func asMistake(err error) error {
+	if wrong := (*payment.CellMapError)(nil); errors.As(err, &wrong) {
+		return config.ValidationErrors{wrong.Text}
+	}
+	return err
+}

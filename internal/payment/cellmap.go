@@ -1,0 +1,103 @@
+package payment
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// OwnOrderPrefix begins the ids of orders that paylatch creates. Such an id contains its cell.
+const OwnOrderPrefix = "ord_"
+
+// OwnOrderID reports whether paylatch created the id of an order.
+func OwnOrderID(id OrderID) bool { return strings.HasPrefix(string(id), OwnOrderPrefix) }
+
+// CellMap is the cell of each beginning of an order id that the merchant chose. No beginning begins with another one or with
+// OwnOrderPrefix. All other orders are in cell 0.
+type CellMap map[string]Cell
+
+// CellEpoch is a map under which a database serves or served.
+type CellEpoch struct {
+	// Epoch rises with each change of the map, by the same numbers in all cells.
+	Epoch int64
+	// Number is the cell of the database.
+	Number Cell
+	Map    CellMap
+	// Open maps are in use: an order is created only if all of them lead it to the database.
+	Open bool
+}
+
+// Of returns the cell of an order whose id the merchant chose.
+func (m CellMap) Of(id OrderID) Cell {
+	for prefix, n := range m {
+		if strings.HasPrefix(string(id), prefix) {
+			return n
+		}
+	}
+	return OnlyCell
+}
+
+// Same reports whether two maps lead each order to the same cell.
+func (m CellMap) Same(other CellMap) bool { return maps.Equal(m, other) }
+
+// String lists the map, such as "eu- to cell 1, the rest to cell 0".
+func (m CellMap) String() string {
+	var text strings.Builder
+	for _, prefix := range slices.Sorted(maps.Keys(m)) {
+		_, _ = fmt.Fprintf(&text, "%s to cell %d, ", prefix, m[prefix])
+	}
+	if len(m) == 0 {
+		return "all orders to cell 0"
+	}
+	return text.String() + "the rest to cell 0"
+}
+
+// IDRange is the order ids from Low, with it, to High, without it, compared byte by byte.
+type IDRange struct{ Low, High string }
+
+// beyond is above each id.
+const beyond = "\U0010FFFF"
+
+// Elsewhere returns the ranges of order ids that the map leads to another cell than n. Ids that paylatch creates are in none.
+func (m CellMap) Elsewhere(n Cell) (ranges []IDRange) {
+	if n == OnlyCell {
+		for _, prefix := range slices.Sorted(maps.Keys(m)) {
+			if m[prefix] != n {
+				ranges = append(ranges, IDRange{prefix, after(prefix)})
+			}
+		}
+		return ranges
+	}
+	here := []string{OwnOrderPrefix}
+	for prefix, of := range m {
+		if of == n {
+			here = append(here, prefix)
+		}
+	}
+	slices.Sort(here)
+	low := ""
+	for _, prefix := range here {
+		ranges = append(ranges, IDRange{low, prefix})
+		low = after(prefix)
+	}
+	return append(ranges, IDRange{low, beyond})
+}
+
+// after returns the first text beyond all texts that begin with prefix. The last character of a prefix is a letter, a digit or
+// one of a few signs, so the next byte is a character, too.
+func after(prefix string) string {
+	last := len(prefix) - 1
+	return prefix[:last] + string(rune(prefix[last]+1))
+}
+
+// CellMapError is returned for a configuration under which the databases of cells must not serve. Its text contains the remedy.
+type CellMapError struct{ Text string }
+
+func (e *CellMapError) Error() string { return e.Text }
+
+// OtherCell returns a CellMapError for the database of cell is, which the configuration has for cell want.
+func OtherCell(is, want Cell) *CellMapError {
+	return &CellMapError{fmt.Sprintf("database_url: the database that the configuration has for cell %[2]d is the database of cell %[1]d: "+
+		"correct the addresses; perhaps those of cells %[1]d and %[2]d are swapped, or both are the same", is, want)}
+}
