@@ -2355,6 +2355,11 @@ type ReadEventsParams struct {
 	// After The `next_cursor` of the page before; absent, the page begins with the oldest event that is kept. `now` begins behind the newest one.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// Type Only events of these types, separated by commas.
 	Type *string `form:"type,omitempty" json:"type,omitempty"`
 
@@ -4709,6 +4714,18 @@ func NewReadEventsRequest(server string, params *ReadEventsParams) (*http.Reques
 		if params.After != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cell != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cell", *params.Cell, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -2354,6 +2354,11 @@ type ReadEventsParams struct {
 	// After The `next_cursor` of the page before; absent, the page begins with the oldest event that is kept. `now` begins behind the newest one.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
+	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
+	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
+	// needs it there: without it, 422.
+	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
+
 	// Type Only events of these types, separated by commas.
 	Type *string `form:"type,omitempty" json:"type,omitempty"`
 
@@ -3581,6 +3586,13 @@ func (w *ServerInterfaceWrapper) ReadEvents(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", ctx.QueryParams(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter after: %s", err))
+	}
+
+	// ------------- Optional query parameter "cell" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cell", ctx.QueryParams(), &params.Cell, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cell: %s", err))
 	}
 
 	// ------------- Optional query parameter "type" -------------

@@ -18,10 +18,19 @@ import (
 // event.
 type cursors []string
 
+// newest is a cursor behind the last event. It stays in the cursor of a cell that does not respond.
+const newest = "now"
+
 // parse reads cursors from the text that String writes: 0:12.1:7. One of a service without other cells, a number alone, is of the first.
 func (r *Router) parse(text string) (cursors, error) {
 	from := make(cursors, len(r.Cells))
 	if text == "" {
+		return from, nil
+	}
+	if text == newest {
+		for i := range from {
+			from[i] = newest
+		}
 		return from, nil
 	}
 	if !strings.Contains(text, ":") {
@@ -31,7 +40,7 @@ func (r *Router) parse(text string) (cursors, error) {
 	for part := range strings.SplitSeq(text, ".") {
 		number, at, found := strings.Cut(part, ":")
 		i := slices.Index(r.numbers(), number)
-		if _, err := strconv.ParseUint(at, 10, 63); err != nil || !found || i < 0 {
+		if _, err := strconv.ParseUint(at, 10, 63); err != nil && at != newest || !found || i < 0 {
 			return nil, payment.Invalid("after", "must be the next_cursor of an earlier page")
 		}
 		from[i] = at
@@ -99,6 +108,32 @@ func (r *Router) feed(w http.ResponseWriter, req *http.Request) {
 	maps.Copy(w.Header(), first.header)
 	w.Header().Del("Content-Length")
 	write(w, http.StatusOK, page{Items: items, Next: r.text(next)})
+}
+
+// feedOf serves a page of the events of the cell in the query. Its cursor is also one of the feed of all cells, at the beginning of the
+// others.
+func (r *Router) feedOf(w http.ResponseWriter, req *http.Request) {
+	i := slices.Index(r.numbers(), req.URL.Query().Get(parameter))
+	if i < 0 {
+		r.leadTo(w, req, req.URL.Query().Get(parameter))
+		return
+	}
+	from, err := r.parse(req.URL.Query().Get("after"))
+	if err != nil {
+		r.refuse(w, err)
+		return
+	}
+	a := ask(r.Cells[i].API, reading(req.Context(), withoutCell(req), from[i], 0, true))
+	p, is := a.page()
+	if !is {
+		a.send(w)
+		return
+	}
+	maps.Copy(w.Header(), a.header)
+	w.Header().Del("Content-Length")
+	next := make(cursors, len(r.Cells))
+	next[i] = p.Next
+	write(w, http.StatusOK, page{Items: p.Items, Next: r.text(next)})
 }
 
 func nothing(answers []*answer) bool {

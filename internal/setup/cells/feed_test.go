@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"sync"
@@ -183,4 +185,92 @@ func TestTheFeedWaitsInAllCells(t *testing.T) {
 		require.Empty(t, p.Items)
 		require.Equal(t, 23*time.Second, time.Since(began))
 	})
+}
+
+// pageOf returns the events of a page of the feed, and its cursor.
+func pageOf(t *testing.T, r *cells.Router, query string) (ids []string, next string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/events?"+query, nil))
+	require.Equal(t, http.StatusOK, w.Code, w.Body)
+	var p cellsPage
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &p))
+	var of struct {
+		Next string `json:"next_cursor"`
+	}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &of))
+	for _, e := range p.Items {
+		ids = append(ids, e.ID)
+	}
+	return ids, of.Next
+}
+
+// TestFeedOfOneCell reads the events of one cell by ?cell=, and goes on in all cells.
+func TestFeedOfOneCell(t *testing.T) {
+	t.Parallel()
+	all, r := feeds(3)
+	for i, f := range all {
+		for j := range 2 {
+			f.events = append(f.events, event{ID: fmt.Sprint(i, "-", j), CreatedAt: time.Unix(int64(10*j+i), 0)})
+		}
+	}
+	ids, next := pageOf(t, r, "cell=7&limit=1")
+	require.Equal(t, []string{"2-0"}, ids)
+	require.Equal(t, "7:1", next)
+	ids, next = pageOf(t, r, "cell=7&after="+next)
+	require.Equal(t, []string{"2-1"}, ids)
+	ids, _ = pageOf(t, r, "after="+next)
+	require.Equal(t, []string{"0-0", "1-0", "0-1", "1-1"}, ids)
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/events?cell=2", nil))
+	require.Equal(t, http.StatusUnprocessableEntity, w.Code)
+	require.Contains(t, w.Body.String(), "must be the number of a cell: 0, 1, 7")
+}
+
+// TestFeedFromNow begins behind the newest event of each cell.
+func TestFeedFromNow(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var asked []string
+	var of []cells.Cell
+	for _, n := range []payment.Cell{0, 1} {
+		of = append(of, cells.Cell{Number: n, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			asked = append(asked, r.URL.Query().Get("after"))
+			mu.Unlock()
+			if n == 1 {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			_, _ = w.Write([]byte(`{"items":[],"next_cursor":"5"}`))
+		})})
+	}
+	_, next := pageOf(t, router(cells.Options{Cells: of}), "after=now")
+	require.Equal(t, []string{"now", "now"}, asked)
+	require.Equal(t, "0:5.1:now", next)
+	_, next = pageOf(t, router(cells.Options{Cells: of}), "after="+next)
+	require.Equal(t, "0:5.1:now", next)
+}
+
+// TestCursorsFit compares the longest cursor of 64 cells with the limit in the contract.
+func TestCursorsFit(t *testing.T) {
+	t.Parallel()
+	var of []cells.Cell
+	for i := range payment.Cell(64) {
+		n := i
+		if n > 0 {
+			n += 1<<payment.CellBits - 64
+		}
+		of = append(of, cells.Cell{Number: n, API: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"items":[],"next_cursor":"9223372036854775807"}`))
+		})})
+	}
+	_, next := pageOf(t, router(cells.Options{Cells: of}), "limit=1")
+	contract, err := os.ReadFile("../../../api/openapi.yaml")
+	require.NoError(t, err)
+	limit := regexp.MustCompile(`(?s)- name: after\n.*?maxLength: (\d+)`).FindSubmatch(contract)
+	most, err := strconv.Atoi(string(limit[1]))
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(next), most)
+	require.Greater(t, len(next), 1500)
 }

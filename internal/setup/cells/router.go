@@ -61,8 +61,10 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.ready(w, req)
 	case r.Health && path == "/metrics" && r.Metrics != nil:
 		r.Metrics.ServeHTTP(w, req)
-	case path == "/v1/events" && reads:
+	case path == "/v1/events" && reads && !req.URL.Query().Has(parameter):
 		r.feed(w, req)
+	case path == "/v1/events" && reads:
+		r.feedOf(w, req)
 	default:
 		r.lead(w, req)
 	}
@@ -77,7 +79,7 @@ func (r *Router) lead(w http.ResponseWriter, req *http.Request) {
 		r.cell(n).ServeHTTP(w, req)
 	case isSignIn(req):
 		r.keep(w, "") // a new session begins with all
-		r.All.ServeHTTP(w, without(req, parameter))
+		r.All.ServeHTTP(w, withoutCell(req))
 	case !query.Has(parameter):
 		r.chosen(req).ServeHTTP(w, req)
 	case isConsole(req) && query.Get(parameter) == console.AllCells:
@@ -96,7 +98,7 @@ func (r *Router) leadTo(w http.ResponseWriter, req *http.Request, number string)
 	case isConsole(req):
 		r.choose(w, req, number)
 	default:
-		r.cell(n).ServeHTTP(w, without(req, parameter))
+		r.cell(n).ServeHTTP(w, withoutCell(req))
 	}
 }
 
@@ -171,7 +173,7 @@ func isConsole(req *http.Request) bool {
 // choose keeps the cell, and leads to the same page without the parameter.
 func (r *Router) choose(w http.ResponseWriter, req *http.Request, number string) {
 	r.keep(w, number)
-	http.Redirect(w, req, without(req, parameter).URL.RequestURI(), http.StatusSeeOther)
+	http.Redirect(w, req, withoutCell(req).URL.RequestURI(), http.StatusSeeOther)
 }
 
 // keep stores the choice of a cell in the browser; an empty number chooses all cells.
@@ -184,13 +186,13 @@ func (r *Router) keep(w http.ResponseWriter, number string) {
 	http.SetCookie(w, &kept)
 }
 
-// without is a request without a parameter.
-func without(req *http.Request, name string) *http.Request {
+// withoutCell is a request that names no cell.
+func withoutCell(req *http.Request) *http.Request {
 	query := req.URL.Query()
-	if !query.Has(name) {
+	if !query.Has(parameter) {
 		return req
 	}
-	query.Del(name)
+	query.Del(parameter)
 	other := req.Clone(req.Context())
 	other.URL.RawQuery = query.Encode()
 	return other
