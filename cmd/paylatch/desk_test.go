@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	someAttempt = "01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"
+	someAttempt = "01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d"
 	someEvent   = "01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b"
 )
 

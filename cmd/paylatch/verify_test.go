@@ -27,7 +27,7 @@ func attempts(t *testing.T, dsn string, n int) {
 	now := time.Now().Truncate(time.Microsecond)
 	require.NoError(t, store.InCommandTx(t.Context(), func(ctx context.Context, tx commands.Tx) error {
 		for range n {
-			id := payment.AttemptID(uuid.Must(uuid.NewV7()))
+			id := payment.AttemptID(payment.OnlyCell.NewID())
 			o := payment.Order{
 				ID: payment.OrderID("A-" + id.String()), UserID: "u1", CreatedBy: payment.RoleService, RequestID: payment.RequestID(id.String()),
 				Money: payment.Money{Minor: 1999, Currency: "EUR"}, CreatedAt: now,
