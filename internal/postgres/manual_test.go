@@ -17,7 +17,7 @@ func TestStatementsOfTheManualRun(t *testing.T) {
 	text, err := os.ReadFile("../../docs/how-to/operate.md")
 	require.NoError(t, err)
 	blocks := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	require.Len(t, blocks, 2)
+	require.Len(t, blocks, 3)
 	for _, block := range blocks {
 		_, err := conn.Exec(t.Context(), block[1])
 		require.NoError(t, err, block[1])
