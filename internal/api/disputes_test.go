@@ -28,7 +28,7 @@ func TestReadDispute(t *testing.T) {
 	b.payments.dispute = dispute()
 	got := b.send(http.MethodGet, "/v1/disputes/"+strings.ToUpper(disputeID.String()), "")
 	require.Equal(t, http.StatusOK, got.StatusCode)
-	want := `{"dispute_id":"01980d3f-1c20-7d44-9e1b-7a8b9c0d1e2f","payment_attempt_id":"01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d",` +
+	want := `{"dispute_id":"01980d3f-1c20-7d44-9e1b-7a8b9c0d1e2f","payment_attempt_id":"01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d",` +
 		`"provider_dispute_id":"dp_<1>","status":"open","reason":"fraudulent","amount":500,"currency":"EUR",` +
 		`"due_by":"2026-03-01T09:30:00.120000Z","opened_at":"2026-03-01T09:30:00.120000Z","closed_at":null}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")

@@ -203,7 +203,7 @@ func (tokens) StatusToken(id payment.AttemptID, until time.Time) string {
 	return "status." + id.String() + "." + until.Format(time.RFC3339)
 }
 
-var attemptID = payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d"))
+var attemptID = payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"))
 
 func pending() payment.Attempt {
 	return payment.Attempt{

@@ -25,11 +25,11 @@ func TestPay(t *testing.T) {
 	require.Equal(t, "key-00000001", got.Header.Get("Idempotency-Key"))
 	require.Equal(t, `"2"`, got.Header.Get("ETag"))
 	require.Equal(t, "1", got.Header.Get("Retry-After"))
-	want := `{"payment_attempt_id":"01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d","order_id":"A-1","user_id":"u1",` +
+	want := `{"payment_attempt_id":"01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d","order_id":"A-1","user_id":"u1",` +
 		`"client_request_id":"key-00000001","account":"sandbox","payments":[],"provider_payment_id":null,"status":"pending","stage":"awaiting_customer",` +
 		`"amount":1999,"currency":"EUR","amount_captured":0,"amount_refunded":0,"amount_disputed":0,"capture":"automatic","origin":"paylatch",` +
 		`"next_action":{"type":"redirect","url":"https://pay.example/?a=1&b=<2>"},"saved_payment_method":null,"disputes":[],"failure":null,"can_start_new_attempt":false,` +
-		`"next_poll_ms":1000,"status_token":"status.01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d.2026-03-02T09:30:00Z","version":2,` +
+		`"next_poll_ms":1000,"status_token":"status.01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d.2026-03-02T09:30:00Z","version":2,` +
 		`"created_at":"2026-03-01T09:29:59.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","finalized_at":null}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")
 	require.Equal(t, "POST /v1/orders/A-1/pay", b.payments.request.Endpoint)

@@ -21,7 +21,7 @@ func TestRefund(t *testing.T) {
 	require.Equal(t, http.StatusCreated, got.StatusCode)
 	require.Equal(t, "created", got.Header.Get("Idempotency-Result"))
 	require.Empty(t, got.Header.Get("Idempotency-Replayed"))
-	want := `{"refund_id":"01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b","payment_attempt_id":"01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d",` +
+	want := `{"refund_id":"01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b","payment_attempt_id":"01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d",` +
 		`"order_id":"A-1","amount":500,"currency":"EUR","status":"pending","reason":"One ticket <returned>","failure":null,"version":1,"origin":"request",` +
 		`"created_at":"2026-03-01T09:30:00.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","finalized_at":null}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")

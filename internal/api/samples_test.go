@@ -48,7 +48,7 @@ func TestOf(t *testing.T) {
   -H 'On-Behalf-Of: u1' \
   -H 'Content-Type: application/json' \
   -d '{"order_id":"A-1","amount":1999,"currency":"EUR","description":"Two tickets","metadata":{"cart":"77"}}'`, curl["createOrder"])
-	require.Equal(t, `curl -sS -N "$API/v1/payment-attempts/01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d/stream" \
+	require.Equal(t, `curl -sS -N "$API/v1/payment-attempts/01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d/stream" \
   -H "Authorization: Bearer $TOKEN"`, curl["streamAttempt"])
 	require.Contains(t, curl["testEndpoint"], `curl -sS -X POST "$API/v1/endpoints/shop/test"`)
 	require.Contains(t, curl["supportSearch"], `"$API/v1/support/search?q=ch_31"`)

@@ -45,7 +45,7 @@ type waiting struct {
 	view payment.View
 }
 
-const path = "/v1/payment-attempts/01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d"
+const path = "/v1/payment-attempts/01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"
 
 func newWaiting(t *testing.T, limit int, change ...func(*api.Options)) *waiting {
 	t.Helper()

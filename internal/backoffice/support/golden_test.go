@@ -34,7 +34,7 @@ func golden(t *testing.T, name, got string) {
 
 var (
 	noon    = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	first   = payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d"))
+	first   = payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"))
 	second  = payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8e"))
 	refunds = payment.RefundID(uuid.MustParse("01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b"))
 	someID  = uuid.MustParse("01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b")

@@ -165,7 +165,7 @@ func (s *pageShop) step() {
 	}
 }
 
-const pageAttempt = "01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d"
+const pageAttempt = "01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"
 
 func (s *pageShop) show(w http.ResponseWriter) {
 	if s.lose {

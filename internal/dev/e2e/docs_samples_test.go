@@ -19,7 +19,7 @@ import (
 
 // The ids of the contract's examples, which stand for the reader's own.
 const (
-	sampleAttempt     = "01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d"
+	sampleAttempt     = "01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"
 	sampleRefund      = "01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b"
 	sampleDispute     = "01980d3f-1c20-7d44-9e1b-7a8b9c0d1e2f"
 	sampleEvent       = "01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b"

@@ -144,7 +144,7 @@ func TestAmounts(t *testing.T) {
 // published is an event of each type, with all that can be absent there once.
 func published() []outbox.Message {
 	at := time.Date(2026, 3, 1, 9, 30, 0, 120_000_000, time.UTC)
-	id := payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7000-9d2b-3f0e5a6b7c8d"))
+	id := payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"))
 	a := payment.Attempt{
 		ID: id, OrderID: "A-1", UserID: "u1", Account: "sandbox", Money: payment.Money{Minor: 1999, Currency: "EUR"}, Capture: payment.CaptureManual, CreatedAt: at,
 		Failure: &payment.Failure{Code: "card_declined", Message: "No.", ProviderCode: "do_not_honor"},
