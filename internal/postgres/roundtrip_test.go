@@ -178,13 +178,6 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 		Authorized: amount(r), Captured: amount(r), Refunded: amount(r), Disputed: -amount(r), Failure: text(r),
 		FirstAt: at(r), LastAt: at(r), ReportedAt: at(r),
 	}}
-	only := &a.Payments[0]
-	if rapid.Bool().Draw(r, "all of the attempt") {
-		only.ID, only.Authorized, only.Captured, only.Refunded, only.Disputed = a.ProviderPaymentID, a.Authorized, a.Captured, a.Refunded, a.Disputed
-	} else {
-		another := *only
-		a.Payments = append(a.Payments, another)[:rapid.IntRange(1, 2).Draw(r, "payments")]
-	}
 	if rapid.Bool().Draw(r, "failure") {
 		a.Failure = &payment.Failure{Code: word(r), Message: text(r), ProviderCode: text(r)}
 	}

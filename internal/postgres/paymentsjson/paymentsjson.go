@@ -20,8 +20,6 @@ type Payment struct {
 	Refunded   int64  `json:"refunded,omitempty"`
 	Disputed   int64  `json:"disputed,omitempty"`
 	Failure    string `json:"failure,omitempty"`
-	// OfAttempt: the id and the amounts are those of the attempt, in the columns of the row.
-	OfAttempt bool `json:"of_attempt,omitempty"`
 	// First, Last and Reported are microseconds since 1970; 0 without a time.
 	First    int64 `json:"first,omitempty"`
 	Last     int64 `json:"last,omitempty"`
