@@ -79,7 +79,7 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 		if err := store.Migrated(ctx); err != nil {
 			return err
 		}
-		_ = guard.Tick(ctx, store.Marks()) // without it, nobody waits for this command after a failover
+		_ = guard.Tick(ctx, store.Marks()) // if it fails, the other processes do not wait for this command after a failover
 		defer func() { _ = guard.Leave(context.WithoutCancel(ctx), store.Marks()) }()
 		counted := metrics.New(metrics.Options{Now: now})
 		notes := activity.NewNotes(store, now)

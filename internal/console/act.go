@@ -103,9 +103,9 @@ func (v worklistVisit) outcome(e worklist.Entry) string {
 	case e.Resolved == nil:
 		return "This is open still: " + text + "."
 	case e.Resolved.By != v.Who.Subject:
-		return e.Resolved.By + " had resolved this the same way before: " + text + ", as " + worklistResolutionWords(e.Resolved.Resolution) + "."
+		return e.Resolved.By + " had resolved this the same way before: " + text + ", as " + resolutionWords(e.Resolved.Resolution) + "."
 	}
-	return "Resolved: " + text + ", as " + worklistResolutionWords(e.Resolved.Resolution) + "."
+	return "Resolved: " + text + ", as " + resolutionWords(e.Resolved.Resolution) + "."
 }
 
 // seen returns the assignee that the form's page showed; nil if the form does not name an assignee.

@@ -59,7 +59,7 @@ func (v *visit) askRecheck() error {
 	if err != nil {
 		return err
 	}
-	return v.Show(recheckPage(v.Frame(recheckTitle), v.Form(attemptPath(id))))
+	return v.Show(recheckPage(v.Frame(recheckTitle), v.Form(AttemptPath(id))))
 }
 
 func (v *visit) recheck() error {
@@ -67,7 +67,7 @@ func (v *visit) recheck() error {
 	if err != nil {
 		return err
 	}
-	to := attemptPath(id)
+	to := AttemptPath(id)
 	again := func(f Form) templ.Component { return recheckPage(v.Frame(recheckTitle), f) }
 	return v.Once(v.Sent(to), to, again, func() (string, error) {
 		now, err := v.Support.Recheck(v.R.Context(), v.Who, id, v.R.PostFormValue("reason"))

@@ -5,11 +5,11 @@ package console
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/backoffice/support"
@@ -120,13 +120,13 @@ func attemptPage(a attemptView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if a.Askable {
-				templ_7745c5c3_Err = action(attemptPath(a.ID)+"/recheck", "Re-check status").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = action(AttemptPath(a.ID)+"/recheck", "Re-check status").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 			if a.CanRefund() {
-				templ_7745c5c3_Err = action(attemptPath(a.ID)+"/refund", refundTitle).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = action(AttemptPath(a.ID)+"/refund", refundTitle).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -142,7 +142,7 @@ func attemptPage(a attemptView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var7 templ.SafeURL
-			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(orderPath(a.OrderID)))
+			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(OrderPath(a.OrderID)))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 31, Col: 66}
 			}
@@ -215,7 +215,7 @@ func attemptPage(a attemptView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var8 string
-					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(machine(e.ReceivedAt))
+					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(Machine(e.ReceivedAt))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 49, Col: 53}
 					}
@@ -228,7 +228,7 @@ func attemptPage(a attemptView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var9 string
-					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(clock(e.ReceivedAt))
+					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(Clock(e.ReceivedAt))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 49, Col: 77}
 					}
@@ -879,7 +879,7 @@ func disputes(all []payment.Dispute) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var38 string
-				templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(machine(*d.ClosedAt))
+				templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(Machine(*d.ClosedAt))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 146, Col: 51}
 				}
@@ -892,7 +892,7 @@ func disputes(all []payment.Dispute) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var39 string
-				templ_7745c5c3_Var39, templ_7745c5c3_Err = templ.JoinStringErrs(clock(*d.ClosedAt))
+				templ_7745c5c3_Var39, templ_7745c5c3_Err = templ.JoinStringErrs(Clock(*d.ClosedAt))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 146, Col: 74}
 				}
@@ -910,7 +910,7 @@ func disputes(all []payment.Dispute) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var40 string
-				templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(machine(d.DueBy))
+				templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(Machine(d.DueBy))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 148, Col: 50}
 				}
@@ -923,7 +923,7 @@ func disputes(all []payment.Dispute) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var41 string
-				templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(clock(d.DueBy))
+				templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(Clock(d.DueBy))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 148, Col: 69}
 				}
@@ -1031,7 +1031,7 @@ func timeline(rows []row) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var46 string
-			templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs(machine(e.At))
+			templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs(Machine(e.At))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 170, Col: 35}
 			}
@@ -1044,7 +1044,7 @@ func timeline(rows []row) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var47 string
-			templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(clock(e.At))
+			templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(Clock(e.At))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 170, Col: 51}
 			}
@@ -1804,7 +1804,7 @@ func orderPage(o orderView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var82 string
-			templ_7745c5c3_Var82, templ_7745c5c3_Err = templ.JoinStringErrs(machine(o.CreatedAt))
+			templ_7745c5c3_Var82, templ_7745c5c3_Err = templ.JoinStringErrs(Machine(o.CreatedAt))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 280, Col: 65}
 			}
@@ -1817,7 +1817,7 @@ func orderPage(o orderView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var83 string
-			templ_7745c5c3_Var83, templ_7745c5c3_Err = templ.JoinStringErrs(clock(o.CreatedAt))
+			templ_7745c5c3_Var83, templ_7745c5c3_Err = templ.JoinStringErrs(Clock(o.CreatedAt))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 280, Col: 88}
 			}
@@ -1893,7 +1893,7 @@ func orderPage(o orderView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var84 templ.SafeURL
-				templ_7745c5c3_Var84, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(attemptPath(a.ID)))
+				templ_7745c5c3_Var84, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(AttemptPath(a.ID)))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 296, Col: 47}
 				}
@@ -1940,7 +1940,7 @@ func orderPage(o orderView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var87 string
-				templ_7745c5c3_Var87, templ_7745c5c3_Err = templ.JoinStringErrs(machine(a.CreatedAt))
+				templ_7745c5c3_Var87, templ_7745c5c3_Err = templ.JoinStringErrs(Machine(a.CreatedAt))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 298, Col: 73}
 				}
@@ -1953,7 +1953,7 @@ func orderPage(o orderView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var88 string
-				templ_7745c5c3_Var88, templ_7745c5c3_Err = templ.JoinStringErrs(clock(a.CreatedAt))
+				templ_7745c5c3_Var88, templ_7745c5c3_Err = templ.JoinStringErrs(Clock(a.CreatedAt))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/attempt.templ`, Line: 298, Col: 96}
 				}

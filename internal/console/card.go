@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -93,16 +92,12 @@ func (c card) NeedsID() bool {
 
 // worklistChoice is a possibility in words.
 func worklistChoice(p payment.PossibleResolution) string {
-	words := worklistResolutionWords(p.Resolution)
+	words := resolutionWords(p.Resolution)
 	return strings.ToUpper(words[:1]) + words[1:] + ", if " + p.When + ". " + p.Effect
 }
 
 // kindWords is a name of the contract in words, as resolutionWords is.
-func kindWords(kind payment.DiscrepancyKind) string { return worklistWords(string(kind)) }
-
-func worklistResolutionWords(r payment.Resolution) string { return worklistWords(string(r)) }
-
-func worklistWords(name string) string { return strings.ReplaceAll(name, "_", " ") }
+func kindWords(kind payment.DiscrepancyKind) string { return words(string(kind)) }
 
 // subject is where the card leads, and in which words.
 func (c card) subject() (address, text string) {
@@ -110,11 +105,7 @@ func (c card) subject() (address, text string) {
 	case c.AttemptID != nil:
 		return "/support/attempts/" + c.AttemptID.String(), "The payment"
 	case c.OrderID != "" && c.User != "":
-		return worklistOrderPath(c.OrderID), "The order"
+		return OrderPath(c.OrderID), "The order"
 	}
 	return "", ""
-}
-
-func worklistOrderPath(id payment.OrderID) string {
-	return "/support/orders?id=" + url.QueryEscape(string(id))
 }

@@ -202,13 +202,6 @@ func customerStateWords(a payment.Attempt) string {
 	return string(a.State)
 }
 
-// customerNewestFirst are the payments of an order.
-func customerNewestFirst(o payment.Order) []payment.Attempt {
-	list := slices.Clone(o.Attempts)
-	slices.Reverse(list)
-	return list
-}
-
 // moved describes the movements of a payment's money.
 func moved(a payment.Attempt) string {
 	var text strings.Builder

@@ -60,7 +60,7 @@ func answerWords(d payment.Dispute, now time.Time) string {
 	case d.DueBy.IsZero():
 		return "no date is known"
 	case !now.Before(d.DueBy):
-		return "overdue for " + age(now.Sub(d.DueBy))
+		return "overdue for " + Age(now.Sub(d.DueBy))
 	}
-	return age(d.DueBy.Sub(now)) + " left"
+	return Age(d.DueBy.Sub(now)) + " left"
 }

@@ -213,7 +213,7 @@ func undelivered(s endpointStatus) string {
 	case s.Oldest.IsZero():
 		return "Nothing is undelivered."
 	}
-	return "The oldest event that is not delivered is " + age(s.Now.Sub(s.Oldest)) + " old."
+	return "The oldest event that is not delivered is " + Age(s.Now.Sub(s.Oldest)) + " old."
 }
 
 // health is the endpoint's state as a word, "failing" for an endpoint that does not get all events.

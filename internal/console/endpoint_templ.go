@@ -5,13 +5,14 @@ package console
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
+	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+
 	"github.com/paylatch/paylatch/internal/events/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
-	"strconv"
 )
 
 func endpointsPage(e endpointsView) templ.Component {
@@ -227,7 +228,7 @@ func endpointFacts(s endpointStatus) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var12 string
-			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(machine(s.Oldest))
+			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(Machine(s.Oldest))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/endpoint.templ`, Line: 39, Col: 39}
 			}
@@ -240,7 +241,7 @@ func endpointFacts(s endpointStatus) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var13 string
-			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(clock(s.Oldest))
+			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(Clock(s.Oldest))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/endpoint.templ`, Line: 39, Col: 59}
 			}
@@ -294,7 +295,7 @@ func endpointFacts(s endpointStatus) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var16 string
-			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(machine(*s.LastSuccess))
+			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(Machine(*s.LastSuccess))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/endpoint.templ`, Line: 51, Col: 45}
 			}
@@ -307,7 +308,7 @@ func endpointFacts(s endpointStatus) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var17 string
-			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(clock(*s.LastSuccess))
+			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(Clock(*s.LastSuccess))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/endpoint.templ`, Line: 51, Col: 71}
 			}
@@ -335,7 +336,7 @@ func endpointFacts(s endpointStatus) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var18 string
-			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(machine(*s.LastFailure))
+			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(Machine(*s.LastFailure))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/endpoint.templ`, Line: 61, Col: 45}
 			}
@@ -348,7 +349,7 @@ func endpointFacts(s endpointStatus) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var19 string
-			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(clock(*s.LastFailure))
+			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(Clock(*s.LastFailure))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/endpoint.templ`, Line: 61, Col: 71}
 			}
@@ -669,7 +670,7 @@ func delivery(name string, a endpoint.Attempt) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var34 string
-		templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(machine(a.At))
+		templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(Machine(a.At))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/endpoint.templ`, Line: 113, Col: 33}
 		}
@@ -682,7 +683,7 @@ func delivery(name string, a endpoint.Attempt) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var35 string
-		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(clock(a.At))
+		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(Clock(a.At))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/endpoint.templ`, Line: 113, Col: 49}
 		}
@@ -763,7 +764,7 @@ func delivery(name string, a endpoint.Attempt) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var40 templ.SafeURL
-			templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(orderPath(payment.OrderID(a.OrderID))))
+			templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(OrderPath(payment.OrderID(a.OrderID))))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/endpoint.templ`, Line: 125, Col: 69}
 			}

@@ -71,7 +71,7 @@ func (v *visit) askResolveMany() error {
 	if err := v.Who.Require(payment.RoleAdmin); err != nil {
 		return v.AuditLog.Refuse(v.R.Context(), v.Who, support.ResolvedMany, "discrepancies", "", err)
 	}
-	return v.askMany(bulk.Resolve, worklistPath)
+	return v.askMany(bulk.Resolve, WorklistPath)
 }
 
 func (v *visit) askMany(kind bulk.Kind, back string) error {
@@ -82,7 +82,7 @@ func (v *visit) askMany(kind bulk.Kind, back string) error {
 
 func (v *visit) replayMany() error { return v.doMany(bulk.Replay, "/support") }
 
-func (v *visit) resolveMany() error { return v.doMany(bulk.Resolve, worklistPath) }
+func (v *visit) resolveMany() error { return v.doMany(bulk.Resolve, WorklistPath) }
 
 // doMany counts first; that page has a form to confirm it.
 func (v *visit) doMany(kind bulk.Kind, back string) error {

@@ -191,6 +191,7 @@ func refundRow(r payment.Refund) listsRow {
 }
 
 // words are a state as people read it.
-func words(state string) string { return strings.ReplaceAll(state, "_", " ") }
+// words is a name of the contract in words.
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 func listsClock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }

@@ -4,15 +4,11 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
 )
-
-func attemptPath(id payment.AttemptID) string { return AttemptPath(id) }
 
 func eventPath(id string) string { return "/support/events/" + id }
 
 const (
-	worklistPath = WorklistPath
 	disputesPath = "/support/disputes"
 )
 
@@ -30,5 +26,3 @@ func disputesOf(s fsm.DisputeState, account string) string {
 	}
 	return disputesPath + "?" + q.Encode()
 }
-
-func orderPath(id payment.OrderID) string { return OrderPath(id) }

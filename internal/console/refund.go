@@ -49,7 +49,7 @@ func (v *visit) askRefund() error {
 	if err != nil {
 		return err
 	}
-	return v.Show(refundPage(refundView{Frame: v.Frame(refundTitle), Form: v.Form(attemptPath(a.ID)), Left: left, Amount: Decimal(left)}))
+	return v.Show(refundPage(refundView{Frame: v.Frame(refundTitle), Form: v.Form(AttemptPath(a.ID)), Left: left, Amount: Decimal(left)}))
 }
 
 // refund shows the amount once more before money moves. The refundable amount must not change before the
@@ -59,7 +59,7 @@ func (v *visit) refund() error {
 	if err != nil {
 		return err
 	}
-	typed, to := v.R.PostFormValue("amount"), attemptPath(a.ID)
+	typed, to := v.R.PostFormValue("amount"), AttemptPath(a.ID)
 	f := v.Sent(to)
 	view := func(f Form, asked *payment.Money) templ.Component {
 		return refundPage(refundView{v.Frame(refundTitle), f, left, typed, asked, openDispute(a)})
@@ -105,7 +105,7 @@ func (v *visit) createRefund(a support.Attempt, f Form, money, seen payment.Mone
 	}
 	const route = "/support/attempts/:id/refund"
 	req := idempotency.Request{
-		User: v.Who.Subject, Endpoint: "POST " + attemptPath(a.ID) + "/refund", Key: idempotency.Key(f.Key),
+		User: v.Who.Subject, Endpoint: "POST " + AttemptPath(a.ID) + "/refund", Key: idempotency.Key(f.Key),
 		Hash: idempotency.HashRequest(http.MethodPost, route, []string{a.ID.String()}, nil, body),
 		Refusal: func(err error) idempotency.Response {
 			status, text := RefusalText(err)

@@ -86,7 +86,7 @@ func (v requestsVisit) list() error {
 	return v.Show(listPage(listView{v.Frame("Refund requests"), v.Who, status, list, v.Further(next)}))
 }
 
-// requestsStateWords is a state in words, and in those of the one that withdrew it.
+// requestsStateWords is the state of a request in words.
 func requestsStateWords(r refundrequest.Request) string {
 	if r.Withdrawn() {
 		return "withdrawn"

@@ -18,14 +18,6 @@ import (
 
 func storable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
-// clock is a time as it stands in a list; machine, as a browser reads it.
-func clock(t time.Time) string { return Clock(t) }
-
-func machine(t time.Time) string { return Machine(t) }
-
-// age is how long something waits, of the size that matters.
-func age(d time.Duration) string { return Age(d) }
-
 // cellWords is a cell in words, and inCell is it behind other words; empty for none.
 func cellWords(n *int) string {
 	if n == nil {
@@ -45,7 +37,7 @@ func inCell(n *int) string {
 func stale(q intake.StaleAccount, now time.Time) string {
 	text := "No webhook was ever received from " + q.Account
 	if q.LastWebhookAt != nil {
-		text = "No webhook was received from " + q.Account + " for " + age(now.Sub(*q.LastWebhookAt))
+		text = "No webhook was received from " + q.Account + " for " + Age(now.Sub(*q.LastWebhookAt))
 	}
 	waiting := strconv.Itoa(q.Pending) + " payments wait for one"
 	if q.Pending == 1 {
@@ -125,6 +117,3 @@ func rolesOf(d support.AuditEntry) string {
 }
 
 func resolutionWords(r payment.Resolution) string { return r.Words() }
-
-// kindOfMatch is a name of the contract in words.
-func kindOfMatch(field string) string { return strings.ReplaceAll(field, "_", " ") }

@@ -11,7 +11,7 @@ import (
 // MaxStorableName keeps a name well inside what an index can hold, in bytes.
 const MaxStorableName = 512
 
-// StorableName is an id or another name as it is stored: of one that is too long its digest, which
+// StorableName is an id or another name as it is stored. A name that is too long is stored as its digest, which
 // is the same each time.
 func StorableName(name string) string {
 	if len(name) <= MaxStorableName {

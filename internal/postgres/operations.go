@@ -82,12 +82,11 @@ func (t *txn) moveOperations(ctx context.Context, writes []changeset.AttemptWrit
 	if len(p.AttemptIds) == 0 {
 		return nil
 	}
-	now := t.Now() // before the statement, whose failure it would hide
 	if err := t.q.OperationsMove(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("write %d operations: %w", len(p.AttemptIds), err)
 	}
 	for i, at := range p.FirstSentAts {
-		if at.Equal(now) {
+		if at.Equal(t.Now()) {
 			t.witness(watermark.Commit{Kind: watermark.CommitSent, ID: p.AttemptIds[i], Operation: p.Kinds[i], Number: p.Numbers[i], Fence: p.Fences[i], At: at})
 		}
 	}

@@ -1,4 +1,4 @@
-// Package parts reads several stores, or services, as if they were one, none of which has an item of another.
+// Package parts reads several stores, or services, as if they were one. No item is in two of them.
 package parts
 
 import (

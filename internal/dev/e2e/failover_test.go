@@ -248,7 +248,6 @@ func TestFailoverThatLostNothing(t *testing.T) {
 			}
 			// A failover empties the sealed requests. So a charge whose call was interrupted is not sent again but looked up, until
 			// its resend window of ten minutes ends: its attempt may be pending still.
-			require.Empty(t, column[string](t, r, `SELECT order_id || client_request_id FROM payment_attempts GROUP BY order_id, client_request_id HAVING count(*) > 1`))
 			r.chargedOnce(t)
 			r.verifies(t)
 		})

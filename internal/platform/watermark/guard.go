@@ -71,7 +71,7 @@ type Options struct {
 	Boot string
 	// Accounts are the accounts to hold if the database may have lost payments.
 	Accounts []string
-	// Live: a database other than before counts as one that has lost everything. Outside live it counts as a new one.
+	// Live is set in live. There, a database other than the one before counts as having lost everything; elsewhere it counts as new.
 	Live bool
 	// Now is the process's monotonic clock.
 	Now func() time.Time

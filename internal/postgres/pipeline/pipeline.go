@@ -25,11 +25,13 @@ type Query = func(db DB) error
 // Tx is a transaction at the default isolation level. As a [DB] it runs a statement at once, in a round trip of its own
 // that also sends the deferred writes. It is not safe for concurrent use.
 type Tx struct {
-	ctx       context.Context //nolint:containedctx // Now has none
-	conn      *pgx.Conn
-	begin     string
-	open      bool
-	now       time.Time
+	ctx   context.Context //nolint:containedctx // Now has none
+	conn  *pgx.Conn
+	begin string
+	open  bool
+	now   time.Time
+	// failed is the failure of Now, which returns none.
+	failed    error
 	deferred  []deferred
 	meanwhile func()
 }
@@ -43,11 +45,11 @@ func New(ctx context.Context, conn *pgx.Conn, begin string) *Tx {
 	return &Tx{ctx: ctx, conn: conn, begin: begin}
 }
 
-// Now is the time at which the transaction began, as now() in SQL. Before the first statement it costs a round trip. If
-// that fails, it is zero, and the next statement fails as well.
+// Now is the time at which the transaction began, as now() in SQL. Before the first statement it costs a round trip, with
+// the deferred writes. If that fails, each later statement and Commit return the failure.
 func (t *Tx) Now() time.Time {
 	if !t.open {
-		_ = t.flush(t.ctx)
+		t.failed = t.flush(t.ctx)
 	}
 	return t.now
 }
@@ -86,7 +88,7 @@ func (t *Tx) Commit(ctx context.Context) error {
 		}
 	}
 	if !t.open && len(t.deferred) == 0 {
-		return nil
+		return t.failed
 	}
 	results, err := t.send(ctx, Statement{SQL: "COMMIT"})
 	if err != nil {
@@ -122,6 +124,9 @@ func (t *Tx) flush(ctx context.Context) error {
 
 // send returns the results of statements. It reads and checks the results of the statements that travel before them.
 func (t *Tx) send(ctx context.Context, statements ...Statement) (pgx.BatchResults, error) {
+	if t.failed != nil {
+		return nil, t.failed
+	}
 	batch, before, opening := &pgx.Batch{}, t.deferred, !t.open
 	t.deferred = nil
 	if opening {
