@@ -5,14 +5,13 @@ package console
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
+
 import (
-	"strconv"
-
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-
 	"github.com/paylatch/paylatch/internal/events/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
+	"strconv"
 )
 
 func endpointsPage(e endpointsView) templ.Component {

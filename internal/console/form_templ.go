@@ -5,10 +5,8 @@ package console
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 // FormOf is the frame of the form of an action.
 // Its children are the fields of the person's decision.
