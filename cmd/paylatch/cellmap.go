@@ -27,11 +27,13 @@ func (p *process) compareMaps(ctx context.Context) error {
 	return nil
 }
 
-// compareMap compares a cell. A database that does not respond, or that lacks migrations, is left to its first use, which has the
-// check of InCell.
+// compareMap compares a cell. It returns payment.ErrUnavailable for a database that does not respond. A database that lacks migrations
+// is left to its first use, which has the check of InCell.
 func compareMap(ctx context.Context, store *postgres.Store, cfg *config.Config) error {
-	if store.Migrated(ctx) != nil {
-		return nil //nolint:nilerr // see above
+	if err := store.Migrated(ctx); errors.Is(err, payment.ErrUnavailable) {
+		return err
+	} else if err != nil {
+		return nil
 	}
 	return asMistake(cells.Compare(ctx, cells.Database{Number: cfg.Cell, Maps: store.CellMaps()}, cfg.CellMap()))
 }

@@ -309,8 +309,10 @@ func (in *instance) reload() (*config.Config, error) {
 		return nil, err
 	}
 	defer store.Close()
-	if err := compareMap(context.Background(), store, of); !errors.Is(err, payment.ErrUnavailable) {
-		return of, err
+	err = compareMap(context.Background(), store, of)
+	if errors.Is(err, payment.ErrUnavailable) {
+		in.log.Warn().Err(err).Msg("the number and the map of the cell could not be compared; they are compared at the next start")
+		return of, nil
 	}
-	return of, nil
+	return of, err
 }

@@ -25,12 +25,7 @@ const (
 // reload makes the service read its configuration again with some texts in it replaced, and waits for its log line.
 func (s *service) reload(t *testing.T, logs string, replaced ...string) {
 	t.Helper()
-	file := s.cmd.Args[slices.Index(s.cmd.Args, "--config")+1]
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	changed := strings.NewReplacer(replaced...).Replace(string(text))
-	require.NotEqual(t, string(text), changed)
-	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
+	s.reconfigure(t, replaced...)
 	count := func() (n int) {
 		for _, e := range s.stderr.entries() {
 			if e.Message == logs {
@@ -42,6 +37,17 @@ func (s *service) reload(t *testing.T, logs string, replaced ...string) {
 	before := count()
 	s.signal(syscall.SIGHUP)
 	eventually(t, logs, func() bool { return count() > before })
+}
+
+// reconfigure replaces texts in the configuration of the service, which does not read it yet.
+func (s *service) reconfigure(t *testing.T, replaced ...string) {
+	t.Helper()
+	file := s.cmd.Args[slices.Index(s.cmd.Args, "--config")+1]
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	changed := strings.NewReplacer(replaced...).Replace(string(text))
+	require.NotEqual(t, string(text), changed)
+	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
 }
 
 // unfailing requires that no request of a load was refused for the service's sake.
