@@ -5,6 +5,8 @@ ALTER TABLE payment_attempts ADD COLUMN IF NOT EXISTS payments json;
 
 COMMENT ON COLUMN payment_attempts.payments IS
     'The payments that the attempt has at the provider, each with its id, state, amounts, container and who named it; with the containers in which they are made. '
+    'p: payments, c: containers; st: state, in: container, by: who named it, au, ca, re, di: authorized, captured, refunded, disputed; fa: failure; '
+    't: first reported, r: reported by the provider, in microseconds since 1970; l: last change, in microseconds after t. '
     'NULL before the provider has named one.';
 
 ALTER TABLE operations ADD COLUMN IF NOT EXISTS payment text NOT NULL DEFAULT '';

@@ -241,11 +241,10 @@ func (w *world) pass(by time.Duration) {
 	all.Queue("UPDATE provider_events SET next_try_at = next_try_at - $1::interval WHERE next_try_at IS NOT NULL", by)
 	all.Queue(`UPDATE provider_events SET news = jsonb_set(news::jsonb, '{occurred_at}', to_jsonb((news->>'occurred_at')::timestamptz - $1::interval))::json
 		WHERE provider_event_id = ANY($2) AND news->>'occurred_at' IS NOT NULL AND news->'dispute' IS NULL`, by, w.ids())
-	all.Queue(`UPDATE payment_attempts SET payments = jsonb_set(payments::jsonb, '{payments}', (
-			SELECT jsonb_agg(p || jsonb_strip_nulls(jsonb_build_object('first', (p->>'first')::bigint - $2, 'last', (p->>'last')::bigint - $2,
-				'reported', (p->>'reported')::bigint - $2)) ORDER BY n)
-			FROM jsonb_array_elements(payments::jsonb->'payments') WITH ORDINALITY AS e(p, n)))::json
-		WHERE order_id = ANY($1) AND payments::jsonb ? 'payments'`, w.orders(), by.Microseconds())
+	all.Queue(`UPDATE payment_attempts SET payments = jsonb_set(payments::jsonb, '{p}', (
+			SELECT jsonb_agg(p || jsonb_strip_nulls(jsonb_build_object('t', (p->>'t')::bigint - $2, 'r', (p->>'r')::bigint - $2)) ORDER BY n)
+			FROM jsonb_array_elements(payments::jsonb->'p') WITH ORDINALITY AS e(p, n)))::json
+		WHERE order_id = ANY($1) AND payments::jsonb ? 'p'`, w.orders(), by.Microseconds())
 	w.must(tx.SendBatch(w.ctx, &all).Close())
 	w.must(tx.Commit(w.ctx))
 }

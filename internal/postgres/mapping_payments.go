@@ -20,7 +20,7 @@ func paymentsParam(a *payment.Attempt) string {
 		all.Payments[i] = paymentsjson.Payment{
 			ID: p.ID, State: string(p.State), Container: p.Container, NamedBy: string(p.NamedBy),
 			Authorized: p.Authorized, Captured: p.Captured, Refunded: p.Refunded, Disputed: p.Disputed,
-			Failure: p.Failure, First: micros(p.FirstAt), Last: micros(p.LastAt), Reported: micros(p.ReportedAt),
+			Failure: p.Failure, First: micros(p.FirstAt), Last: micros(p.LastAt) - micros(p.FirstAt), Reported: micros(p.ReportedAt),
 		}
 	}
 	for _, c := range a.Containers {
@@ -41,7 +41,7 @@ func readPayments(a *payment.Attempt, all *paymentsjson.Payments) {
 		a.Payments[i] = payment.Payment{
 			ID: p.ID, State: fsm.PaymentState(p.State), Container: p.Container, NamedBy: payment.NamedBy(p.NamedBy),
 			Authorized: p.Authorized, Captured: p.Captured, Refunded: p.Refunded, Disputed: p.Disputed,
-			Failure: p.Failure, FirstAt: timeOf(p.First), LastAt: timeOf(p.Last), ReportedAt: timeOf(p.Reported),
+			Failure: p.Failure, FirstAt: timeOf(p.First), LastAt: timeOf(p.First + p.Last), ReportedAt: timeOf(p.Reported),
 		}
 	}
 	for _, c := range all.Containers {
