@@ -17,14 +17,17 @@ CREATE TABLE orders (
     CONSTRAINT orders_one_per_request UNIQUE (user_id, client_request_id)
 );
 
-COMMENT ON COLUMN orders.created_by IS 'The role that set the price: of what a customer ordered, the shop checks the amount before it delivers.';
-COMMENT ON COLUMN orders.detailed IS 'It came with lines or a customer: sealed_details has them, until it can''t be paid any more.';
+COMMENT ON COLUMN orders.created_by IS
+    'The role that set the price. If a customer set it, the shop must check the amount before it delivers.';
+COMMENT ON COLUMN orders.detailed IS
+    'The order came with lines or a customer. sealed_details has them until the order can''t be paid any more.';
 COMMENT ON COLUMN orders.cancel_requested_at IS
-    'A request, not a status, and never erased: a succeeded attempt makes the order paid all the same; without a live one it is cancelled.';
-COMMENT ON COLUMN orders.accepted_attempt_id IS 'The failed attempt whose late money a person has accepted: the order is paid by it.';
+    'A request, not a status, and never erased. With a succeeded attempt the order is paid all the same; without a live '
+    'attempt it is cancelled.';
+COMMENT ON COLUMN orders.accepted_attempt_id IS 'The failed attempt whose late money a person has accepted: it pays the order.';
 
--- What begins with a text is found byte by byte, whatever the database's collation. Only a query that names this collation
--- uses these indexes, here and below: no plan of a pay or a webhook depends on them.
+-- Searches by prefix compare bytes, whatever the database's collation. Only a query that names this collation uses these indexes,
+-- here and below, so no plan of a pay or a webhook depends on them.
 CREATE INDEX orders_by_text ON orders (order_id COLLATE "C");
 CREATE INDEX orders_by_user ON orders (user_id COLLATE "C", created_at);
 CREATE INDEX orders_by_time ON orders (created_at, order_id COLLATE "C");
@@ -37,7 +40,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- A guard's function only refuses: whether it must is a condition, which costs next to nothing.
+-- A guard's function only refuses. The condition of its trigger decides whether it must, and costs next to nothing.
 CREATE TRIGGER orders_guard BEFORE UPDATE ON orders FOR EACH ROW WHEN (
     (NEW.order_id, NEW.user_id, NEW.amount, NEW.currency, NEW.created_by)
         IS DISTINCT FROM (OLD.order_id, OLD.user_id, OLD.amount, OLD.currency, OLD.created_by)

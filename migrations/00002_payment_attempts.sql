@@ -2,8 +2,8 @@
 CREATE TYPE attempt_status AS ENUM ('pending', 'succeeded', 'failed');
 CREATE TYPE attempt_stage AS ENUM ('requested', 'outcome_unknown', 'processing', 'awaiting_customer', 'authorized', 'final');
 
--- An update that changes no indexed column stays in its page and leaves the indexes alone (heap-only tuples): live stays as
--- it is when an attempt succeeds, and the pages have room.
+-- An update that changes no indexed column stays in its page and writes no index (heap-only tuples): live stays the same when an
+-- attempt succeeds, and the pages have room.
 CREATE TABLE payment_attempts (
     order_id              text NOT NULL CONSTRAINT attempts_have_an_order REFERENCES orders,
     attempt_id            uuid NOT NULL,
@@ -41,29 +41,33 @@ CREATE TABLE payment_attempts (
     CONSTRAINT attempts_external_expire CHECK ((expires_at IS NOT NULL) = (origin = 'external'))
 ) WITH (fillfactor = 60);
 
-COMMENT ON COLUMN payment_attempts.origin IS
-    'Whose call began it: ours, the merchant''s own, or one of the past that was imported.';
+COMMENT ON COLUMN payment_attempts.origin IS 'How the payment began: by paylatch, elsewhere, or imported from the past.';
 COMMENT ON COLUMN payment_attempts.expires_at IS
-    'When a payment that was begun elsewhere is cancelled, or fails where nobody can be asked about it.';
+    'When a payment that began elsewhere is cancelled; without an adapter that can cancel it, it fails then.';
 COMMENT ON COLUMN payment_attempts.next_action IS
-    'What the customer must do, as JSON; empty for nothing. The log has only a digest of it: it may hold what lets its bearer go on with the payment.';
+    'The customer''s next step, as JSON; empty for none. The log has only its digest, because its bearer may be able to '
+    'continue the payment.';
 COMMENT ON COLUMN payment_attempts.movements IS 'The number of the last money movement; 0: there are none to read.';
 COMMENT ON COLUMN payment_attempts.amount_authorized IS
-    'As the other amounts an exact sum of movements in currency: authorizations less releases. A reversal may be reported before its original, so any may '
-    'be below 0 for a while.';
-COMMENT ON COLUMN payment_attempts.amount_captured IS 'Captures less their reversals; may be above 0 although the attempt failed.';
+    'Authorizations less releases. Each of these amounts is an exact sum of movements in currency. A reversal may be reported '
+    'before its original, so an amount may be negative for a while.';
+COMMENT ON COLUMN payment_attempts.amount_captured IS
+    'Captures less their reversals; may be above 0 although the attempt failed.';
 COMMENT ON COLUMN payment_attempts.amount_refunded IS 'Refunds less their reversals.';
 COMMENT ON COLUMN payment_attempts.amount_disputed IS 'Chargebacks less their reversals.';
-COMMENT ON COLUMN payment_attempts.foreign_money IS 'Money in another currency than the payment''s is held: the order takes no other payment.';
+COMMENT ON COLUMN payment_attempts.foreign_money IS
+    'The attempt holds money in another currency than its own: the order takes no other payment.';
 COMMENT ON COLUMN payment_attempts.saved_payment_method IS
-    'What the provider has stored of the payment method, with the token by which it can be charged again for the same customer.';
+    'The payment method that the provider has stored, with the token that charges it again for the same customer.';
 
 CREATE UNIQUE INDEX attempts_one_live_per_order ON payment_attempts (order_id) WHERE live;
 CREATE UNIQUE INDEX attempts_one_per_request ON payment_attempts (client_request_id COLLATE "C", order_id, user_id);
-COMMENT ON INDEX attempts_one_per_request IS 'For ever: a purged idempotency key can never cause a second charge.';
+COMMENT ON INDEX attempts_one_per_request IS 'Unique for ever, so that a purged idempotency key can''t cause a second charge.';
 CREATE INDEX attempts_by_id ON payment_attempts (attempt_id);
 CREATE INDEX attempts_by_time ON payment_attempts (created_at, attempt_id);
-COMMENT ON INDEX attempts_by_time IS 'For lists. Of their filters it has only what never changes: status, stage and updated_at would cost each update its page.';
+COMMENT ON INDEX attempts_by_time IS
+    'For lists. It has only those of their filters that never change: status, stage and updated_at would make each update '
+    'write the index.';
 
 -- +goose StatementBegin
 CREATE FUNCTION payment_attempts_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -97,7 +101,8 @@ CREATE TABLE attempt_references (
     CONSTRAINT references_have_an_attempt FOREIGN KEY (order_id, attempt_id) REFERENCES payment_attempts
 );
 
-COMMENT ON TABLE attempt_references IS 'Every id by which a provider may name an attempt: ours first, then its payment, session, charge.';
+COMMENT ON TABLE attempt_references IS
+    'Every id by which a provider may name an attempt: our id first, then the ids of its payment, session and charge.';
 
 CREATE INDEX references_by_attempt ON attempt_references (attempt_id);
 CREATE INDEX references_by_text ON attempt_references (reference COLLATE "C") WHERE reference <> attempt_id::text;

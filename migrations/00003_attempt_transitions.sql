@@ -12,8 +12,9 @@ CREATE TABLE attempt_transitions (
     CONSTRAINT transitions_one_per_version PRIMARY KEY (order_id, attempt_id, version)
 );
 
-COMMENT ON TABLE attempt_transitions IS 'Append-only: what each version of an attempt was made by. The attempt can be derived from it again.';
-COMMENT ON COLUMN attempt_transitions.detail IS 'Is only read whole: json keeps the text as it is, which costs less than jsonb.';
+COMMENT ON TABLE attempt_transitions IS
+    'Append-only: the cause of each version of an attempt. The attempt can be derived from it again.';
+COMMENT ON COLUMN attempt_transitions.detail IS 'Only read as a whole: json keeps the text as it is and costs less than jsonb.';
 
 -- +goose StatementBegin
 CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -26,9 +27,9 @@ END $$;
 CREATE TRIGGER attempt_transitions_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON attempt_transitions
     FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 
--- Each entry follows an INSERT of its attempt, or a guarded UPDATE, in the same transaction. A foreign key would look the attempt
--- up and lock it once more for each: a tenth of what a webhook costs the database. That attempts with a log are not deleted,
--- and so those with operations and movements neither, triggers see to.
+-- Each entry follows an INSERT of its attempt, or a guarded UPDATE, in the same transaction. A foreign key would look up and lock
+-- the attempt once more for each entry: a tenth of a webhook's cost in the database. Triggers instead keep attempts that have a
+-- log, and so operations and movements keep theirs.
 -- +goose StatementBegin
 CREATE FUNCTION attempts_with_a_log_stay() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN

@@ -32,20 +32,23 @@ CREATE TABLE operations (
 ) WITH (fillfactor = 70);
 
 COMMENT ON TABLE operations IS
-    'What is wanted from a provider, and its whole life: on disk in state sent before its first byte. Written only under the lock of its attempt, but for '
-    'the closing of what trails a final one. A charge that is accepted while next_at stays leaves the indexes alone.';
-COMMENT ON COLUMN operations.number IS 'Counts within (attempt, kind), from 0, never reused: part of the provider''s idempotency key.';
-COMMENT ON COLUMN operations.refund_id IS 'Of a refund, or of the check of a refund; else NULL.';
-COMMENT ON COLUMN operations.slot IS 'Which operations may be open beside each other: one each of take, cancel, check and of each refund.';
-COMMENT ON COLUMN operations.amount IS 'To capture or to refund; 0: all that there is.';
-COMMENT ON COLUMN operations.sends IS 'Counts the permits to send; 0: not a byte was sent.';
-COMMENT ON COLUMN operations.fence IS 'Counts the takes: a fencing token. What an earlier runner concludes is void.';
-COMMENT ON COLUMN operations.tries IS 'Counts answers, and failures to get one.';
+    'The wanted calls to providers with their whole life. Each is on disk in state sent before its first byte. It is written '
+    'under the lock of its attempt, except when the due list closes an operation that trails a final attempt. An accepted '
+    'charge whose next_at stays changes no index.';
+COMMENT ON COLUMN operations.number IS
+    'Counts within (attempt, kind), from 0, and is never reused: part of the provider''s idempotency key.';
+COMMENT ON COLUMN operations.refund_id IS 'The refund of a refund operation or of a refund''s check; else NULL.';
+COMMENT ON COLUMN operations.slot IS
+    'Decides which operations may be open at once: one take, one cancel, one check, and one of each refund.';
+COMMENT ON COLUMN operations.amount IS 'The amount to capture or refund; 0: everything.';
+COMMENT ON COLUMN operations.sends IS 'Counts the permits to send; 0: no byte was sent.';
+COMMENT ON COLUMN operations.fence IS 'The fencing token: counts the takes. The conclusions of an earlier runner are void.';
+COMMENT ON COLUMN operations.tries IS 'Counts call results, failures included.';
 COMMENT ON COLUMN operations.first_sent_at IS 'The start of the resend window.';
-COMMENT ON COLUMN operations.provider_ref IS 'The provider''s id of this very call: a later refusal names it.';
+COMMENT ON COLUMN operations.provider_ref IS 'The provider''s id of this call; a later refusal names it.';
 
 CREATE UNIQUE INDEX operations_one_open ON operations (attempt_id, slot) WHERE open;
--- By account: thousands of checks of one slow provider do not stand before those of the others.
+-- By account, so that thousands of checks of one slow provider do not delay the other accounts' operations.
 CREATE INDEX operations_due ON operations (account, next_at) WHERE open;
 
 -- +goose StatementBegin
@@ -69,7 +72,8 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
-COMMENT ON FUNCTION attempts_are_watched IS 'A pending attempt has an open operation besides refunds when its transaction ends: something will look at it.';
+COMMENT ON FUNCTION attempts_are_watched IS
+    'A pending attempt has an open operation besides refunds when its transaction ends, so that it is looked at again.';
 
 CREATE TRIGGER operations_only_forward BEFORE UPDATE ON operations FOR EACH ROW WHEN (
     NOT OLD.open AND OLD.state <> NEW.state OR NEW.fence < OLD.fence

@@ -21,17 +21,21 @@ CREATE TABLE money_movements (
 );
 
 COMMENT ON TABLE money_movements IS
-    'Append-only: what happened to the money of an attempt. The number is given under the lock of the attempt, whose amounts are sums of these rows.';
+    'Append-only: the movements of an attempt''s money. The number is given under the lock of the attempt, whose amounts are '
+    'sums of these rows.';
 COMMENT ON COLUMN money_movements.source IS
-    'named: the provider''s own id distinguishes it. total: what a total of the provider contains beyond the named ones; negative where a named one '
-    'turned out to be in it. person: a resolution.';
-COMMENT ON COLUMN money_movements.payment IS 'The provider''s id of the payment, empty where it is the attempt''s only one.';
-COMMENT ON COLUMN money_movements.provider_id IS 'Of a named movement the provider''s id, of one that a person recorded the discrepancy''s, else empty.';
-COMMENT ON COLUMN money_movements.at IS 'The provider''s time of it, NULL if it gave none.';
+    'named: it has the provider''s own id. total: the part of a provider''s total beyond the named movements; negative if a '
+    'named movement turned out to be in it. person: a resolution.';
+COMMENT ON COLUMN money_movements.payment IS 'The provider''s id of the payment; empty if the attempt has only one.';
+COMMENT ON COLUMN money_movements.provider_id IS
+    'The provider''s id of a named movement; the discrepancy''s id of a movement that a person recorded; else empty.';
+COMMENT ON COLUMN money_movements.at IS 'The provider''s time of the movement, NULL if it gave none.';
 
 CREATE UNIQUE INDEX movements_once ON money_movements (account, kind, provider_id) WHERE source <> 'total';
 CREATE INDEX movements_by_time ON money_movements USING brin (recorded_at) WITH (pages_per_range = 32, autosummarize = on);
-COMMENT ON INDEX movements_by_time IS 'Rows are appended as they are recorded: a summary of each range of pages finds those of a span, and costs an insert next to nothing.';
+COMMENT ON INDEX movements_by_time IS
+    'Rows are appended in the order of their times, so a summary of each range of pages finds the rows of a span, and hardly '
+    'costs an insert.';
 
 CREATE TRIGGER money_movements_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON money_movements
     FOR EACH STATEMENT EXECUTE FUNCTION append_only();

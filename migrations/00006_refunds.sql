@@ -30,8 +30,10 @@ CREATE TABLE refunds (
         CHECK (num_nonnulls(user_id, client_request_id, request_hash) = CASE origin WHEN 'request' THEN 3 ELSE 0 END)
 );
 
-COMMENT ON COLUMN refunds.origin IS 'A request of user_id, the account''s policy for late money, or the provider''s own dashboard.';
-COMMENT ON COLUMN refunds.user_id IS 'Whose request it was, as client_request_id and request_hash; NULL where it was none.';
+COMMENT ON COLUMN refunds.origin IS
+    'A request of user_id, the account''s policy for late money, or the provider''s own dashboard.';
+COMMENT ON COLUMN refunds.user_id IS
+    'The user of the request, as client_request_id and request_hash; NULL for a refund without a request.';
 
 CREATE UNIQUE INDEX refunds_one_by_policy ON refunds (attempt_id) WHERE origin = 'policy';
 CREATE UNIQUE INDEX refunds_one_per_provider_id ON refunds (order_id, account, provider_refund_id) WHERE provider_refund_id <> '';

@@ -19,8 +19,9 @@ CREATE TABLE idempotency_keys (
 );
 
 COMMENT ON COLUMN idempotency_keys.subject IS
-    'The entity that the command made or moved; a response without a body is rendered from it as it is now.';
-COMMENT ON COLUMN idempotency_keys.fence IS 'Rises when another runner takes the key over; only the runner that holds it may store the response.';
+    'The entity that the command made or moved. A response without a stored body is rendered from its present state.';
+COMMENT ON COLUMN idempotency_keys.fence IS
+    'Rises when another runner takes the key over; only its holder may store the response.';
 
 CREATE INDEX keys_expired ON idempotency_keys (expires_at);
 
@@ -31,4 +32,4 @@ CREATE TABLE key_quotas (
 );
 
 COMMENT ON TABLE key_quotas IS
-    'How many new keys a user has used in the window that began at window_at. Losing a row costs nothing but a count.';
+    'How many new keys a user has used in the window that began at window_at. A lost row only loses a count.';

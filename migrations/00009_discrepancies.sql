@@ -30,13 +30,14 @@ CREATE TABLE discrepancies (
 );
 
 COMMENT ON TABLE discrepancies IS
-    'What a person must look at: opened once for its cause, never closed by itself; another cause opens another one.';
-COMMENT ON COLUMN discrepancies.about IS 'A code of what it is about, beside its kind.';
+    'Cases for a person. A cause opens one case, and another cause another one. None closes by itself.';
+COMMENT ON COLUMN discrepancies.about IS 'The code of the cause, within the kind.';
 COMMENT ON COLUMN discrepancies.about_id IS
-    'Distinguishes two causes of one kind: another amount, refund or operation; of a dispute with a name, its stage and the name.';
+    'Distinguishes causes of one kind: another amount, refund or operation; for a named dispute its stage and name.';
 COMMENT ON COLUMN discrepancies.proposed_by IS
-    'Called it paid, by which payment or refund, where the provider can''t be asked: a second person must agree.';
-COMMENT ON COLUMN discrepancies.provider_payment_id IS 'The payment that a person found at the provider, where the resolution is paid.';
+    'The person who called it paid, with a payment or refund, where the provider can''t be asked: a second person must agree.';
+COMMENT ON COLUMN discrepancies.provider_payment_id IS
+    'The payment that a person found at the provider, if the resolution is paid.';
 
 CREATE UNIQUE INDEX discrepancies_once ON discrepancies (kind, about, about_id,
     coalesce(attempt_id, '00000000-0000-0000-0000-000000000000'), account, coalesce(provider_event_id, ''));

@@ -17,10 +17,11 @@ CREATE TABLE attempt_log (
 );
 
 COMMENT ON TABLE attempt_log IS
-    'Append-only: what callers requested again and providers were called for. It is gathered in memory and may lack the last moments of a '
-    'process that died; what an attempt is stands in attempt_transitions. Without a foreign key, writing it locks no attempt.';
-COMMENT ON COLUMN attempt_log.attempt_id IS 'NULL for what was about the order as a whole.';
-COMMENT ON COLUMN attempt_log.at IS 'By the clock of the process, as until, which is the end of a call or the last of several.';
+    'Append-only: repeated requests of callers and calls to providers. It is gathered in memory and may lack the last moments '
+    'of a process that died; the states of an attempt are in attempt_transitions. Without a foreign key, a write locks no '
+    'attempt.';
+COMMENT ON COLUMN attempt_log.attempt_id IS 'NULL for an entry about the order as a whole.';
+COMMENT ON COLUMN attempt_log.at IS 'By the clock of the process, like until, the end of a call or the last of several.';
 
 CREATE TRIGGER attempt_log_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON attempt_log
     FOR EACH STATEMENT EXECUTE FUNCTION append_only();

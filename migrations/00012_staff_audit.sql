@@ -23,14 +23,16 @@ CREATE TABLE staff_audit (
 );
 
 COMMENT ON TABLE staff_audit IS
-    'Append-only: what staff looked at or did, why, when and from where. Its ids rise with time. Each entry has the hash of the one before it: an entry that '
-    'the tables'' owner changes or removes breaks the chain.';
+    'Append-only: the looks and actions of staff, with reason, time and origin. Its ids rise with time. Each entry has the '
+    'hash of the entry before, so an entry that the tables'' owner changes or removes breaks the chain.';
 COMMENT ON COLUMN staff_audit.position IS '1 for the first entry, without a gap.';
 COMMENT ON COLUMN staff_audit.previous IS 'The hash of the entry before; 32 zero bytes for the first.';
 COMMENT ON COLUMN staff_audit.hash IS
-    'SHA-256 of the entry, its position and previous: each field as its length in bytes, a colon and its text, or - for NULL, joined by commas.';
-COMMENT ON COLUMN staff_audit.deed_id IS 'The same for what was begun and what came of it, where the two are not one transaction.';
-COMMENT ON COLUMN staff_audit.actor IS 'Empty where the subject was not proven: of a refused token or sign-in.';
+    'SHA-256 of the entry, its position and previous: each field as its length in bytes, a colon and its text, or - for NULL, '
+    'joined by commas.';
+COMMENT ON COLUMN staff_audit.deed_id IS
+    'The same in the entries of the begin and the result of an action, if they are not one transaction.';
+COMMENT ON COLUMN staff_audit.actor IS 'Empty if the subject was not proven, as with a refused token or sign-in.';
 
 CREATE INDEX staff_audit_by_attempt ON staff_audit (attempt_id) WHERE attempt_id IS NOT NULL;
 CREATE INDEX staff_audit_by_actor ON staff_audit (actor, entry_id);
@@ -44,8 +46,8 @@ CREATE FUNCTION audit_hash(e staff_audit) RETURNS bytea LANGUAGE sql STABLE SET 
         e.detail::text, (extract(epoch FROM e.at) * 1000000)::bigint::text] || e.roles) WITH ORDINALITY AS field (v, n)
 $$;
 
--- Entries are appended one after the other: the lock is held until the transaction ends. Position, hashes and time are never the caller's. The
--- table is qualified, so that no temporary one of the caller's stands for it.
+-- Entries are appended one after the other: the lock is held until the transaction ends. The caller never gives position, hashes
+-- and time. The table is qualified, so that no temporary table of the caller stands in for it.
 CREATE FUNCTION audit_is_chained() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('paylatch audit', 0));

@@ -11,4 +11,4 @@ END $$;
 -- +goose StatementEnd
 
 COMMENT ON FUNCTION must_touch IS
-    'Undoes the transaction of a write that touched other rows than it should, so that the commit may travel with the write.';
+    'Undoes the transaction of a write that touched other rows than expected, so that the commit may travel with the write.';

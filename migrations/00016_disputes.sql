@@ -23,10 +23,10 @@ CREATE TABLE disputes (
     CONSTRAINT disputes_closed_time CHECK ((closed_at IS NOT NULL) = (status IN ('won', 'lost', 'accepted')))
 );
 
-COMMENT ON TABLE disputes IS 'Disputes under the provider''s id. They move no money: what one took is a money movement.';
-COMMENT ON COLUMN disputes.amount IS 'What is disputed; NULL, as the currency, where the provider does not state it.';
-COMMENT ON COLUMN disputes.status_at IS 'The provider''s clock of the last report that counted; NULL if none had a time.';
-COMMENT ON COLUMN disputes.opened_at IS 'When its first report was applied.';
+COMMENT ON TABLE disputes IS 'Disputes under the provider''s id. A dispute moves no money; its chargebacks are money movements.';
+COMMENT ON COLUMN disputes.amount IS 'The disputed amount; NULL, like the currency, if the provider does not state it.';
+COMMENT ON COLUMN disputes.status_at IS 'The provider''s time of the last report that counted; NULL if none had a time.';
+COMMENT ON COLUMN disputes.opened_at IS 'When the first report of the dispute was applied.';
 
 CREATE INDEX disputes_by_id ON disputes (dispute_id);
 CREATE INDEX disputes_by_attempt ON disputes (attempt_id);

@@ -11,10 +11,14 @@ CREATE TABLE endpoints (
     last_failure    text NOT NULL DEFAULT ''
 );
 
-COMMENT ON COLUMN endpoints.url_digest IS 'SHA-256 of the address, which may hold a secret. Another address ends the state gone.';
-COMMENT ON COLUMN endpoints.position IS 'Events up to here are delivered, are in endpoint_retries, or are of types that the endpoint does not take.';
-COMMENT ON COLUMN endpoints.state IS 'gone: it answered 410, and nothing is sent until its address changes or somebody redelivers.';
-COMMENT ON COLUMN endpoints.fence IS 'Rises with each lease, and when the position is set back: a write with an older one touches no row.';
+COMMENT ON COLUMN endpoints.url_digest IS
+    'SHA-256 of the address, which may contain a secret. Another address ends the state gone.';
+COMMENT ON COLUMN endpoints.position IS
+    'Events up to here are delivered, are in endpoint_retries, or have types that the endpoint does not take.';
+COMMENT ON COLUMN endpoints.state IS
+    'gone: the endpoint answered 410, and gets nothing until its address changes or a person redelivers.';
+COMMENT ON COLUMN endpoints.fence IS
+    'Rises with each lease, and when the position is set back. A write with an older fence touches no row.';
 
 CREATE TABLE endpoint_retries (
     endpoint        text NOT NULL CONSTRAINT retries_have_an_endpoint REFERENCES endpoints (name),
@@ -34,8 +38,9 @@ CREATE TABLE endpoint_retries (
 );
 
 COMMENT ON COLUMN endpoint_retries.state IS
-    'queued: an earlier event of its subject is undelivered; due: it is tried at next_at; dead: given up after the last try of the schedule.';
-COMMENT ON COLUMN endpoint_retries.last_status IS 'The HTTP status; 0 where there was none.';
+    'queued: an earlier event of the subject is undelivered. due: it is tried at next_at. dead: the last try of the schedule '
+    'failed.';
+COMMENT ON COLUMN endpoint_retries.last_status IS 'The HTTP status; 0 if there was no response.';
 
 CREATE UNIQUE INDEX retries_one_due_each_subject ON endpoint_retries (endpoint, subject) WHERE state = 'due';
 CREATE INDEX endpoint_retries_due ON endpoint_retries (endpoint, next_at) WHERE state = 'due';
@@ -54,7 +59,8 @@ CREATE TABLE endpoint_deliveries (
     error       text NOT NULL
 );
 
-COMMENT ON TABLE endpoint_deliveries IS 'The log of attempts to deliver, kept as long as events are. status is 0 where no response came, error empty for a success.';
+COMMENT ON TABLE endpoint_deliveries IS
+    'The log of attempts to deliver, kept as long as events. status is 0 without a response; error is empty for a success.';
 
 CREATE INDEX endpoint_deliveries_newest ON endpoint_deliveries (endpoint, delivery_id);
 CREATE INDEX endpoint_deliveries_by_message ON endpoint_deliveries (message_id);

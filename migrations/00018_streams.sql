@@ -9,8 +9,9 @@ CREATE TABLE streams (
     last_failure    text NOT NULL DEFAULT ''
 );
 
-COMMENT ON TABLE streams IS 'How far the events for the merchant are published to each broker of the configuration.';
-COMMENT ON COLUMN streams.position IS 'The broker has acknowledged the events up to here, but for those that were deleted before, which the log counts.';
-COMMENT ON COLUMN streams.fence IS 'Rises with each lease: a write with an older one touches no row.';
+COMMENT ON TABLE streams IS 'The progress of publishing the merchant''s events to each broker of the configuration.';
+COMMENT ON COLUMN streams.position IS
+    'The broker has acknowledged the events up to here, except for events that were deleted before; the log counts these.';
+COMMENT ON COLUMN streams.fence IS 'Rises with each lease. A write with an older fence touches no row.';
 COMMENT ON COLUMN streams.last_success_at IS 'When the broker last acknowledged, or was connected to again after a failure.';
-COMMENT ON COLUMN streams.last_failure IS 'Why it fails; empty since it last succeeded.';
+COMMENT ON COLUMN streams.last_failure IS 'Why it fails; empty after a success.';

@@ -9,9 +9,10 @@ CREATE TABLE sealed_details (
 );
 
 COMMENT ON TABLE sealed_details IS
-    'Encrypted: the lines and the customer of an order, until it can''t be paid any more, and what the fiscal receipts of an attempt show, until nothing of '
-    'it can be captured or refunded.';
-COMMENT ON COLUMN sealed_details.attempt_id IS 'Of a receipt; zero of what is the order''s.';
-COMMENT ON COLUMN sealed_details.check_at IS 'When it is looked whether they are needed any more: ever more rarely, the older they are.';
+    'Encrypted: the lines and the customer of an order, until it can''t be paid any more, and the content of an attempt''s '
+    'fiscal receipts, until nothing can be captured or refunded any more.';
+COMMENT ON COLUMN sealed_details.attempt_id IS 'The attempt of a receipt; zero for the details of the order.';
+COMMENT ON COLUMN sealed_details.check_at IS
+    'When paylatch checks whether the details are still needed; less often, the older they are.';
 
 CREATE INDEX details_due ON sealed_details (check_at);

@@ -9,11 +9,11 @@ CREATE TABLE final_cursors (
 );
 
 COMMENT ON TABLE final_cursors IS
-    'How far the final attempts of an account have been looked up at its provider again, so many days after they began. Attempts are in the order of their ids, '
-    'which begin with the time.';
-COMMENT ON COLUMN final_cursors.after IS 'The last attempt that was looked up, or passed over.';
-COMMENT ON COLUMN final_cursors.misses IS 'Turns in a row in which the provider showed none of the attempts after it.';
-COMMENT ON COLUMN final_cursors.next_at IS 'When the next turn of the account begins: one process has it until then.';
+    'The progress of the repeated lookups of an account''s final attempts, a number of days after they began. Attempts are in '
+    'the order of their ids, which begin with the time.';
+COMMENT ON COLUMN final_cursors.after IS 'The last attempt that was looked up or skipped.';
+COMMENT ON COLUMN final_cursors.misses IS 'Turns in a row in which the provider showed none of the attempts.';
+COMMENT ON COLUMN final_cursors.next_at IS 'When the account''s next turn begins. One process has the account until then.';
 
 CREATE UNLOGGED TABLE final_lookups (
     attempt_id   uuid NOT NULL CONSTRAINT lookups_once PRIMARY KEY,
@@ -21,4 +21,5 @@ CREATE UNLOGGED TABLE final_lookups (
 );
 
 COMMENT ON TABLE final_lookups IS
-    'When callers last had final attempts looked up, for some seconds: it bounds how often. Unlogged: after a crash of the server it is empty, and each may once more.';
+    'The last lookups of final attempts by callers, kept for some seconds to limit their rate. Unlogged: after a crash of the '
+    'server it is empty, and each attempt may be looked up once more.';

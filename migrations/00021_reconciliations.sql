@@ -16,13 +16,14 @@ CREATE TABLE reconciliations (
     CONSTRAINT reconciliations_by_hand_why CHECK ((source = 'person') = (reason <> ''))
 );
 
-COMMENT ON TABLE reconciliations IS 'Runs over a span of an account''s books at its provider, of which entries are compared with what is recorded.';
-COMMENT ON COLUMN reconciliations.started_by IS 'daily for the loop of the service, else the person.';
-COMMENT ON COLUMN reconciliations.touched_at IS 'When it last made progress: one that has made none for long, and has no end, was killed.';
-COMMENT ON COLUMN reconciliations.source IS 'person: somebody has compared by hand.';
-COMMENT ON COLUMN reconciliations.finished_at IS 'Only of a run that has compared its whole span, in both directions.';
-COMMENT ON COLUMN reconciliations.failure IS 'Why it has no end, or, of one that has, which entries could not be read.';
-COMMENT ON COLUMN reconciliations.counts IS 'What became of the entries so far.';
+COMMENT ON TABLE reconciliations IS 'Runs that compare a span of a provider''s books with the recorded movements.';
+COMMENT ON COLUMN reconciliations.started_by IS 'daily for the service''s own run, else the person.';
+COMMENT ON COLUMN reconciliations.touched_at IS
+    'When the run last made progress. A run without an end that made no progress for long was killed.';
+COMMENT ON COLUMN reconciliations.source IS 'person: a person has compared by hand.';
+COMMENT ON COLUMN reconciliations.finished_at IS 'Only set once the run has compared its whole span in both directions.';
+COMMENT ON COLUMN reconciliations.failure IS 'Why the run has no end; for a finished run, the entries that could not be read.';
+COMMENT ON COLUMN reconciliations.counts IS 'The results of the entries so far.';
 
 CREATE INDEX reconciliations_newest ON reconciliations (account, started_at);
 
@@ -48,10 +49,12 @@ CREATE TABLE settlements (
     CONSTRAINT settlements_balance CHECK (balance_currency <> '' OR fee IS NULL AND net IS NULL)
 );
 
-COMMENT ON TABLE settlements IS 'Entries of the providers'' books of payments that are recorded here: what each cost, and in which payout it is.';
-COMMENT ON COLUMN settlements.movement_id IS 'The provider''s id of the movement; empty where the entry is of all that was so moved of the payment.';
-COMMENT ON COLUMN settlements.net IS 'What was added to the balance of the account, in balance_currency; negative where it was taken.';
-COMMENT ON COLUMN settlements.payout_id IS 'Empty while it is in none; it is filled once, and nothing else changes.';
+COMMENT ON TABLE settlements IS
+    'Entries of the providers'' books for payments that are recorded here: their costs, and their payouts.';
+COMMENT ON COLUMN settlements.movement_id IS
+    'The provider''s id of the movement; empty if the entry is about all movements of that kind of the payment.';
+COMMENT ON COLUMN settlements.net IS 'The amount added to the account''s balance, in balance_currency; negative if it was taken.';
+COMMENT ON COLUMN settlements.payout_id IS 'Empty before the payout. It is filled once; nothing else changes.';
 
 CREATE INDEX settlements_by_attempt ON settlements (attempt_id, kind);
 

@@ -29,12 +29,16 @@ CREATE TABLE support_jobs (
 ) WITH (fillfactor = 50);
 
 COMMENT ON TABLE support_jobs IS
-    'Acts of staff on many events or discrepancies: those that the filter chose when the job began. Each of them is done in a transaction that also counts it here.';
-COMMENT ON COLUMN support_jobs.deed_id IS 'That of the two entries in staff_audit: of the beginning and of the end.';
-COMMENT ON COLUMN support_jobs.total IS 'How many the filter chose at the beginning. Those that it does not choose any more when their turn comes are left out.';
-COMMENT ON COLUMN support_jobs.results IS 'How many came to which end: a verdict, resolved, already_resolved, or the code of the problem that refused it.';
-COMMENT ON COLUMN support_jobs.behind IS 'The id of the last one that was looked at, zero at the beginning: they are taken in the order of their ids, up to the job''s own.';
-COMMENT ON COLUMN support_jobs.fence IS 'Rises with each lease: a write with an older one touches no row.';
+    'Actions of staff on many events or discrepancies, chosen by a filter when the job began. Each item is done in the '
+    'transaction that also counts it here.';
+COMMENT ON COLUMN support_jobs.deed_id IS 'The deed_id of its two entries in staff_audit, of the begin and of the end.';
+COMMENT ON COLUMN support_jobs.total IS
+    'How many items the filter chose at the beginning. Items that no longer match at their turn are left out.';
+COMMENT ON COLUMN support_jobs.results IS
+    'Counts by result: a verdict, resolved, already_resolved, or the code of the problem that refused the item.';
+COMMENT ON COLUMN support_jobs.behind IS
+    'The id of the last item, zero at the beginning. Items are taken in the order of their ids, up to the job''s own id.';
+COMMENT ON COLUMN support_jobs.fence IS 'Rises with each lease. A write with an older fence touches no row.';
 
 CREATE UNIQUE INDEX jobs_one_running_each_kind ON support_jobs (kind) WHERE state = 'running';
 
@@ -47,6 +51,6 @@ CREATE TABLE support_job_items (
     CONSTRAINT job_items_done_once PRIMARY KEY (job_id, item_id)
 );
 
-COMMENT ON TABLE support_job_items IS 'What came of each event or discrepancy of a job.';
+COMMENT ON TABLE support_job_items IS 'The result of each event or discrepancy of a job.';
 
 CREATE INDEX job_items_by_attempt ON support_job_items (attempt_id) WHERE attempt_id IS NOT NULL;

@@ -9,12 +9,14 @@ CREATE TABLE service_marks (
 );
 
 COMMENT ON TABLE service_marks IS
-    'One row, whose mark rises every few seconds while the service runs. A copy of it is kept outside the database: one that is ahead shows that this '
-    'database was restored from a backup.';
-COMMENT ON COLUMN service_marks.database_id IS 'Made with the schema, and kept by dumps and backups: another one is another database.';
+    'One row, whose mark rises every few seconds while the service runs. A copy outside the database that is higher shows '
+    'that the database was restored from a backup.';
+COMMENT ON COLUMN service_marks.database_id IS
+    'Made with the schema, and kept by dumps and backups. Another id means another database.';
 
 COMMENT ON COLUMN service_marks.gap_from IS
-    'From when until gap_to the mark last did not rise. A process that has seen it rise in that time sees that the database was restored.';
+    'The begin of the last span, until gap_to, in which the mark did not rise. A process that saw it rise in that span knows '
+    'that the database was restored.';
 
 INSERT INTO service_marks DEFAULT VALUES;
 
@@ -30,7 +32,7 @@ CREATE TABLE pay_holds (
 );
 
 COMMENT ON TABLE pay_holds IS
-    'Accounts whose pays and refunds wait: the database may have forgotten what was sent to their provider from since until held_at.';
-COMMENT ON COLUMN pay_holds.released_by IS 'The reconciliation that covered that time, or the person who compared by hand.';
+    'Accounts whose pays and refunds wait: the database may have forgotten calls to the provider from since until held_at.';
+COMMENT ON COLUMN pay_holds.released_by IS 'The reconciliation that covered the span, or the person who compared by hand.';
 
 CREATE UNIQUE INDEX pay_holds_one_open ON pay_holds (account) WHERE released_at IS NULL;

@@ -3,22 +3,23 @@ ALTER TABLE discrepancies
     ADD COLUMN assignee text NOT NULL DEFAULT '',
     ADD COLUMN assigned_at timestamptz;
 
-COMMENT ON COLUMN discrepancies.assignee IS 'The subject of the person who works on it; empty for none. It stays when it is resolved.';
+COMMENT ON COLUMN discrepancies.assignee IS
+    'The subject of the person who works on it; empty for none. It stays after the resolution.';
 COMMENT ON COLUMN discrepancies.assigned_at IS 'Since when the assignee has it.';
 
 ALTER TABLE discrepancies
     ADD CONSTRAINT discrepancies_assigned_since CHECK ((assignee = '') = (assigned_at IS NULL)) NOT VALID;
 ALTER TABLE discrepancies VALIDATE CONSTRAINT discrepancies_assigned_since;
 
--- The new one allows more than the old one did, under another name: at no time is there none.
+-- The new constraint allows more than the old one and has another name, so that there always is one.
 ALTER TABLE discrepancies
     ADD CONSTRAINT discrepancies_resolution_listed CHECK (resolution IN ('', 'paid', 'not_paid', 'refunded_elsewhere', 'accepted', 'settled')) NOT VALID;
 ALTER TABLE discrepancies VALIDATE CONSTRAINT discrepancies_resolution_listed;
 ALTER TABLE discrepancies DROP CONSTRAINT discrepancies_resolution_known;
 
 COMMENT ON TABLE discrepancies IS
-    'What a person must look at: opened once for its cause; another cause opens another one. It is closed by a person, or by the worklist where nothing is '
-    'left to decide (resolution settled, by paylatch).';
+    'Cases for a person. A cause opens one case, and another cause another one. A person closes a case, or paylatch if '
+    'nothing is left to decide (resolution settled).';
 
 CREATE TABLE worklist_comments (
     comment_id     uuid NOT NULL CONSTRAINT comments_have_one_id PRIMARY KEY,
@@ -28,7 +29,7 @@ CREATE TABLE worklist_comments (
     at             timestamptz NOT NULL
 );
 
-COMMENT ON TABLE worklist_comments IS 'Append-only: what people write about a discrepancy. The ids rise with time.';
+COMMENT ON TABLE worklist_comments IS 'Append-only: comments on discrepancies. The ids rise with time.';
 
 CREATE INDEX comments_by_discrepancy ON worklist_comments (discrepancy_id, comment_id);
 
@@ -44,9 +45,9 @@ CREATE TABLE worklist_turns (
 );
 
 COMMENT ON TABLE worklist_turns IS
-    'One row: how far the open discrepancies have been looked through for those that are settled. Oldest first, over and over again.';
-COMMENT ON COLUMN worklist_turns.behind_at IS 'When the last one that was looked at was opened; before all at the beginning.';
-COMMENT ON COLUMN worklist_turns.fence IS 'Rises with each turn: a process that lost its turn moves nothing.';
-COMMENT ON COLUMN worklist_turns.next_at IS 'When the next turn begins: one process has it until then.';
+    'One row: the progress of the search for settled discrepancies among the open ones, oldest first, in a loop.';
+COMMENT ON COLUMN worklist_turns.behind_at IS 'When the last checked discrepancy was opened; before all at the beginning.';
+COMMENT ON COLUMN worklist_turns.fence IS 'Rises with each turn, so that a process that lost its turn moves nothing.';
+COMMENT ON COLUMN worklist_turns.next_at IS 'When the next turn begins. One process has it until then.';
 
 INSERT INTO worklist_turns DEFAULT VALUES;

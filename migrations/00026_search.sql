@@ -8,13 +8,14 @@ CREATE TABLE IF NOT EXISTS search_orders (
 );
 
 COMMENT ON TABLE search_orders IS
-    'What staff finds orders by, a copy that is made of them seconds later: no order and no pay waits for it. It can be emptied and is filled again once '
-    'search_cursors is set back.';
+    'A copy of orders for support''s search, made seconds later, so that no order or pay waits for it. It can be emptied, and '
+    'is filled again after search_cursors is set back.';
 COMMENT ON COLUMN search_orders.words IS
-    'In lower case: the words of the description, of the values of the metadata and of the order''s id; the id itself after =, the user''s after @.';
+    'In lower case: the words of the description, of the metadata''s values and of the order''s id; the id itself after =, '
+    'the user''s id after @.';
 
 CREATE INDEX IF NOT EXISTS search_orders_by_time ON search_orders (created_at, order_id COLLATE "C");
--- What waits in the list of pending entries is read by each search.
+-- Each search reads the whole list of pending entries.
 CREATE INDEX IF NOT EXISTS search_orders_by_word ON search_orders USING gin (words) WITH (gin_pending_list_limit = 256);
 
 CREATE TABLE IF NOT EXISTS search_payments (
@@ -27,9 +28,10 @@ CREATE TABLE IF NOT EXISTS search_payments (
     last_four  text NOT NULL DEFAULT '' CONSTRAINT search_last_four_are_digits CHECK (last_four ~ '^([0-9]{4})?$')
 );
 
-COMMENT ON TABLE search_payments IS 'As search_orders, of payment attempts: by amount and day, and by the end of the card''s number.';
-COMMENT ON COLUMN search_payments.day IS 'That of created_at in UTC.';
-COMMENT ON COLUMN search_payments.last_four IS 'As a webhook or a stored payment method shows them; empty where neither does.';
+COMMENT ON TABLE search_payments IS
+    'Like search_orders, for payment attempts: by amount and day, and by the last digits of the card.';
+COMMENT ON COLUMN search_payments.day IS 'The day of created_at in UTC.';
+COMMENT ON COLUMN search_payments.last_four IS 'From a webhook or a stored payment method; empty if neither shows them.';
 
 CREATE INDEX IF NOT EXISTS search_payments_by_amount ON search_payments (day, amount, currency, created_at, attempt_id);
 CREATE INDEX IF NOT EXISTS search_payments_by_card ON search_payments (last_four, created_at, attempt_id) WHERE last_four <> '';
@@ -41,10 +43,10 @@ CREATE TABLE IF NOT EXISTS search_cursors (
 );
 
 COMMENT ON TABLE search_cursors IS
-    'How far each source was read for the search, by its time of creation and its id. Whoever adds rows of the past sets it back.';
+    'The progress of the search''s copy of each source, by time of creation and id. An import sets it back.';
 
 INSERT INTO search_cursors (source) VALUES ('orders'), ('attempts'), ('events') ON CONFLICT DO NOTHING;
 
--- One that was broken off is there, and of no use.
+-- An index whose building was interrupted exists, but is of no use.
 DROP INDEX CONCURRENTLY IF EXISTS log_by_key;
 CREATE INDEX CONCURRENTLY log_by_key ON attempt_log (key COLLATE "C") WHERE key <> '' AND kind IN ('press', 'reuse', 'refused');

@@ -20,8 +20,8 @@ CREATE TABLE refund_requests (
     CONSTRAINT refund_requests_need_two CHECK (status <> 'approved' OR decided_by <> requested_by)
 );
 
-COMMENT ON TABLE refund_requests IS 'Refunds that staff asked for. One that is approved has its refund: both are written by one transaction.';
-COMMENT ON COLUMN refund_requests.decided_by IS 'The admin that approved or declined it, or requested_by where it was withdrawn.';
+COMMENT ON TABLE refund_requests IS 'Refunds that staff requested. The approval and its refund are written in one transaction.';
+COMMENT ON COLUMN refund_requests.decided_by IS 'The admin who approved or declined it, or requested_by if it was withdrawn.';
 
 CREATE UNIQUE INDEX refund_requests_open_once ON refund_requests (attempt_id, requested_by, amount) WHERE status = 'open';
 CREATE UNIQUE INDEX refund_requests_one_per_refund ON refund_requests (order_id, refund_id) WHERE refund_id IS NOT NULL;
@@ -37,10 +37,11 @@ CREATE TABLE notices (
     last_failure    text NOT NULL DEFAULT ''
 );
 
-COMMENT ON TABLE notices IS 'How far each notice of the configuration has told of new cases. What it sends is of what came after its row.';
+COMMENT ON TABLE notices IS 'The progress of each notice of the configuration. A notice sends the cases that came after its row.';
 COMMENT ON COLUMN notices.position IS 'The cases of the outbox up to here are sent, or are not of the notice''s kinds.';
-COMMENT ON COLUMN notices.fence IS 'Rises with each lease: a write with an older one touches no row.';
-COMMENT ON COLUMN notices.last_success_at IS 'When a mail was last taken: the next one goes out a minute later at the soonest.';
+COMMENT ON COLUMN notices.fence IS 'Rises with each lease. A write with an older fence touches no row.';
+COMMENT ON COLUMN notices.last_success_at IS
+    'When the mail server last accepted a mail. The next mail goes out a minute later at the earliest.';
 
 CREATE TABLE noticed_requests (
     notice            text NOT NULL CONSTRAINT noticed_by_a_notice REFERENCES notices (name),

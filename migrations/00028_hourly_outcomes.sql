@@ -12,10 +12,12 @@ CREATE TABLE hourly_outcomes (
 ) WITH (fillfactor = 50);
 
 COMMENT ON TABLE hourly_outcomes IS
-    'How many attempts and refunds ended in an hour, and how many discrepancies were opened: counted from the events for the merchant, each of them once.';
-COMMENT ON COLUMN hourly_outcomes.account IS 'Empty of refunds, whose events have none.';
+    'How many attempts and refunds ended in an hour, and how many discrepancies opened. Each of the merchant''s events is '
+    'counted once.';
+COMMENT ON COLUMN hourly_outcomes.account IS 'Empty for refunds, whose events have no account.';
 COMMENT ON COLUMN hourly_outcomes.code IS 'Why it failed, or the kind of a discrepancy; empty for a success.';
-COMMENT ON COLUMN hourly_outcomes.amount IS 'In the minor unit of currency: what was captured by those that succeeded, what was due for the others.';
+COMMENT ON COLUMN hourly_outcomes.amount IS
+    'In the minor unit of currency: the captured amount of succeeded attempts, the due amount of the others.';
 
 CREATE TABLE hourly_progress (
     one      boolean PRIMARY KEY DEFAULT true CONSTRAINT hourly_progress_is_one CHECK (one),
@@ -23,6 +25,6 @@ CREATE TABLE hourly_progress (
 );
 
 COMMENT ON TABLE hourly_progress IS
-    'The events up to this position of the outbox are in hourly_outcomes. Whoever counts has its lock, and moves it in the transaction that counts.';
+    'hourly_outcomes has the events up to this position of the outbox. The counting transaction has its lock and moves it.';
 
 INSERT INTO hourly_progress (position) VALUES (0);

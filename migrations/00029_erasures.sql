@@ -1,6 +1,6 @@
 -- +goose NO TRANSACTION
 -- +goose Up
--- An index beside running pays is built without a transaction, so each statement of this file may be run again.
+-- An index is built without a transaction, so that pays go on. So each statement of this file may be run again.
 CREATE TABLE IF NOT EXISTS erasures (
     pseudonym text NOT NULL CONSTRAINT erasures_pkey PRIMARY KEY CONSTRAINT erasures_pseudonym_form CHECK (pseudonym ~ '^erased-[0-9a-f]{24}$'),
     mark      bytea NOT NULL CONSTRAINT erasures_one_per_person UNIQUE,
@@ -8,18 +8,20 @@ CREATE TABLE IF NOT EXISTS erasures (
     ended_at  timestamptz
 );
 
-COMMENT ON TABLE erasures IS 'Customers whose name was taken from what they paid. The tables'' owner alone writes it.';
-COMMENT ON COLUMN erasures.pseudonym IS 'The user_id of the customer''s orders from then on: random, and one for each customer.';
+COMMENT ON TABLE erasures IS 'Customers whose name was removed from their payments. Only the tables'' owner writes it.';
+COMMENT ON COLUMN erasures.pseudonym IS 'The user_id of the customer''s orders from then on: random, one for each customer.';
 COMMENT ON COLUMN erasures.mark IS
-    'HMAC of the former user_id under a key of the configuration: with the key a second erasure finds the pseudonym, without it nobody finds the name.';
-COMMENT ON COLUMN erasures.ended_at IS 'NULL while it is under way, and after one that was cut.';
+    'HMAC of the former user_id under a key of the configuration. A second erasure finds the pseudonym by it; without the key '
+    'it reveals no name.';
+COMMENT ON COLUMN erasures.ended_at IS 'NULL while the erasure is under way or was interrupted.';
 
 CREATE TABLE IF NOT EXISTS erased_requests (
     digest bytea NOT NULL CONSTRAINT erased_requests_pkey PRIMARY KEY CONSTRAINT erased_requests_digest CHECK (octet_length(digest) = 32)
 );
 
 COMMENT ON TABLE erased_requests IS
-    'SHA-256 of user_id, a line feed and client_request_id of each order whose customer was erased: the request that made it makes no second order.';
+    'SHA-256 of user_id, a line feed and client_request_id of each order whose customer was erased, so that the request that '
+    'created the order creates no second one.';
 
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION orders_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -73,7 +75,7 @@ BEGIN
         USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'refunds_terms_fixed';
 END $$;
 
--- An event keeps its place, its id and what it is about; of what it shows the customer's name goes.
+-- An event keeps its place, its id and its subject; its content loses the customer's name.
 CREATE OR REPLACE FUNCTION outbox_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF TG_TABLE_NAME = 'outbox' AND current_setting('paylatch.erasing', true) = 'on'
@@ -85,7 +87,7 @@ BEGIN
         USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'outbox_never_changes';
 END $$;
 
--- The two exceptions are for functions of this file, run by the tables' owner: erase_orders, and the purges by age.
+-- Two exceptions, for functions of this file that the tables' owner runs: erase_orders, and the purges by age.
 CREATE OR REPLACE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF (TG_TABLE_NAME = 'attempt_log' AND TG_OP = 'UPDATE' AND current_setting('paylatch.erasing', true) = 'on'
@@ -112,7 +114,8 @@ CREATE OR REPLACE FUNCTION erasure_end(ended text) RETURNS void LANGUAGE sql SET
     UPDATE erasures SET ended_at = now() WHERE pseudonym = ended
 $$;
 
--- OFFSET 0 has the user's orders found by the user, and sorted after: in the order of their ids all orders of others would be read.
+-- OFFSET 0 makes the planner find the orders by the user and sort them then. Otherwise it would read everybody's orders in the
+-- order of their ids.
 CREATE OR REPLACE FUNCTION orders_of(person text, behind text, most integer) RETURNS text[] LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
     SELECT ARRAY(SELECT o.order_id FROM (SELECT order_id FROM orders WHERE user_id COLLATE "C" = person OFFSET 0) o
         WHERE o.order_id COLLATE "C" > behind ORDER BY o.order_id COLLATE "C" LIMIT most)
@@ -163,7 +166,7 @@ BEGIN
     RETURN jsonb_build_object('last', ids[cardinality(ids)], 'seen', cardinality(ids), 'events', events);
 END $$;
 
--- A command that is under way keeps its key: its runner would find no place for the answer.
+-- A command that is under way keeps its key: without it, its runner could not store the response.
 CREATE OR REPLACE FUNCTION erase_keys(person text, most integer) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE gone bigint; running bigint;
 BEGIN
@@ -176,9 +179,9 @@ BEGIN
     RETURN jsonb_build_object('seen', gone, 'waiting', running);
 END $$;
 
--- What is a day too old goes with all that is too old: an entry of a purge is due for the next no more often than that.
--- The entry of the purge names the last entry that it deletes: where the chain begins from then on. It is appended first, so that there
--- always is an entry that the next one follows.
+-- Entries are deleted once one is a day too old, so that an entry of a purge is purged no more than once a day. The entry of the
+-- purge names the last entry that it deletes, where the chain then begins. It is appended first, so that the next entry always
+-- has one to follow.
 CREATE OR REPLACE FUNCTION purge_audit(keep interval, entry uuid, most integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE before timestamptz := now() - greatest(keep, interval '30 days'); gone staff_audit; held bigint; first bigint; oldest timestamptz;
 BEGIN
@@ -219,7 +222,7 @@ BEGIN
     RETURN gone;
 END $$;
 
--- They run with the owner's rights: no table and no function of the caller's may stand for one of ours.
+-- These functions run with the owner's rights, so no table or function of the caller may stand in for one of ours.
 DO $$
 BEGIN
     EXECUTE format('ALTER FUNCTION purge_audit(interval, uuid, integer) SET search_path = pg_catalog, %I, pg_temp', current_schema());
@@ -231,4 +234,6 @@ REVOKE ALL ON FUNCTION purge_audit(interval, uuid, integer), purge_attempt_log(i
 
 DROP INDEX CONCURRENTLY IF EXISTS log_by_time;
 CREATE INDEX CONCURRENTLY log_by_time ON attempt_log USING brin (at) WITH (pages_per_range = 32, autosummarize = on);
-COMMENT ON INDEX log_by_time IS 'Entries are appended as they happen: a summary of each range of pages finds the old ones, and costs an insert next to nothing.';
+COMMENT ON INDEX log_by_time IS
+    'Entries are appended in the order of their times, so a summary of each range of pages finds the old ones, and hardly '
+    'costs an insert.';

@@ -1,6 +1,7 @@
 -- +goose Up
--- A database may hold several schemas, each with a chain of its own, and a trigger may run on a part of the table whose rows have a type
--- of their own. Entries that another session inserts by the function as it was end first: this waits for them, and they for it.
+-- A database may have several schemas, each with a chain of its own, and the trigger may run on a part of the table whose rows
+-- have a type of their own. Entries that another session inserts by the old function end first: this waits for them, and they for
+-- it.
 LOCK TABLE staff_audit IN SHARE ROW EXCLUSIVE MODE;
 
 -- +goose StatementBegin

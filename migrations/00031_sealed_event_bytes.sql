@@ -1,7 +1,8 @@
 -- +goose Up
--- What providers sent goes from the inbox into a table of its own, encrypted with the key of its month, in partitions of a month: what is
--- too old goes as a whole. The bytes that are in the inbox now are dropped with their columns; what the events mean is kept there. There is no
--- release yet: a program of before does not run beside this, and of an event that it could not read nothing is left but its id.
+-- The bytes of webhooks move from the inbox into a table of their own, encrypted with the key of their month, in partitions of a
+-- month that are dropped as a whole. The bytes that are in the inbox now are dropped with their columns; the meaning of their
+-- events stays. There is no release yet: an older program does not run beside this, and of an event that it could not read only
+-- the id stays.
 CREATE TABLE data_keys (
     key_id     uuid NOT NULL CONSTRAINT data_keys_pkey PRIMARY KEY,
     month      date NOT NULL CONSTRAINT data_keys_month_begins CHECK (extract(day FROM month) = 1),
@@ -10,7 +11,8 @@ CREATE TABLE data_keys (
 );
 
 COMMENT ON TABLE data_keys IS
-    'The keys of event_bytes, one a month as a rule, each encrypted with encryption_keys. Without its key a month can''t be read any more.';
+    'The keys of event_bytes, usually one for each month, encrypted with encryption_keys. Without its key a month can''t be '
+    'read any more.';
 
 CREATE TABLE event_bytes (
     event_id  uuid NOT NULL,
@@ -19,8 +21,10 @@ CREATE TABLE event_bytes (
     CONSTRAINT event_bytes_pkey PRIMARY KEY (event_id, sealed_at)
 ) PARTITION BY RANGE (sealed_at);
 
-COMMENT ON TABLE event_bytes IS 'Headers and body of webhooks, encrypted. A partition a month (UTC), made and dropped by the program.';
-COMMENT ON COLUMN event_bytes.sealed_at IS 'When it was encrypted: as the event came, or later for one that was still needed when its first month was dropped.';
+COMMENT ON TABLE event_bytes IS
+    'Encrypted headers and bodies of webhooks. The program makes and drops a partition for each month (UTC).';
+COMMENT ON COLUMN event_bytes.sealed_at IS
+    'When it was encrypted: at its arrival, or later if it was still needed when its first month was dropped.';
 
 -- For months whose partition was not made in time.
 CREATE TABLE event_bytes_other PARTITION OF event_bytes DEFAULT;
@@ -29,12 +33,12 @@ ALTER TABLE provider_events ADD COLUMN taken text NOT NULL DEFAULT '';
 ALTER TABLE provider_events DROP COLUMN body;
 ALTER TABLE provider_events DROP COLUMN headers;
 
-COMMENT ON COLUMN provider_events.taken IS 'How the event was taken in, if not as a delivery that was genuine when it came; empty for such a one.';
+COMMENT ON COLUMN provider_events.taken IS 'How the event came, if not as a delivery with a valid signature; else empty.';
 
 -- +goose StatementBegin
--- Makes the partitions of this month and the next, and returns how many there were to make. What came before its partition was there is
--- taken over, if it is little enough to be moved while the inbox waits: else it stays where it is until it is old. One that is locked is made
--- the next time.
+-- Makes the partitions of this month and the next, and returns how many were missing. Bytes that came before their partition are
+-- moved into it, if they are few enough to be moved while the inbox waits; otherwise they stay until they are old. A locked
+-- partition is made the next time.
 CREATE OR REPLACE FUNCTION make_event_bytes() RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' AS $$
 DECLARE
     home text := (SELECT n.nspname FROM pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace WHERE r.oid = 'event_bytes'::regclass);
@@ -60,8 +64,8 @@ EXCEPTION WHEN lock_not_available THEN
     RETURN 0;
 END $$;
 
--- The months that are over for longer than the age to keep them, and a day: clocks may differ. Tables and the catalog are read apart: where
--- a schema is on another server, a statement that reads both would read that one's catalog.
+-- The months that ended longer ago than the age to keep them, and a day, since clocks differ. Tables and the catalog are read
+-- apart: if a schema is on another server, a statement that reads both would read that server's catalog.
 CREATE OR REPLACE FUNCTION old_event_bytes(keep interval) RETURNS SETOF date LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
     months date[] := ARRAY(SELECT k.month FROM data_keys k);
@@ -74,8 +78,9 @@ BEGIN
         ORDER BY 1;
 END $$;
 
--- Drops an old month's key with all that it opens (of what has no partition a portion, so that the month may be listed once more), unless something of it is needed still: of an event that waits, or that no version
--- could read yet. It returns whether the month is gone; one that is locked is dropped the next time.
+-- Drops an old month's key with all bytes under it, unless an event that waits, or that no version could read yet, still needs
+-- one. Of bytes without a partition it drops a portion, so that the month may be listed once more. Returns whether the month is
+-- gone. A locked month is dropped the next time.
 CREATE OR REPLACE FUNCTION drop_event_bytes(old date, keep interval) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' AS $$
 DECLARE
     home text := (SELECT n.nspname FROM pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace WHERE r.oid = 'event_bytes'::regclass);
@@ -122,7 +127,7 @@ BEGIN
     RETURN jsonb_build_object('last', ids[cardinality(ids)], 'seen', cardinality(ids), 'events', events);
 END $$;
 
--- They run with the owner's rights: no table and no function of the caller's may stand for one of ours.
+-- These functions run with the owner's rights, so no table or function of the caller may stand in for one of ours.
 DO $$
 BEGIN
     EXECUTE format('ALTER FUNCTION old_event_bytes(interval) SET search_path = pg_catalog, %I, pg_temp', current_schema());

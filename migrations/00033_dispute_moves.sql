@@ -18,14 +18,16 @@ CREATE TABLE dispute_moves (
 );
 
 COMMENT ON TABLE dispute_moves IS
-    'Append-only: what reports stated that a dispute took and returned, and when. The rounds of a dispute follow from all of them, in whatever order they came; '
-    'what they add up to are rows of money_movements.';
-COMMENT ON COLUMN dispute_moves.dispute IS 'The provider''s id of the dispute, or of the payment where it has none for disputes.';
-COMMENT ON COLUMN dispute_moves.number IS 'Counts those of one dispute, from 1. It is given under the lock of the attempt.';
-COMMENT ON COLUMN dispute_moves.entry IS 'The provider''s id of the entry, such as a balance transaction; empty where it names none.';
-COMMENT ON COLUMN dispute_moves.amount IS 'NULL, as the currency, where the provider does not state it: all that is out.';
-COMMENT ON COLUMN dispute_moves.whole IS 'The amount is that of the dispute, and need not be what moved.';
-COMMENT ON COLUMN dispute_moves.at IS 'The provider''s clock, NULL if it gave no time.';
+    'Append-only: the reported moves of a dispute''s money. The rounds of a dispute follow from all of them, in any order of '
+    'arrival; their sums are rows of money_movements.';
+COMMENT ON COLUMN dispute_moves.dispute IS
+    'The provider''s id of the dispute, or of the payment if the provider has no dispute ids.';
+COMMENT ON COLUMN dispute_moves.number IS 'Counts the moves of one dispute, from 1. It is given under the lock of the attempt.';
+COMMENT ON COLUMN dispute_moves.entry IS
+    'The provider''s id of the entry, such as a balance transaction; empty if it names none.';
+COMMENT ON COLUMN dispute_moves.amount IS 'NULL, like the currency, if the provider does not state it: all money that is out.';
+COMMENT ON COLUMN dispute_moves.whole IS 'The amount is the dispute''s; the moved amount may differ.';
+COMMENT ON COLUMN dispute_moves.at IS 'The provider''s time, NULL if it gave none.';
 
 CREATE INDEX dispute_moves_by_attempt ON dispute_moves (attempt_id);
 
@@ -33,4 +35,6 @@ CREATE TRIGGER dispute_moves_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON 
     FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 
 ALTER TABLE money_movements ADD COLUMN dispute text NOT NULL DEFAULT '';
-COMMENT ON COLUMN money_movements.dispute IS 'Of what a dispute took or returned, the provider''s id of it; empty for others, and for what was recorded before there were rounds.';
+COMMENT ON COLUMN money_movements.dispute IS
+    'The provider''s id of the dispute that took or returned the money; empty for other movements, and for movements from '
+    'before there were rounds.';

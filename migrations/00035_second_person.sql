@@ -4,9 +4,11 @@ ALTER TABLE discrepancies
     ADD COLUMN caused_by text NOT NULL DEFAULT '';
 
 COMMENT ON COLUMN discrepancies.proposed_by IS
-    'Has resolved it so where one person is not enough: the provider can''t be asked, or the payment bears no mark of ours or is of another amount. A second person must agree.';
-COMMENT ON COLUMN discrepancies.proposed_resolution IS 'As what it was to be resolved. Empty beside proposed_by: paid, the only one before this column.';
-COMMENT ON COLUMN discrepancies.caused_by IS 'The subject whose resolution of another discrepancy opened it, who can''t close it; empty for none.';
+    'The first of two persons who must agree: the provider can''t be asked, or the payment has no mark of ours or another '
+    'amount.';
+COMMENT ON COLUMN discrepancies.proposed_resolution IS 'The proposed resolution. Empty beside proposed_by stands for paid.';
+COMMENT ON COLUMN discrepancies.caused_by IS
+    'The person whose resolution of another discrepancy opened this one, and who can''t close it; empty for none.';
 
 ALTER TABLE discrepancies
     ADD CONSTRAINT discrepancies_proposed_how
@@ -15,4 +17,4 @@ ALTER TABLE discrepancies VALIDATE CONSTRAINT discrepancies_proposed_how;
 
 ALTER TABLE refunds ADD COLUMN provider_payment_id text NOT NULL DEFAULT '';
 
-COMMENT ON COLUMN refunds.provider_payment_id IS 'The provider''s id of the payment that is refunded, as the caller named it; empty where no caller did.';
+COMMENT ON COLUMN refunds.provider_payment_id IS 'The payment to refund, as the caller named it; empty if the caller named none.';

@@ -2,7 +2,7 @@
 -- +goose Up
 ALTER TABLE discrepancies ADD COLUMN IF NOT EXISTS of_account text;
 
-COMMENT ON COLUMN discrepancies.of_account IS 'The account of the payment, where none is named: the worklist is filtered by it.';
+COMMENT ON COLUMN discrepancies.of_account IS 'The account of the payment, if account is empty, for the filter of the worklist.';
 
 UPDATE discrepancies d SET of_account = a.account FROM payment_attempts a
 WHERE d.account = '' AND d.of_account IS NULL AND a.order_id = d.order_id AND a.attempt_id = d.attempt_id;

@@ -8,6 +8,6 @@ CREATE TABLE cell_maps (
 );
 
 COMMENT ON TABLE cell_maps IS
-    'Which cell this database is, and the maps of order_id to cells under which it serves: one open row, or several while the map changes. An order is '
-    'created here only if every open map leads it here.';
+    'The number of this database''s cell, and the maps of order_id to cells that are in force: one open row, or several '
+    'during a change. An order is created here only if every open map leads it here.';
 COMMENT ON COLUMN cell_maps.prefixes IS 'The cell of each of order_prefixes. An order_id without one of them leads to cell 0.';

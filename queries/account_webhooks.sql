@@ -1,5 +1,5 @@
--- Writes when some accounts last had a webhook, in the order of their names; an earlier time
--- than the one that is there changes nothing.
+-- Writes the times of the accounts' last webhooks, in the order of the accounts' names. An earlier time than the stored time
+-- changes nothing.
 -- name: LastWebhooksSave :exec
 INSERT INTO account_webhooks AS w (account, last_webhook_at)
 SELECT n.account, n.last_webhook_at FROM (
@@ -7,9 +7,8 @@ SELECT n.account, n.last_webhook_at FROM (
 ) n ORDER BY n.account
 ON CONFLICT (account) DO UPDATE SET last_webhook_at = EXCLUDED.last_webhook_at WHERE w.last_webhook_at < EXCLUDED.last_webhook_at;
 
--- Counts, by those of some accounts without a webhook for a while, the attempts that have
--- been pending for as long, and began after the account's last webhook; those that have
--- waited for a day at most. Locks nothing.
+-- Finds the accounts without a webhook for @stale_after seconds, and counts their attempts that have been pending for as long,
+-- but at most a day longer, and that began after the account's last webhook. Locks nothing.
 -- name: AccountsStale :many
 WITH quiet AS MATERIALIZED (
     SELECT n.account, w.last_webhook_at

@@ -1,34 +1,33 @@
--- Reads one attempt, locks nothing.
+-- Reads one attempt. Locks nothing.
 -- name: AttemptRead :one
 SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = @attempt_id;
 
--- Reads several attempts, locks nothing.
+-- Reads several attempts. Locks nothing.
 -- name: AttemptsRead :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = ANY (@attempt_ids::uuid[]);
 
--- Lists those of some attempts whose version is above the one beside it, locks
--- nothing.
+-- Lists the attempts whose version is above the version given for them. Locks nothing.
 -- name: AttemptsMoved :many
 SELECT a.attempt_id
 FROM (SELECT unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@versions::int[]) AS version) n
 JOIN payment_attempts a ON a.attempt_id = n.attempt_id AND a.version > n.version;
 
--- Reads the name of the channel of this schema: a database has the channels of all its schemas.
+-- Reads the name of the channel of this schema. The channels of all schemas of a database are different.
 -- name: AttemptsChannel :one
 SELECT ('paylatch_attempts_' || quote_ident(current_schema())::regnamespace::oid)::text AS channel;
 
--- Notifies all listeners of this schema; its own commit need not reach the disk.
+-- Notifies all listeners of this schema. Its own commit need not reach the disk.
 -- name: AttemptsAnnounce :exec
 WITH lax AS (SELECT set_config('synchronous_commit', 'off', true))
 SELECT pg_notify('paylatch_attempts_' || quote_ident(current_schema())::regnamespace::oid, n.notice)
 FROM lax, (SELECT unnest(@notices::text[]) AS notice) n;
 
--- Reads the attempts of some requests, each with its first charge: in one statement, so
--- that both are of one snapshot. Locks nothing. The triples are matched by position.
+-- Reads the attempts of some requests, each with its first charge, in one statement and so in one snapshot. Locks nothing. The
+-- triples are matched by position.
 -- name: AttemptsByRequest :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings,
     coalesce(o.state, '') AS charge_state, o.lease_until AS charge_lease_until,
@@ -38,47 +37,46 @@ JOIN (SELECT unnest(@order_ids::text[]) AS order_id, unnest(@user_ids::text[]) A
     ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id COLLATE "C" = n.client_request_id
 LEFT JOIN operations o ON o.attempt_id = a.attempt_id AND o.kind = 'charge' AND o.number = 0;
 
--- Reads the attempts of some orders, oldest first, locks nothing.
+-- Reads the attempts of some orders, oldest first. Locks nothing.
 -- name: AttemptsOfOrders :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.order_id = ANY (@order_ids::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id;
 
--- Locks all attempts of one order, which the caller has locked, by id.
+-- Locks all attempts of an order, by id. The caller has locked the order.
 -- name: AttemptsOfOrderLock :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = @order_id
 ORDER BY a.attempt_id FOR NO KEY UPDATE;
 
--- Locks all attempts of some orders, which the caller has locked, by id.
+-- Locks all attempts of some orders, by id. The caller has locked the orders.
 -- name: AttemptsOfOrdersLock :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = ANY (@order_ids::text[])
 ORDER BY a.attempt_id FOR NO KEY UPDATE;
 
--- Locks one attempt, waiting for another's lock.
+-- Locks an attempt. Waits for another transaction's lock.
 -- name: AttemptLock :one
 SELECT sqlc.embed(a), now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = @attempt_id
 FOR NO KEY UPDATE OF a;
 
--- Reads the attempts of one attempt's order, oldest first, locks nothing.
+-- Reads the attempts of one attempt's order, oldest first. Locks nothing.
 -- name: AttemptsBeside :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = (SELECT o.order_id FROM payment_attempts o WHERE o.attempt_id = @attempt_id)
 ORDER BY a.created_at, a.attempt_id;
 
--- Locks the pending or succeeded attempts of some orders, one an order, that are
--- not locked; never waits.
+-- Locks the pending or succeeded attempts of some orders that are not locked, one for each order. Never waits.
 -- name: AttemptsLiveLockFree :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at, true AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY (@order_ids::text[]) AND a.live
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED;
 
--- Locks those of some attempts that are not locked; never waits.
+-- Locks the attempts that are not locked. Never waits.
 -- name: AttemptsLockFree :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
@@ -86,8 +84,7 @@ FROM payment_attempts a WHERE a.attempt_id = ANY (@attempt_ids::uuid[])
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED;
 
--- Locks those attempts with one of the ids or names that are not locked; never
--- waits. The pairs are matched by position.
+-- Locks the attempts with one of the ids or names that are not locked. Never waits. The pairs are matched by position.
 -- name: AttemptsLockNamed :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
@@ -123,7 +120,7 @@ FROM (
 ) n
 RETURNING 1;
 
--- Inserts attempts of the past, which are final.
+-- Inserts imported attempts, which are final.
 -- name: AttemptsImport :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, provider_payment_id,
     status, stage, amount, currency, capture_manual, movements, amount_captured, amount_refunded,
@@ -154,8 +151,7 @@ FROM (
         unnest(@finalized_ats::timestamptz[]) AS finalized_at
 ) n;
 
--- Writes locked attempts, each guarded by the version that was read: all of them
--- or none.
+-- Writes locked attempts, each guarded by the version that was read: all attempts or no attempt.
 -- name: AttemptsAdvance :exec
 WITH done AS (
 UPDATE payment_attempts a SET

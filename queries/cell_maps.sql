@@ -1,16 +1,16 @@
--- Keeps the map of cells as it is until this transaction ends. Waits for a change of the map.
+-- Keeps the map of cells unchanged until this transaction ends. Waits for a change of the map.
 -- name: CellMapShare :exec
 SELECT pg_advisory_xact_lock_shared(hashtextextended('paylatch cell map ' || current_schema(), 0));
 
--- Waits until every transaction that creates an order under the map as it is has ended, and keeps new ones away.
+-- Waits until every transaction that creates an order under the present map has ended, and keeps new ones waiting.
 -- name: CellMapLock :exec
 SELECT pg_advisory_xact_lock(hashtextextended('paylatch cell map ' || current_schema(), 0));
 
--- Reads the open maps, the oldest first, locks nothing.
+-- Reads the open maps, the oldest first. Locks nothing.
 -- name: CellMapsOpen :many
 SELECT epoch, number, prefixes FROM cell_maps WHERE closed_at IS NULL ORDER BY epoch;
 
--- Reads all maps, the oldest first, locks nothing.
+-- Reads all maps, the oldest first. Locks nothing.
 -- name: CellMapsRead :many
 SELECT epoch, number, prefixes, (closed_at IS NULL)::boolean AS open FROM cell_maps ORDER BY epoch;
 
@@ -22,16 +22,16 @@ INSERT INTO cell_maps (epoch, number, prefixes) VALUES (@epoch, @number, @prefix
 -- name: CellMapsClose :exec
 UPDATE cell_maps SET closed_at = now() WHERE closed_at IS NULL AND epoch < @epoch;
 
--- Deletes a map that was not taken.
+-- Deletes an open map that was refused.
 -- name: CellMapDelete :exec
 DELETE FROM cell_maps WHERE epoch = @epoch AND closed_at IS NULL;
 
--- Reads the first order of a range of ids, locks nothing.
+-- Reads the first order of a range of ids. Locks nothing.
 -- name: OrderInRange :one
 SELECT order_id FROM orders WHERE order_id COLLATE "C" >= @low::text AND order_id COLLATE "C" < @high::text
 ORDER BY order_id COLLATE "C" LIMIT 1;
 
--- Reads the oldest and the newest attempt, which bear the number of their cell, locks nothing.
+-- Reads the oldest and the newest attempt. Their ids have the number of their cell. Locks nothing.
 -- name: AttemptsAtEnds :many
 (SELECT attempt_id FROM payment_attempts ORDER BY attempt_id LIMIT 1)
 UNION ALL (SELECT attempt_id FROM payment_attempts ORDER BY attempt_id DESC LIMIT 1);

@@ -1,6 +1,5 @@
--- Opens one discrepancy; one that was opened for the same cause stays, and so
--- does an open dispute. An event that came again with other content is of the attempt
--- that its first content is of. Publishes a new one.
+-- Opens a discrepancy and publishes it. A discrepancy with the same cause stays, and so does an open dispute. The discrepancy of
+-- an event with changed content belongs to the attempt of the event's first content.
 -- name: DiscrepancyOpen :exec
 WITH opened AS (
 INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, caused_by, opened_at, of_account)
@@ -19,7 +18,7 @@ INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, pa
 SELECT batch.batch, 1, coalesce(opened.order_id, ''), @message_id, @subject, @type, @version, @payload::json, @opened_at FROM opened, batch
 ON CONFLICT (order_id, message_id) DO NOTHING;
 
--- Reads one discrepancy, locks nothing.
+-- Reads one discrepancy. Locks nothing.
 -- name: DiscrepancyRead :one
 SELECT * FROM discrepancies WHERE discrepancy_id = @discrepancy_id;
 
@@ -27,13 +26,13 @@ SELECT * FROM discrepancies WHERE discrepancy_id = @discrepancy_id;
 -- name: DiscrepancyLock :one
 SELECT * FROM discrepancies WHERE discrepancy_id = @discrepancy_id FOR NO KEY UPDATE;
 
--- Writes what one person proposes of a locked discrepancy that is open.
+-- Writes the proposal of the first of two persons into a locked, open discrepancy.
 -- name: DiscrepancyPropose :execrows
 UPDATE discrepancies SET proposed_at = @proposed_at, proposed_by = @proposed_by, proposed_payment_id = @proposed_payment_id,
     proposed_reason = @proposed_reason, proposed_resolution = @proposed_resolution
 WHERE discrepancy_id = @discrepancy_id AND resolved_at IS NULL;
 
--- Closes one locked discrepancy that is open.
+-- Closes a locked, open discrepancy.
 -- name: DiscrepancyResolve :execrows
 UPDATE discrepancies SET resolved_at = @resolved_at, resolved_by = @resolved_by, resolution = @resolution, reason = @reason,
     provider_payment_id = @provider_payment_id

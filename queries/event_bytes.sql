@@ -1,38 +1,38 @@
--- Reads all data keys, the oldest first; locks nothing.
+-- Reads all data keys, the oldest first. Locks nothing.
 -- name: DataKeys :many
 SELECT key_id, month, wrapped FROM data_keys ORDER BY created_at, key_id;
 
--- Reads the database's clock; locks nothing.
+-- Reads the database's clock. Locks nothing.
 -- name: Clock :one
 SELECT clock_timestamp()::timestamptz AS now;
 
--- Adds a data key; no row if it is there.
+-- Adds a data key. Returns no row if the key exists.
 -- name: DataKeyAdd :exec
 INSERT INTO data_keys (key_id, month, wrapped) VALUES (@key_id, @month, @wrapped) ON CONFLICT (key_id) DO NOTHING;
 
--- Writes a data key as it is encrypted now; one row.
+-- Writes a data key as it is encrypted now. Writes one row.
 -- name: DataKeyWrap :exec
 UPDATE data_keys SET wrapped = @wrapped WHERE key_id = @key_id;
 
--- Stores what providers sent; one row for each event.
+-- Stores the bytes of webhooks, one row for each event.
 -- name: EventBytesInsert :exec
 INSERT INTO event_bytes (event_id, sealed_at, sealed)
 SELECT n.event_id, @sealed_at, n.sealed FROM (SELECT unnest(@event_ids::uuid[]) AS event_id, unnest(@sealeds::bytea[]) AS sealed) n;
 
--- Reads what a provider sent; locks nothing.
+-- Reads the bytes of webhooks. Locks nothing.
 -- name: EventBytes :many
 SELECT sealed FROM event_bytes WHERE event_id = @event_id ORDER BY sealed_at DESC LIMIT 1;
 
--- Makes the partitions of this month and the next; one session at a time.
+-- Makes the partitions of this month and the next. Runs in one session at a time.
 -- name: EventBytesMake :one
 SELECT make_event_bytes()::int AS made;
 
--- Lists the months that are to be dropped, the oldest first; locks nothing.
+-- Lists the months that are due to be dropped, the oldest first. Locks nothing.
 -- name: EventBytesOld :many
 SELECT old_event_bytes(make_interval(secs => @keep::float8))::date AS month;
 
--- Takes out of a month what events need that wait, or that no version could read yet, as many as given. Locks the events, and passes over
--- those that another transaction has.
+-- Deletes from a month, and returns, the bytes of a limited number of events that wait or that no version could read yet. Locks
+-- the events, and skips events that another transaction has locked.
 -- name: EventBytesNeeded :many
 DELETE FROM event_bytes b
 WHERE b.sealed_at >= @begins::timestamptz AND b.sealed_at < @ends::timestamptz AND b.event_id = ANY (ARRAY(
@@ -48,10 +48,10 @@ WHERE b.sealed_at >= @begins::timestamptz AND b.sealed_at < @ends::timestamptz A
 ))
 RETURNING b.event_id, b.sealed;
 
--- Gives the statements of a transaction more time than those of a request have.
+-- Gives the statements of a transaction more time than statements of a request have.
 -- name: MoreTime :exec
 SELECT set_config('statement_timeout', '60s', true);
 
--- Drops a month with its keys, if nothing of it is needed any more; one session at a time.
+-- Drops a month with its keys, if none of its bytes are needed any more. Runs in one session at a time.
 -- name: EventBytesDrop :one
 SELECT drop_event_bytes(@month::date, make_interval(secs => @keep::float8))::boolean AS gone;

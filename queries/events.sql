@@ -1,21 +1,20 @@
--- Reads the digests of those events that are stored; locks nothing.
+-- Reads the digests of the stored events among the given ones. Locks nothing.
 -- name: EventsKnown :many
 SELECT e.account, e.provider_event_id, e.digest
 FROM provider_events e
 JOIN (SELECT unnest(@accounts::text[]) AS account, unnest(@ids::text[]) AS id) n
     ON e.account = n.account AND e.provider_event_id = n.id;
 
--- Has the id of a delivery stand for a body, and returns the digest of the one for
--- which it stands; one row, which is written each time so that it can be returned.
+-- Binds the id of a delivery to the digest of a body, and returns the bound digest. Writes one row each time, so that it can be
+-- returned.
 -- name: DeliveryTake :one
 INSERT INTO webhook_deliveries AS d (account, delivery_id, body_digest)
 VALUES (@account, @delivery_id, @body_digest)
 ON CONFLICT (account, delivery_id) DO UPDATE SET received_at = d.received_at
 RETURNING body_digest;
 
--- Stores new events in the order of (account, id). One that is there already is
--- a unique violation: the caller decides anew. The references of one event come
--- joined by the unit separator.
+-- Stores new events in the order of (account, id). A stored event is a unique violation; the caller decides again. The references
+-- of an event come joined by the unit separator.
 -- name: EventsInsert :exec
 INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs,
     order_id, attempt_id, verdict, tries, next_try_at, secret_index, taken, occurred_at, received_at)
@@ -46,9 +45,9 @@ FROM (
 ORDER BY n.account, n.provider_event_id
 RETURNING 1;
 
--- Locks the parked events that name any of the references, and foreign ones of the last 30
--- days, unless another transaction has them; never waits. IS TRUE keeps the planner, here and in the next, from events_due and
--- events_foreign, by which it would read all that is parked or foreign when it last counted few.
+-- Locks the parked events that name any of the references, and such foreign events of the last 30 days, unless another
+-- transaction has locked them. Never waits. IS TRUE, here and in EventsParkedOf, keeps the planner from the indexes events_due
+-- and events_foreign: it would read all parked or foreign events if the statistics counted few.
 -- name: EventsParked :many
 SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
@@ -57,8 +56,7 @@ WHERE account = @account AND refs && @refs::text[] AND verdict IN ('unmatched', 
 ORDER BY received_at, provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED;
 
--- Locks the parked events that use any name of an attempt, those that it has and
--- others, unless another transaction has them; never waits.
+-- Locks the parked events with any name of an attempt, stored or given, unless another transaction has locked them. Never waits.
 -- name: EventsParkedOf :many
 SELECT e.event_id, e.account, e.provider_event_id, e.digest, e.news, e.order_id, e.attempt_id, e.verdict, e.tries, e.next_try_at, e.received_at
 FROM provider_events e
@@ -67,17 +65,17 @@ WHERE e.account = @account AND e.verdict IN ('unmatched', 'deferred') AND (e.nex
 ORDER BY e.received_at, e.provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED;
 
--- Counts parked events; reads only those, and locks nothing.
+-- Counts the parked events. Reads only these, and locks nothing.
 -- name: EventsParkedCount :one
 SELECT count(*) FROM provider_events WHERE next_try_at IS NOT NULL;
 
--- Counts the foreign events of the last day by account; reads only their index, and locks nothing.
+-- Counts the foreign events of the last day by account. Reads only their index, and locks nothing.
 -- name: EventsForeign :many
 SELECT account, count(*) AS events FROM provider_events
 WHERE verdict = 'foreign' AND received_at > now() - interval '1 day'
 GROUP BY account ORDER BY account;
 
--- Locks parked events whose next try is due, unless another transaction has them.
+-- Locks the parked events that are due, unless another transaction has locked them.
 -- name: EventsDue :many
 SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
@@ -89,21 +87,21 @@ FOR NO KEY UPDATE SKIP LOCKED;
 -- name: EventLock :one
 SELECT * FROM provider_events WHERE event_id = @event_id FOR NO KEY UPDATE;
 
--- Writes what a locked event means, once it could be read.
+-- Writes the meaning of a locked event that could be read at last.
 -- name: EventReread :execrows
 UPDATE provider_events SET event_type = @event_type, kind = @kind, digest = @digest, news = @news::json,
     refs = string_to_array(@refs::text, E'\x1f'), occurred_at = sqlc.narg(occurred_at)
 WHERE account = @account AND provider_event_id = @provider_event_id;
 
--- Lists unreadable events that no other than an earlier version has read again, the oldest first; locks nothing.
+-- Lists the unreadable events that this version has not tried to read, the oldest first. Locks nothing.
 -- name: EventsUnreadable :many
 SELECT event_id FROM provider_events WHERE verdict = 'unreadable' AND read_by <> @version ORDER BY received_at LIMIT sqlc.arg(most)::int;
 
--- Notes that a version has read an event again, if it is still unreadable; one row.
+-- Records the version that has tried to read an event, if the event is still unreadable. Writes one row.
 -- name: EventReadBy :exec
 UPDATE provider_events SET read_by = @version WHERE event_id = @event_id AND verdict = 'unreadable';
 
--- Writes what became of locked events.
+-- Writes the verdicts of locked events.
 -- name: EventsSettle :execrows
 UPDATE provider_events e SET verdict = n.verdict, order_id = NULLIF(n.order_id, ''),
     attempt_id = NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'::uuid),

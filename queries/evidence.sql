@@ -1,18 +1,17 @@
--- Reads the attempts that follow one, by id; locks nothing.
+-- Reads the attempts that follow one, by id. Locks nothing.
 -- name: EvidenceAttempts :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at
 FROM payment_attempts a
 WHERE a.attempt_id > @after ORDER BY a.attempt_id LIMIT sqlc.arg(most)::int;
 
--- Reads what some orders are for, how many attempts of each are pending or paid, and
--- when each was to be cancelled; locks nothing.
+-- Reads the amounts and the cancel times of some orders, and counts the attempts of each that are pending or paid. Locks nothing.
 -- name: EvidenceOrders :many
 SELECT o.order_id, o.amount, o.currency, o.cancel_requested_at, o.accepted_attempt_id,
     (SELECT count(*) FROM payment_attempts a WHERE a.order_id = o.order_id AND a.status <> 'failed')::int AS live
 FROM orders o WHERE o.order_id = ANY (@order_ids::text[]);
 
--- Reads since when attempts of some orders have held money without a break, of those that
--- hold some now; locks nothing.
+-- Reads since when the attempts of some orders have held money without a break. Lists only attempts that hold money now. Locks
+-- nothing.
 -- name: EvidenceHeld :many
 WITH log AS (
     SELECT t.order_id, t.attempt_id, t.version, t.at,
@@ -25,28 +24,27 @@ FROM log l
 WHERE NOT EXISTS (SELECT FROM log later WHERE later.attempt_id = l.attempt_id AND later.version >= l.version AND NOT later.held)
 GROUP BY l.order_id, l.attempt_id;
 
--- Reads the logs of some attempts, oldest first; locks nothing.
+-- Reads the logs of some attempts, oldest first. Locks nothing.
 -- name: EvidenceLog :many
 SELECT t.* FROM attempt_transitions t
 JOIN (SELECT unnest(@order_ids::text[]) AS order_id, unnest(@attempt_ids::uuid[]) AS attempt_id) n
     ON t.order_id = n.order_id AND t.attempt_id = n.attempt_id
 ORDER BY t.attempt_id, t.version;
 
--- Reads the refunds of some attempts; locks nothing.
+-- Reads the refunds of some attempts. Locks nothing.
 -- name: EvidenceRefunds :many
 SELECT sqlc.embed(r), now()::timestamptz AS read_at
 FROM refunds r WHERE r.attempt_id = ANY (@attempt_ids::uuid[]) ORDER BY r.refund_id;
 
--- Reads the meaning of some attempts' events, without their bytes; locks nothing.
+-- Reads the meaning of some attempts' events, without their bytes. Locks nothing.
 -- name: EvidenceEvents :many
 SELECT attempt_id, account, provider_event_id, verdict, news FROM provider_events
 WHERE attempt_id = ANY (@attempt_ids::uuid[]);
 
--- Reads the kinds of some attempts' discrepancies, resolved ones too; locks
--- nothing.
+-- Reads the kinds of all discrepancies of some attempts. Locks nothing.
 -- name: EvidenceDiscrepancies :many
 SELECT attempt_id, kind, about, (resolved_at IS NULL)::boolean AS open FROM discrepancies WHERE attempt_id = ANY (@attempt_ids::uuid[]);
 
--- Takes a lock of this schema that is never waited for, until the transaction ends.
+-- Tries to take a lock of this schema until the transaction ends. Never waits.
 -- name: EvidenceAlone :one
 SELECT pg_try_advisory_xact_lock(hashtextextended('paylatch verify ' || current_schema(), 0)) AS alone;

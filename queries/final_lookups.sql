@@ -1,11 +1,11 @@
--- Inserts the cursors that an account lacks; those that are there stay. The pairs are matched by position.
+-- Inserts the cursors that an account lacks. Existing cursors stay. The pairs are matched by position.
 -- name: FinalCursorsBegin :exec
 INSERT INTO final_cursors (account, horizon_days, after, next_at)
 SELECT @account::text, n.horizon_days, n.after, now()
 FROM (SELECT unnest(@horizons::int[]) AS horizon_days, unnest(@afters::uuid[]) AS after) n
 ON CONFLICT DO NOTHING;
 
--- Takes an account's cursors for a turn, all of them or, while another process has them, none.
+-- Takes all cursors of an account for a turn. Returns no row while another process has them.
 -- name: FinalCursorsTake :many
 WITH taken AS (
     UPDATE final_cursors SET next_at = now() + make_interval(secs => @turn::float8)
@@ -14,13 +14,13 @@ WITH taken AS (
 )
 SELECT t.horizon_days, t.after, t.misses, now()::timestamptz AS taken_at FROM taken t;
 
--- Moves one cursor, guarded by where it was; 0 rows if another process has moved it.
+-- Moves a cursor, guarded by its old place. Returns 0 rows if another process has moved it.
 -- name: FinalCursorMove :execrows
 UPDATE final_cursors SET after = @after, misses = @misses
 WHERE account = @account AND horizon_days = @horizon_days AND after = @was;
 
--- Lists an account's next final attempts of which money moved, or could move: at most so many of the next @scan of all
--- accounts, in the order of their ids. The last row is the last of those that were scanned, whatever it is. Locks nothing.
+-- Lists the account's next final attempts whose money moved or could move: at most @most of the next @scan attempts of all
+-- accounts, in the order of their ids. The last row is the last scanned attempt, final or not. Locks nothing.
 -- name: FinalAttempts :many
 WITH scanned AS MATERIALIZED (
     SELECT a.attempt_id, a.version,
@@ -39,8 +39,8 @@ SELECT n.attempt_id::uuid AS attempt_id, n.version::int AS version, n.is_last::b
     SELECT attempt_id, version, true AS is_last FROM last
 ) n ORDER BY n.is_last, n.attempt_id;
 
--- Reserves a lookup of a final attempt, unless one was reserved less than @every seconds ago: then 0 rows. Deletes some
--- that are over.
+-- Reserves a lookup of a final attempt. Returns 0 rows if a lookup was reserved less than @every seconds ago. Deletes some old
+-- reservations.
 -- name: FinalLookupReserve :execrows
 WITH over AS (
     DELETE FROM final_lookups WHERE attempt_id IN (
@@ -52,8 +52,8 @@ INSERT INTO final_lookups AS l (attempt_id, looked_up_at) VALUES (@attempt_id, n
 ON CONFLICT (attempt_id) DO UPDATE SET looked_up_at = EXCLUDED.looked_up_at
 WHERE EXCLUDED.looked_up_at - l.looked_up_at >= make_interval(secs => @every::float8);
 
--- Reads, by accounts of which the lookups go on, for how long the attempts that come next have been of the age at which they are
--- looked up. Locks nothing.
+-- Reads, for each account whose lookups go on, how many seconds its next attempts are older than the age of their lookup. Locks
+-- nothing.
 -- name: FinalCursorsBehind :many
 SELECT account, max(extract(epoch FROM now()) - horizon_days * 86400.0
     - ('x' || left(replace(after::text, '-', ''), 12))::bit(48)::bigint / 1000.0)::float8 AS seconds

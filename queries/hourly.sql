@@ -1,14 +1,14 @@
--- Locks the progress of counting by hours until the transaction ends; no row where another process has it.
+-- Locks the progress of the hourly counts until the transaction ends. Returns no row if another process has it.
 -- name: HourlyLock :one
 SELECT position FROM hourly_progress FOR UPDATE SKIP LOCKED;
 
--- Reads how many events behind a position, at most, are a portion, which ends with a batch. Locks nothing.
+-- Reads the end of the next portion of events behind a position, which is the end of a batch. Locks nothing.
 -- name: HourlyPortion :one
 SELECT COALESCE(max(n.last), @after::bigint)::bigint AS until
 FROM (SELECT b.last FROM outbox_batches b WHERE b.last > @after::bigint ORDER BY b.last LIMIT @batches::int) n;
 
--- Counts the events of some types between two positions by hours, adds them to what is counted, and moves the progress, whose lock
--- the caller has. Returns what was added.
+-- Counts the events of some types between two positions by hours, adds them to the counts, and moves the progress. The caller has
+-- locked the progress. Returns the added counts.
 -- name: HourlyAdvance :many
 WITH ended AS (
     SELECT date_trunc('hour', e.created_at, 'UTC') AS hour, split_part(e.type, '.', 2) AS status, e.type, e.p
@@ -36,21 +36,22 @@ WITH ended AS (
 SELECT f.hour::timestamptz AS hour, f.subject::text AS subject, f.account::text AS account, f.status::text AS status, f.code::text AS code, f.count::bigint AS count
 FROM found f;
 
--- Deletes the hours of before a time.
+-- Deletes the hours before a time.
 -- name: HourlyPurge :execrows
 DELETE FROM hourly_outcomes WHERE hour < @before;
 
--- Reads how many events are not counted yet, locks nothing.
+-- Reads how many events are not counted yet. Locks nothing.
 -- name: HourlyBehind :one
 SELECT (h.last - p.position)::bigint AS behind FROM outbox_head h, hourly_progress p;
 
--- Reads the hours since a time, by subject, currency and outcome: at most as many rows as there are hours, currencies and outcomes. Locks nothing.
+-- Reads the counts of the hours since a time, by subject, currency and outcome. Returns at most one row for each hour, currency
+-- and outcome. Locks nothing.
 -- name: HourlySeries :many
 SELECT hour, subject, currency, status, (code = 'canceled')::boolean AS cancelled, sum(count)::bigint AS count, sum(amount)::bigint AS amount
 FROM hourly_outcomes WHERE hour >= @since GROUP BY 1, 2, 3, 4, 5;
 
--- Counts how many of the attempts that ended succeeded, those that were cancelled aside, by account and currency: of a day, of a week,
--- and of the time since before until the week. Locks nothing.
+-- Counts the attempts that ended and those of them that succeeded, by account and currency, for a day, a week, and the time
+-- before the week. Cancelled attempts are left out. Locks nothing.
 -- name: HourlyRates :many
 SELECT account, currency,
     coalesce(sum(count) FILTER (WHERE hour >= @day AND status = 'succeeded'), 0)::bigint AS day_succeeded,
@@ -63,8 +64,8 @@ FROM hourly_outcomes
 WHERE hour >= @before AND subject = 'attempt' AND code <> 'canceled'
 GROUP BY account, currency;
 
--- Counts at most so many open operations, apart from checks, by account, whether they refund, and, of those with an unknown outcome, the
--- age since they were first sent. Reads only what is open, and locks nothing.
+-- Counts the open operations, a limited number of them and without checks, by account and by refund or not. Operations with an
+-- unknown outcome are counted by the age of their first send. Reads only open operations, and locks nothing.
 -- name: OperationsOpen :many
 SELECT o.account, o.refund, o.band, count(*)::bigint AS count, coalesce(min(o.since), 'epoch')::timestamptz AS oldest
 FROM (

@@ -1,17 +1,16 @@
--- Reads one key that is not expired, locks nothing.
+-- Reads a key that has not expired. Locks nothing.
 -- name: KeyReadLive :one
 SELECT * FROM idempotency_keys
 WHERE user_id = @user_id AND endpoint = @endpoint AND key = @key AND expires_at > now();
 
--- Reads keys, expired ones included, locks nothing. The triples are matched by
--- position.
+-- Reads keys, also expired ones. Locks nothing. The triples are matched by position.
 -- name: KeysRead :many
 SELECT sqlc.embed(k), (k.expires_at <= now())::boolean AS expired FROM idempotency_keys k
 JOIN (SELECT unnest(@user_ids::text[]) AS user_id, unnest(@endpoints::text[]) AS endpoint, unnest(@keys::text[]) AS key) n
     ON k.user_id = n.user_id AND k.endpoint = n.endpoint AND k.key = n.key;
 
--- Stores the responses of keys that are new, expired, or left by their runner: all
--- of them or none, in the order of their names.
+-- Stores the responses of new or expired keys, and of keys that their runner has left: all keys or no key, in the order of their
+-- names.
 -- name: KeysStore :exec
 WITH done AS (
 INSERT INTO idempotency_keys AS k (user_id, endpoint, key, request_hash, answered, status, headers, body, subject, lease_until, created_at, expires_at)
@@ -30,8 +29,7 @@ RETURNING 1
 )
 SELECT must_touch('keys_as_read', count(*), cardinality(@keys::text[])) FROM done;
 
--- Estimates how many keys there are, from the statistics; counts them while
--- there are none, which is while they are few. Locks nothing.
+-- Estimates the number of keys from the statistics. Counts them if the table was never analyzed. Locks nothing.
 -- name: KeysEstimate :one
 SELECT (CASE WHEN c.reltuples < 0 THEN (SELECT count(*) FROM idempotency_keys) ELSE c.reltuples END)::bigint AS keys
 FROM pg_catalog.pg_class c WHERE c.oid = 'idempotency_keys'::regclass;

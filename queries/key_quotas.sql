@@ -1,6 +1,5 @@
--- Counts keys of users in the window of now, except those that are there
--- already, and returns of each which one of its user's it is (0: there) and how long
--- the window still lasts. Its own commit need not reach the disk.
+-- Counts the new keys of users in the present window. Returns each key's number in its user's window, 0 for a stored key, and the
+-- seconds until the window ends. Its own commit need not reach the disk.
 -- name: QuotasTake :many
 WITH lax AS (SELECT set_config('synchronous_commit', 'off', true)),
 asked AS (

@@ -1,6 +1,5 @@
--- Claims one key that is new, expired, released, or whose runner's lease ran out with
--- the same request, which then keeps its time; else touches nothing. Waits for a
--- transaction that claims it.
+-- Claims a key that is new, expired or released, or whose runner's lease has ended with the same request; such a key keeps its
+-- creation time. Otherwise writes nothing. Waits for a transaction that claims the key.
 -- name: KeyClaim :one
 INSERT INTO idempotency_keys AS k (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)
 VALUES (@user_id, @endpoint, @key, @request_hash, now() + make_interval(secs => @lease::float8), now(), now() + make_interval(secs => @keep::float8))
@@ -15,7 +14,7 @@ ON CONFLICT (user_id, endpoint, key) DO UPDATE SET
 WHERE k.expires_at <= EXCLUDED.created_at OR (NOT k.answered AND k.lease_until <= EXCLUDED.created_at AND k.request_hash IN (EXCLUDED.request_hash, ''))
 RETURNING *;
 
--- Reads one key, locks nothing.
+-- Reads one key. Locks nothing.
 -- name: KeyRead :one
 SELECT * FROM idempotency_keys WHERE user_id = @user_id AND endpoint = @endpoint AND key = @key;
 
@@ -30,13 +29,13 @@ WHERE user_id = @user_id AND endpoint = @endpoint AND key = @key AND fence = @fe
 UPDATE idempotency_keys SET lease_until = now() + make_interval(secs => @lease::float8)
 WHERE user_id = @user_id AND endpoint = @endpoint AND key = @key AND fence = @fence AND NOT answered;
 
--- Ends the lease of a runner without a response, so that the key is unused again, by
--- any request. The row stays: its fence must not start anew while a runner may wake.
+-- Ends the lease of a runner without a response, so that any request may use the key again. The row stays, because its fence must
+-- not begin again while a frozen runner may wake.
 -- name: KeyRelease :execrows
 UPDATE idempotency_keys SET lease_until = now(), request_hash = ''
 WHERE user_id = @user_id AND endpoint = @endpoint AND key = @key AND fence = @fence AND NOT answered;
 
--- Deletes expired keys, as many as given; skips what is locked.
+-- Deletes a limited number of expired keys. Skips locked rows.
 -- name: KeysPurge :execrows
 DELETE FROM idempotency_keys k USING (
     SELECT user_id, endpoint, key FROM idempotency_keys

@@ -1,5 +1,6 @@
--- Lists orders, newest first, from a point on, back to another; an empty text is any. An order's account is that of any of its attempts, and its
--- status follows its live attempt as payment.Order has it; its last change is that of its attempts, too. Locks nothing.
+-- Lists orders between two points, newest first; an empty text stands for any. An order's account is the account of any of its
+-- attempts. Its status follows its live attempt, as in payment.Order, and its last change includes those of its attempts. Locks
+-- nothing.
 -- name: OrdersList :many
 SELECT sqlc.embed(o)
 FROM orders o
@@ -24,7 +25,8 @@ WHERE (o.created_at, o.order_id COLLATE "C") < (@before_at::timestamptz, @before
             AND coalesce((SELECT l.status = 'pending' FROM payment_attempts l WHERE l.order_id = o.order_id AND l.live), o.cancel_requested_at IS NULL))
 ORDER BY o.created_at DESC, o.order_id COLLATE "C" DESC LIMIT @most::int;
 
--- Lists attempts, newest first, from a point on, back to another; an empty text is any. A user's are found by the orders. Locks nothing.
+-- Lists attempts between two points, newest first; an empty text stands for any. A user's attempts are found by the user's
+-- orders. Locks nothing.
 -- name: AttemptsList :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at
 FROM payment_attempts a JOIN orders o ON o.order_id = a.order_id
@@ -40,7 +42,8 @@ WHERE (a.created_at, a.attempt_id) < (@before_at::timestamptz, @before_id::uuid)
     AND (@stage::text = '' OR CASE a.stage WHEN 'processing' THEN 'requested' ELSE a.stage::text END = @stage::text)
 ORDER BY a.created_at DESC, a.attempt_id DESC LIMIT @most::int;
 
--- Lists refunds, newest first, from a point on, back to another; an empty text is any. A user's are those of the user's orders. Locks nothing.
+-- Lists refunds between two points, newest first; an empty text stands for any. A user's refunds are found by the user's orders.
+-- Locks nothing.
 -- name: RefundsList :many
 SELECT sqlc.embed(r), now()::timestamptz AS read_at
 FROM refunds r JOIN orders o ON o.order_id = r.order_id
@@ -55,8 +58,8 @@ WHERE (r.created_at, r.refund_id) < (@before_at::timestamptz, @before_id::uuid)
     AND (@status::text = '' OR r.status::text = @status::text)
 ORDER BY r.created_at DESC, r.refund_id DESC LIMIT @most::int;
 
--- Lists disputes, newest first, from a point on, back to another; an empty text is any, and without bounds an amount that is not stated is, too. Locks
--- nothing.
+-- Lists disputes between two points, newest first; an empty text stands for any. Without bounds, disputes without an amount are
+-- listed too. Locks nothing.
 -- name: DisputesList :many
 SELECT d.* FROM disputes d JOIN orders o ON o.order_id = d.order_id
 WHERE (d.opened_at, d.dispute_id) < (@before_at::timestamptz, @before_id::uuid)
@@ -70,46 +73,46 @@ WHERE (d.opened_at, d.dispute_id) < (@before_at::timestamptz, @before_id::uuid)
     AND (@status::text = '' OR d.status = @status::text)
 ORDER BY d.opened_at DESC, d.dispute_id DESC LIMIT @most::int;
 
--- Finds the place to which orders are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
--- locks nothing.
+-- Finds where a list stops: the last of @skipped + 1 orders behind a point, newest first. Reads only an index, and locks nothing.
 -- name: OrdersReach :one
 SELECT created_at, order_id FROM orders
 WHERE (created_at, order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
     AND created_at >= @created_from::timestamptz AND created_at < @created_to::timestamptz
 ORDER BY created_at DESC, order_id COLLATE "C" DESC OFFSET @skipped::int LIMIT 1;
 
--- Finds the place to which a user's orders are looked through: that of the last one of a number of them, newest first, from a point on. Locks nothing.
+-- Finds where a list stops: the last of @skipped + 1 orders of a user behind a point, newest first. Locks nothing.
 -- name: OrdersOfUserReach :one
 SELECT created_at, order_id FROM orders
 WHERE user_id COLLATE "C" = @user_id::text AND (created_at, order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
     AND created_at >= @created_from::timestamptz AND created_at < @created_to::timestamptz
 ORDER BY created_at DESC, order_id COLLATE "C" DESC OFFSET @skipped::int LIMIT 1;
 
--- Finds the place to which attempts are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
--- locks nothing.
+-- Finds where a list stops: the last of @skipped + 1 attempts behind a point, newest first. Reads only an index, and locks
+-- nothing.
 -- name: AttemptsReach :one
 SELECT created_at, attempt_id FROM payment_attempts
 WHERE (created_at, attempt_id) < (@before_at::timestamptz, @before_id::uuid)
     AND created_at >= @created_from::timestamptz AND created_at < @created_to::timestamptz
 ORDER BY created_at DESC, attempt_id DESC OFFSET @skipped::int LIMIT 1;
 
--- Finds the place to which refunds are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
--- locks nothing.
+-- Finds where a list stops: the last of @skipped + 1 refunds behind a point, newest first. Reads only an index, and locks
+-- nothing.
 -- name: RefundsReach :one
 SELECT created_at, refund_id FROM refunds
 WHERE (created_at, refund_id) < (@before_at::timestamptz, @before_id::uuid)
     AND created_at >= @created_from::timestamptz AND created_at < @created_to::timestamptz
 ORDER BY created_at DESC, refund_id DESC OFFSET @skipped::int LIMIT 1;
 
--- Finds the place to which disputes are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
--- locks nothing.
+-- Finds where a list stops: the last of @skipped + 1 disputes behind a point, newest first. Reads only an index, and locks
+-- nothing.
 -- name: DisputesReach :one
 SELECT opened_at, dispute_id FROM disputes
 WHERE (opened_at, dispute_id) < (@before_at::timestamptz, @before_id::uuid)
     AND opened_at >= @created_from::timestamptz AND opened_at < @created_to::timestamptz
 ORDER BY opened_at DESC, dispute_id DESC OFFSET @skipped::int LIMIT 1;
 
--- Lists open disputes by when they must be answered, those without a date last, from a point on; an empty text is any. Locks nothing.
+-- Lists open disputes behind a point by their deadlines, disputes without a deadline last; an empty text stands for any. Locks
+-- nothing.
 -- name: DisputesDue :many
 SELECT * FROM disputes
 WHERE closed_at IS NULL AND (coalesce(due_by, '9999-01-01 00:00:00+00'), dispute_id) > (@after_due::timestamptz, @after_id::uuid)
@@ -117,8 +120,8 @@ WHERE closed_at IS NULL AND (coalesce(due_by, '9999-01-01 00:00:00+00'), dispute
     AND (@status::text = '' OR status = @status::text)
 ORDER BY coalesce(due_by, '9999-01-01 00:00:00+00'), dispute_id LIMIT @most::int;
 
--- Counts the open disputes of each account, and finds when the first of those that wait for an answer is due; a date that has passed for
--- more than a week is left out, since nothing can be done about it. Reads only what is open, and locks nothing.
+-- Counts the open disputes of each account, and finds the first deadline of the disputes that wait for an answer. A deadline that
+-- passed more than a week ago is left out. Reads only open disputes, and locks nothing.
 -- name: DisputesWaiting :many
 SELECT account, count(*) AS open,
     coalesce(extract(epoch FROM min(due_by) FILTER (WHERE status IN ('warning', 'open') AND due_by > now() - interval '7 days') - now()), 'Infinity')::float8

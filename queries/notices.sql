@@ -1,34 +1,35 @@
--- Adds notices that are new, at the head: they get what happens from now on. Locks the rows that it writes.
+-- Adds new notices at the head of the outbox: they get the events from now on. Locks the rows that it writes.
 -- name: NoticesRegister :exec
 INSERT INTO notices (name, position, created_at)
 SELECT n.name, h.last, now() FROM (SELECT unnest(@names::text[]) AS name) n, outbox_head h
 ORDER BY n.name
 ON CONFLICT (name) DO NOTHING;
 
--- Takes the lease of a notice that no process has; no row where one does.
+-- Takes the lease of a notice that no process has. Returns no row if a process has it.
 -- name: NoticeTake :one
 UPDATE notices SET fence = fence + 1, lease_until = now() + make_interval(secs => @seconds::float8)
 WHERE name = @name AND (lease_until IS NULL OR lease_until < now())
 RETURNING fence;
 
--- Renews a lease for so many seconds, or with 0 gives it back; no row where another has it.
+-- Renews a lease for some seconds, or gives it back with 0. Returns no row if another process has it.
 -- name: NoticeRenew :execrows
 UPDATE notices SET lease_until = now() + make_interval(secs => @seconds::float8) WHERE name = @name AND fence = @fence;
 
--- Reads a notice under its lease, the head of the outbox, and how many seconds ago its last mail was taken; no row where another has the
--- lease. Locks nothing.
+-- Reads a notice under its lease, the head of the outbox, and the seconds since its last mail. Returns no row if another process
+-- has the lease. Locks nothing.
 -- name: NoticeRead :one
 SELECT n.position, h.last AS head, coalesce(extract(epoch FROM now() - n.last_success_at), 1e9)::float8 AS since FROM notices n, outbox_head h
 WHERE n.name = @name AND n.fence = @fence;
 
--- Reads open refund requests that came after a notice and that it has not sent, oldest first; locks nothing.
+-- Reads the open refund requests since a notice began that the notice has not sent, oldest first. Locks nothing.
 -- name: NoticeRequests :many
 SELECT r.* FROM refund_requests r, notices n
 WHERE n.name = @name AND r.status = 'open' AND r.created_at >= n.created_at
     AND NOT EXISTS (SELECT 1 FROM noticed_requests d WHERE d.notice = n.name AND d.refund_request_id = r.refund_request_id)
 ORDER BY r.refund_request_id LIMIT sqlc.arg(most)::int;
 
--- Moves a notice under its lease, never back, and notes a success or a failure; no row where another has the lease.
+-- Moves a notice under its lease, never back, and records a success or a failure. Returns no row if another process has the
+-- lease.
 -- name: NoticeAdvance :execrows
 UPDATE notices m SET position = GREATEST(m.position, @position),
     last_success_at = CASE WHEN @sent::bool THEN n.at ELSE m.last_success_at END,
@@ -37,11 +38,12 @@ UPDATE notices m SET position = GREATEST(m.position, @position),
 FROM (SELECT now()::timestamptz AS at) n
 WHERE m.name = @name AND m.fence = @fence;
 
--- Writes which refund requests a notice has sent.
+-- Records the refund requests that a notice has sent.
 -- name: NoticedInsert :exec
 INSERT INTO noticed_requests (notice, refund_request_id) SELECT @notice, unnest(@ids::uuid[]) ORDER BY 2 ON CONFLICT DO NOTHING;
 
--- Reads which of the endpoints have dead letters, or are gone, and that a notice has not sent since the oldest of them; locks nothing.
+-- Reads the endpoints that have dead letters or are gone, if the notice has not sent so since the oldest dead letter. Locks
+-- nothing.
 -- name: NoticeEndpoints :many
 SELECT e.name, f.since::timestamptz AS since,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead') AS dead
@@ -56,7 +58,7 @@ WHERE e.name = ANY (@endpoints::text[]) AND f.since IS NOT NULL
     AND NOT EXISTS (SELECT FROM noticed_endpoints d WHERE d.notice = @name AND d.endpoint = e.name AND d.at >= f.since)
 ORDER BY e.name;
 
--- Writes that a notice has sent that endpoints fail.
+-- Records the failing endpoints that a notice has sent.
 -- name: NoticedEndpointsInsert :exec
 INSERT INTO noticed_endpoints (notice, endpoint, at) SELECT @notice, unnest(@endpoints::text[]), now() ORDER BY 2
 ON CONFLICT (notice, endpoint) DO UPDATE SET at = EXCLUDED.at;

@@ -1,9 +1,8 @@
--- Reads all operations of some attempts, by kind and number; locks nothing.
+-- Reads all operations of some attempts, by kind and number. Locks nothing.
 -- name: OperationsOfAttempts :many
 SELECT * FROM operations WHERE attempt_id = ANY (@attempt_ids::uuid[]) ORDER BY attempt_id, created_at, kind, number;
 
--- Reads all operations of the attempts with one of the ids or names; locks nothing. The
--- pairs are matched by position.
+-- Reads all operations of the attempts with one of the ids or names. Locks nothing. The pairs are matched by position.
 -- name: OperationsNamed :many
 SELECT o.* FROM operations o WHERE o.attempt_id IN (
     SELECT unnest(@attempt_ids::uuid[])
@@ -13,7 +12,7 @@ SELECT o.* FROM operations o WHERE o.attempt_id IN (
         ON r.account = n.account AND r.reference = n.reference)
 ORDER BY o.attempt_id, o.created_at, o.kind, o.number;
 
--- Reads all operations of the attempts of some orders; locks nothing.
+-- Reads all operations of the attempts of some orders. Locks nothing.
 -- name: OperationsOfOrders :many
 SELECT o.* FROM operations o JOIN payment_attempts a ON a.attempt_id = o.attempt_id
 WHERE a.order_id = ANY (@order_ids::text[]) ORDER BY o.attempt_id, o.created_at, o.kind, o.number;
@@ -29,8 +28,7 @@ SELECT unnest(@order_ids::text[]), unnest(@attempt_ids::uuid[]), unnest(@kinds::
     NULLIF(unnest(@next_ats::timestamptz[]), '0001-01-01 00:00:00Z'), NULLIF(unnest(@first_sent_ats::timestamptz[]), '0001-01-01 00:00:00Z'),
     unnest(@provider_refs::text[]), unnest(@results::text[]), unnest(@created_ats::timestamptz[]), unnest(@payments::text[]);
 
--- Writes operations of locked attempts, each guarded by the state and the fence that were
--- read: all of them or none.
+-- Writes operations of locked attempts, each guarded by the state and the fence that were read: all operations or no operation.
 -- name: OperationsMove :exec
 WITH done AS (
 UPDATE operations o SET
@@ -64,8 +62,7 @@ RETURNING 1
 )
 SELECT must_touch('operations_as_read', count(*), cardinality(@attempt_ids::uuid[])) FROM done;
 
--- Closes the operations of an account that are due and trail a final attempt; locks only
--- what is not locked.
+-- Closes the due operations of an account whose attempts are final. Skips locked rows.
 -- name: OperationsTrailing :execrows
 UPDATE operations o SET state = 'done', next_at = NULL, lease_until = NULL
 FROM (
@@ -78,14 +75,13 @@ FROM (
 ) t
 WHERE o.attempt_id = t.attempt_id AND o.kind = t.kind AND o.number = t.number AND o.fence = t.fence AND o.open;
 
--- Lists operations of an account that are due, the longest due first; locks nothing.
+-- Lists the due operations of an account, the longest due first. Locks nothing.
 -- name: OperationsDue :many
 SELECT attempt_id, kind, number FROM operations
 WHERE account = @account AND open AND next_at <= now() AND (lease_until IS NULL OR lease_until <= now())
 ORDER BY next_at LIMIT sqlc.arg(most)::int;
 
--- Lists the accounts that have an operation which is due; reads the first entry of each
--- account alone.
+-- Lists the accounts with a due operation. Reads only the first entry of each account.
 -- name: AccountsDue :many
 WITH RECURSIVE first (account, at) AS (
     (SELECT account, next_at FROM operations WHERE open ORDER BY account, next_at LIMIT 1)
@@ -96,9 +92,8 @@ WITH RECURSIVE first (account, at) AS (
 )
 SELECT account::text FROM first WHERE at <= now();
 
--- Reads for how many seconds that has been due which is due longest, of operations and
--- parked events; fewer than none if nothing is due. Each is the first entry of an index, of
--- each account. What has nothing to wait for is not listed.
+-- Reads how many seconds the longest due operation and the longest due parked event have waited; negative if nothing is due.
+-- Reads only the first index entry of each account. Lists a kind only if something of it waits.
 -- name: Overdue :many
 WITH RECURSIVE first (account, at) AS (
     (SELECT account, next_at FROM operations WHERE open ORDER BY account, next_at LIMIT 1)

@@ -1,4 +1,5 @@
--- Inserts one order, or nothing if its id or its request is taken, or made an order before its user was erased.
+-- Inserts an order. Inserts nothing if the id or the request is taken, or if the request created an order before its user was
+-- erased.
 -- name: OrderInsert :execrows
 INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, description, metadata, detailed, created_at, updated_at)
 SELECT @order_id, @user_id::text, @created_by, @client_request_id::text, @request_hash, @amount, @currency, @description, @metadata, @detailed, @created_at, @created_at
@@ -6,40 +7,40 @@ WHERE NOT EXISTS (
     SELECT FROM erased_requests r WHERE r.digest = sha256(convert_to(@user_id::text || E'\n' || @client_request_id::text, 'UTF8')))
 ON CONFLICT DO NOTHING;
 
--- Reads one order, locks nothing.
+-- Reads one order. Locks nothing.
 -- name: OrderRead :one
 SELECT * FROM orders WHERE order_id = @order_id;
 
--- Reads the order of one request, locks nothing.
+-- Reads the order of one request. Locks nothing.
 -- name: OrderByRequest :one
 SELECT * FROM orders WHERE user_id = @user_id AND client_request_id = @client_request_id;
 
--- Locks one order, so that its pays and its cancellation follow each other.
+-- Locks an order, so that its pays and its cancellation follow each other.
 -- name: OrderLock :one
 SELECT * FROM orders WHERE order_id = @order_id FOR NO KEY UPDATE;
 
--- Locks those of some orders that are not locked; never waits.
+-- Locks the orders that are not locked. Never waits.
 -- name: OrdersLockFree :many
 SELECT * FROM orders WHERE order_id = ANY (@order_ids::text[])
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED;
 
--- Writes the cancel request of one locked order, once.
+-- Writes the cancel request of a locked order, once.
 -- name: OrderCancel :exec
 UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, @at), updated_at = @at WHERE order_id = @order_id;
 
--- Reads the order of one attempt, locks nothing.
+-- Reads the order of one attempt. Locks nothing.
 -- name: OrderBeside :one
 SELECT o.* FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = @attempt_id);
 
--- Writes which attempt's late money pays one locked order.
+-- Records the attempt whose late money pays a locked order.
 -- name: OrderAccept :execrows
 UPDATE orders SET accepted_attempt_id = @attempt_id::uuid, updated_at = @at WHERE order_id = @order_id;
 
--- Reads several orders, locks nothing.
+-- Reads several orders. Locks nothing.
 -- name: OrdersRead :many
 SELECT * FROM orders WHERE order_id = ANY (@order_ids::text[]);
 
--- Inserts the orders of imported payments, or none where the id or the request is taken.
+-- Inserts the orders of imported payments. Skips orders whose id or request is taken.
 -- name: OrdersInsert :exec
 INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, created_at, updated_at)
 SELECT n.order_id, n.user_id, n.created_by, n.client_request_id, n.request_hash, n.amount, n.currency, n.created_at, n.created_at
@@ -56,7 +57,7 @@ FROM (
 ORDER BY n.order_id
 ON CONFLICT DO NOTHING;
 
--- Locks those of some orders that are there, by id, waiting for others' locks.
+-- Locks the existing orders among the given ones, by id. Waits for the locks of others.
 -- name: OrdersLock :many
 SELECT * FROM orders WHERE order_id = ANY (@order_ids::text[])
 ORDER BY order_id FOR NO KEY UPDATE;

@@ -1,4 +1,4 @@
--- Writes events for the merchant, as one batch; one that is there stays.
+-- Writes events for the merchant as one batch. Existing events stay.
 -- name: OutboxInsert :exec
 WITH n AS (
     SELECT unnest(@order_ids::text[]) AS order_id,
@@ -19,8 +19,8 @@ SELECT b.batch, n.nth, n.order_id, n.message_id, NULLIF(n.attempt_id, '00000000-
 FROM n, b
 ON CONFLICT (order_id, message_id) DO NOTHING;
 
--- Writes that orders are cancelled, as one batch: those with a cancel request and neither a live attempt nor accepted late money.
--- The caller has locked the order or its last live attempt, so that nothing changes in between.
+-- Writes, as one batch, the events of cancelled orders: orders with a cancel request, without a live attempt and without accepted
+-- late money. The caller has locked the order or its last live attempt, so that nothing changes in between.
 -- name: OutboxInsertCancelled :exec
 WITH n AS (
     SELECT m.order_id, m.message_id, row_number() OVER (ORDER BY m.nth) AS nth, m.type, m.version, m.payload, m.created_at
@@ -43,12 +43,12 @@ SELECT b.batch, n.nth, n.order_id, n.message_id, n.order_id, n.type, n.version, 
 FROM n, b
 ON CONFLICT (order_id, message_id) DO NOTHING;
 
--- Locks the head, or returns no row where another transaction has it.
+-- Locks the head. Returns no row if another transaction has it.
 -- name: OutboxHeadLock :one
 SELECT last FROM outbox_head FOR UPDATE SKIP LOCKED;
 
--- Gives positions to the events of at most so many committed batches, behind the head, which the caller has locked before this
--- statement began, and moves it.
+-- Gives positions behind the head to the events of a limited number of committed batches, and moves the head. The caller locked
+-- the head before this statement began.
 -- name: OutboxNumber :one
 WITH numbered AS (
     UPDATE outbox_batches b SET last = n.upto + @behind::bigint
@@ -61,12 +61,12 @@ WITH numbered AS (
 )
 UPDATE outbox_head SET last = GREATEST(outbox_head.last, (SELECT max(n.last) FROM numbered n)) RETURNING outbox_head.last;
 
--- Reads the head, locks nothing.
+-- Reads the head. Locks nothing.
 -- name: OutboxHead :one
 SELECT last FROM outbox_head;
 
--- Reads at most so many events behind a position, up to another one, oldest first; of some types, or of all where none is
--- given. The inner order has each batch read by its index, also where the tables have no statistics yet. Locks nothing.
+-- Reads a limited number of events between two positions, oldest first, of some types, or of all types if none is given. The
+-- inner order makes the planner read each batch by its index even without statistics. Locks nothing.
 -- name: OutboxAfter :many
 SELECT (b.last - b.events + e.nth)::bigint AS position, e.message_id, e.order_id, e.subject, e.type, e.version, e.payload, e.created_at
 FROM outbox_batches b CROSS JOIN LATERAL (
@@ -77,12 +77,12 @@ FROM outbox_batches b CROSS JOIN LATERAL (
 WHERE b.last > @after::bigint AND b.last <= @until::bigint
 ORDER BY b.last, e.nth LIMIT @at_most::int;
 
--- Reads the position of the oldest event that is kept; no row where none is.
+-- Reads the position of the oldest event that is kept. Returns no row if no event is kept.
 -- name: OutboxOldest :one
 SELECT (last - events + 1)::bigint AS position FROM outbox_batches WHERE last IS NOT NULL ORDER BY last LIMIT 1;
 
--- Deletes of the oldest numbered batches, which together have about so many events, those of before a time. The numbers come as
--- arrays, so that the rows are found by them however many there might be.
+-- Deletes, of the oldest numbered batches with about @at_most events, the batches before a time. The batches' numbers are an
+-- array, so that the planner finds the rows by an index.
 -- name: OutboxPurge :execrows
 WITH old AS (
     DELETE FROM outbox_batches b

@@ -1,6 +1,5 @@
--- Inserts names of attempts in the order of (account, name), since a transaction that
--- gives the same waits for this one. One that is taken meanwhile is a unique violation: the
--- caller decides anew.
+-- Inserts names of attempts in the order of (account, name), because a transaction that gives the same name waits for this one. A
+-- taken name is a unique violation; the caller decides again.
 -- name: ReferencesInsert :exec
 INSERT INTO attempt_references (account, reference, order_id, attempt_id)
 SELECT n.account, n.reference, n.order_id, n.attempt_id
@@ -11,8 +10,7 @@ FROM (
 ORDER BY n.account, n.reference
 RETURNING 1;
 
--- Finds attempts by their names; locks nothing. The pairs are matched by
--- position.
+-- Finds attempts by their names. Locks nothing. The pairs are matched by position.
 -- name: ReferencesFind :many
 SELECT r.account, r.reference, r.attempt_id
 FROM attempt_references r

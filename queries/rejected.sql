@@ -5,7 +5,8 @@ SELECT n.delivery_id, n.account, n.sealed, ARRAY[n.tried], n.network, n.received
 FROM (SELECT unnest(@delivery_ids::uuid[]) AS delivery_id, unnest(@accounts::text[]) AS account, unnest(@sealed::bytea[]) AS sealed,
     unnest(@tried::bytea[]) AS tried, unnest(@networks::smallint[]) AS network, unnest(@received_ats::timestamptz[]) AS received_at) n;
 
--- Deletes the oldest of some accounts, so that each has so many rows and bytes at most, and one network of it half of them. Skips what is locked; the next call deletes it.
+-- Deletes the oldest deliveries, so that each account keeps at most @most deliveries and @most_bytes, and each network of an
+-- account half of that. Skips locked rows; the next call deletes them.
 -- name: RejectedTrim :execrows
 DELETE FROM rejected_deliveries r
 USING (
@@ -22,8 +23,8 @@ USING (
     FOR UPDATE OF old SKIP LOCKED) n
 WHERE r.delivery_id = n.delivery_id;
 
--- Reads those of some accounts, each with its fingerprint, that were not verified by that configuration, behind a cursor, the oldest
--- first, not many more bytes than given at a time; locks nothing.
+-- Reads deliveries of some accounts behind a cursor that the account's present configuration has not verified, the oldest first.
+-- Stops shortly after @most_bytes. Locks nothing.
 -- name: RejectedUntried :many
 SELECT n.delivery_id, n.account, n.sealed, n.received_at FROM (
     SELECT r.delivery_id, r.account, r.sealed, r.received_at,
@@ -35,17 +36,17 @@ SELECT n.delivery_id, n.account, n.sealed, n.received_at FROM (
 ) n WHERE n.before < sqlc.arg(most_bytes)::bigint
 ORDER BY n.delivery_id;
 
--- Notes by which configurations deliveries were found to be not genuine, once for each.
+-- Records the configurations that refused some deliveries, each once.
 -- name: RejectedTried :exec
 UPDATE rejected_deliveries r SET tried = r.tried || n.fingerprint
 FROM (SELECT unnest(@delivery_ids::uuid[]) AS delivery_id, unnest(@fingerprints::bytea[]) AS fingerprint) n
 WHERE r.delivery_id = n.delivery_id AND n.fingerprint <> ALL (r.tried);
 
--- Deletes deliveries that were taken in.
+-- Deletes deliveries that were accepted.
 -- name: RejectedErase :exec
 DELETE FROM rejected_deliveries WHERE delivery_id = ANY (@delivery_ids::uuid[]);
 
--- Deletes those that are older than the time to keep them, as many as given; skips what is locked.
+-- Deletes a limited number of deliveries that are older than the time to keep. Skips locked rows.
 -- name: RejectedPurge :execrows
 DELETE FROM rejected_deliveries r
 USING (
@@ -55,6 +56,6 @@ USING (
     FOR UPDATE SKIP LOCKED) n
 WHERE r.delivery_id = n.delivery_id;
 
--- Counts those that are kept, by account; locks nothing.
+-- Counts the kept deliveries by account. Locks nothing.
 -- name: RejectedCount :many
 SELECT account, count(*) AS kept FROM rejected_deliveries GROUP BY account;

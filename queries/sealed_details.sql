@@ -5,12 +5,12 @@ SELECT n.order_id, n.attempt_id, n.sealed, n.created_at, n.created_at + interval
 FROM (SELECT unnest(@order_ids::text[]) AS order_id, unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@sealed::bytea[]) AS sealed,
     unnest(@created_ats::timestamptz[]) AS created_at) n;
 
--- Reads the details of an order, or of one of its attempts; locks nothing.
+-- Reads the details of an order, or of one of its attempts. Locks nothing.
 -- name: SealedDetailsRead :one
 SELECT sealed FROM sealed_details WHERE order_id = @order_id AND attempt_id = @attempt_id;
 
--- Erases those of the due details that nothing needs any more, and has the others checked when they are twice as old. Returns how
--- many were due; skips what is locked.
+-- Erases the due details that are not needed any more, and makes the others due again at twice their age. Returns how many were
+-- due. Skips locked rows.
 -- name: SealedDetailsPurge :one
 WITH due AS (
     SELECT d.order_id, d.attempt_id, now() + (now() - d.created_at) AS next_at, d.created_at < now() - make_interval(secs => @keep::float8)

@@ -1,23 +1,21 @@
--- Keeps what new operations carry.
+-- Keeps the sealed content of new operations.
 -- name: SealedRequestsInsert :exec
 INSERT INTO sealed_requests (attempt_id, kind, number, sealed, created_at)
 SELECT n.attempt_id, n.kind, n.number, n.sealed, n.created_at
 FROM (SELECT unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@kinds::text[]) AS kind, unnest(@numbers::int[]) AS number,
     unnest(@sealed::bytea[]) AS sealed, unnest(@created_ats::timestamptz[]) AS created_at) n;
 
--- Reads what an operation carries; locks nothing.
+-- Reads the sealed content of an operation. Locks nothing.
 -- name: SealedRequestRead :one
 SELECT sealed FROM sealed_requests WHERE attempt_id = @attempt_id AND kind = @kind AND number = @number;
 
--- Erases what some operations carry, of attempts that the caller has locked, as far as there is
--- anything.
+-- Erases the sealed content of some operations, if there is any. The caller has locked their attempts.
 -- name: SealedRequestsErase :exec
 DELETE FROM sealed_requests s
 USING (SELECT unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@kinds::text[]) AS kind, unnest(@numbers::int[]) AS number) n
 WHERE s.attempt_id = n.attempt_id AND s.kind = n.kind AND s.number = n.number;
 
--- Erases what is older than the time to keep it, as much as is asked for; skips what is
--- locked.
+-- Erases a limited number of contents that are older than the time to keep. Skips locked rows.
 -- name: SealedRequestsPurge :execrows
 DELETE FROM sealed_requests s
 USING (

@@ -1,7 +1,7 @@
--- Finds orders, attempts, refunds and events by any of their ids: those that are one of the texts (rank 0), and those that begin with one
--- of the beginnings (rank 1), newest first within a rank, from a point on. Each branch reads at most 1,000 entries of one index for each,
--- of a beginning those that sort last, and of a user the 250 orders that follow the point; orders of a user, and an order, that are exactly one of the texts are left out of the others. Of
--- what was requested under a key it has that. Locks nothing.
+-- Finds orders, attempts, refunds and events behind a point by any of their ids: ids that equal a text have rank 0, ids that
+-- begin with a prefix rank 1, newest first within a rank. For each text or prefix, a branch reads at most 1,000 entries of one
+-- index: of a prefix the last ones in order, of a user the 250 orders after the point. The other branches leave out the orders
+-- whose id or user equals a text. An idempotency key finds the requests under that key. Locks nothing.
 -- name: SearchIDs :many
 WITH v AS (
     SELECT DISTINCT t.q FROM (SELECT unnest(@texts::text[]) AS q) t
@@ -121,15 +121,15 @@ FROM once h
 WHERE h.rank > @before_rank::int OR h.rank = @before_rank::int AND (h.at, h.id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
 ORDER BY h.rank, h.at DESC, h.id COLLATE "C" DESC LIMIT @most::int;
 
--- Reads how the ids of orders and users are spelled that are one of these names in any case; at most twenty. The limit
--- stands outside, where the planner does not take it for a reason to read all orders until it is reached. Locks nothing.
+-- Reads at most twenty ids of orders and users that equal these names in any case. The limit stands outside: inside, the planner
+-- would read all orders until the limit is reached. Locks nothing.
 -- name: SearchSpellings :many
 WITH s AS MATERIALIZED (
     SELECT n.order_id FROM search_orders n WHERE n.words && @names::text[]
 )
 SELECT s.order_id, coalesce((SELECT o.user_id FROM orders o WHERE o.order_id = s.order_id), '')::text AS user_id FROM s LIMIT 20;
 
--- Finds orders that have all of some words among so many from a point on, newest first: of words that are not rare these are enough.
+-- Finds orders with all of some words among a number of orders behind a point, newest first, which is enough for frequent words.
 -- Orders with one of the names are left out. Locks nothing.
 -- name: SearchWordsNewest :many
 SELECT s.order_id, s.created_at FROM (
@@ -140,14 +140,14 @@ SELECT s.order_id, s.created_at FROM (
 WHERE s.words @> @words::text[] AND NOT s.words && @names::text[]
 ORDER BY s.created_at DESC, s.order_id COLLATE "C" DESC LIMIT @most::int;
 
--- As SearchWordsNewest, among all, in no order, with the limit outside as there. Locks nothing.
+-- Like SearchWordsNewest, but among all orders and in no order, with the limit outside as in SearchSpellings. Locks nothing.
 -- name: SearchWordsFew :many
 WITH s AS MATERIALIZED (
     SELECT n.order_id, n.created_at FROM search_orders n WHERE n.words @> @words::text[] AND NOT n.words && @names::text[]
 )
 SELECT s.order_id, s.created_at FROM s LIMIT @most::int;
 
--- As SearchWordsNewest, among all: it reads every order that has the words. Locks nothing.
+-- Like SearchWordsNewest, but among all orders: it reads every order with the words. Locks nothing.
 -- name: SearchWords :many
 WITH s AS MATERIALIZED (
     SELECT n.order_id, n.created_at FROM search_orders n WHERE n.words @> @words::text[] AND NOT n.words && @names::text[]
@@ -156,7 +156,8 @@ SELECT s.order_id, s.created_at FROM s
 WHERE (s.created_at, s.order_id COLLATE "C") < (@before_at::timestamptz, @before_id::text)
 ORDER BY s.created_at DESC, s.order_id COLLATE "C" DESC LIMIT @most::int;
 
--- Finds attempts by the last four digits of the card, newest first, from a point on; those of the orders of these names are left out. Locks nothing.
+-- Finds attempts behind a point by the last four digits of the card, newest first. Attempts of the named orders are left out.
+-- Locks nothing.
 -- name: SearchCards :many
 SELECT s.attempt_id, s.order_id, s.created_at FROM search_payments s
 WHERE s.last_four = @last_four::text AND s.last_four <> '' AND s.order_id <> ALL (@texts::text[])
@@ -164,8 +165,9 @@ WHERE s.last_four = @last_four::text AND s.last_four <> '' AND s.order_id <> ALL
     AND s.created_at >= @created_from::timestamptz AND s.created_at < @created_to::timestamptz
 ORDER BY s.created_at DESC, s.attempt_id DESC LIMIT @most::int;
 
--- Finds attempts with an amount in one of some ranges, each for the currencies of one number of digits, on some days, newest first, from a point
--- on. No currency is any; digits are 2 but for those listed. Reads a range of one index for each day and range. Locks nothing.
+-- Finds attempts behind a point with an amount in one of the ranges on one of the days, newest first. A range is for currencies
+-- with one number of decimals: 2, unless the currency is listed. No currency stands for any. Reads a range of one index for each
+-- day and range. Locks nothing.
 -- name: SearchAmounts :many
 SELECT x.attempt_id, x.order_id, x.created_at
 FROM (SELECT unnest(@lows::bigint[]) AS low, unnest(@highs::bigint[]) AS high, unnest(@digits::int[]) AS digits) r, (SELECT unnest(@days::text[])::date AS day) d, LATERAL (
@@ -180,8 +182,8 @@ FROM (SELECT unnest(@lows::bigint[]) AS low, unnest(@highs::bigint[]) AS high, u
 ) x
 ORDER BY x.created_at DESC, x.attempt_id DESC LIMIT @most::int;
 
--- Finds orders that have all words of one of some variants, whose words stand between spaces; in no order, with the limit outside as in
--- SearchWordsFew. Locks nothing.
+-- Finds orders that have all words of a variant, in no order; a variant's words are separated by spaces. The limit stands
+-- outside, as in SearchWordsFew. Locks nothing.
 -- name: SearchVariantsFew :many
 WITH s AS MATERIALIZED (
     SELECT n.order_id FROM (SELECT unnest(@variants::text[]) AS w) v, LATERAL (
@@ -189,14 +191,14 @@ WITH s AS MATERIALIZED (
 )
 SELECT s.order_id FROM s LIMIT @most::int;
 
--- Finds which of some orders have all words of one of some variants, by the orders' ids. Locks nothing.
+-- Finds, among some orders, the orders that have all words of a variant, by id. Locks nothing.
 -- name: SearchVariantsAmong :many
 SELECT n.order_id FROM (SELECT unnest(@order_ids::text[]) AS id) o, LATERAL (
     SELECT x.order_id, x.words FROM search_orders x WHERE x.order_id = o.id LIMIT 1) n
 WHERE EXISTS (SELECT FROM (SELECT unnest(@variants::text[]) AS w) v WHERE n.words @> string_to_array(v.w, ' '));
 
--- Finds the attempts of some orders with an amount, as SearchAmounts does, by the orders' ids. The limits inside keep the planner from
--- reading the times and the cards of all. Locks nothing.
+-- Like SearchAmounts, but among the attempts of some orders, by the orders' ids. The limits inside keep the planner from reading
+-- all times and cards. Locks nothing.
 -- name: SearchAmountsAmong :many
 SELECT p.attempt_id, p.order_id, p.created_at FROM (SELECT unnest(@order_ids::text[]) AS id) o, LATERAL (
     SELECT x.order_id, x.attempt_id, x.amount, x.currency, x.created_at FROM payment_attempts x WHERE x.order_id = o.id LIMIT 1000) p
@@ -209,7 +211,7 @@ WHERE EXISTS (SELECT FROM (SELECT unnest(@lows::bigint[]) AS low, unnest(@highs:
     AND p.created_at >= @created_from::timestamptz AND p.created_at < @created_to::timestamptz
 ORDER BY p.created_at DESC, p.attempt_id DESC LIMIT @most::int;
 
--- Reads what a page of hits shows beside its ids, in the order of nth; an amount of 0 is none. Locks nothing.
+-- Reads the details of a page of hits, in the order of nth. The amount 0 stands for no amount. Locks nothing.
 -- name: SearchDetails :many
 SELECT n.nth::int AS nth, coalesce(r.amount, p.amount, CASE WHEN n.type = 'order' THEN o.amount END, 0)::bigint AS amount,
     coalesce(r.currency, p.currency, CASE WHEN n.type = 'order' THEN o.currency END, '')::text AS currency, coalesce(o.user_id, '')::text AS user_id,
@@ -225,33 +227,33 @@ LEFT JOIN LATERAL (SELECT * FROM refunds x WHERE x.refund_id = n.id AND n.type =
 LEFT JOIN LATERAL (SELECT x.verdict, x.news FROM provider_events x WHERE x.event_id = n.id AND n.type = 'event' LIMIT 1) e ON true
 ORDER BY n.nth;
 
--- Takes how far a source was read for the search, unless another process has it.
+-- Takes the progress of a source of the search. Returns no row if another process has it.
 -- name: SearchCursorTake :many
 SELECT at, id FROM search_cursors WHERE source = @source FOR NO KEY UPDATE SKIP LOCKED;
 
--- Writes how far a source was read: the one row that SearchCursorTake has locked.
+-- Writes the progress of a source, in the row that SearchCursorTake has locked.
 -- name: SearchCursorMove :exec
 UPDATE search_cursors SET at = @at, id = @id WHERE source = @source;
 
--- Sets the sources back to before what was added of the past.
+-- Sets the sources back to before an import.
 -- name: SearchCursorsBack :exec
 UPDATE search_cursors SET at = @at::timestamptz, id = '' WHERE source IN ('orders', 'attempts') AND at >= @at::timestamptz;
 
--- Reads orders for the search, oldest first, from a point on, but for those of the last seconds, of which an older one may be committed
+-- Reads orders behind a point for the search, oldest first, without those of the last seconds: an older order may be committed
 -- later. Locks nothing.
 -- name: SearchOrdersNext :many
 SELECT order_id, user_id, description, metadata, created_at FROM orders
 WHERE (created_at, order_id COLLATE "C") > (@after_at::timestamptz, @after_id::text) AND created_at < now() - make_interval(secs => @lag::float8)
 ORDER BY created_at, order_id COLLATE "C" LIMIT @most::int;
 
--- Adds orders to the search, or nothing where they are in it.
+-- Adds orders to the search. Orders in it stay as they are.
 -- name: SearchOrdersAdd :exec
 INSERT INTO search_orders (order_id, created_at, words)
 SELECT unnest(@order_ids::text[]), unnest(@created_ats::timestamptz[]), string_to_array(unnest(@words::text[]), ' ')
 ON CONFLICT DO NOTHING;
 
--- Adds the attempts from a point on to the search, or nothing where they are in it, and returns the last of them, as SearchOrdersNext reads
--- orders.
+-- Adds the attempts behind a point to the search, in the way in which SearchOrdersNext reads orders, and returns the last one.
+-- Attempts in it stay as they are.
 -- name: SearchAttemptsAdd :many
 WITH n AS (
     SELECT attempt_id, order_id, amount, currency, created_at FROM payment_attempts
@@ -264,8 +266,8 @@ WITH n AS (
 )
 SELECT n.attempt_id, n.created_at, (SELECT count(*) FROM n)::int AS many FROM n ORDER BY n.created_at DESC, n.attempt_id DESC LIMIT 1;
 
--- Reads webhooks for the search by their ids, which are in the order of their time, from one on, with their bytes unless these are many, and
--- what the attempt's stored payment method is shown as. Locks nothing.
+-- Reads webhooks behind an id for the search, in the order of their ids and so of their time, with their bytes unless these are
+-- large, and with the displayed name of the attempt's stored payment method. Locks nothing.
 -- name: SearchEventsNext :many
 SELECT b.event_id, e.received_at, e.attempt_id, (CASE WHEN octet_length(b.sealed) <= 66000 AND e.attempt_id IS NOT NULL THEN b.sealed END)::bytea AS sealed,
     coalesce((SELECT p.saved_payment_method ->> 'display' FROM payment_attempts p WHERE p.attempt_id = e.attempt_id LIMIT 1), '')::text AS stored
@@ -274,7 +276,7 @@ WHERE b.event_id > @after_id::uuid
     AND b.event_id < (lpad(to_hex(((extract(epoch FROM now()) - @lag::float8) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 ORDER BY b.event_id LIMIT @most::int;
 
--- Writes the last four digits of the cards of attempts, which may not be in the search yet.
+-- Writes the last four digits of the cards of attempts. Attempts that are not in the search yet are added.
 -- name: SearchCardsAdd :exec
 INSERT INTO search_payments (attempt_id, order_id, day, amount, currency, created_at, last_four)
 SELECT p.attempt_id, p.order_id, (p.created_at AT TIME ZONE 'UTC')::date, p.amount, p.currency, p.created_at, n.last_four

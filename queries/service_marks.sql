@@ -1,5 +1,5 @@
--- Reads the mark, which server it is on, the accounts that are held, and the processes that were alive before the server changed and have
--- not answered since: the id, whether they were alive in the last minutes, and the name. Locks nothing.
+-- Reads the mark, the server's identity, the held accounts, and the processes that were alive before the server changed and have
+-- not answered since: their ids, whether they were alive in the last minutes, and their names. Locks nothing.
 -- name: MarkRead :one
 SELECT m.database_id, m.mark, m.marked_at, m.gap_from, m.gap_to, s.server::text AS server,
     ARRAY(SELECT h.account FROM pay_holds h WHERE h.released_at IS NULL ORDER BY h.account)::text[] AS held,
@@ -11,7 +11,7 @@ SELECT m.database_id, m.mark, m.marked_at, m.gap_from, m.gap_to, s.server::text 
 FROM service_marks m
 CROSS JOIN (SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS server) s;
 
--- Raises the mark above what is known of it, and keeps since when it had not risen if that is long. Locks its row.
+-- Raises the mark above the highest known mark. If it had not risen for long, keeps that span. Locks its row.
 -- name: MarkRaise :one
 UPDATE service_marks m SET mark = GREATEST(m.mark, @above::bigint) + 1, marked_at = n.at,
     gap_from = CASE WHEN n.at - m.marked_at > make_interval(secs => @gap::float8) THEN m.marked_at ELSE m.gap_from END,
@@ -19,7 +19,7 @@ UPDATE service_marks m SET mark = GREATEST(m.mark, @above::bigint) + 1, marked_a
 FROM (SELECT now()::timestamptz AS at) n
 RETURNING m.database_id, m.mark, m.marked_at;
 
--- Holds the pays of accounts, each once: one that is held already is from the earlier time until now. Locks those rows.
+-- Holds the pays of accounts. A held account keeps the earlier begin. Locks the rows.
 -- name: PayHold :exec
 INSERT INTO pay_holds (account, since, reason)
 SELECT unnest(@accounts::text[]), @since, @reason
@@ -29,12 +29,12 @@ ON CONFLICT (account) WHERE released_at IS NULL DO UPDATE SET since = LEAST(pay_
 -- name: PayHolds :many
 SELECT account, since, held_at, reason FROM pay_holds WHERE released_at IS NULL ORDER BY account;
 
--- Releases the hold of an account, if it was made no later than a time. Locks that row.
+-- Releases the hold of an account that was made no later than a time. Locks the row.
 -- name: PayRelease :execrows
 UPDATE pay_holds SET released_at = now(), released_by = @released_by
 WHERE account = @account AND released_at IS NULL AND held_at <= @held_until;
 
--- Writes that a process lives, and on which server. Its times ascend, whatever the server's clock does. Locks its row.
+-- Records a sign of life of a process, and its server. The times rise even if the server's clock does not. Locks the row.
 -- name: ProcessBeat :one
 INSERT INTO service_processes AS p (process, name, server, beat_at) VALUES (@process, @name, @server, now())
 ON CONFLICT (process) DO UPDATE SET name = EXCLUDED.name, server = EXCLUDED.server, left_at = NULL,
@@ -42,20 +42,20 @@ ON CONFLICT (process) DO UPDATE SET name = EXCLUDED.name, server = EXCLUDED.serv
     beat_at = GREATEST(EXCLUDED.beat_at, p.beat_at + interval '1 microsecond')
 RETURNING beat_at;
 
--- Writes that a process has ended, after its last commit. Locks its row.
+-- Records the end of a process, after its last commit. Locks the row.
 -- name: ProcessLeave :exec
 UPDATE service_processes SET left_at = now() WHERE process = @process;
 
--- Forgets processes whose answer is not waited for, and those that gave no sign of life for long.
+-- Deletes processes that were silent for long, and those whose answer is not waited for.
 -- name: ProcessesForget :exec
 DELETE FROM service_processes WHERE process = ANY (@processes::uuid[]) OR beat_at < now() - make_interval(secs => @life::float8);
 
--- Reports whether a sign of life of a process is stored, or is so old that it may have been deleted. Locks nothing.
+-- Reports whether a process's sign of life is stored, or is so old that it may have been deleted. Locks nothing.
 -- name: BeatKept :one
 SELECT (COALESCE((SELECT p.beat_at >= @beat_at::timestamptz FROM service_processes p WHERE p.process = @process),
     @beat_at::timestamptz < now() - make_interval(secs => @life::float8)))::boolean AS kept;
 
--- Reports whether the row of a commit is stored, with the values that only this commit gave it. Locks nothing.
+-- Reports whether the row of a commit is stored with the values that only this commit gave it. Locks nothing.
 -- name: CommitKept :one
 SELECT (@kind::text = 'version' AND EXISTS (SELECT FROM attempt_transitions t
         WHERE t.order_id = @order_id AND t.attempt_id = @id AND t.version = @number AND t.at = @at)

@@ -1,4 +1,4 @@
--- Inserts entries of providers' books that are new, in the order of (account, id), and fills in the payouts of those that had none.
+-- Inserts new entries of providers' books in the order of (account, id), and adds missing payouts to stored ones.
 -- name: SettlementsSave :exec
 INSERT INTO settlements AS s (account, entry_id, order_id, attempt_id, kind, movement_id, payment, amount, currency, fee, net, balance_currency, payout_id, at, recorded_at)
 SELECT n.account, n.entry_id, n.order_id, n.attempt_id, n.kind, n.movement_id, n.payment, n.amount, n.currency, n.fee, n.net, n.balance_currency, n.payout_id, n.at, @recorded_at
@@ -13,12 +13,13 @@ FROM (
 ORDER BY n.account, n.entry_id
 ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = EXCLUDED.payout_id WHERE s.payout_id = '' AND EXCLUDED.payout_id <> '';
 
--- Reads the settlements of an attempt, oldest first; locks nothing.
+-- Reads the settlements of an attempt, oldest first. Locks nothing.
 -- name: SettlementsOfAttempt :many
 SELECT * FROM settlements WHERE attempt_id = @attempt_id ORDER BY coalesce(at, recorded_at), entry_id;
 
--- Lists attempts of an account, by id, with money that was recorded as captured, refunded or charged back in a span, of which no entry
--- of the provider's books has that kind. What was imported, or recorded by a person, is left out. Locks nothing.
+-- Lists the attempts of an account, by id, whose money was recorded as captured, refunded or charged back in a span, and that
+-- have no entry of that kind in the provider's books. Imported movements, and those recorded by a person, are left out. Locks
+-- nothing.
 -- name: MovementsUnsettled :many
 SELECT DISTINCT m.attempt_id FROM money_movements m
 WHERE m.recorded_at >= @from_at AND m.recorded_at < @to_at AND m.account = @account AND m.attempt_id > @after

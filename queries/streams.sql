@@ -1,25 +1,26 @@
--- Adds streams that are new, at the head: they get what happens from now on. Locks the rows that it writes.
+-- Adds new streams at the head of the outbox: they get the events from now on. Locks the rows that it writes.
 -- name: StreamsRegister :exec
 INSERT INTO streams (name, position)
 SELECT n.name, h.last FROM (SELECT unnest(@names::text[]) AS name) n, outbox_head h
 ORDER BY n.name
 ON CONFLICT (name) DO NOTHING;
 
--- Takes the lease of a stream that no process has; no row where one does.
+-- Takes the lease of a stream that no process has. Returns no row if a process has it.
 -- name: StreamTake :one
 UPDATE streams SET fence = fence + 1, lease_until = now() + make_interval(secs => @seconds::float8)
 WHERE name = @name AND (lease_until IS NULL OR lease_until < now())
 RETURNING fence;
 
--- Renews a lease for so many seconds, or with 0 gives it back; no row where another has it.
+-- Renews a lease for some seconds, or gives it back with 0. Returns no row if another process has it.
 -- name: StreamRenew :execrows
 UPDATE streams SET lease_until = now() + make_interval(secs => @seconds::float8) WHERE name = @name AND fence = @fence;
 
--- Reads a stream under its lease, and the head of the outbox; no row where another has the lease. Locks nothing.
+-- Reads a stream under its lease, and the head of the outbox. Returns no row if another process has the lease. Locks nothing.
 -- name: StreamRead :one
 SELECT s.position, h.last AS head FROM streams s, outbox_head h WHERE s.name = @name AND s.fence = @fence;
 
--- Moves a stream under its lease, never back, and notes a success or a failure; no row where another has the lease.
+-- Moves a stream under its lease, never back, and records a success or a failure. Returns no row if another process has the
+-- lease.
 -- name: StreamAdvance :execrows
 UPDATE streams SET position = GREATEST(position, @position),
     last_success_at = COALESCE(sqlc.narg(last_success_at), last_success_at),
@@ -28,7 +29,7 @@ UPDATE streams SET position = GREATEST(position, @position),
         THEN last_failure ELSE @last_failure::text END
 WHERE name = @name AND fence = @fence;
 
--- Reads how far streams are. oldest is when the first batch with an unpublished event happened, the epoch where there is none. Locks
+-- Reads the progress of the streams. oldest is the time of the first batch with an unpublished event, or the epoch. Locks
 -- nothing.
 -- name: StreamsStatus :many
 SELECT s.name, (h.last - s.position)::bigint AS behind, s.last_success_at, s.last_failure_at, s.last_failure,

@@ -1,13 +1,11 @@
--- Reads what callers requested and providers were called for around one attempt or its
--- order, the newest of it; locks nothing.
+-- Reads the newest requests of callers and calls of providers around an attempt or its order. Locks nothing.
 -- name: LogOfAttempt :many
 SELECT * FROM attempt_log
 WHERE order_id = @order_id AND (attempt_id = @attempt_id::uuid OR attempt_id IS NULL)
 ORDER BY entry_id DESC LIMIT 1000;
 
--- Appends to what happened around attempts, which may be named by what a provider
--- calls them. What names no attempt and no order is left out. Its own commit need
--- not reach the disk.
+-- Appends to the log of activity. A provider's name may stand for an attempt. Entries without an attempt and an order are left
+-- out. Its own commit need not reach the disk.
 -- name: LogInsert :exec
 WITH lax AS (SELECT set_config('synchronous_commit', 'off', true)), n AS (
     SELECT unnest(@entry_ids::uuid[]) AS entry_id,
@@ -39,8 +37,8 @@ FROM lax, n LEFT JOIN LATERAL (
 WHERE coalesce(a.order_id, n.order_id) <> ''
 ON CONFLICT DO NOTHING;
 
--- Reads the events of one attempt, oldest first, without the bytes of large ones;
--- of too many the newest, and repeats after all others. Locks nothing.
+-- Reads the events of an attempt, oldest first, without the bytes of large ones. Of more than 200 events it reads the newest, and
+-- repeats last. Locks nothing.
 -- name: EventsOfAttempt :many
 SELECT e.event_id, e.account, e.provider_event_id, e.event_type, e.kind, e.verdict, e.order_id, e.attempt_id, e.news, e.taken, e.received_at,
     e.occurred_at, (b.sealed IS NOT NULL)::boolean AS kept, (CASE WHEN octet_length(b.sealed) <= 66000 THEN b.sealed END)::bytea AS sealed
@@ -51,20 +49,20 @@ FROM (
 LEFT JOIN event_bytes b ON b.event_id = e.event_id
 ORDER BY e.received_at, e.event_id;
 
--- Reads one event; locks nothing.
+-- Reads one event. Locks nothing.
 -- name: EventRead :one
 SELECT e.event_id, e.account, e.provider_event_id, e.event_type, e.kind, e.verdict, e.order_id, e.attempt_id, e.news, e.taken, e.received_at,
     e.occurred_at, (b.sealed IS NOT NULL)::boolean AS kept, b.sealed::bytea AS sealed
 FROM provider_events e LEFT JOIN event_bytes b ON b.event_id = e.event_id
 WHERE e.event_id = @event_id ORDER BY b.sealed_at DESC LIMIT 1;
 
--- Reads the news for the merchant of one attempt, oldest first; locks nothing.
+-- Reads the merchant's events of an attempt, oldest first. Locks nothing.
 -- name: OutboxOfAttempt :many
 SELECT message_id, type, version, created_at FROM outbox
 WHERE order_id = @order_id AND attempt_id = @attempt_id ORDER BY batch, nth;
 
--- Reads how events of one order stand with each endpoint: whether the endpoint has not come to them yet, the retry, and when they
--- were first delivered, the epoch where they were not; locks nothing.
+-- Reads the state of an order's events at each endpoint: whether the endpoint has not reached them yet, the retry, and the first
+-- delivery, or the epoch. Locks nothing.
 -- name: OutboxDeliveries :many
 SELECT o.message_id, e.name AS endpoint, e.state, (b.last IS NULL OR b.last - b.events + o.nth > e.position)::bool AS ahead,
     COALESCE(r.state, '') AS retry, COALESCE(r.tries, 0) AS tries,
@@ -77,6 +75,6 @@ LEFT JOIN LATERAL (
 WHERE o.order_id = @order_id AND o.message_id = ANY (@message_ids::uuid[])
 ORDER BY o.message_id, e.name;
 
--- Reads the refunds of one attempt, oldest first; locks nothing.
+-- Reads the refunds of one attempt, oldest first. Locks nothing.
 -- name: RefundsOfAttempt :many
 SELECT sqlc.embed(r), now()::timestamptz AS read_at FROM refunds r WHERE r.attempt_id = @attempt_id ORDER BY r.created_at, r.refund_id;

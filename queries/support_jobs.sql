@@ -1,4 +1,4 @@
--- Begins a job; no row where one of its kind is running.
+-- Begins a job. Returns no row if a job of the same kind is running.
 -- name: JobBegin :one
 INSERT INTO support_jobs (job_id, deed_id, kind, account, verdict, event_type, discrepancy_kind, since, until, resolution, reason, actor, roles, address,
     request_id, created_at, total, behind)
@@ -7,25 +7,25 @@ VALUES (@job_id, @deed_id, @kind, @account, @verdict, @event_type, @discrepancy_
 ON CONFLICT (kind) WHERE state = 'running' DO NOTHING
 RETURNING *;
 
--- Reads the running job of a kind; locks nothing.
+-- Reads the running job of a kind. Locks nothing.
 -- name: JobRunning :one
 SELECT * FROM support_jobs WHERE kind = @kind AND state = 'running';
 
--- Reads one job; locks nothing.
+-- Reads one job. Locks nothing.
 -- name: JobRead :one
 SELECT * FROM support_jobs WHERE job_id = @job_id;
 
--- Lists jobs from an id on, newest first; locks nothing.
+-- Lists jobs behind an id, newest first. Locks nothing.
 -- name: JobsList :many
 SELECT * FROM support_jobs WHERE job_id < @before_id ORDER BY job_id DESC LIMIT sqlc.arg(most)::int;
 
--- Ends one running job before it is through, and its lease with it; no row where it is over.
+-- Stops a running job, and ends its lease. Returns no row if it is over.
 -- name: JobStop :one
 UPDATE support_jobs SET state = 'stopped', finished_at = now(), lease_until = NULL
 WHERE job_id = @job_id AND state = 'running'
 RETURNING *;
 
--- Takes the lease of the oldest running job that no process has; no row where there is none.
+-- Takes the lease of the oldest running job that no process has. Returns no row if there is no such job.
 -- name: JobTake :one
 UPDATE support_jobs SET fence = fence + 1, lease_until = now() + make_interval(secs => @seconds::float8)
 WHERE job_id = (
@@ -33,7 +33,8 @@ WHERE job_id = (
     ORDER BY j.job_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING *;
 
--- Counts one thing that a job has done, moves the job behind it and renews the lease; no row where another process has the job, or it was stopped.
+-- Counts an item that a job has done, moves the job behind it and renews the lease. Returns no row if another process has the
+-- job, or it was stopped.
 -- name: JobItemDone :execrows
 WITH counted AS (
     UPDATE support_jobs j SET done = j.done + 1, behind = @item_id, lease_until = now() + make_interval(secs => @seconds::float8),
@@ -44,18 +45,18 @@ WITH counted AS (
 INSERT INTO support_job_items (job_id, item_id, attempt_id, outcome, at)
 SELECT job_id, @item_id, sqlc.narg(attempt_id)::uuid, @outcome::text, now() FROM counted;
 
--- Gives the lease of a job back and moves the job, never back; no row where another process has it.
+-- Gives the lease of a job back and moves the job, never back. Returns no row if another process has it.
 -- name: JobRelease :execrows
 UPDATE support_jobs SET lease_until = NULL, behind = greatest(behind, @behind) WHERE job_id = @job_id AND fence = @fence AND state = 'running';
 
--- Ends a job that is through; no row where another process has it.
+-- Ends a completed job. Returns no row if another process has it.
 -- name: JobFinish :one
 UPDATE support_jobs SET state = 'done', finished_at = now(), lease_until = NULL
 WHERE job_id = @job_id AND fence = @fence AND state = 'running'
 RETURNING *;
 
--- Counts, by verdict, what a filter chooses of the next so many events behind an id and before another one, and returns the last of all
--- that were looked at; locks nothing.
+-- Counts, by verdict, the chosen events among the next @looked_at events between two ids, and returns the last of these. Locks
+-- nothing.
 -- name: JobEventsCount :many
 WITH part AS MATERIALIZED (
     SELECT e.event_id, e.verdict, ((@account::text = '' OR e.account = @account::text) AND (@verdict::text = '' OR e.verdict = @verdict::text)
@@ -66,8 +67,8 @@ WITH part AS MATERIALIZED (
 )
 SELECT verdict, count(*) FILTER (WHERE chosen) AS chosen, max(event_id::text)::uuid AS last FROM part GROUP BY verdict;
 
--- Reads what a filter chooses of the next so many events behind an id and before another one, in their order, and the last of all that were
--- looked at; no row at the end. Locks nothing.
+-- Reads the chosen events among the next @looked_at events between two ids, in their order, and the last of these. Returns no row
+-- at the end. Locks nothing.
 -- name: JobEventsNext :many
 WITH part AS MATERIALIZED (
     SELECT e.event_id, ((@account::text = '' OR e.account = @account::text) AND (@verdict::text = '' OR e.verdict = @verdict::text)
@@ -80,7 +81,7 @@ SELECT p.event_id, p.chosen::boolean AS chosen FROM part p
 WHERE p.chosen OR p.event_id = (SELECT max(l.event_id::text)::uuid FROM part l)
 ORDER BY p.event_id LIMIT sqlc.arg(most)::int;
 
--- Counts, by kind, the open discrepancies before an id that a filter chooses; locks nothing.
+-- Counts, by kind, the chosen open discrepancies before an id. Locks nothing.
 -- name: JobDiscrepanciesCount :many
 SELECT d.kind, count(*) AS chosen
 FROM discrepancies d
@@ -90,7 +91,7 @@ WHERE d.resolved_at IS NULL AND d.discrepancy_id < @before AND (@discrepancy_kin
     AND (sqlc.narg(until)::timestamptz IS NULL OR d.opened_at < sqlc.narg(until)::timestamptz)
 GROUP BY d.kind;
 
--- Reads the next discrepancies behind an id and before another one that a filter chooses, and that were open at a time; locks nothing.
+-- Reads the next chosen discrepancies between two ids that were open at a time. Locks nothing.
 -- name: JobDiscrepanciesNext :many
 SELECT d.discrepancy_id
 FROM discrepancies d
@@ -101,7 +102,7 @@ WHERE (d.resolved_at IS NULL OR d.resolved_at >= @open_at::timestamptz) AND d.di
     AND (sqlc.narg(until)::timestamptz IS NULL OR d.opened_at < sqlc.narg(until)::timestamptz)
 ORDER BY d.discrepancy_id LIMIT sqlc.arg(most)::int;
 
--- Reads the events of one attempt that jobs have replayed, with whose jobs they were, the newest of them; locks nothing.
+-- Reads the newest events of an attempt that jobs have replayed, and who began the jobs. Locks nothing.
 -- name: JobItemsOfAttempt :many
 SELECT i.job_id, i.item_id, i.outcome, i.at, j.deed_id, j.actor, j.reason
 FROM support_job_items i JOIN support_jobs j ON j.job_id = i.job_id

@@ -1,4 +1,4 @@
--- Lists discrepancies, newest first, from a point on; an empty text is any. Locks nothing.
+-- Lists discrepancies behind a point, newest first; an empty text stands for any. Locks nothing.
 -- name: WorklistNewest :many
 SELECT sqlc.embed(d), now()::timestamptz AS read_at
 FROM discrepancies d
@@ -10,7 +10,7 @@ WHERE (d.opened_at, d.discrepancy_id) < (@from_at::timestamptz, @from_id::uuid)
     AND d.opened_at >= @opened_from::timestamptz AND d.opened_at < @opened_to::timestamptz
 ORDER BY d.opened_at DESC, d.discrepancy_id DESC LIMIT @most::int;
 
--- Lists discrepancies as WorklistNewest does, oldest first. Locks nothing.
+-- Lists discrepancies as WorklistNewest does, but oldest first. Locks nothing.
 -- name: WorklistOldest :many
 SELECT sqlc.embed(d), now()::timestamptz AS read_at
 FROM discrepancies d
@@ -22,11 +22,11 @@ WHERE (d.opened_at, d.discrepancy_id) > (@from_at::timestamptz, @from_id::uuid)
     AND d.opened_at >= @opened_from::timestamptz AND d.opened_at < @opened_to::timestamptz
 ORDER BY d.opened_at, d.discrepancy_id LIMIT @most::int;
 
--- Reads one discrepancy; locks nothing.
+-- Reads one discrepancy. Locks nothing.
 -- name: WorklistEntry :one
 SELECT sqlc.embed(d), now()::timestamptz AS read_at FROM discrepancies d WHERE d.discrepancy_id = @discrepancy_id;
 
--- Reads what some discrepancies are about: whose payment, of how much, and how it stands. Locks nothing.
+-- Reads the payments of some discrepancies: the customer, the amount and the state. Locks nothing.
 -- name: WorklistFacts :many
 SELECT d.discrepancy_id, e.event_id, coalesce(e.verdict, '')::text AS verdict, coalesce(o.user_id, '')::text AS user_id,
     coalesce(NULLIF(d.account, ''), a.account, '')::text AS account,
@@ -52,7 +52,7 @@ LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d
 LEFT JOIN LATERAL (SELECT f.status, f.amount, f.currency FROM refunds f WHERE f.attempt_id = a.attempt_id AND f.refund_id::text = d.about_id LIMIT 1) r ON true
 WHERE d.discrepancy_id = ANY (@discrepancy_ids::uuid[]);
 
--- Reads what else decides whether some discrepancies are settled. Locks nothing.
+-- Reads the other facts that decide whether some discrepancies are settled. Locks nothing.
 -- name: WorklistEvidence :many
 SELECT d.discrepancy_id,
     EXISTS (SELECT FROM disputes p WHERE p.attempt_id = d.attempt_id AND p.closed_at IS NULL) AS disputing,
@@ -68,45 +68,47 @@ SELECT d.discrepancy_id,
 FROM discrepancies d
 WHERE d.discrepancy_id = ANY (@discrepancy_ids::uuid[]);
 
--- Counts the open discrepancies, by their index alone; locks nothing.
+-- Counts the open discrepancies, by their index only. Locks nothing.
 -- name: WorklistOpen :one
 SELECT count(*) FROM discrepancies WHERE resolved_at IS NULL;
 
--- Writes the assignee of a locked discrepancy that is open.
+-- Writes the assignee of a locked, open discrepancy.
 -- name: WorklistAssign :execrows
 UPDATE discrepancies SET assignee = @assignee, assigned_at = CASE WHEN @assignee = '' THEN NULL ELSE n.at END
 FROM (SELECT now()::timestamptz AS at) n
 WHERE discrepancy_id = @discrepancy_id AND resolved_at IS NULL;
 
--- Adds a comment to a discrepancy; no row where its author has commented on that under the same key, also by a transaction that it waits for.
+-- Adds a comment to a discrepancy. Returns no row if its author has already commented under the same key, also in a transaction
+-- for which this one waits.
 -- name: WorklistComment :execrows
 INSERT INTO worklist_comments (comment_id, discrepancy_id, author, text, key, at) VALUES (@comment_id, @discrepancy_id, @author, @text, @key, now())
 ON CONFLICT (discrepancy_id, author, key) WHERE key <> '' DO NOTHING;
 
--- Reads the comment of an author under a key; locks nothing.
+-- Reads the comment of an author under a key. Locks nothing.
 -- name: WorklistCommentOf :one
 SELECT * FROM worklist_comments WHERE discrepancy_id = @discrepancy_id AND author = @author AND key = @key AND key <> '';
 
--- Reads the newest comments of each of some discrepancies, newest first; locks nothing.
+-- Reads the newest comments of each of some discrepancies, newest first. Locks nothing.
 -- name: WorklistComments :many
 SELECT c.* FROM unnest(@discrepancy_ids::uuid[]) AS d (id)
 CROSS JOIN LATERAL (SELECT n.* FROM worklist_comments n WHERE n.discrepancy_id = d.id ORDER BY n.comment_id DESC LIMIT sqlc.arg(most)::int) c;
 
--- Locks one stored event, by what a discrepancy has of it.
+-- Locks the stored event of a discrepancy.
 -- name: WorklistEventLock :exec
 SELECT FROM provider_events WHERE account = @account AND provider_event_id = @provider_event_id FOR NO KEY UPDATE;
 
--- Takes the next turn of looking for what is settled, for a time; no row before it begins, or where nothing is open.
+-- Takes the next turn of closing settled discrepancies, for a time. Returns no row before the turn begins, or if no discrepancy
+-- is open.
 -- name: WorklistTurnTake :one
 UPDATE worklist_turns SET fence = fence + 1, next_at = now() + make_interval(secs => @seconds::float8)
 WHERE next_at <= now() AND EXISTS (SELECT FROM discrepancies WHERE resolved_at IS NULL)
 RETURNING *;
 
--- Ends a turn; no row where another process has taken the next one.
+-- Ends a turn. Returns no row if another process has taken the next turn.
 -- name: WorklistTurnEnd :execrows
 UPDATE worklist_turns SET behind_at = @behind_at, behind_id = @behind_id, next_at = now() + make_interval(secs => @seconds::float8) WHERE fence = @fence;
 
--- Reads the next open discrepancies behind one, oldest first; locks nothing.
+-- Reads the next open discrepancies behind a point, oldest first. Locks nothing.
 -- name: WorklistNext :many
 SELECT * FROM discrepancies WHERE resolved_at IS NULL AND (opened_at, discrepancy_id) > (@behind_at::timestamptz, @behind_id::uuid)
 ORDER BY opened_at, discrepancy_id LIMIT @most::int;
