@@ -14,7 +14,7 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## start everything on this machine: PostgreSQL, the service, a provider to play with (Ctrl-C stops it)
+run: build ## start PostgreSQL, the service and a sandbox provider on this machine (Ctrl-C stops them)
 	@scripts/ensure-postgres.sh PAYLATCH_DATABASE_URL
 	@exec bin/paylatch dev
 
@@ -31,22 +31,22 @@ cover: postgres testtools ## statement coverage of all packages by all tests, in
 	@scripts/gotest -coverpkg=./... -coverprofile=coverage.out $(PKG) $(ARGS)
 	@go tool cover -func=coverage.out | tail -1
 
-fuzz: ## each fuzz target for FUZZTIME=10s, or those of the NEWEST=3 parsers
+fuzz: ## each fuzz target for FUZZTIME=10s, or with NEWEST=3 the targets of the three newest parsers
 	@FUZZTIME=$(FUZZTIME) NEWEST=$(NEWEST) scripts/fuzz
 
-bench: postgres ## throughput beside pgbench, on this machine
+bench: postgres ## throughput compared with pgbench, on this machine
 	@go run ./bench $(ARGS)
 
-docs: ## bin/docs: the documentation as pages, the same that the service has at /docs/index.html
+docs: ## bin/docs: the documentation as pages, as the service has it at /docs/index.html
 	@go run ./tools/docs bin/docs && echo "bin/docs/index.html"
 
 gen: ## write the generated code: queries, API types, pages, tables
 	@scripts/gen
 
-verify: postgres ## generated code, golden files, modules and formatting are current
+verify: postgres ## check that generated code, golden files, modules and formatting are current
 	@scripts/verify
 
-lint: ## golangci-lint, code that nothing reaches, and the workflows
+lint: ## golangci-lint, dead code, and the workflows
 	@echo "lint: golangci-lint" && "$$(scripts/tool golangci-lint)" run $(PKG)
 	@echo "lint: actionlint" && "$$(scripts/tool actionlint)"
 	@scripts/deadcode
@@ -57,28 +57,28 @@ fmt: ## format the code
 tools: ## build all tools now
 	@for t in $$(awk '!/^#/ { print $$1 }' tools/tools.txt); do scripts/tool $$t; done
 
-sbom: build ## bin/paylatch.cdx.json: what the program is made of, in CycloneDX
+sbom: build ## bin/paylatch.cdx.json: the parts of the program, in CycloneDX
 	@scripts/sbom "$(VERSION)"
 
-licences: ## THIRD_PARTY.md: the licences of all parts; fails for one without
+licences: ## THIRD_PARTY.md: the licences of all parts; fails if a part has none
 	@go test -count=1 ./tools/parts -run TestThirdParty -update
 
-vuln: ## known weaknesses in what the program calls; skipped, in one sentence, without their database
+vuln: ## known vulnerabilities in the code that the program calls; skipped with a message without their database
 	@scripts/vuln
 
-reproducible: ## two builds in two places have the same bytes
+reproducible: ## check that two builds in two places have the same bytes
 	@scripts/reproducible "$(VERSION)"
 
-image: build postgres ## the image, by buildah and without a registry, started once; skipped, in one sentence, where it can't run
+image: build postgres ## build the image by buildah, without a registry, and start it once; skipped with a message if it can't run
 	@scripts/image "$(VERSION)"
 
-chart: ## the Helm chart: linted, rendered, held to the schemas of Kubernetes and to deploy/kubernetes
+chart: ## lint and render the Helm chart, and compare it with the schemas of Kubernetes and with deploy/kubernetes
 	@scripts/chart
 
-snapshot: ## dist/: programs, packages, SBOMs and checksums for all platforms, as a release has them, and no release
+snapshot: ## dist/: programs, packages, SBOMs and checksums for all platforms, as for a release, without publishing
 	@scripts/release --snapshot
 
-picture: postgres testtools ## takes the README's picture of the demo anew, in docs/demo.png
+picture: postgres testtools ## docs/demo.png: a new picture of the demo for the README
 	@PAYLATCH_PICTURE="$(CURDIR)/docs/demo.png" go test -count=1 ./internal/dev/e2e -run TestReadmePicture
 
 postgres:

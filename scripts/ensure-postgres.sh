@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs PostgreSQL's programs where apt can do it, unless they are there or the named variable says where a server runs.
+# Installs PostgreSQL's programs by apt, unless they exist or the named variable has the address of a server.
 # usage: ensure-postgres.sh PAYLATCH_DATABASE_URL|PAYLATCH_TEST_DATABASE_URL
 set -eu
 eval "url=\${$1:-}"
@@ -20,7 +20,7 @@ if ! command -v apt-get >/dev/null || { [ -n "$sudo" ] && ! sudo -n true 2>/dev/
 fi
 
 echo "installing PostgreSQL (no server is started)" >&2
-# Debian would make a cluster and run it on port 5432: only the programs are wanted. A later installation shall do as it likes.
+# Debian would make a cluster and run it on port 5432, but only the programs are needed. A later installation keeps its own default.
 conf=/etc/postgresql-common/createcluster.d/paylatch.conf
 $sudo mkdir -p "${conf%/*}"
 echo "create_main_cluster = false" | $sudo tee "$conf" >/dev/null

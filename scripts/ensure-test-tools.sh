@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs with apt what some tests need and would be skipped without: a browser, Node, curl, promtool. Where apt or the right to use it is
-# missing it says what to install, and those tests say that they are skipped.
+# Installs by apt the programs without which some tests are skipped: a browser, Node, curl, promtool. Without apt, or the right to use it, it
+# prints what to install, and the tests report that they are skipped.
 set -euo pipefail
 
 missing() { ! command -v "$1" >/dev/null; }
 packages=()
-# Chromium has several names, and $CHROMIUM may say where it is.
+# Chromium has several names, and $CHROMIUM may have its path.
 { [ -n "${CHROMIUM:-}" ] || ! missing chromium || ! missing chromium-browser || ! missing google-chrome; } || packages+=(chromium)
 missing node && packages+=(nodejs)
 missing curl && packages+=(curl)
@@ -24,7 +24,7 @@ echo "installing for the tests: ${packages[*]}" >&2
 apt update
 for package in "${packages[@]}"; do
 	if [ "$package" = prometheus ]; then
-		# Its package would start Prometheus, too: promtool alone is wanted.
+		# The package would also start Prometheus; only promtool is needed.
 		unpacked=$(mktemp -d)
 		(cd "$unpacked" && apt-get -qq download prometheus >&2 && dpkg -x prometheus_*.deb . && "${sudo[@]}" install usr/bin/promtool /usr/local/bin/) ||
 			echo "some tests will be skipped: promtool could not be installed" >&2

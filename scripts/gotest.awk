@@ -9,14 +9,14 @@ function field(name,    s) {
 	return s
 }
 
-# place is a package as PKG has it.
+# place is a package in the form of PKG.
 function place(pkg) {
 	if (pkg == module) return "."
 	if (index(pkg, module "/") == 1) return "." substr(pkg, length(module) + 1)
 	return pkg
 }
 
-# reason is the last that a test has logged.
+# reason is the last log line of a test.
 function reason(text,    lines, i, why) {
 	for (i = split(text, lines, "\n"); i > 0; i--)
 		if (match(lines[i], /^ *[^ ]+\.go:[0-9]+: /)) return substr(lines[i], RLENGTH + 1) why
@@ -32,13 +32,13 @@ function names(what, pkg, test) {
 	alone = "make test PKG=" place(pkg) (test == "" ? "" : " ARGS='-run ^" test "$'")
 }
 
-# inner reports whether tests within this one are among the given ones.
+# inner reports whether subtests of this test are among the given ones.
 function inner(id, among,    other) {
 	for (other in among) if (index(other, id "/") == 1) return 1
 	return 0
 }
 
-# died names a package that ended by itself, and the tests that ran then.
+# died names a package that ended by itself, and the tests that were running.
 function died(pkg,    id, parts, how, running, first, test) {
 	how = "died"
 	for (id in began) {
@@ -85,13 +85,13 @@ action == "skip" && test != "" { why[++skipped] = place(pkg) " " test ": " reaso
 action == "fail" && test != "" {
 	failed++; broken[pkg] = 1
 	if (said[id] ~ /(^|\n)(panic|fatal error): /) panicked[pkg] = 1
-	# The test around one that failed fails, too.
+	# A test with a failed subtest fails too.
 	if (!inner(id, bad)) names(place(pkg) " " test, pkg, test)
 	bad[id] = 1
 	printf "%s", said[id]; delete said[id]
 }
 
-# A package can fail by itself: it does not build, it panics outside of a test, or is ended while tests run.
+# A package can fail by itself: it does not build, panics outside a test, or is killed while tests run.
 action == "fail" && test == "" {
 	printf "FAIL\t%s\n", pkg
 	left = 0

@@ -1,11 +1,11 @@
 // Makes webhooks/*/testdata/vectors.json: deliveries with bodies of our own and random secrets, each signed by the program openssl as the provider
-// documents it, so that the verifiers are held against something that their own code did not make.
+// documents it. So the verifiers are tested against signatures that their own code did not make.
 //
-//   node scripts/vectors.mjs                makes all of them anew
-//   node scripts/vectors.mjs --check DIR    holds them against the providers' official Node libraries, installed below DIR:
+//   node scripts/vectors.mjs                makes all of them again
+//   node scripts/vectors.mjs --check DIR    checks them by the providers' official Node libraries, installed below DIR:
 //       npm install --prefix DIR --ignore-scripts stripe standardwebhooks @adyen/api-library razorpay square @paddle/paddle-node-sdk braintree
 //
-// It needs Node 20 and openssl 3. Nothing of it is part of the program.
+// It needs Node 20 and openssl 3. It is no part of the program.
 import { execFileSync } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ const ed25519 = () => {
 	return { key, public: `whpk_${der.subarray(-32).toString("base64")}` };
 };
 
-// paypalCertificates are a root and the certificate of a signer, for a hundred years.
+// paypalCertificates are a root and the certificate of a signer, valid for a hundred years.
 const paypalCertificates = () => {
 	const root = file("root.pem"), rootKey = file("root.key"), key = file("leaf.key"), request = file("leaf.csr"), leaf = file("leaf.pem");
 	openssl(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", rootKey, "-out", root, "-days", "36500", "-subj", "/CN=paylatch test root"]);
@@ -43,16 +43,16 @@ const paypalCertificates = () => {
 	return { key, root: readFileSync(root, "utf8"), leaf: readFileSync(leaf, "utf8") };
 };
 
-// crc32 is read out of a gzip stream's end (RFC 1952, 2.3.1).
+// crc32 is read from the end of a gzip stream (RFC 1952, 2.3.1).
 const crc32 = (text) => gzipSync(text).readUInt32LE(gzipSync(text).length - 8);
 
-// flipped is a body with another amount, or about another thing where it has none: what the signature does not cover any more.
+// flipped is a body with another amount, or another subject if it has no amount, so that the signature does not cover it.
 const flipped = (body) => [["1999", "1998"], ["19.99", "19.98"], ["bt_payload=P", "bt_payload=Q"], ["OWN1", "OWN2"], ["own1", "own2"]]
 	.reduce((done, [from, to]) => (done === body ? body.replace(from, to) : done), body);
 
 const json = (value) => JSON.stringify(value);
 
-// bodyMAC is the scheme that most have: a MAC over the raw body, in one header.
+// bodyMAC is the most common scheme: a MAC over the raw body, in one header.
 const bodyMAC = (header, text, name, hash = "sha256", encoding = "hex", prefix = "") => {
 	const key = secret();
 	return [{
@@ -167,7 +167,7 @@ const makers = {
 	mollie: () => bodyMAC("X-Mollie-Signature", json({ resource: "event", id: "event_own1", type: "payment-link.paid", entityId: "pl_own1", createdAt: "2026-09-21T12:13:18Z" }), "payment-link-paid", "sha256", "hex", "sha256="),
 };
 
-// spoiled is each genuine delivery with a body that was not signed.
+// spoiled is each genuine delivery with an unsigned body.
 const spoiled = (vectors) => vectors.filter((v) => v.expected_valid && v.body !== flipped(v.body) && v.id !== "push").map((v) => ({ ...v, id: `${v.id}-changed`, body: flipped(v.body), expected_valid: false, signed_string: undefined }));
 
 function make() {
@@ -180,7 +180,7 @@ function make() {
 	}
 }
 
-// The official libraries, each as its documentation verifies a delivery with it. They return, or throw for what is not genuine.
+// The official libraries, each used as its documentation shows. They return, or throw for a forged delivery.
 const libraries = (require) => ({
 	stripe: (v) => (v.secrets ?? [v.secret]).some((s) => attemptTo(() => new (require("stripe"))("sk_test_unused").webhooks.constructEvent(v.body, v.headers["Stripe-Signature"][0], s, 300, undefined, v.now * 1000))),
 	standardwebhooks: (v) => (v.secret.startsWith("whpk_") ? undefined : attemptAsync(() => at(v.now, () => new (require("standardwebhooks").Webhook)(v.secret).verify(v.body, flat(v.headers))))),

@@ -1,7 +1,7 @@
 -- Moves a cell to another worker, while it serves:
 --   psql -v cell=cell_1 -v host=worker-2 -v port=5432 -f deploy/citus/move.sql "$COORDINATOR_URL"
--- Writes wait at the end, and none fails. What is moved is copied by logical replication, which leaves out
--- UNLOGGED tables, so these are logged for the time of the move; each is small, and locked while it is written anew.
+-- Writes wait at the end, and no write fails. Logical replication copies the tables, except for UNLOGGED tables. So
+-- these are logged for the time of the move; each is small, and locked while it is rewritten.
 \set ON_ERROR_STOP on
 CREATE TEMPORARY TABLE unlogged AS SELECT oid::regclass AS name FROM pg_class
     WHERE relkind = 'r' AND relpersistence = 'u' AND relnamespace = quote_ident(:'cell')::regnamespace;

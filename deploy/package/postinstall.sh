@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the system user that the unit runs as. With a user of the unit's name, its DynamicUser takes that one: so the configuration can
-# belong to a group, and nobody else reads it. Starts nothing: first the configuration is written and the database migrated.
+# Makes the system user of the unit. The unit's DynamicUser takes an existing user of the unit's name, so the configuration can belong to its
+# group, and no other user reads it. Starts nothing: first write the configuration and migrate the database.
 set -e
 getent group paylatch >/dev/null || groupadd --system paylatch
 getent passwd paylatch >/dev/null ||

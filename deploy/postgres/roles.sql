@@ -1,5 +1,5 @@
--- Run once by a superuser: psql reads the passwords from the environment. The first role owns the database and migrates, the second serves.
--- What the second may do is given by `paylatch migrate grants --to paylatch`.
+-- Run once by a superuser; psql reads the passwords from the environment. The first role owns the database and migrates. The second role
+-- serves, and gets its rights by `paylatch migrate grants --to paylatch`.
 \set ON_ERROR_STOP on
 \getenv owner_password OWNER_PASSWORD
 \getenv serving_password SERVING_PASSWORD

@@ -50,7 +50,7 @@ metadata:
     app.kubernetes.io/component: {{ $.component }}
 spec:
   replicas: {{ $.replicas }}
-  # The old processes go on until new ones are ready.
+  # The old processes go on until the new ones are ready.
   strategy:
     type: RollingUpdate
     rollingUpdate: {maxSurge: 1, maxUnavailable: 0}
@@ -105,14 +105,14 @@ spec:
       {{- end }}
       {{- if .migrate.enabled }}
       initContainers:
-        # No Job: this runs before each process, does nothing where the schema is up to date, and is safe beside others: one migrates, the rest
-        # wait.
+        # Not a Job: this runs before each process and does nothing if the schema is up to date. Several may run at once: one migrates, and
+        # the others wait.
         {{- range list (dict "name" "migrate" "args" (list "migrate" "up")) (dict "name" "grants" "args" (list "migrate" "grants" "--to" .migrate.servingRole)) }}
         - name: {{ .name }}
           image: {{ include "paylatch.image" $root | quote }}
           imagePullPolicy: {{ $root.Values.image.pullPolicy }}
           args: {{ toJson .args }}
-          # The owner's address is in these two containers alone, which read no configuration.
+          # Only these two containers have the owner's address. They read no configuration.
           envFrom:
             - secretRef: {name: {{ $root.Values.ownerSecret.name }}}
           {{- with $root.Values.extraVolumeMounts }}
@@ -151,7 +151,7 @@ spec:
           ports:
             - {name: http, containerPort: 8080}
             - {name: operations, containerPort: 9091}
-          # Restart by /healthz, route by /readyz. At the start, too: a process waits for its database, and starting it again would not help.
+          # Restart by /healthz, route by /readyz, also at the start: a process waits for its database, and a restart would not help.
           startupProbe:
             httpGet: {path: /healthz, port: operations}
             periodSeconds: 1
@@ -168,13 +168,13 @@ spec:
             failureThreshold: 3
           lifecycle:
             preStop:
-              # Until no new requests arrive: at SIGTERM no connection is taken. Needs Kubernetes 1.30.
+              # Until no new requests arrive: at SIGTERM the process stops accepting connections. Needs Kubernetes 1.30.
               sleep: {seconds: 5}
       volumes:
         - name: config
           configMap: {name: {{ include "paylatch.name" $root }}}
-        # The copy of the mark by which a restored database is noticed. It outlives a process, not the Pod: as long as one Pod is left, that one
-        # notices.
+        # The copy of the mark by which paylatch notices a restored database. It outlives the process, but not the Pod; one remaining Pod is
+        # enough.
         - name: state
           emptyDir: {}
         {{- with .extraVolumes }}
