@@ -6,7 +6,7 @@ COPY . .
 ARG VERSION=dev
 RUN CGO_ENABLED=0 GOGC=400 go build -trimpath -buildvcs=false -gcflags=all=-dwarf=false -ldflags "-s -w -X main.version=$VERSION" -o /paylatch ./cmd/paylatch
 
-# A volume that is mounted here belongs to the user that serves.
+# A volume that is mounted here belongs to the serving user.
 RUN mkdir /state && chown 65532:65532 /state
 
 FROM scratch

@@ -39,9 +39,8 @@ type AccountsStaleRow struct {
 	LastWebhookAt *time.Time
 }
 
-// Counts, by those of some accounts without a webhook for a while, the attempts that have
-// been pending for as long, and began after the account's last webhook; those that have
-// waited for a day at most. Locks nothing.
+// Finds the accounts without a webhook for @stale_after seconds, and counts their attempts that have been pending for as long,
+// but at most a day longer, and that began after the account's last webhook. Locks nothing.
 func (q *Queries) AccountsStale(ctx context.Context, db DBTX, arg *AccountsStaleParams) ([]*AccountsStaleRow, error) {
 	rows, err := db.Query(ctx, accountsStale, arg.StaleAfter, arg.Accounts)
 	if err != nil {
@@ -80,8 +79,8 @@ type LastWebhooksSaveParams struct {
 	LastWebhookAts []time.Time
 }
 
-// Writes when some accounts last had a webhook, in the order of their names; an earlier time
-// than the one that is there changes nothing.
+// Writes the times of the accounts' last webhooks, in the order of the accounts' names. An earlier time than the stored time
+// changes nothing.
 func (q *Queries) LastWebhooksSave(ctx context.Context, db DBTX, arg *LastWebhooksSaveParams) error {
 	_, err := db.Exec(ctx, lastWebhooksSave, arg.Accounts, arg.LastWebhookAts)
 	return err

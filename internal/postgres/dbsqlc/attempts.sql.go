@@ -25,7 +25,7 @@ type AttemptLockRow struct {
 	Siblings        bool
 }
 
-// Locks one attempt, waiting for another's lock.
+// Locks an attempt. Waits for another transaction's lock.
 func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID) (*AttemptLockRow, error) {
 	row := db.QueryRow(ctx, attemptLock, attemptID)
 	var i AttemptLockRow
@@ -80,7 +80,7 @@ type AttemptReadRow struct {
 	HasDisputes     bool
 }
 
-// Reads one attempt, locks nothing.
+// Reads one attempt. Locks nothing.
 func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID) (*AttemptReadRow, error) {
 	row := db.QueryRow(ctx, attemptRead, attemptID)
 	var i AttemptReadRow
@@ -201,8 +201,7 @@ type AttemptsAdvanceParams struct {
 	FinalizedAts         []time.Time
 }
 
-// Writes locked attempts, each guarded by the version that was read: all of them
-// or none.
+// Writes locked attempts, each guarded by the version that was read: all attempts or no attempt.
 func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdvanceParams) error {
 	_, err := db.Exec(ctx, attemptsAdvance,
 		arg.AttemptIds,
@@ -236,7 +235,7 @@ SELECT pg_notify('paylatch_attempts_' || quote_ident(current_schema())::regnames
 FROM lax, (SELECT unnest($1::text[]) AS notice) n
 `
 
-// Notifies all listeners of this schema; its own commit need not reach the disk.
+// Notifies all listeners of this schema. Its own commit need not reach the disk.
 func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, notices []string) error {
 	_, err := db.Exec(ctx, attemptsAnnounce, notices)
 	return err
@@ -254,7 +253,7 @@ type AttemptsBesideRow struct {
 	Siblings        bool
 }
 
-// Reads the attempts of one attempt's order, oldest first, locks nothing.
+// Reads the attempts of one attempt's order, oldest first. Locks nothing.
 func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UUID) ([]*AttemptsBesideRow, error) {
 	rows, err := db.Query(ctx, attemptsBeside, attemptID)
 	if err != nil {
@@ -334,8 +333,8 @@ type AttemptsByRequestRow struct {
 	HasDisputes      bool
 }
 
-// Reads the attempts of some requests, each with its first charge: in one statement, so
-// that both are of one snapshot. Locks nothing. The triples are matched by position.
+// Reads the attempts of some requests, each with its first charge, in one statement and so in one snapshot. Locks nothing. The
+// triples are matched by position.
 func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsByRequestParams) ([]*AttemptsByRequestRow, error) {
 	rows, err := db.Query(ctx, attemptsByRequest, arg.OrderIds, arg.UserIds, arg.ClientRequestIds)
 	if err != nil {
@@ -397,7 +396,7 @@ const attemptsChannel = `-- name: AttemptsChannel :one
 SELECT ('paylatch_attempts_' || quote_ident(current_schema())::regnamespace::oid)::text AS channel
 `
 
-// Reads the name of the channel of this schema: a database has the channels of all its schemas.
+// Reads the name of the channel of this schema. The channels of all schemas of a database are different.
 func (q *Queries) AttemptsChannel(ctx context.Context, db DBTX) (string, error) {
 	row := db.QueryRow(ctx, attemptsChannel)
 	var channel string
@@ -459,7 +458,7 @@ type AttemptsImportParams struct {
 	FinalizedAts       []time.Time
 }
 
-// Inserts attempts of the past, which are final.
+// Inserts imported attempts, which are final.
 func (q *Queries) AttemptsImport(ctx context.Context, db DBTX, arg *AttemptsImportParams) error {
 	_, err := db.Exec(ctx, attemptsImport,
 		arg.OrderIds,
@@ -558,8 +557,7 @@ type AttemptsLiveLockFreeRow struct {
 	Siblings        bool
 }
 
-// Locks the pending or succeeded attempts of some orders, one an order, that are
-// not locked; never waits.
+// Locks the pending or succeeded attempts of some orders that are not locked, one for each order. Never waits.
 func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []string) ([]*AttemptsLiveLockFreeRow, error) {
 	rows, err := db.Query(ctx, attemptsLiveLockFree, orderIds)
 	if err != nil {
@@ -628,7 +626,7 @@ type AttemptsLockFreeRow struct {
 	Siblings        bool
 }
 
-// Locks those of some attempts that are not locked; never waits.
+// Locks the attempts that are not locked. Never waits.
 func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*AttemptsLockFreeRow, error) {
 	rows, err := db.Query(ctx, attemptsLockFree, attemptIds)
 	if err != nil {
@@ -708,8 +706,7 @@ type AttemptsLockNamedRow struct {
 	Siblings        bool
 }
 
-// Locks those attempts with one of the ids or names that are not locked; never
-// waits. The pairs are matched by position.
+// Locks the attempts with one of the ids or names that are not locked. Never waits. The pairs are matched by position.
 func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsLockNamedParams) ([]*AttemptsLockNamedRow, error) {
 	rows, err := db.Query(ctx, attemptsLockNamed, arg.AttemptIds, arg.Accounts, arg.Refs)
 	if err != nil {
@@ -775,8 +772,7 @@ type AttemptsMovedParams struct {
 	Versions   []int32
 }
 
-// Lists those of some attempts whose version is above the one beside it, locks
-// nothing.
+// Lists the attempts whose version is above the version given for them. Locks nothing.
 func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMovedParams) ([]uuid.UUID, error) {
 	rows, err := db.Query(ctx, attemptsMoved, arg.AttemptIds, arg.Versions)
 	if err != nil {
@@ -808,7 +804,7 @@ type AttemptsOfOrderLockRow struct {
 	ReadAt          time.Time
 }
 
-// Locks all attempts of one order, which the caller has locked, by id.
+// Locks all attempts of an order, by id. The caller has locked the order.
 func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID string) ([]*AttemptsOfOrderLockRow, error) {
 	rows, err := db.Query(ctx, attemptsOfOrderLock, orderID)
 	if err != nil {
@@ -876,7 +872,7 @@ type AttemptsOfOrdersRow struct {
 	HasDisputes     bool
 }
 
-// Reads the attempts of some orders, oldest first, locks nothing.
+// Reads the attempts of some orders, oldest first. Locks nothing.
 func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []string) ([]*AttemptsOfOrdersRow, error) {
 	rows, err := db.Query(ctx, attemptsOfOrders, orderIds)
 	if err != nil {
@@ -943,7 +939,7 @@ type AttemptsOfOrdersLockRow struct {
 	ReadAt          time.Time
 }
 
-// Locks all attempts of some orders, which the caller has locked, by id.
+// Locks all attempts of some orders, by id. The caller has locked the orders.
 func (q *Queries) AttemptsOfOrdersLock(ctx context.Context, db DBTX, orderIds []string) ([]*AttemptsOfOrdersLockRow, error) {
 	rows, err := db.Query(ctx, attemptsOfOrdersLock, orderIds)
 	if err != nil {
@@ -1010,7 +1006,7 @@ type AttemptsReadRow struct {
 	HasDisputes     bool
 }
 
-// Reads several attempts, locks nothing.
+// Reads several attempts. Locks nothing.
 func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*AttemptsReadRow, error) {
 	rows, err := db.Query(ctx, attemptsRead, attemptIds)
 	if err != nil {

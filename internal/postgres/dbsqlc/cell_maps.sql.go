@@ -16,7 +16,7 @@ const attemptsAtEnds = `-- name: AttemptsAtEnds :many
 UNION ALL (SELECT attempt_id FROM payment_attempts ORDER BY attempt_id DESC LIMIT 1)
 `
 
-// Reads the oldest and the newest attempt, which bear the number of their cell, locks nothing.
+// Reads the oldest and the newest attempt. Their ids have the number of their cell. Locks nothing.
 func (q *Queries) AttemptsAtEnds(ctx context.Context, db DBTX) ([]uuid.UUID, error) {
 	rows, err := db.Query(ctx, attemptsAtEnds)
 	if err != nil {
@@ -41,7 +41,7 @@ const cellMapDelete = `-- name: CellMapDelete :exec
 DELETE FROM cell_maps WHERE epoch = $1 AND closed_at IS NULL
 `
 
-// Deletes a map that was not taken.
+// Deletes an open map that was refused.
 func (q *Queries) CellMapDelete(ctx context.Context, db DBTX, epoch int64) error {
 	_, err := db.Exec(ctx, cellMapDelete, epoch)
 	return err
@@ -70,7 +70,7 @@ const cellMapLock = `-- name: CellMapLock :exec
 SELECT pg_advisory_xact_lock(hashtextextended('paylatch cell map ' || current_schema(), 0))
 `
 
-// Waits until every transaction that creates an order under the map as it is has ended, and keeps new ones away.
+// Waits until every transaction that creates an order under the present map has ended, and keeps new ones waiting.
 func (q *Queries) CellMapLock(ctx context.Context, db DBTX) error {
 	_, err := db.Exec(ctx, cellMapLock)
 	return err
@@ -80,7 +80,7 @@ const cellMapShare = `-- name: CellMapShare :exec
 SELECT pg_advisory_xact_lock_shared(hashtextextended('paylatch cell map ' || current_schema(), 0))
 `
 
-// Keeps the map of cells as it is until this transaction ends. Waits for a change of the map.
+// Keeps the map of cells unchanged until this transaction ends. Waits for a change of the map.
 func (q *Queries) CellMapShare(ctx context.Context, db DBTX) error {
 	_, err := db.Exec(ctx, cellMapShare)
 	return err
@@ -106,7 +106,7 @@ type CellMapsOpenRow struct {
 	Prefixes []byte
 }
 
-// Reads the open maps, the oldest first, locks nothing.
+// Reads the open maps, the oldest first. Locks nothing.
 func (q *Queries) CellMapsOpen(ctx context.Context, db DBTX) ([]*CellMapsOpenRow, error) {
 	rows, err := db.Query(ctx, cellMapsOpen)
 	if err != nil {
@@ -138,7 +138,7 @@ type CellMapsReadRow struct {
 	Open     bool
 }
 
-// Reads all maps, the oldest first, locks nothing.
+// Reads all maps, the oldest first. Locks nothing.
 func (q *Queries) CellMapsRead(ctx context.Context, db DBTX) ([]*CellMapsReadRow, error) {
 	rows, err := db.Query(ctx, cellMapsRead)
 	if err != nil {
@@ -174,7 +174,7 @@ type OrderInRangeParams struct {
 	High string
 }
 
-// Reads the first order of a range of ids, locks nothing.
+// Reads the first order of a range of ids. Locks nothing.
 func (q *Queries) OrderInRange(ctx context.Context, db DBTX, arg *OrderInRangeParams) (string, error) {
 	row := db.QueryRow(ctx, orderInRange, arg.Low, arg.High)
 	var order_id string

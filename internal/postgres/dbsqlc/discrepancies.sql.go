@@ -91,9 +91,8 @@ type DiscrepancyOpenParams struct {
 	CausedBy        string
 }
 
-// Opens one discrepancy; one that was opened for the same cause stays, and so
-// does an open dispute. An event that came again with other content is of the attempt
-// that its first content is of. Publishes a new one.
+// Opens a discrepancy and publishes it. A discrepancy with the same cause stays, and so does an open dispute. The discrepancy of
+// an event with changed content belongs to the attempt of the event's first content.
 func (q *Queries) DiscrepancyOpen(ctx context.Context, db DBTX, arg *DiscrepancyOpenParams) error {
 	_, err := db.Exec(ctx, discrepancyOpen,
 		arg.MessageID,
@@ -133,7 +132,7 @@ type DiscrepancyProposeParams struct {
 	DiscrepancyID      uuid.UUID
 }
 
-// Writes what one person proposes of a locked discrepancy that is open.
+// Writes the proposal of the first of two persons into a locked, open discrepancy.
 func (q *Queries) DiscrepancyPropose(ctx context.Context, db DBTX, arg *DiscrepancyProposeParams) (int64, error) {
 	result, err := db.Exec(ctx, discrepancyPropose,
 		arg.ProposedAt,
@@ -153,7 +152,7 @@ const discrepancyRead = `-- name: DiscrepancyRead :one
 SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id, assignee, assigned_at, proposed_resolution, caused_by, of_account FROM discrepancies WHERE discrepancy_id = $1
 `
 
-// Reads one discrepancy, locks nothing.
+// Reads one discrepancy. Locks nothing.
 func (q *Queries) DiscrepancyRead(ctx context.Context, db DBTX, discrepancyID uuid.UUID) (*Discrepancies, error) {
 	row := db.QueryRow(ctx, discrepancyRead, discrepancyID)
 	var i Discrepancies
@@ -203,7 +202,7 @@ type DiscrepancyResolveParams struct {
 	DiscrepancyID     uuid.UUID
 }
 
-// Closes one locked discrepancy that is open.
+// Closes a locked, open discrepancy.
 func (q *Queries) DiscrepancyResolve(ctx context.Context, db DBTX, arg *DiscrepancyResolveParams) (int64, error) {
 	result, err := db.Exec(ctx, discrepancyResolve,
 		arg.ResolvedAt,

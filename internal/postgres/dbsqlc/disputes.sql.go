@@ -80,7 +80,7 @@ type DisputeInsertParams struct {
 	ClosedAt          *time.Time
 }
 
-// Inserts one dispute; its name twice is a unique violation: the caller decides anew.
+// Inserts a dispute. An existing name is a unique violation; the caller decides again.
 func (q *Queries) DisputeInsert(ctx context.Context, db DBTX, arg *DisputeInsertParams) error {
 	_, err := db.Exec(ctx, disputeInsert,
 		arg.OrderID,
@@ -122,7 +122,7 @@ type DisputeMoveInsertParams struct {
 	RecordedAt time.Time
 }
 
-// Appends what a report stated that a dispute took or returned. A number twice is a unique violation: the caller decides anew.
+// Appends a reported move of a dispute's money. An existing number is a unique violation; the caller decides again.
 func (q *Queries) DisputeMoveInsert(ctx context.Context, db DBTX, arg *DisputeMoveInsertParams) error {
 	_, err := db.Exec(ctx, disputeMoveInsert,
 		arg.OrderID,
@@ -151,8 +151,8 @@ type DisputeMovesNamedParams struct {
 	Disputes []string
 }
 
-// Reads what reports stated that some disputes took and returned, oldest first; locks nothing. The caller has locked the attempt of each
-// that it writes. The pairs are matched by position.
+// Reads the reported moves of some disputes' money, oldest first. Locks nothing: the caller has locked the attempt of each
+// dispute that it writes. The pairs are matched by position.
 func (q *Queries) DisputeMovesNamed(ctx context.Context, db DBTX, arg *DisputeMovesNamedParams) ([]*DisputeMoves, error) {
 	rows, err := db.Query(ctx, disputeMovesNamed, arg.Accounts, arg.Disputes)
 	if err != nil {
@@ -190,7 +190,7 @@ const disputeMovesOfAttempts = `-- name: DisputeMovesOfAttempts :many
 SELECT order_id, attempt_id, account, dispute, number, kind, entry, amount, currency, whole, at, recorded_at FROM dispute_moves WHERE attempt_id = ANY ($1::uuid[]) ORDER BY attempt_id, dispute, number
 `
 
-// Reads what reports stated that the disputes of some attempts took and returned, oldest first; locks nothing.
+// Reads the reported moves of the money of some attempts' disputes, oldest first. Locks nothing.
 func (q *Queries) DisputeMovesOfAttempts(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*DisputeMoves, error) {
 	rows, err := db.Query(ctx, disputeMovesOfAttempts, attemptIds)
 	if err != nil {
@@ -228,7 +228,7 @@ const disputeRead = `-- name: DisputeRead :one
 SELECT order_id, dispute_id, attempt_id, account, provider_dispute_id, status, reason, amount, currency, due_by, status_at, version, opened_at, updated_at, closed_at FROM disputes WHERE dispute_id = $1
 `
 
-// Reads one dispute; locks nothing.
+// Reads one dispute. Locks nothing.
 func (q *Queries) DisputeRead(ctx context.Context, db DBTX, disputeID uuid.UUID) (*Disputes, error) {
 	row := db.QueryRow(ctx, disputeRead, disputeID)
 	var i Disputes
@@ -262,8 +262,8 @@ type DisputesNamedParams struct {
 	ProviderDisputeIds []string
 }
 
-// Reads the disputes of some names; locks nothing. The caller has locked the attempt of each that it
-// writes. The pairs are matched by position.
+// Reads the disputes with some names. Locks nothing: the caller has locked the attempt of each dispute that it writes. The pairs
+// are matched by position.
 func (q *Queries) DisputesNamed(ctx context.Context, db DBTX, arg *DisputesNamedParams) ([]*Disputes, error) {
 	rows, err := db.Query(ctx, disputesNamed, arg.Accounts, arg.ProviderDisputeIds)
 	if err != nil {
@@ -304,7 +304,7 @@ const disputesOfAttempts = `-- name: DisputesOfAttempts :many
 SELECT order_id, dispute_id, attempt_id, account, provider_dispute_id, status, reason, amount, currency, due_by, status_at, version, opened_at, updated_at, closed_at FROM disputes WHERE attempt_id = ANY ($1::uuid[]) ORDER BY attempt_id, dispute_id
 `
 
-// Reads the disputes of some attempts, oldest first; locks nothing.
+// Reads the disputes of some attempts, oldest first. Locks nothing.
 func (q *Queries) DisputesOfAttempts(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*Disputes, error) {
 	rows, err := db.Query(ctx, disputesOfAttempts, attemptIds)
 	if err != nil {

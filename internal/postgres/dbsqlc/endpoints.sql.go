@@ -16,7 +16,7 @@ const endpointActivate = `-- name: EndpointActivate :execrows
 UPDATE endpoints SET state = 'active' WHERE name = $1
 `
 
-// Makes an endpoint active, and locks it; no row where there is none.
+// Makes an endpoint active, and locks it. Returns no row if there is no such endpoint.
 func (q *Queries) EndpointActivate(ctx context.Context, db DBTX, name string) (int64, error) {
 	result, err := db.Exec(ctx, endpointActivate, name)
 	if err != nil {
@@ -43,7 +43,7 @@ type EndpointAdvanceParams struct {
 	Fence         int64
 }
 
-// Moves an endpoint under its lease, and so locks it; no row where another has the lease.
+// Moves an endpoint under its lease, and so locks it. Returns no row if another process has the lease.
 func (q *Queries) EndpointAdvance(ctx context.Context, db DBTX, arg *EndpointAdvanceParams) (int64, error) {
 	result, err := db.Exec(ctx, endpointAdvance,
 		arg.Position,
@@ -87,8 +87,8 @@ type EndpointDeliveriesRow struct {
 	Type       string
 }
 
-// Reads at most so many attempts to deliver, newest first, of before one; of failures only where that is asked. The type is
-// empty for an event that is not kept any more. Locks nothing.
+// Reads a limited number of attempts to deliver, newest first, before an id, or only the failed ones. The type is empty if the
+// event is not kept any more. Locks nothing.
 func (q *Queries) EndpointDeliveries(ctx context.Context, db DBTX, arg *EndpointDeliveriesParams) ([]*EndpointDeliveriesRow, error) {
 	rows, err := db.Query(ctx, endpointDeliveries,
 		arg.Endpoint,
@@ -141,7 +141,7 @@ type EndpointDeliveriesInsertParams struct {
 	Errors     []string
 }
 
-// Adds to the log of attempts to deliver.
+// Appends to the log of attempts to deliver.
 func (q *Queries) EndpointDeliveriesInsert(ctx context.Context, db DBTX, arg *EndpointDeliveriesInsertParams) error {
 	_, err := db.Exec(ctx, endpointDeliveriesInsert,
 		arg.Endpoint,
@@ -168,7 +168,7 @@ type EndpointDeliveriesPurgeParams struct {
 	Before time.Time
 }
 
-// Deletes at most so many attempts to deliver of before a time, the oldest first.
+// Deletes a limited number of attempts to deliver from before a time, the oldest first.
 func (q *Queries) EndpointDeliveriesPurge(ctx context.Context, db DBTX, arg *EndpointDeliveriesPurgeParams) (int64, error) {
 	result, err := db.Exec(ctx, endpointDeliveriesPurge, arg.AtMost, arg.Before)
 	if err != nil {
@@ -202,7 +202,7 @@ type EndpointDueRow struct {
 	CreatedAt     time.Time
 }
 
-// Reads at most so many events that are to be tried again, the longest due first. Locks nothing.
+// Reads a limited number of due retries, the longest due first. Locks nothing.
 func (q *Queries) EndpointDue(ctx context.Context, db DBTX, arg *EndpointDueParams) ([]*EndpointDueRow, error) {
 	rows, err := db.Query(ctx, endpointDue, arg.Endpoint, arg.AtMost)
 	if err != nil {
@@ -254,7 +254,7 @@ type EndpointEventsRow struct {
 	Subject   string
 }
 
-// Finds events that an endpoint was sent or is to be sent, by their ids. Locks nothing.
+// Finds events by their ids that an endpoint got or is going to get. Locks nothing.
 func (q *Queries) EndpointEvents(ctx context.Context, db DBTX, arg *EndpointEventsParams) ([]*EndpointEventsRow, error) {
 	rows, err := db.Query(ctx, endpointEvents, arg.Ids, arg.Endpoint)
 	if err != nil {
@@ -286,7 +286,7 @@ WHERE r.endpoint = $1 AND r.state = 'due' AND EXISTS (SELECT FROM outbox o WHERE
 ORDER BY r.next_at LIMIT 1
 `
 
-// Reads in how many seconds the next event is to be tried again, less than 0 for one that is due; no row where none is. Locks nothing.
+// Reads the seconds until the next retry; they are negative if it is due. Returns no row if no retry waits. Locks nothing.
 func (q *Queries) EndpointNextDue(ctx context.Context, db DBTX, endpoint string) (float64, error) {
 	row := db.QueryRow(ctx, endpointNextDue, endpoint)
 	var seconds float64
@@ -303,7 +303,7 @@ type EndpointOpenSubjectsParams struct {
 	Subjects []string
 }
 
-// Reads which of the subjects have an event that waits to be tried again. Locks nothing.
+// Reads which of the subjects have an event that waits for a retry. Locks nothing.
 func (q *Queries) EndpointOpenSubjects(ctx context.Context, db DBTX, arg *EndpointOpenSubjectsParams) ([]string, error) {
 	rows, err := db.Query(ctx, endpointOpenSubjects, arg.Endpoint, arg.Subjects)
 	if err != nil {
@@ -339,7 +339,7 @@ type EndpointReadRow struct {
 	Head     int64
 }
 
-// Reads an endpoint under its lease, and the head of the outbox; no row where another has the lease. Locks nothing.
+// Reads an endpoint under its lease, and the head of the outbox. Returns no row if another process has the lease. Locks nothing.
 func (q *Queries) EndpointRead(ctx context.Context, db DBTX, arg *EndpointReadParams) (*EndpointReadRow, error) {
 	row := db.QueryRow(ctx, endpointRead, arg.Name, arg.Fence)
 	var i EndpointReadRow
@@ -357,7 +357,7 @@ type EndpointRenewParams struct {
 	Fence   int64
 }
 
-// Renews a lease for so many seconds, or with 0 gives it back; no row where another has it.
+// Renews a lease for some seconds, or gives it back with 0. Returns no row if another process has it.
 func (q *Queries) EndpointRenew(ctx context.Context, db DBTX, arg *EndpointRenewParams) (int64, error) {
 	result, err := db.Exec(ctx, endpointRenew, arg.Seconds, arg.Name, arg.Fence)
 	if err != nil {
@@ -375,7 +375,7 @@ type EndpointRetriesDeliveredParams struct {
 	Positions []int64
 }
 
-// Deletes retries of events that were delivered, dead ones, too.
+// Deletes the retries of delivered events, dead ones too.
 func (q *Queries) EndpointRetriesDelivered(ctx context.Context, db DBTX, arg *EndpointRetriesDeliveredParams) ([]string, error) {
 	rows, err := db.Query(ctx, endpointRetriesDelivered, arg.Endpoint, arg.Positions)
 	if err != nil {
@@ -408,7 +408,7 @@ type EndpointRetriesDemoteParams struct {
 	Subjects []string
 }
 
-// Puts back into the queue what is due although an earlier event of its subject waits. The caller has locked the endpoint.
+// Requeues due retries whose subject has an earlier waiting event. The caller has locked the endpoint.
 func (q *Queries) EndpointRetriesDemote(ctx context.Context, db DBTX, arg *EndpointRetriesDemoteParams) error {
 	_, err := db.Exec(ctx, endpointRetriesDemote, arg.Endpoint, arg.Subjects)
 	return err
@@ -436,7 +436,7 @@ type EndpointRetriesFailedParams struct {
 	Dead      []bool
 }
 
-// Writes what became of retries that failed again. The caller has locked the endpoint.
+// Writes the results of retries that failed again. The caller has locked the endpoint.
 func (q *Queries) EndpointRetriesFailed(ctx context.Context, db DBTX, arg *EndpointRetriesFailedParams) error {
 	_, err := db.Exec(ctx, endpointRetriesFailed,
 		arg.Endpoint,
@@ -462,7 +462,7 @@ type EndpointRetriesHastenParams struct {
 	Positions []int64
 }
 
-// Has retries due at once that wait for a later time. The caller has locked the endpoint.
+// Makes retries due that wait for a later time. The caller has locked the endpoint.
 func (q *Queries) EndpointRetriesHasten(ctx context.Context, db DBTX, arg *EndpointRetriesHastenParams) error {
 	_, err := db.Exec(ctx, endpointRetriesHasten, arg.Now, arg.Endpoint, arg.Positions)
 	return err
@@ -497,7 +497,7 @@ type EndpointRetriesInsertParams struct {
 	Dead       []bool
 }
 
-// Adds events that were not delivered, queued; a dead one begins anew, one that waits stays. The caller has locked the endpoint.
+// Queues undelivered events. A dead retry begins again, and a waiting retry stays as it is. The caller has locked the endpoint.
 func (q *Queries) EndpointRetriesInsert(ctx context.Context, db DBTX, arg *EndpointRetriesInsertParams) error {
 	_, err := db.Exec(ctx, endpointRetriesInsert,
 		arg.Endpoint,
@@ -553,7 +553,7 @@ type EndpointRetriesPurgeRow struct {
 	State    string
 }
 
-// Deletes at most so many retries of events that are not kept any more.
+// Deletes a limited number of retries of events that are not kept any more.
 func (q *Queries) EndpointRetriesPurge(ctx context.Context, db DBTX, atMost int32) ([]*EndpointRetriesPurgeRow, error) {
 	rows, err := db.Query(ctx, endpointRetriesPurge, atMost)
 	if err != nil {
@@ -586,8 +586,8 @@ type EndpointSetBackParams struct {
 	Name     string
 }
 
-// Sets an endpoint back, to no earlier than the oldest event that is kept, ends its lease, so that what is under way is not recorded,
-// and makes it active; no row where it is behind that position itself.
+// Sets an endpoint back to a position, but not before the oldest kept event, and makes it active. Ends its lease, so that
+// deliveries under way are not recorded. Returns no row if the endpoint is already before that position.
 func (q *Queries) EndpointSetBack(ctx context.Context, db DBTX, arg *EndpointSetBackParams) (int64, error) {
 	result, err := db.Exec(ctx, endpointSetBack, arg.Position, arg.Name)
 	if err != nil {
@@ -607,7 +607,7 @@ type EndpointTakeParams struct {
 	Name    string
 }
 
-// Takes the lease of an endpoint that nobody has; no row where somebody does.
+// Takes the lease of an endpoint that no process has. Returns no row if a process has it.
 func (q *Queries) EndpointTake(ctx context.Context, db DBTX, arg *EndpointTakeParams) (int64, error) {
 	row := db.QueryRow(ctx, endpointTake, arg.Seconds, arg.Name)
 	var fence int64
@@ -629,8 +629,8 @@ type EndpointsRegisterParams struct {
 	UrlDigests [][]byte
 }
 
-// Adds endpoints that are new, at the head: they get what happens from now on. One with another address than before is active
-// again. Locks the rows that it writes.
+// Adds new endpoints at the head of the outbox: they get the events from now on. An endpoint with a changed address becomes
+// active again. Locks the rows that it writes.
 func (q *Queries) EndpointsRegister(ctx context.Context, db DBTX, arg *EndpointsRegisterParams) error {
 	_, err := db.Exec(ctx, endpointsRegister, arg.Names, arg.UrlDigests)
 	return err
@@ -662,7 +662,8 @@ type EndpointsStatusRow struct {
 	Oldest        time.Time
 }
 
-// Reads how far endpoints are. oldest is when the first batch with an undelivered event happened, the epoch where there is none. Locks nothing.
+// Reads the progress of the endpoints. oldest is the time of the first batch with an undelivered event, or the epoch. Locks
+// nothing.
 func (q *Queries) EndpointsStatus(ctx context.Context, db DBTX, names []string) ([]*EndpointsStatusRow, error) {
 	rows, err := db.Query(ctx, endpointsStatus, names)
 	if err != nil {

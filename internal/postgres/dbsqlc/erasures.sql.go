@@ -24,7 +24,8 @@ type EraseDetailsParams struct {
 	Most       int32
 }
 
-// Erases what providers sent about some orders of the pseudonym, by id, what is sealed of them, and who pressed. Locks the events, then the orders.
+// Erases, for some orders of the pseudonym, by id, the bytes of webhooks, the sealed content, and the customer's name in the log.
+// Locks the events, then the orders.
 func (q *Queries) EraseDetails(ctx context.Context, db DBTX, arg *EraseDetailsParams) ([]byte, error) {
 	row := db.QueryRow(ctx, eraseDetails,
 		arg.Person,
@@ -47,7 +48,7 @@ type EraseKeysParams struct {
 	Most   int32
 }
 
-// Deletes so many keys of one user, and the user's quota. Skips what is locked.
+// Deletes some keys of a user, and the user's quota. Skips locked rows.
 func (q *Queries) EraseKeys(ctx context.Context, db DBTX, arg *EraseKeysParams) ([]byte, error) {
 	row := db.QueryRow(ctx, eraseKeys, arg.Person, arg.Most)
 	var step []byte
@@ -66,8 +67,8 @@ type EraseOrdersParams struct {
 	Most      int32
 }
 
-// Gives some orders of one user, by id, and all that names the user beside them, to the pseudonym. Locks the orders, and passes over those
-// with an attempt that is not over.
+// Gives some orders of a user, by id, to the pseudonym, with all other rows that name the user. Locks the orders, and skips
+// orders with an unfinished attempt.
 func (q *Queries) EraseOrders(ctx context.Context, db DBTX, arg *EraseOrdersParams) ([]byte, error) {
 	row := db.QueryRow(ctx, eraseOrders,
 		arg.Person,
@@ -90,7 +91,7 @@ type EraseRequestsParams struct {
 	Most   int32
 }
 
-// Keeps the digests of the requests that made some orders of one user, by id.
+// Keeps the digests of the requests that created some orders of a user, by id.
 func (q *Queries) EraseRequests(ctx context.Context, db DBTX, arg *EraseRequestsParams) error {
 	_, err := db.Exec(ctx, eraseRequests, arg.Person, arg.Behind, arg.Most)
 	return err
@@ -105,7 +106,7 @@ type ErasureBeginParams struct {
 	Fresh string
 }
 
-// Begins an erasure, or begins it anew; writes one row and returns the pseudonym.
+// Begins an erasure, or begins it again. Writes one row and returns the pseudonym.
 func (q *Queries) ErasureBegin(ctx context.Context, db DBTX, arg *ErasureBeginParams) (string, error) {
 	row := db.QueryRow(ctx, erasureBegin, arg.Marks, arg.Fresh)
 	var pseudonym string
@@ -124,7 +125,7 @@ type ErasureCountRow struct {
 	Waiting int64
 }
 
-// Counts what an erasure of one user finds; locks nothing.
+// Counts the rows that an erasure of a user would change. Locks nothing.
 func (q *Queries) ErasureCount(ctx context.Context, db DBTX, person string) (*ErasureCountRow, error) {
 	row := db.QueryRow(ctx, erasureCount, person)
 	var i ErasureCountRow
@@ -151,7 +152,7 @@ type ErasureDisputesRow struct {
 	DueBy             *time.Time
 }
 
-// Reads the open disputes of one user's orders, some of them; locks nothing.
+// Reads a limited number of the open disputes of a user's orders. Locks nothing.
 func (q *Queries) ErasureDisputes(ctx context.Context, db DBTX, arg *ErasureDisputesParams) ([]*ErasureDisputesRow, error) {
 	rows, err := db.Query(ctx, erasureDisputes, arg.Person, arg.Most)
 	if err != nil {
@@ -181,7 +182,7 @@ const erasureEnd = `-- name: ErasureEnd :exec
 SELECT erasure_end($1::text)
 `
 
-// Ends an erasure; one row.
+// Ends an erasure. Writes one row.
 func (q *Queries) ErasureEnd(ctx context.Context, db DBTX, pseudonym string) error {
 	_, err := db.Exec(ctx, erasureEnd, pseudonym)
 	return err
@@ -197,7 +198,8 @@ type PurgeAttemptLogParams struct {
 	Most  int32
 }
 
-// Deletes so many entries of the attempts' log that are older than the age to keep them, once one is a day older; one session at a time.
+// Deletes a limited number of entries of the attempts' log that are older than the age to keep, once one is a day older. Runs in
+// one session at a time.
 func (q *Queries) PurgeAttemptLog(ctx context.Context, db DBTX, arg *PurgeAttemptLogParams) (int64, error) {
 	row := db.QueryRow(ctx, purgeAttemptLog, arg.Keep, arg.Entry, arg.Most)
 	var entries int64
@@ -215,7 +217,8 @@ type PurgeAuditParams struct {
 	Most  int32
 }
 
-// Deletes so many entries of the audit log that are older than the age to keep them, the oldest first, once the oldest is a day older. Waits for the lock of the log.
+// Deletes a limited number of audit entries that are older than the age to keep, the oldest first, once the oldest is a day
+// older. Waits for the lock of the log.
 func (q *Queries) PurgeAudit(ctx context.Context, db DBTX, arg *PurgeAuditParams) (int64, error) {
 	row := db.QueryRow(ctx, purgeAudit, arg.Keep, arg.Entry, arg.Most)
 	var entries int64

@@ -16,7 +16,7 @@ const clock = `-- name: Clock :one
 SELECT clock_timestamp()::timestamptz AS now
 `
 
-// Reads the database's clock; locks nothing.
+// Reads the database's clock. Locks nothing.
 func (q *Queries) Clock(ctx context.Context, db DBTX) (time.Time, error) {
 	row := db.QueryRow(ctx, clock)
 	var now time.Time
@@ -34,7 +34,7 @@ type DataKeyAddParams struct {
 	Wrapped []byte
 }
 
-// Adds a data key; no row if it is there.
+// Adds a data key. Returns no row if the key exists.
 func (q *Queries) DataKeyAdd(ctx context.Context, db DBTX, arg *DataKeyAddParams) error {
 	_, err := db.Exec(ctx, dataKeyAdd, arg.KeyID, arg.Month, arg.Wrapped)
 	return err
@@ -49,7 +49,7 @@ type DataKeyWrapParams struct {
 	KeyID   uuid.UUID
 }
 
-// Writes a data key as it is encrypted now; one row.
+// Writes a data key as it is encrypted now. Writes one row.
 func (q *Queries) DataKeyWrap(ctx context.Context, db DBTX, arg *DataKeyWrapParams) error {
 	_, err := db.Exec(ctx, dataKeyWrap, arg.Wrapped, arg.KeyID)
 	return err
@@ -65,7 +65,7 @@ type DataKeysRow struct {
 	Wrapped []byte
 }
 
-// Reads all data keys, the oldest first; locks nothing.
+// Reads all data keys, the oldest first. Locks nothing.
 func (q *Queries) DataKeys(ctx context.Context, db DBTX) ([]*DataKeysRow, error) {
 	rows, err := db.Query(ctx, dataKeys)
 	if err != nil {
@@ -90,7 +90,7 @@ const eventBytes = `-- name: EventBytes :many
 SELECT sealed FROM event_bytes WHERE event_id = $1 ORDER BY sealed_at DESC LIMIT 1
 `
 
-// Reads what a provider sent; locks nothing.
+// Reads the bytes of webhooks. Locks nothing.
 func (q *Queries) EventBytes(ctx context.Context, db DBTX, eventID uuid.UUID) ([][]byte, error) {
 	rows, err := db.Query(ctx, eventBytes, eventID)
 	if err != nil {
@@ -120,7 +120,7 @@ type EventBytesDropParams struct {
 	Keep  float64
 }
 
-// Drops a month with its keys, if nothing of it is needed any more; one session at a time.
+// Drops a month with its keys, if none of its bytes are needed any more. Runs in one session at a time.
 func (q *Queries) EventBytesDrop(ctx context.Context, db DBTX, arg *EventBytesDropParams) (bool, error) {
 	row := db.QueryRow(ctx, eventBytesDrop, arg.Month, arg.Keep)
 	var gone bool
@@ -139,7 +139,7 @@ type EventBytesInsertParams struct {
 	Sealeds  [][]byte
 }
 
-// Stores what providers sent; one row for each event.
+// Stores the bytes of webhooks, one row for each event.
 func (q *Queries) EventBytesInsert(ctx context.Context, db DBTX, arg *EventBytesInsertParams) error {
 	_, err := db.Exec(ctx, eventBytesInsert, arg.SealedAt, arg.EventIds, arg.Sealeds)
 	return err
@@ -149,7 +149,7 @@ const eventBytesMake = `-- name: EventBytesMake :one
 SELECT make_event_bytes()::int AS made
 `
 
-// Makes the partitions of this month and the next; one session at a time.
+// Makes the partitions of this month and the next. Runs in one session at a time.
 func (q *Queries) EventBytesMake(ctx context.Context, db DBTX) (int32, error) {
 	row := db.QueryRow(ctx, eventBytesMake)
 	var made int32
@@ -184,8 +184,8 @@ type EventBytesNeededRow struct {
 	Sealed  []byte
 }
 
-// Takes out of a month what events need that wait, or that no version could read yet, as many as given. Locks the events, and passes over
-// those that another transaction has.
+// Deletes from a month, and returns, the bytes of a limited number of events that wait or that no version could read yet. Locks
+// the events, and skips events that another transaction has locked.
 func (q *Queries) EventBytesNeeded(ctx context.Context, db DBTX, arg *EventBytesNeededParams) ([]*EventBytesNeededRow, error) {
 	rows, err := db.Query(ctx, eventBytesNeeded, arg.Begins, arg.Ends, arg.Most)
 	if err != nil {
@@ -210,7 +210,7 @@ const eventBytesOld = `-- name: EventBytesOld :many
 SELECT old_event_bytes(make_interval(secs => $1::float8))::date AS month
 `
 
-// Lists the months that are to be dropped, the oldest first; locks nothing.
+// Lists the months that are due to be dropped, the oldest first. Locks nothing.
 func (q *Queries) EventBytesOld(ctx context.Context, db DBTX, keep float64) ([]time.Time, error) {
 	rows, err := db.Query(ctx, eventBytesOld, keep)
 	if err != nil {
@@ -235,7 +235,7 @@ const moreTime = `-- name: MoreTime :exec
 SELECT set_config('statement_timeout', '60s', true)
 `
 
-// Gives the statements of a transaction more time than those of a request have.
+// Gives the statements of a transaction more time than statements of a request have.
 func (q *Queries) MoreTime(ctx context.Context, db DBTX) error {
 	_, err := db.Exec(ctx, moreTime)
 	return err

@@ -25,8 +25,8 @@ type DeliveryTakeParams struct {
 	BodyDigest []byte
 }
 
-// Has the id of a delivery stand for a body, and returns the digest of the one for
-// which it stands; one row, which is written each time so that it can be returned.
+// Binds the id of a delivery to the digest of a body, and returns the bound digest. Writes one row each time, so that it can be
+// returned.
 func (q *Queries) DeliveryTake(ctx context.Context, db DBTX, arg *DeliveryTakeParams) ([]byte, error) {
 	row := db.QueryRow(ctx, deliveryTake, arg.Account, arg.DeliveryID, arg.BodyDigest)
 	var body_digest []byte
@@ -75,7 +75,7 @@ type EventReadByParams struct {
 	EventID uuid.UUID
 }
 
-// Notes that a version has read an event again, if it is still unreadable; one row.
+// Records the version that has tried to read an event, if the event is still unreadable. Writes one row.
 func (q *Queries) EventReadBy(ctx context.Context, db DBTX, arg *EventReadByParams) error {
 	_, err := db.Exec(ctx, eventReadBy, arg.Version, arg.EventID)
 	return err
@@ -98,7 +98,7 @@ type EventRereadParams struct {
 	ProviderEventID string
 }
 
-// Writes what a locked event means, once it could be read.
+// Writes the meaning of a locked event that could be read at last.
 func (q *Queries) EventReread(ctx context.Context, db DBTX, arg *EventRereadParams) (int64, error) {
 	result, err := db.Exec(ctx, eventReread,
 		arg.EventType,
@@ -138,7 +138,7 @@ type EventsDueRow struct {
 	ReceivedAt      time.Time
 }
 
-// Locks parked events whose next try is due, unless another transaction has them.
+// Locks the parked events that are due, unless another transaction has locked them.
 func (q *Queries) EventsDue(ctx context.Context, db DBTX, most int32) ([]*EventsDueRow, error) {
 	rows, err := db.Query(ctx, eventsDue, most)
 	if err != nil {
@@ -182,7 +182,7 @@ type EventsForeignRow struct {
 	Events  int64
 }
 
-// Counts the foreign events of the last day by account; reads only their index, and locks nothing.
+// Counts the foreign events of the last day by account. Reads only their index, and locks nothing.
 func (q *Queries) EventsForeign(ctx context.Context, db DBTX) ([]*EventsForeignRow, error) {
 	rows, err := db.Query(ctx, eventsForeign)
 	if err != nil {
@@ -255,9 +255,8 @@ type EventsInsertParams struct {
 	ReceivedAts      []time.Time
 }
 
-// Stores new events in the order of (account, id). One that is there already is
-// a unique violation: the caller decides anew. The references of one event come
-// joined by the unit separator.
+// Stores new events in the order of (account, id). A stored event is a unique violation; the caller decides again. The references
+// of an event come joined by the unit separator.
 func (q *Queries) EventsInsert(ctx context.Context, db DBTX, arg *EventsInsertParams) error {
 	_, err := db.Exec(ctx, eventsInsert,
 		arg.EventIds,
@@ -300,7 +299,7 @@ type EventsKnownRow struct {
 	Digest          []byte
 }
 
-// Reads the digests of those events that are stored; locks nothing.
+// Reads the digests of the stored events among the given ones. Locks nothing.
 func (q *Queries) EventsKnown(ctx context.Context, db DBTX, arg *EventsKnownParams) ([]*EventsKnownRow, error) {
 	rows, err := db.Query(ctx, eventsKnown, arg.Accounts, arg.Ids)
 	if err != nil {
@@ -349,9 +348,9 @@ type EventsParkedRow struct {
 	ReceivedAt      time.Time
 }
 
-// Locks the parked events that name any of the references, and foreign ones of the last 30
-// days, unless another transaction has them; never waits. IS TRUE keeps the planner, here and in the next, from events_due and
-// events_foreign, by which it would read all that is parked or foreign when it last counted few.
+// Locks the parked events that name any of the references, and such foreign events of the last 30 days, unless another
+// transaction has locked them. Never waits. IS TRUE, here and in EventsParkedOf, keeps the planner from the indexes events_due
+// and events_foreign: it would read all parked or foreign events if the statistics counted few.
 func (q *Queries) EventsParked(ctx context.Context, db DBTX, arg *EventsParkedParams) ([]*EventsParkedRow, error) {
 	rows, err := db.Query(ctx, eventsParked, arg.Account, arg.Refs)
 	if err != nil {
@@ -388,7 +387,7 @@ const eventsParkedCount = `-- name: EventsParkedCount :one
 SELECT count(*) FROM provider_events WHERE next_try_at IS NOT NULL
 `
 
-// Counts parked events; reads only those, and locks nothing.
+// Counts the parked events. Reads only these, and locks nothing.
 func (q *Queries) EventsParkedCount(ctx context.Context, db DBTX) (int64, error) {
 	row := db.QueryRow(ctx, eventsParkedCount)
 	var count int64
@@ -425,8 +424,7 @@ type EventsParkedOfRow struct {
 	ReceivedAt      time.Time
 }
 
-// Locks the parked events that use any name of an attempt, those that it has and
-// others, unless another transaction has them; never waits.
+// Locks the parked events with any name of an attempt, stored or given, unless another transaction has locked them. Never waits.
 func (q *Queries) EventsParkedOf(ctx context.Context, db DBTX, arg *EventsParkedOfParams) ([]*EventsParkedOfRow, error) {
 	rows, err := db.Query(ctx, eventsParkedOf, arg.Account, arg.Others, arg.AttemptID)
 	if err != nil {
@@ -485,7 +483,7 @@ type EventsSettleParams struct {
 	NextTryAts       []time.Time
 }
 
-// Writes what became of locked events.
+// Writes the verdicts of locked events.
 func (q *Queries) EventsSettle(ctx context.Context, db DBTX, arg *EventsSettleParams) (int64, error) {
 	result, err := db.Exec(ctx, eventsSettle,
 		arg.Accounts,
@@ -511,7 +509,7 @@ type EventsUnreadableParams struct {
 	Most    int32
 }
 
-// Lists unreadable events that no other than an earlier version has read again, the oldest first; locks nothing.
+// Lists the unreadable events that this version has not tried to read, the oldest first. Locks nothing.
 func (q *Queries) EventsUnreadable(ctx context.Context, db DBTX, arg *EventsUnreadableParams) ([]uuid.UUID, error) {
 	rows, err := db.Query(ctx, eventsUnreadable, arg.Version, arg.Most)
 	if err != nil {

@@ -16,7 +16,7 @@ const evidenceAlone = `-- name: EvidenceAlone :one
 SELECT pg_try_advisory_xact_lock(hashtextextended('paylatch verify ' || current_schema(), 0)) AS alone
 `
 
-// Takes a lock of this schema that is never waited for, until the transaction ends.
+// Tries to take a lock of this schema until the transaction ends. Never waits.
 func (q *Queries) EvidenceAlone(ctx context.Context, db DBTX) (bool, error) {
 	row := db.QueryRow(ctx, evidenceAlone)
 	var alone bool
@@ -40,7 +40,7 @@ type EvidenceAttemptsRow struct {
 	ReadAt          time.Time
 }
 
-// Reads the attempts that follow one, by id; locks nothing.
+// Reads the attempts that follow one, by id. Locks nothing.
 func (q *Queries) EvidenceAttempts(ctx context.Context, db DBTX, arg *EvidenceAttemptsParams) ([]*EvidenceAttemptsRow, error) {
 	rows, err := db.Query(ctx, evidenceAttempts, arg.After, arg.Most)
 	if err != nil {
@@ -105,8 +105,7 @@ type EvidenceDiscrepanciesRow struct {
 	Open      bool
 }
 
-// Reads the kinds of some attempts' discrepancies, resolved ones too; locks
-// nothing.
+// Reads the kinds of all discrepancies of some attempts. Locks nothing.
 func (q *Queries) EvidenceDiscrepancies(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*EvidenceDiscrepanciesRow, error) {
 	rows, err := db.Query(ctx, evidenceDiscrepancies, attemptIds)
 	if err != nil {
@@ -145,7 +144,7 @@ type EvidenceEventsRow struct {
 	News            []byte
 }
 
-// Reads the meaning of some attempts' events, without their bytes; locks nothing.
+// Reads the meaning of some attempts' events, without their bytes. Locks nothing.
 func (q *Queries) EvidenceEvents(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*EvidenceEventsRow, error) {
 	rows, err := db.Query(ctx, evidenceEvents, attemptIds)
 	if err != nil {
@@ -191,8 +190,8 @@ type EvidenceHeldRow struct {
 	Since     time.Time
 }
 
-// Reads since when attempts of some orders have held money without a break, of those that
-// hold some now; locks nothing.
+// Reads since when the attempts of some orders have held money without a break. Lists only attempts that hold money now. Locks
+// nothing.
 func (q *Queries) EvidenceHeld(ctx context.Context, db DBTX, orderIds []string) ([]*EvidenceHeldRow, error) {
 	rows, err := db.Query(ctx, evidenceHeld, orderIds)
 	if err != nil {
@@ -225,7 +224,7 @@ type EvidenceLogParams struct {
 	AttemptIds []uuid.UUID
 }
 
-// Reads the logs of some attempts, oldest first; locks nothing.
+// Reads the logs of some attempts, oldest first. Locks nothing.
 func (q *Queries) EvidenceLog(ctx context.Context, db DBTX, arg *EvidenceLogParams) ([]*AttemptTransitions, error) {
 	rows, err := db.Query(ctx, evidenceLog, arg.OrderIds, arg.AttemptIds)
 	if err != nil {
@@ -271,8 +270,7 @@ type EvidenceOrdersRow struct {
 	Live              int32
 }
 
-// Reads what some orders are for, how many attempts of each are pending or paid, and
-// when each was to be cancelled; locks nothing.
+// Reads the amounts and the cancel times of some orders, and counts the attempts of each that are pending or paid. Locks nothing.
 func (q *Queries) EvidenceOrders(ctx context.Context, db DBTX, orderIds []string) ([]*EvidenceOrdersRow, error) {
 	rows, err := db.Query(ctx, evidenceOrders, orderIds)
 	if err != nil {
@@ -310,7 +308,7 @@ type EvidenceRefundsRow struct {
 	ReadAt  time.Time
 }
 
-// Reads the refunds of some attempts; locks nothing.
+// Reads the refunds of some attempts. Locks nothing.
 func (q *Queries) EvidenceRefunds(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*EvidenceRefundsRow, error) {
 	rows, err := db.Query(ctx, evidenceRefunds, attemptIds)
 	if err != nil {

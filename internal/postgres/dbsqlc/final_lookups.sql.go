@@ -45,8 +45,8 @@ type FinalAttemptsRow struct {
 	IsLast    bool
 }
 
-// Lists an account's next final attempts of which money moved, or could move: at most so many of the next @scan of all
-// accounts, in the order of their ids. The last row is the last of those that were scanned, whatever it is. Locks nothing.
+// Lists the account's next final attempts whose money moved or could move: at most @most of the next @scan attempts of all
+// accounts, in the order of their ids. The last row is the last scanned attempt, final or not. Locks nothing.
 func (q *Queries) FinalAttempts(ctx context.Context, db DBTX, arg *FinalAttemptsParams) ([]*FinalAttemptsRow, error) {
 	rows, err := db.Query(ctx, finalAttempts,
 		arg.Account,
@@ -86,7 +86,7 @@ type FinalCursorMoveParams struct {
 	Was         uuid.UUID
 }
 
-// Moves one cursor, guarded by where it was; 0 rows if another process has moved it.
+// Moves a cursor, guarded by its old place. Returns 0 rows if another process has moved it.
 func (q *Queries) FinalCursorMove(ctx context.Context, db DBTX, arg *FinalCursorMoveParams) (int64, error) {
 	result, err := db.Exec(ctx, finalCursorMove,
 		arg.After,
@@ -114,7 +114,7 @@ type FinalCursorsBeginParams struct {
 	Afters   []uuid.UUID
 }
 
-// Inserts the cursors that an account lacks; those that are there stay. The pairs are matched by position.
+// Inserts the cursors that an account lacks. Existing cursors stay. The pairs are matched by position.
 func (q *Queries) FinalCursorsBegin(ctx context.Context, db DBTX, arg *FinalCursorsBeginParams) error {
 	_, err := db.Exec(ctx, finalCursorsBegin, arg.Account, arg.Horizons, arg.Afters)
 	return err
@@ -131,8 +131,8 @@ type FinalCursorsBehindRow struct {
 	Seconds float64
 }
 
-// Reads, by accounts of which the lookups go on, for how long the attempts that come next have been of the age at which they are
-// looked up. Locks nothing.
+// Reads, for each account whose lookups go on, how many seconds its next attempts are older than the age of their lookup. Locks
+// nothing.
 func (q *Queries) FinalCursorsBehind(ctx context.Context, db DBTX) ([]*FinalCursorsBehindRow, error) {
 	rows, err := db.Query(ctx, finalCursorsBehind)
 	if err != nil {
@@ -174,7 +174,7 @@ type FinalCursorsTakeRow struct {
 	TakenAt     time.Time
 }
 
-// Takes an account's cursors for a turn, all of them or, while another process has them, none.
+// Takes all cursors of an account for a turn. Returns no row while another process has them.
 func (q *Queries) FinalCursorsTake(ctx context.Context, db DBTX, arg *FinalCursorsTakeParams) ([]*FinalCursorsTakeRow, error) {
 	rows, err := db.Query(ctx, finalCursorsTake, arg.Turn, arg.Account)
 	if err != nil {
@@ -217,8 +217,8 @@ type FinalLookupReserveParams struct {
 	Every     float64
 }
 
-// Reserves a lookup of a final attempt, unless one was reserved less than @every seconds ago: then 0 rows. Deletes some
-// that are over.
+// Reserves a lookup of a final attempt. Returns 0 rows if a lookup was reserved less than @every seconds ago. Deletes some old
+// reservations.
 func (q *Queries) FinalLookupReserve(ctx context.Context, db DBTX, arg *FinalLookupReserveParams) (int64, error) {
 	result, err := db.Exec(ctx, finalLookupReserve, arg.AttemptID, arg.Every)
 	if err != nil {

@@ -53,8 +53,8 @@ type HourlyAdvanceRow struct {
 	Count   int64
 }
 
-// Counts the events of some types between two positions by hours, adds them to what is counted, and moves the progress, whose lock
-// the caller has. Returns what was added.
+// Counts the events of some types between two positions by hours, adds them to the counts, and moves the progress. The caller has
+// locked the progress. Returns the added counts.
 func (q *Queries) HourlyAdvance(ctx context.Context, db DBTX, arg *HourlyAdvanceParams) ([]*HourlyAdvanceRow, error) {
 	rows, err := db.Query(ctx, hourlyAdvance, arg.Types, arg.After, arg.Until)
 	if err != nil {
@@ -86,7 +86,7 @@ const hourlyBehind = `-- name: HourlyBehind :one
 SELECT (h.last - p.position)::bigint AS behind FROM outbox_head h, hourly_progress p
 `
 
-// Reads how many events are not counted yet, locks nothing.
+// Reads how many events are not counted yet. Locks nothing.
 func (q *Queries) HourlyBehind(ctx context.Context, db DBTX) (int64, error) {
 	row := db.QueryRow(ctx, hourlyBehind)
 	var behind int64
@@ -98,7 +98,7 @@ const hourlyLock = `-- name: HourlyLock :one
 SELECT position FROM hourly_progress FOR UPDATE SKIP LOCKED
 `
 
-// Locks the progress of counting by hours until the transaction ends; no row where another process has it.
+// Locks the progress of the hourly counts until the transaction ends. Returns no row if another process has it.
 func (q *Queries) HourlyLock(ctx context.Context, db DBTX) (int64, error) {
 	row := db.QueryRow(ctx, hourlyLock)
 	var position int64
@@ -116,7 +116,7 @@ type HourlyPortionParams struct {
 	Batches int32
 }
 
-// Reads how many events behind a position, at most, are a portion, which ends with a batch. Locks nothing.
+// Reads the end of the next portion of events behind a position, which is the end of a batch. Locks nothing.
 func (q *Queries) HourlyPortion(ctx context.Context, db DBTX, arg *HourlyPortionParams) (int64, error) {
 	row := db.QueryRow(ctx, hourlyPortion, arg.After, arg.Batches)
 	var until int64
@@ -128,7 +128,7 @@ const hourlyPurge = `-- name: HourlyPurge :execrows
 DELETE FROM hourly_outcomes WHERE hour < $1
 `
 
-// Deletes the hours of before a time.
+// Deletes the hours before a time.
 func (q *Queries) HourlyPurge(ctx context.Context, db DBTX, before time.Time) (int64, error) {
 	result, err := db.Exec(ctx, hourlyPurge, before)
 	if err != nil {
@@ -167,8 +167,8 @@ type HourlyRatesRow struct {
 	BeforeEnded     int64
 }
 
-// Counts how many of the attempts that ended succeeded, those that were cancelled aside, by account and currency: of a day, of a week,
-// and of the time since before until the week. Locks nothing.
+// Counts the attempts that ended and those of them that succeeded, by account and currency, for a day, a week, and the time
+// before the week. Cancelled attempts are left out. Locks nothing.
 func (q *Queries) HourlyRates(ctx context.Context, db DBTX, arg *HourlyRatesParams) ([]*HourlyRatesRow, error) {
 	rows, err := db.Query(ctx, hourlyRates, arg.Day, arg.Week, arg.Before)
 	if err != nil {
@@ -213,7 +213,8 @@ type HourlySeriesRow struct {
 	Amount    int64
 }
 
-// Reads the hours since a time, by subject, currency and outcome: at most as many rows as there are hours, currencies and outcomes. Locks nothing.
+// Reads the counts of the hours since a time, by subject, currency and outcome. Returns at most one row for each hour, currency
+// and outcome. Locks nothing.
 func (q *Queries) HourlySeries(ctx context.Context, db DBTX, since time.Time) ([]*HourlySeriesRow, error) {
 	rows, err := db.Query(ctx, hourlySeries, since)
 	if err != nil {
@@ -268,8 +269,8 @@ type OperationsOpenRow struct {
 	Oldest  time.Time
 }
 
-// Counts at most so many open operations, apart from checks, by account, whether they refund, and, of those with an unknown outcome, the
-// age since they were first sent. Reads only what is open, and locks nothing.
+// Counts the open operations, a limited number of them and without checks, by account and by refund or not. Operations with an
+// unknown outcome are counted by the age of their first send. Reads only open operations, and locks nothing.
 func (q *Queries) OperationsOpen(ctx context.Context, db DBTX, atMost int32) ([]*OperationsOpenRow, error) {
 	rows, err := db.Query(ctx, operationsOpen, atMost)
 	if err != nil {

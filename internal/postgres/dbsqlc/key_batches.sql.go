@@ -20,7 +20,7 @@ type KeyReadLiveParams struct {
 	Key      string
 }
 
-// Reads one key that is not expired, locks nothing.
+// Reads a key that has not expired. Locks nothing.
 func (q *Queries) KeyReadLive(ctx context.Context, db DBTX, arg *KeyReadLiveParams) (*IdempotencyKeys, error) {
 	row := db.QueryRow(ctx, keyReadLive, arg.UserID, arg.Endpoint, arg.Key)
 	var i IdempotencyKeys
@@ -47,8 +47,7 @@ SELECT (CASE WHEN c.reltuples < 0 THEN (SELECT count(*) FROM idempotency_keys) E
 FROM pg_catalog.pg_class c WHERE c.oid = 'idempotency_keys'::regclass
 `
 
-// Estimates how many keys there are, from the statistics; counts them while
-// there are none, which is while they are few. Locks nothing.
+// Estimates the number of keys from the statistics. Counts them if the table was never analyzed. Locks nothing.
 func (q *Queries) KeysEstimate(ctx context.Context, db DBTX) (int64, error) {
 	row := db.QueryRow(ctx, keysEstimate)
 	var keys int64
@@ -73,8 +72,7 @@ type KeysReadRow struct {
 	Expired         bool
 }
 
-// Reads keys, expired ones included, locks nothing. The triples are matched by
-// position.
+// Reads keys, also expired ones. Locks nothing. The triples are matched by position.
 func (q *Queries) KeysRead(ctx context.Context, db DBTX, arg *KeysReadParams) ([]*KeysReadRow, error) {
 	rows, err := db.Query(ctx, keysRead, arg.UserIds, arg.Endpoints, arg.Keys)
 	if err != nil {
@@ -141,8 +139,8 @@ type KeysStoreParams struct {
 	Keeps         []float64
 }
 
-// Stores the responses of keys that are new, expired, or left by their runner: all
-// of them or none, in the order of their names.
+// Stores the responses of new or expired keys, and of keys that their runner has left: all keys or no key, in the order of their
+// names.
 func (q *Queries) KeysStore(ctx context.Context, db DBTX, arg *KeysStoreParams) error {
 	_, err := db.Exec(ctx, keysStore,
 		arg.Keys,

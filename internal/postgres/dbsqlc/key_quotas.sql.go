@@ -47,9 +47,8 @@ type QuotasTakeRow struct {
 	SecondsLeft float64
 }
 
-// Counts keys of users in the window of now, except those that are there
-// already, and returns of each which one of its user's it is (0: there) and how long
-// the window still lasts. Its own commit need not reach the disk.
+// Counts the new keys of users in the present window. Returns each key's number in its user's window, 0 for a stored key, and the
+// seconds until the window ends. Its own commit need not reach the disk.
 func (q *Queries) QuotasTake(ctx context.Context, db DBTX, arg *QuotasTakeParams) ([]*QuotasTakeRow, error) {
 	rows, err := db.Query(ctx, quotasTake,
 		arg.Ords,

@@ -33,9 +33,8 @@ type KeyClaimParams struct {
 	Keep        float64
 }
 
-// Claims one key that is new, expired, released, or whose runner's lease ran out with
-// the same request, which then keeps its time; else touches nothing. Waits for a
-// transaction that claims it.
+// Claims a key that is new, expired or released, or whose runner's lease has ended with the same request; such a key keeps its
+// creation time. Otherwise writes nothing. Waits for a transaction that claims the key.
 func (q *Queries) KeyClaim(ctx context.Context, db DBTX, arg *KeyClaimParams) (*IdempotencyKeys, error) {
 	row := db.QueryRow(ctx, keyClaim,
 		arg.UserID,
@@ -102,7 +101,7 @@ type KeyReadParams struct {
 	Key      string
 }
 
-// Reads one key, locks nothing.
+// Reads one key. Locks nothing.
 func (q *Queries) KeyRead(ctx context.Context, db DBTX, arg *KeyReadParams) (*IdempotencyKeys, error) {
 	row := db.QueryRow(ctx, keyRead, arg.UserID, arg.Endpoint, arg.Key)
 	var i IdempotencyKeys
@@ -136,8 +135,8 @@ type KeyReleaseParams struct {
 	Fence    int64
 }
 
-// Ends the lease of a runner without a response, so that the key is unused again, by
-// any request. The row stays: its fence must not start anew while a runner may wake.
+// Ends the lease of a runner without a response, so that any request may use the key again. The row stays, because its fence must
+// not begin again while a frozen runner may wake.
 func (q *Queries) KeyRelease(ctx context.Context, db DBTX, arg *KeyReleaseParams) (int64, error) {
 	result, err := db.Exec(ctx, keyRelease,
 		arg.UserID,
@@ -197,7 +196,7 @@ DELETE FROM idempotency_keys k USING (
 WHERE k.user_id = old.user_id AND k.endpoint = old.endpoint AND k.key = old.key
 `
 
-// Deletes expired keys, as many as given; skips what is locked.
+// Deletes a limited number of expired keys. Skips locked rows.
 func (q *Queries) KeysPurge(ctx context.Context, db DBTX, most int32) (int64, error) {
 	result, err := db.Exec(ctx, keysPurge, most)
 	if err != nil {

@@ -52,7 +52,8 @@ type AttemptsListRow struct {
 	ReadAt          time.Time
 }
 
-// Lists attempts, newest first, from a point on, back to another; an empty text is any. A user's are found by the orders. Locks nothing.
+// Lists attempts between two points, newest first; an empty text stands for any. A user's attempts are found by the user's
+// orders. Locks nothing.
 func (q *Queries) AttemptsList(ctx context.Context, db DBTX, arg *AttemptsListParams) ([]*AttemptsListRow, error) {
 	rows, err := db.Query(ctx, attemptsList,
 		arg.BeforeAt,
@@ -143,8 +144,8 @@ type AttemptsReachRow struct {
 	AttemptID uuid.UUID
 }
 
-// Finds the place to which attempts are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
-// locks nothing.
+// Finds where a list stops: the last of @skipped + 1 attempts behind a point, newest first. Reads only an index, and locks
+// nothing.
 func (q *Queries) AttemptsReach(ctx context.Context, db DBTX, arg *AttemptsReachParams) (*AttemptsReachRow, error) {
 	row := db.QueryRow(ctx, attemptsReach,
 		arg.BeforeAt,
@@ -174,7 +175,8 @@ type DisputesDueParams struct {
 	Most     int32
 }
 
-// Lists open disputes by when they must be answered, those without a date last, from a point on; an empty text is any. Locks nothing.
+// Lists open disputes behind a point by their deadlines, disputes without a deadline last; an empty text stands for any. Locks
+// nothing.
 func (q *Queries) DisputesDue(ctx context.Context, db DBTX, arg *DisputesDueParams) ([]*Disputes, error) {
 	rows, err := db.Query(ctx, disputesDue,
 		arg.AfterDue,
@@ -250,8 +252,8 @@ type DisputesListParams struct {
 	Most        int32
 }
 
-// Lists disputes, newest first, from a point on, back to another; an empty text is any, and without bounds an amount that is not stated is, too. Locks
-// nothing.
+// Lists disputes between two points, newest first; an empty text stands for any. Without bounds, disputes without an amount are
+// listed too. Locks nothing.
 func (q *Queries) DisputesList(ctx context.Context, db DBTX, arg *DisputesListParams) ([]*Disputes, error) {
 	rows, err := db.Query(ctx, disputesList,
 		arg.BeforeAt,
@@ -325,8 +327,8 @@ type DisputesReachRow struct {
 	DisputeID uuid.UUID
 }
 
-// Finds the place to which disputes are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
-// locks nothing.
+// Finds where a list stops: the last of @skipped + 1 disputes behind a point, newest first. Reads only an index, and locks
+// nothing.
 func (q *Queries) DisputesReach(ctx context.Context, db DBTX, arg *DisputesReachParams) (*DisputesReachRow, error) {
 	row := db.QueryRow(ctx, disputesReach,
 		arg.BeforeAt,
@@ -353,8 +355,8 @@ type DisputesWaitingRow struct {
 	DueSeconds float64
 }
 
-// Counts the open disputes of each account, and finds when the first of those that wait for an answer is due; a date that has passed for
-// more than a week is left out, since nothing can be done about it. Reads only what is open, and locks nothing.
+// Counts the open disputes of each account, and finds the first deadline of the disputes that wait for an answer. A deadline that
+// passed more than a week ago is left out. Reads only open disputes, and locks nothing.
 func (q *Queries) DisputesWaiting(ctx context.Context, db DBTX) ([]*DisputesWaitingRow, error) {
 	rows, err := db.Query(ctx, disputesWaiting)
 	if err != nil {
@@ -422,8 +424,9 @@ type OrdersListRow struct {
 	Orders Orders
 }
 
-// Lists orders, newest first, from a point on, back to another; an empty text is any. An order's account is that of any of its attempts, and its
-// status follows its live attempt as payment.Order has it; its last change is that of its attempts, too. Locks nothing.
+// Lists orders between two points, newest first; an empty text stands for any. An order's account is the account of any of its
+// attempts. Its status follows its live attempt, as in payment.Order, and its last change includes those of its attempts. Locks
+// nothing.
 func (q *Queries) OrdersList(ctx context.Context, db DBTX, arg *OrdersListParams) ([]*OrdersListRow, error) {
 	rows, err := db.Query(ctx, ordersList,
 		arg.BeforeAt,
@@ -496,7 +499,7 @@ type OrdersOfUserReachRow struct {
 	OrderID   string
 }
 
-// Finds the place to which a user's orders are looked through: that of the last one of a number of them, newest first, from a point on. Locks nothing.
+// Finds where a list stops: the last of @skipped + 1 orders of a user behind a point, newest first. Locks nothing.
 func (q *Queries) OrdersOfUserReach(ctx context.Context, db DBTX, arg *OrdersOfUserReachParams) (*OrdersOfUserReachRow, error) {
 	row := db.QueryRow(ctx, ordersOfUserReach,
 		arg.UserID,
@@ -531,8 +534,7 @@ type OrdersReachRow struct {
 	OrderID   string
 }
 
-// Finds the place to which orders are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
-// locks nothing.
+// Finds where a list stops: the last of @skipped + 1 orders behind a point, newest first. Reads only an index, and locks nothing.
 func (q *Queries) OrdersReach(ctx context.Context, db DBTX, arg *OrdersReachParams) (*OrdersReachRow, error) {
 	row := db.QueryRow(ctx, ordersReach,
 		arg.BeforeAt,
@@ -584,7 +586,8 @@ type RefundsListRow struct {
 	ReadAt  time.Time
 }
 
-// Lists refunds, newest first, from a point on, back to another; an empty text is any. A user's are those of the user's orders. Locks nothing.
+// Lists refunds between two points, newest first; an empty text stands for any. A user's refunds are found by the user's orders.
+// Locks nothing.
 func (q *Queries) RefundsList(ctx context.Context, db DBTX, arg *RefundsListParams) ([]*RefundsListRow, error) {
 	rows, err := db.Query(ctx, refundsList,
 		arg.BeforeAt,
@@ -664,8 +667,8 @@ type RefundsReachRow struct {
 	RefundID  uuid.UUID
 }
 
-// Finds the place to which refunds are looked through: that of the last one of a number of them, newest first, from a point on. Reads an index alone, and
-// locks nothing.
+// Finds where a list stops: the last of @skipped + 1 refunds behind a point, newest first. Reads only an index, and locks
+// nothing.
 func (q *Queries) RefundsReach(ctx context.Context, db DBTX, arg *RefundsReachParams) (*RefundsReachRow, error) {
 	row := db.QueryRow(ctx, refundsReach,
 		arg.BeforeAt,

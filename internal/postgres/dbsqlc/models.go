@@ -205,11 +205,11 @@ func AllRefundStatusValues() []RefundStatus {
 	}
 }
 
-// Append-only: what callers requested again and providers were called for. It is gathered in memory and may lack the last moments of a process that died; what an attempt is stands in attempt_transitions. Without a foreign key, writing it locks no attempt.
+// Append-only: repeated requests of callers and calls to providers. It is gathered in memory and may lack the last moments of a process that died; the states of an attempt are in attempt_transitions. Without a foreign key, a write locks no attempt.
 type AttemptLog struct {
 	OrderID string
 	EntryID uuid.UUID
-	// NULL for what was about the order as a whole.
+	// NULL for an entry about the order as a whole.
 	AttemptID *uuid.UUID
 	Kind      string
 	What      string
@@ -218,12 +218,12 @@ type AttemptLog struct {
 	Outcome   string
 	RefundID  *uuid.UUID
 	Times     int32
-	// By the clock of the process, as until, which is the end of a call or the last of several.
+	// By the clock of the process, like until, the end of a call or the last of several.
 	At    time.Time
 	Until time.Time
 }
 
-// Append-only: what each version of an attempt was made by. The attempt can be derived from it again.
+// Append-only: the cause of each version of an attempt. The attempt can be derived from it again.
 type AttemptTransitions struct {
 	OrderID   string
 	AttemptID uuid.UUID
@@ -232,18 +232,18 @@ type AttemptTransitions struct {
 	ToStage   string
 	Cause     string
 	CauseID   string
-	// Is only read whole: json keeps the text as it is, which costs less than jsonb.
+	// Only read as a whole: json keeps the text as it is and costs less than jsonb.
 	Detail []byte
 	At     time.Time
 }
 
-// What a person must look at: opened once for its cause; another cause opens another one. It is closed by a person, or by the worklist where nothing is left to decide (resolution settled, by paylatch).
+// Cases for a person. A cause opens one case, and another cause another one. A person closes a case, or paylatch if nothing is left to decide (resolution settled).
 type Discrepancies struct {
 	DiscrepancyID uuid.UUID
 	Kind          string
-	// A code of what it is about, beside its kind.
+	// The code of the cause, within the kind.
 	About string
-	// Distinguishes two causes of one kind: another amount, refund or operation; of a dispute with a name, its stage and the name.
+	// Distinguishes causes of one kind: another amount, refund or operation; for a named dispute its stage and name.
 	AboutID         string
 	OrderID         *string
 	AttemptID       *uuid.UUID
@@ -254,7 +254,7 @@ type Discrepancies struct {
 	Text            string
 	OpenedAt        time.Time
 	ProposedAt      *time.Time
-	// Has resolved it so where one person is not enough: the provider can't be asked, or the payment bears no mark of ours or is of another amount. A second person must agree.
+	// The first of two persons who must agree: the provider can't be asked, or the payment has no mark of ours or another amount.
 	ProposedBy        string
 	ProposedPaymentID string
 	ProposedReason    string
@@ -262,43 +262,43 @@ type Discrepancies struct {
 	ResolvedBy        string
 	Resolution        string
 	Reason            string
-	// The payment that a person found at the provider, where the resolution is paid.
+	// The payment that a person found at the provider, if the resolution is paid.
 	ProviderPaymentID string
-	// The subject of the person who works on it; empty for none. It stays when it is resolved.
+	// The subject of the person who works on it; empty for none. It stays after the resolution.
 	Assignee string
 	// Since when the assignee has it.
 	AssignedAt *time.Time
-	// As what it was to be resolved. Empty beside proposed_by: paid, the only one before this column.
+	// The proposed resolution. Empty beside proposed_by stands for paid.
 	ProposedResolution string
-	// The subject whose resolution of another discrepancy opened it, who can't close it; empty for none.
+	// The person whose resolution of another discrepancy opened this one, and who can't close it; empty for none.
 	CausedBy string
-	// The account of the payment, where none is named: the worklist is filtered by it.
+	// The account of the payment, if account is empty, for the filter of the worklist.
 	OfAccount *string
 }
 
-// Append-only: what reports stated that a dispute took and returned, and when. The rounds of a dispute follow from all of them, in whatever order they came; what they add up to are rows of money_movements.
+// Append-only: the reported moves of a dispute's money. The rounds of a dispute follow from all of them, in any order of arrival; their sums are rows of money_movements.
 type DisputeMoves struct {
 	OrderID   string
 	AttemptID uuid.UUID
 	Account   string
-	// The provider's id of the dispute, or of the payment where it has none for disputes.
+	// The provider's id of the dispute, or of the payment if the provider has no dispute ids.
 	Dispute string
-	// Counts those of one dispute, from 1. It is given under the lock of the attempt.
+	// Counts the moves of one dispute, from 1. It is given under the lock of the attempt.
 	Number int32
 	Kind   string
-	// The provider's id of the entry, such as a balance transaction; empty where it names none.
+	// The provider's id of the entry, such as a balance transaction; empty if it names none.
 	Entry string
-	// NULL, as the currency, where the provider does not state it: all that is out.
+	// NULL, like the currency, if the provider does not state it: all money that is out.
 	Amount   *int64
 	Currency *string
-	// The amount is that of the dispute, and need not be what moved.
+	// The amount is the dispute's; the moved amount may differ.
 	Whole bool
-	// The provider's clock, NULL if it gave no time.
+	// The provider's time, NULL if it gave none.
 	At         *time.Time
 	RecordedAt time.Time
 }
 
-// Disputes under the provider's id. They move no money: what one took is a money movement.
+// Disputes under the provider's id. A dispute moves no money; its chargebacks are money movements.
 type Disputes struct {
 	OrderID           string
 	DisputeID         uuid.UUID
@@ -307,14 +307,14 @@ type Disputes struct {
 	ProviderDisputeID string
 	Status            string
 	Reason            string
-	// What is disputed; NULL, as the currency, where the provider does not state it.
+	// The disputed amount; NULL, like the currency, if the provider does not state it.
 	Amount   *int64
 	Currency *string
 	DueBy    *time.Time
-	// The provider's clock of the last report that counted; NULL if none had a time.
+	// The provider's time of the last report that counted; NULL if none had a time.
 	StatusAt *time.Time
 	Version  int32
-	// When its first report was applied.
+	// When the first report of the dispute was applied.
 	OpenedAt  time.Time
 	UpdatedAt time.Time
 	ClosedAt  *time.Time
@@ -329,72 +329,72 @@ type IdempotencyKeys struct {
 	Status      int32
 	Headers     []byte
 	Body        []byte
-	// The entity that the command made or moved; a response without a body is rendered from it as it is now.
+	// The entity that the command made or moved. A response without a stored body is rendered from its present state.
 	Subject string
-	// Rises when another runner takes the key over; only the runner that holds it may store the response.
+	// Rises when another runner takes the key over; only its holder may store the response.
 	Fence      int64
 	LeaseUntil time.Time
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 }
 
-// Append-only: what happened to the money of an attempt. The number is given under the lock of the attempt, whose amounts are sums of these rows.
+// Append-only: the movements of an attempt's money. The number is given under the lock of the attempt, whose amounts are sums of these rows.
 type MoneyMovements struct {
 	OrderID   string
 	AttemptID uuid.UUID
 	Number    int32
 	Account   string
 	Kind      string
-	// named: the provider's own id distinguishes it. total: what a total of the provider contains beyond the named ones; negative where a named one turned out to be in it. person: a resolution.
+	// named: it has the provider's own id. total: the part of a provider's total beyond the named movements; negative if a named movement turned out to be in it. person: a resolution.
 	Source string
-	// The provider's id of the payment, empty where it is the attempt's only one.
+	// The provider's id of the payment; empty if the attempt has only one.
 	Payment string
-	// Of a named movement the provider's id, of one that a person recorded the discrepancy's, else empty.
+	// The provider's id of a named movement; the discrepancy's id of a movement that a person recorded; else empty.
 	ProviderID string
 	Amount     int64
 	Currency   string
 	Cause      string
 	CauseID    string
-	// The provider's time of it, NULL if it gave none.
+	// The provider's time of the movement, NULL if it gave none.
 	At         *time.Time
 	RecordedAt time.Time
-	// Of what a dispute took or returned, the provider's id of it; empty for others, and for what was recorded before there were rounds.
+	// The provider's id of the dispute that took or returned the money; empty for other movements, and for movements from before there were rounds.
 	Dispute string
 }
 
-// What is wanted from a provider, and its whole life: on disk in state sent before its first byte. Written only under the lock of its attempt, but for the closing of what trails a final one. A charge that is accepted while next_at stays leaves the indexes alone.
+// The wanted calls to providers with their whole life. Each is on disk in state sent before its first byte. It is written under the lock of its attempt, except when the due list closes an operation that trails a final attempt. An accepted charge whose next_at stays changes no index.
 type Operations struct {
 	OrderID   string
 	AttemptID uuid.UUID
 	Kind      string
-	// Counts within (attempt, kind), from 0, never reused: part of the provider's idempotency key.
+	// Counts within (attempt, kind), from 0, and is never reused: part of the provider's idempotency key.
 	Number  int32
 	Account string
-	// Of a refund, or of the check of a refund; else NULL.
+	// The refund of a refund operation or of a refund's check; else NULL.
 	RefundID *uuid.UUID
-	// Which operations may be open beside each other: one each of take, cancel, check and of each refund.
+	// Decides which operations may be open at once: one take, one cancel, one check, and one of each refund.
 	Slot string
-	// To capture or to refund; 0: all that there is.
+	// The amount to capture or refund; 0: everything.
 	Amount   int64
 	Origin   string
 	OriginID string
 	State    string
 	Open     bool
-	// Counts the permits to send; 0: not a byte was sent.
+	// Counts the permits to send; 0: no byte was sent.
 	Sends int32
-	// Counts the takes: a fencing token. What an earlier runner concludes is void.
+	// The fencing token: counts the takes. The conclusions of an earlier runner are void.
 	Fence      int64
 	LeaseUntil *time.Time
-	// Counts answers, and failures to get one.
+	// Counts call results, failures included.
 	Tries  int32
 	NextAt *time.Time
 	// The start of the resend window.
 	FirstSentAt *time.Time
-	// The provider's id of this very call: a later refusal names it.
+	// The provider's id of this call; a later refusal names it.
 	ProviderRef string
 	Result      string
 	CreatedAt   time.Time
-	// The one payment that is to be cancelled; empty for all that the attempt has.
+	// The one payment to cancel; empty for all payments of the attempt.
 	Payment string
 }
 
@@ -403,17 +403,17 @@ type Orders struct {
 	UserID          string
 	ClientRequestID string
 	RequestHash     []byte
-	// The role that set the price: of what a customer ordered, the shop checks the amount before it delivers.
+	// The role that set the price. If a customer set it, the shop must check the amount before it delivers.
 	CreatedBy   string
 	Amount      int64
 	Currency    string
 	Description string
 	Metadata    []byte
-	// It came with lines or a customer: sealed_details has them, until it can't be paid any more.
+	// The order came with lines or a customer. sealed_details has them until the order can't be paid any more.
 	Detailed bool
-	// A request, not a status, and never erased: a succeeded attempt makes the order paid all the same; without a live one it is cancelled.
+	// A request, not a status, and never erased. With a succeeded attempt the order is paid all the same; without a live attempt it is cancelled.
 	CancelRequestedAt *time.Time
-	// The failed attempt whose late money a person has accepted: the order is paid by it.
+	// The failed attempt whose late money a person has accepted: it pays the order.
 	AcceptedAttemptID *uuid.UUID
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
@@ -426,7 +426,7 @@ type PaymentAttempts struct {
 	ClientRequestID string
 	RequestHash     []byte
 	Account         string
-	// Whose call began it: ours, the merchant's own, or one of the past that was imported.
+	// How the payment began: by paylatch, elsewhere, or imported from the past.
 	Origin            string
 	ProviderPaymentID string
 	Status            AttemptStatus
@@ -437,7 +437,7 @@ type PaymentAttempts struct {
 	CaptureManual     bool
 	// The number of the last money movement; 0: there are none to read.
 	Movements int32
-	// As the other amounts an exact sum of movements in currency: authorizations less releases. A reversal may be reported before its original, so any may be below 0 for a while.
+	// Authorizations less releases. Each of these amounts is an exact sum of movements in currency. A reversal may be reported before its original, so an amount may be negative for a while.
 	AmountAuthorized int64
 	// Captures less their reversals; may be above 0 although the attempt failed.
 	AmountCaptured int64
@@ -445,54 +445,54 @@ type PaymentAttempts struct {
 	AmountRefunded int64
 	// Chargebacks less their reversals.
 	AmountDisputed int64
-	// Money in another currency than the payment's is held: the order takes no other payment.
+	// The attempt holds money in another currency than its own: the order takes no other payment.
 	ForeignMoney bool
-	// What the customer must do, as JSON; empty for nothing. The log has only a digest of it: it may hold what lets its bearer go on with the payment.
+	// The customer's next step, as JSON; empty for none. The log has only its digest, because its bearer may be able to continue the payment.
 	NextAction          string
 	FailureCode         string
 	FailureMessage      string
 	FailureProviderCode string
-	// What the provider has stored of the payment method, with the token by which it can be charged again for the same customer.
+	// The payment method that the provider has stored, with the token that charges it again for the same customer.
 	SavedPaymentMethod []byte
 	Version            int32
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
 	FinalizedAt        *time.Time
-	// When a payment that was begun elsewhere is cancelled, or fails where nobody can be asked about it.
+	// When a payment that began elsewhere is cancelled; without an adapter that can cancel it, it fails then.
 	ExpiresAt *time.Time
-	// The payments that the attempt has at the provider, each with its id, state, amounts, container and who named it; with the containers in which they are made. NULL before the provider has named one.
+	// The attempt's payments at the provider, each with its id, state, amounts, container and first source, and the containers in which payments are made. NULL before the provider has named a payment.
 	Payments *paymentsjson.Payments
 }
 
-// The inbox: webhooks as they came. The bytes go after the retention time, the id and the digest stay.
+// The inbox of webhooks. The bytes go after the retention time; the id and the digest stay.
 type ProviderEvents struct {
 	EventID uuid.UUID
 	Account string
-	// Compared byte by byte: the primary key serves exact lookups and the search for a beginning.
+	// Compared byte by byte: the primary key serves exact lookups and the search for a prefix.
 	ProviderEventID string
 	IDDerived       bool
 	EventType       string
 	Kind            string
 	Digest          []byte
-	// What the verified event means in our terms, so that a parked one can be applied without its secret.
+	// The meaning of the verified event in our terms, so that a parked event can be applied without its secret.
 	News      []byte
 	Refs      []string
 	OrderID   *string
 	AttemptID *uuid.UUID
 	Verdict   string
 	Tries     int32
-	// When a parked event is tried again; NULL for one that is settled, or left to a person.
+	// When a parked event is tried again; NULL for an event that is settled or left to a person.
 	NextTryAt   *time.Time
 	SecretIndex int32
 	OccurredAt  *time.Time
 	ReceivedAt  time.Time
-	// The version of the program that read an unreadable event again in vain; empty for none.
+	// The version of the program that last failed to read an unreadable event; empty for none.
 	ReadBy string
-	// How the event was taken in, if not as a delivery that was genuine when it came; empty for such a one.
+	// How the event came, if not as a delivery with a valid signature; else empty.
 	Taken string
 }
 
-// Refunds that staff asked for. One that is approved has its refund: both are written by one transaction.
+// Refunds that staff requested. The approval and its refund are written in one transaction.
 type RefundRequests struct {
 	RefundRequestID uuid.UUID
 	OrderID         string
@@ -503,7 +503,7 @@ type RefundRequests struct {
 	RequestedBy     string
 	CreatedAt       time.Time
 	Status          string
-	// The admin that approved or declined it, or requested_by where it was withdrawn.
+	// The admin who approved or declined it, or requested_by if it was withdrawn.
 	DecidedBy      string
 	DecidedAt      *time.Time
 	DecisionReason string
@@ -516,7 +516,7 @@ type Refunds struct {
 	AttemptID uuid.UUID
 	// A request of user_id, the account's policy for late money, or the provider's own dashboard.
 	Origin string
-	// Whose request it was, as client_request_id and request_hash; NULL where it was none.
+	// The user of the request, as client_request_id and request_hash; NULL for a refund without a request.
 	UserID              *string
 	ClientRequestID     *string
 	RequestHash         []byte
@@ -533,33 +533,33 @@ type Refunds struct {
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
 	FinalizedAt         *time.Time
-	// The provider's id of the payment that is refunded, as the caller named it; empty where no caller did.
+	// The payment to refund, as the caller named it; empty if the caller named none.
 	ProviderPaymentID string
 }
 
-// Entries of the providers' books of payments that are recorded here: what each cost, and in which payout it is.
+// Entries of the providers' books for payments that are recorded here: their costs, and their payouts.
 type Settlements struct {
 	Account   string
 	EntryID   string
 	OrderID   string
 	AttemptID uuid.UUID
 	Kind      string
-	// The provider's id of the movement; empty where the entry is of all that was so moved of the payment.
+	// The provider's id of the movement; empty if the entry is about all movements of that kind of the payment.
 	MovementID string
 	Payment    string
 	Amount     int64
 	Currency   string
 	Fee        *int64
-	// What was added to the balance of the account, in balance_currency; negative where it was taken.
+	// The amount added to the account's balance, in balance_currency; negative if it was taken.
 	Net             *int64
 	BalanceCurrency string
-	// Empty while it is in none; it is filled once, and nothing else changes.
+	// Empty before the payout. It is filled once; nothing else changes.
 	PayoutID   string
 	At         *time.Time
 	RecordedAt time.Time
 }
 
-// Append-only: what staff looked at or did, why, when and from where. Its ids rise with time. Each entry has the hash of the one before it: an entry that the tables' owner changes or removes breaks the chain.
+// Append-only: the looks and actions of staff, with reason, time and origin. Its ids rise with time. Each entry has the hash of the entry before, so an entry that the tables' owner changes or removes breaks the chain.
 type StaffAudit struct {
 	EntryID uuid.UUID
 	// 1 for the first entry, without a gap.
@@ -568,9 +568,9 @@ type StaffAudit struct {
 	Previous []byte
 	// SHA-256 of the entry, its position and previous: each field as its length in bytes, a colon and its text, or - for NULL, joined by commas.
 	Hash []byte
-	// The same for what was begun and what came of it, where the two are not one transaction.
+	// The same in the entries of the begin and the result of an action, if they are not one transaction.
 	DeedID uuid.UUID
-	// Empty where the subject was not proven: of a refused token or sign-in.
+	// Empty if the subject was not proven, as with a refused token or sign-in.
 	Actor      string
 	Roles      []string
 	Action     string
@@ -586,10 +586,10 @@ type StaffAudit struct {
 	At         time.Time
 }
 
-// Acts of staff on many events or discrepancies: those that the filter chose when the job began. Each of them is done in a transaction that also counts it here.
+// Actions of staff on many events or discrepancies, chosen by a filter when the job began. Each item is done in the transaction that also counts it here.
 type SupportJobs struct {
 	JobID uuid.UUID
-	// That of the two entries in staff_audit: of the beginning and of the end.
+	// The deed_id of its two entries in staff_audit, of the begin and of the end.
 	DeedID          uuid.UUID
 	Kind            string
 	Account         string
@@ -606,38 +606,38 @@ type SupportJobs struct {
 	RequestID       string
 	CreatedAt       time.Time
 	State           string
-	// How many the filter chose at the beginning. Those that it does not choose any more when their turn comes are left out.
+	// How many items the filter chose at the beginning. Items that no longer match at their turn are left out.
 	Total int64
 	Done  int64
-	// How many came to which end: a verdict, resolved, already_resolved, or the code of the problem that refused it.
+	// Counts by result: a verdict, resolved, already_resolved, or the code of the problem that refused the item.
 	Results []byte
-	// The id of the last one that was looked at, zero at the beginning: they are taken in the order of their ids, up to the job's own.
+	// The id of the last item, zero at the beginning. Items are taken in the order of their ids, up to the job's own id.
 	Behind uuid.UUID
-	// Rises with each lease: a write with an older one touches no row.
+	// Rises with each lease. A write with an older fence touches no row.
 	Fence      int64
 	LeaseUntil *time.Time
 	FinishedAt *time.Time
 }
 
-// Append-only: what people write about a discrepancy. The ids rise with time.
+// Append-only: comments on discrepancies. The ids rise with time.
 type WorklistComments struct {
 	CommentID     uuid.UUID
 	DiscrepancyID uuid.UUID
 	Author        string
 	Text          string
 	At            time.Time
-	// The Idempotency-Key that it was sent with: sent again by its author about the same discrepancy, it is this comment. Empty for none.
+	// The Idempotency-Key of the comment. A repetition by its author about the same discrepancy is this comment. Empty for none.
 	Key string
 }
 
-// One row: how far the open discrepancies have been looked through for those that are settled. Oldest first, over and over again.
+// One row: the progress of the search for settled discrepancies among the open ones, oldest first, in a loop.
 type WorklistTurns struct {
 	OneRow bool
-	// When the last one that was looked at was opened; before all at the beginning.
+	// When the last checked discrepancy was opened; before all at the beginning.
 	BehindAt time.Time
 	BehindID uuid.UUID
-	// Rises with each turn: a process that lost its turn moves nothing.
+	// Rises with each turn, so that a process that lost its turn moves nothing.
 	Fence int64
-	// When the next turn begins: one process has it until then.
+	// When the next turn begins. One process has it until then.
 	NextAt time.Time
 }

@@ -44,9 +44,8 @@ type MovementsInsertParams struct {
 	Disputes    []string
 }
 
-// Appends movements in the order of (account, kind, id), since a transaction that records the
-// same waits for this one. One that another attempt has is a unique violation: the caller
-// decides anew.
+// Appends movements in the order of (account, kind, id), because a transaction that records the same movement waits for this one.
+// A movement of another attempt is a unique violation; the caller decides again.
 func (q *Queries) MovementsInsert(ctx context.Context, db DBTX, arg *MovementsInsertParams) error {
 	_, err := db.Exec(ctx, movementsInsert,
 		arg.OrderIds,
@@ -84,8 +83,8 @@ type MovementsNamedParams struct {
 	Refs       []string
 }
 
-// Reads the movements of the attempts with one of the ids or names, oldest first; locks
-// nothing. The pairs are matched by position.
+// Reads the movements of the attempts with one of the ids or names, oldest first. Locks nothing. The pairs are matched by
+// position.
 func (q *Queries) MovementsNamed(ctx context.Context, db DBTX, arg *MovementsNamedParams) ([]*MoneyMovements, error) {
 	rows, err := db.Query(ctx, movementsNamed, arg.AttemptIds, arg.Accounts, arg.Refs)
 	if err != nil {
@@ -126,7 +125,7 @@ const movementsOfAttempts = `-- name: MovementsOfAttempts :many
 SELECT order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at, dispute FROM money_movements WHERE attempt_id = ANY ($1::uuid[]) ORDER BY attempt_id, number
 `
 
-// Reads the movements of some attempts, oldest first; locks nothing.
+// Reads the movements of some attempts, oldest first. Locks nothing.
 func (q *Queries) MovementsOfAttempts(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*MoneyMovements, error) {
 	rows, err := db.Query(ctx, movementsOfAttempts, attemptIds)
 	if err != nil {
@@ -168,7 +167,7 @@ SELECT order_id, attempt_id, number, account, kind, source, payment, provider_id
 ORDER BY attempt_id, number
 `
 
-// Reads the movements of the attempts of some orders, oldest first; locks nothing.
+// Reads the movements of the attempts of some orders, oldest first. Locks nothing.
 func (q *Queries) MovementsOfOrders(ctx context.Context, db DBTX, orderIds []string) ([]*MoneyMovements, error) {
 	rows, err := db.Query(ctx, movementsOfOrders, orderIds)
 	if err != nil {
@@ -224,7 +223,7 @@ type MovementsOwnedRow struct {
 	AttemptID  uuid.UUID
 }
 
-// Reads which attempts have some named movements; locks nothing. The triples are matched by position.
+// Reads the attempts that have some named movements. Locks nothing. The triples are matched by position.
 func (q *Queries) MovementsOwned(ctx context.Context, db DBTX, arg *MovementsOwnedParams) ([]*MovementsOwnedRow, error) {
 	rows, err := db.Query(ctx, movementsOwned, arg.Accounts, arg.Kinds, arg.ProviderIds)
 	if err != nil {

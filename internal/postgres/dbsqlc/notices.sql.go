@@ -29,7 +29,8 @@ type NoticeAdvanceParams struct {
 	Fence       int64
 }
 
-// Moves a notice under its lease, never back, and notes a success or a failure; no row where another has the lease.
+// Moves a notice under its lease, never back, and records a success or a failure. Returns no row if another process has the
+// lease.
 func (q *Queries) NoticeAdvance(ctx context.Context, db DBTX, arg *NoticeAdvanceParams) (int64, error) {
 	result, err := db.Exec(ctx, noticeAdvance,
 		arg.Position,
@@ -70,7 +71,8 @@ type NoticeEndpointsRow struct {
 	Dead  int64
 }
 
-// Reads which of the endpoints have dead letters, or are gone, and that a notice has not sent since the oldest of them; locks nothing.
+// Reads the endpoints that have dead letters or are gone, if the notice has not sent so since the oldest dead letter. Locks
+// nothing.
 func (q *Queries) NoticeEndpoints(ctx context.Context, db DBTX, arg *NoticeEndpointsParams) ([]*NoticeEndpointsRow, error) {
 	rows, err := db.Query(ctx, noticeEndpoints, arg.Endpoints, arg.Name)
 	if err != nil {
@@ -107,8 +109,8 @@ type NoticeReadRow struct {
 	Since    float64
 }
 
-// Reads a notice under its lease, the head of the outbox, and how many seconds ago its last mail was taken; no row where another has the
-// lease. Locks nothing.
+// Reads a notice under its lease, the head of the outbox, and the seconds since its last mail. Returns no row if another process
+// has the lease. Locks nothing.
 func (q *Queries) NoticeRead(ctx context.Context, db DBTX, arg *NoticeReadParams) (*NoticeReadRow, error) {
 	row := db.QueryRow(ctx, noticeRead, arg.Name, arg.Fence)
 	var i NoticeReadRow
@@ -126,7 +128,7 @@ type NoticeRenewParams struct {
 	Fence   int64
 }
 
-// Renews a lease for so many seconds, or with 0 gives it back; no row where another has it.
+// Renews a lease for some seconds, or gives it back with 0. Returns no row if another process has it.
 func (q *Queries) NoticeRenew(ctx context.Context, db DBTX, arg *NoticeRenewParams) (int64, error) {
 	result, err := db.Exec(ctx, noticeRenew, arg.Seconds, arg.Name, arg.Fence)
 	if err != nil {
@@ -147,7 +149,7 @@ type NoticeRequestsParams struct {
 	Most int32
 }
 
-// Reads open refund requests that came after a notice and that it has not sent, oldest first; locks nothing.
+// Reads the open refund requests since a notice began that the notice has not sent, oldest first. Locks nothing.
 func (q *Queries) NoticeRequests(ctx context.Context, db DBTX, arg *NoticeRequestsParams) ([]*RefundRequests, error) {
 	rows, err := db.Query(ctx, noticeRequests, arg.Name, arg.Most)
 	if err != nil {
@@ -193,7 +195,7 @@ type NoticeTakeParams struct {
 	Name    string
 }
 
-// Takes the lease of a notice that no process has; no row where one does.
+// Takes the lease of a notice that no process has. Returns no row if a process has it.
 func (q *Queries) NoticeTake(ctx context.Context, db DBTX, arg *NoticeTakeParams) (int64, error) {
 	row := db.QueryRow(ctx, noticeTake, arg.Seconds, arg.Name)
 	var fence int64
@@ -211,7 +213,7 @@ type NoticedEndpointsInsertParams struct {
 	Endpoints []string
 }
 
-// Writes that a notice has sent that endpoints fail.
+// Records the failing endpoints that a notice has sent.
 func (q *Queries) NoticedEndpointsInsert(ctx context.Context, db DBTX, arg *NoticedEndpointsInsertParams) error {
 	_, err := db.Exec(ctx, noticedEndpointsInsert, arg.Notice, arg.Endpoints)
 	return err
@@ -226,7 +228,7 @@ type NoticedInsertParams struct {
 	Ids    []uuid.UUID
 }
 
-// Writes which refund requests a notice has sent.
+// Records the refund requests that a notice has sent.
 func (q *Queries) NoticedInsert(ctx context.Context, db DBTX, arg *NoticedInsertParams) error {
 	_, err := db.Exec(ctx, noticedInsert, arg.Notice, arg.Ids)
 	return err
@@ -239,7 +241,7 @@ ORDER BY n.name
 ON CONFLICT (name) DO NOTHING
 `
 
-// Adds notices that are new, at the head: they get what happens from now on. Locks the rows that it writes.
+// Adds new notices at the head of the outbox: they get the events from now on. Locks the rows that it writes.
 func (q *Queries) NoticesRegister(ctx context.Context, db DBTX, names []string) error {
 	_, err := db.Exec(ctx, noticesRegister, names)
 	return err

@@ -23,8 +23,7 @@ WITH RECURSIVE first (account, at) AS (
 SELECT account::text FROM first WHERE at <= now()
 `
 
-// Lists the accounts that have an operation which is due; reads the first entry of each
-// account alone.
+// Lists the accounts with a due operation. Reads only the first entry of each account.
 func (q *Queries) AccountsDue(ctx context.Context, db DBTX) ([]string, error) {
 	rows, err := db.Query(ctx, accountsDue)
 	if err != nil {
@@ -62,7 +61,7 @@ type OperationsDueRow struct {
 	Number    int32
 }
 
-// Lists operations of an account that are due, the longest due first; locks nothing.
+// Lists the due operations of an account, the longest due first. Locks nothing.
 func (q *Queries) OperationsDue(ctx context.Context, db DBTX, arg *OperationsDueParams) ([]*OperationsDueRow, error) {
 	rows, err := db.Query(ctx, operationsDue, arg.Account, arg.Most)
 	if err != nil {
@@ -195,8 +194,7 @@ type OperationsMoveParams struct {
 	Results      []string
 }
 
-// Writes operations of locked attempts, each guarded by the state and the fence that were
-// read: all of them or none.
+// Writes operations of locked attempts, each guarded by the state and the fence that were read: all operations or no operation.
 func (q *Queries) OperationsMove(ctx context.Context, db DBTX, arg *OperationsMoveParams) error {
 	_, err := db.Exec(ctx, operationsMove,
 		arg.AttemptIds,
@@ -233,8 +231,7 @@ type OperationsNamedParams struct {
 	Refs       []string
 }
 
-// Reads all operations of the attempts with one of the ids or names; locks nothing. The
-// pairs are matched by position.
+// Reads all operations of the attempts with one of the ids or names. Locks nothing. The pairs are matched by position.
 func (q *Queries) OperationsNamed(ctx context.Context, db DBTX, arg *OperationsNamedParams) ([]*Operations, error) {
 	rows, err := db.Query(ctx, operationsNamed, arg.AttemptIds, arg.Accounts, arg.Refs)
 	if err != nil {
@@ -282,7 +279,7 @@ const operationsOfAttempts = `-- name: OperationsOfAttempts :many
 SELECT order_id, attempt_id, kind, number, account, refund_id, slot, amount, origin, origin_id, state, open, sends, fence, lease_until, tries, next_at, first_sent_at, provider_ref, result, created_at, payment FROM operations WHERE attempt_id = ANY ($1::uuid[]) ORDER BY attempt_id, created_at, kind, number
 `
 
-// Reads all operations of some attempts, by kind and number; locks nothing.
+// Reads all operations of some attempts, by kind and number. Locks nothing.
 func (q *Queries) OperationsOfAttempts(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*Operations, error) {
 	rows, err := db.Query(ctx, operationsOfAttempts, attemptIds)
 	if err != nil {
@@ -331,7 +328,7 @@ SELECT o.order_id, o.attempt_id, o.kind, o.number, o.account, o.refund_id, o.slo
 WHERE a.order_id = ANY ($1::text[]) ORDER BY o.attempt_id, o.created_at, o.kind, o.number
 `
 
-// Reads all operations of the attempts of some orders; locks nothing.
+// Reads all operations of the attempts of some orders. Locks nothing.
 func (q *Queries) OperationsOfOrders(ctx context.Context, db DBTX, orderIds []string) ([]*Operations, error) {
 	rows, err := db.Query(ctx, operationsOfOrders, orderIds)
 	if err != nil {
@@ -393,8 +390,7 @@ type OperationsTrailingParams struct {
 	Most    int32
 }
 
-// Closes the operations of an account that are due and trail a final attempt; locks only
-// what is not locked.
+// Closes the due operations of an account whose attempts are final. Skips locked rows.
 func (q *Queries) OperationsTrailing(ctx context.Context, db DBTX, arg *OperationsTrailingParams) (int64, error) {
 	result, err := db.Exec(ctx, operationsTrailing, arg.Account, arg.Most)
 	if err != nil {
@@ -421,9 +417,8 @@ type OverdueRow struct {
 	Seconds float64
 }
 
-// Reads for how many seconds that has been due which is due longest, of operations and
-// parked events; fewer than none if nothing is due. Each is the first entry of an index, of
-// each account. What has nothing to wait for is not listed.
+// Reads how many seconds the longest due operation and the longest due parked event have waited; negative if nothing is due.
+// Reads only the first index entry of each account. Lists a kind only if something of it waits.
 func (q *Queries) Overdue(ctx context.Context, db DBTX) ([]*OverdueRow, error) {
 	rows, err := db.Query(ctx, overdue)
 	if err != nil {

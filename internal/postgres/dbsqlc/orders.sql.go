@@ -22,7 +22,7 @@ type OrderAcceptParams struct {
 	OrderID   string
 }
 
-// Writes which attempt's late money pays one locked order.
+// Records the attempt whose late money pays a locked order.
 func (q *Queries) OrderAccept(ctx context.Context, db DBTX, arg *OrderAcceptParams) (int64, error) {
 	result, err := db.Exec(ctx, orderAccept, arg.AttemptID, arg.At, arg.OrderID)
 	if err != nil {
@@ -35,7 +35,7 @@ const orderBeside = `-- name: OrderBeside :one
 SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.created_by, o.amount, o.currency, o.description, o.metadata, o.detailed, o.cancel_requested_at, o.accepted_attempt_id, o.created_at, o.updated_at FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
 `
 
-// Reads the order of one attempt, locks nothing.
+// Reads the order of one attempt. Locks nothing.
 func (q *Queries) OrderBeside(ctx context.Context, db DBTX, attemptID uuid.UUID) (*Orders, error) {
 	row := db.QueryRow(ctx, orderBeside, attemptID)
 	var i Orders
@@ -67,7 +67,7 @@ type OrderByRequestParams struct {
 	ClientRequestID string
 }
 
-// Reads the order of one request, locks nothing.
+// Reads the order of one request. Locks nothing.
 func (q *Queries) OrderByRequest(ctx context.Context, db DBTX, arg *OrderByRequestParams) (*Orders, error) {
 	row := db.QueryRow(ctx, orderByRequest, arg.UserID, arg.ClientRequestID)
 	var i Orders
@@ -99,7 +99,7 @@ type OrderCancelParams struct {
 	OrderID string
 }
 
-// Writes the cancel request of one locked order, once.
+// Writes the cancel request of a locked order, once.
 func (q *Queries) OrderCancel(ctx context.Context, db DBTX, arg *OrderCancelParams) error {
 	_, err := db.Exec(ctx, orderCancel, arg.At, arg.OrderID)
 	return err
@@ -127,7 +127,8 @@ type OrderInsertParams struct {
 	CreatedAt       time.Time
 }
 
-// Inserts one order, or nothing if its id or its request is taken, or made an order before its user was erased.
+// Inserts an order. Inserts nothing if the id or the request is taken, or if the request created an order before its user was
+// erased.
 func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertParams) (int64, error) {
 	result, err := db.Exec(ctx, orderInsert,
 		arg.OrderID,
@@ -152,7 +153,7 @@ const orderLock = `-- name: OrderLock :one
 SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = $1 FOR NO KEY UPDATE
 `
 
-// Locks one order, so that its pays and its cancellation follow each other.
+// Locks an order, so that its pays and its cancellation follow each other.
 func (q *Queries) OrderLock(ctx context.Context, db DBTX, orderID string) (*Orders, error) {
 	row := db.QueryRow(ctx, orderLock, orderID)
 	var i Orders
@@ -179,7 +180,7 @@ const orderRead = `-- name: OrderRead :one
 SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = $1
 `
 
-// Reads one order, locks nothing.
+// Reads one order. Locks nothing.
 func (q *Queries) OrderRead(ctx context.Context, db DBTX, orderID string) (*Orders, error) {
 	row := db.QueryRow(ctx, orderRead, orderID)
 	var i Orders
@@ -230,7 +231,7 @@ type OrdersInsertParams struct {
 	CreatedAts       []time.Time
 }
 
-// Inserts the orders of imported payments, or none where the id or the request is taken.
+// Inserts the orders of imported payments. Skips orders whose id or request is taken.
 func (q *Queries) OrdersInsert(ctx context.Context, db DBTX, arg *OrdersInsertParams) error {
 	_, err := db.Exec(ctx, ordersInsert,
 		arg.OrderIds,
@@ -250,7 +251,7 @@ SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, c
 ORDER BY order_id FOR NO KEY UPDATE
 `
 
-// Locks those of some orders that are there, by id, waiting for others' locks.
+// Locks the existing orders among the given ones, by id. Waits for the locks of others.
 func (q *Queries) OrdersLock(ctx context.Context, db DBTX, orderIds []string) ([]*Orders, error) {
 	rows, err := db.Query(ctx, ordersLock, orderIds)
 	if err != nil {
@@ -291,7 +292,7 @@ SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, c
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED
 `
 
-// Locks those of some orders that are not locked; never waits.
+// Locks the orders that are not locked. Never waits.
 func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string) ([]*Orders, error) {
 	rows, err := db.Query(ctx, ordersLockFree, orderIds)
 	if err != nil {
@@ -331,7 +332,7 @@ const ordersRead = `-- name: OrdersRead :many
 SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
 `
 
-// Reads several orders, locks nothing.
+// Reads several orders. Locks nothing.
 func (q *Queries) OrdersRead(ctx context.Context, db DBTX, orderIds []string) ([]*Orders, error) {
 	rows, err := db.Query(ctx, ordersRead, orderIds)
 	if err != nil {

@@ -41,8 +41,8 @@ type OutboxAfterRow struct {
 	CreatedAt time.Time
 }
 
-// Reads at most so many events behind a position, up to another one, oldest first; of some types, or of all where none is
-// given. The inner order has each batch read by its index, also where the tables have no statistics yet. Locks nothing.
+// Reads a limited number of events between two positions, oldest first, of some types, or of all types if none is given. The
+// inner order makes the planner read each batch by its index even without statistics. Locks nothing.
 func (q *Queries) OutboxAfter(ctx context.Context, db DBTX, arg *OutboxAfterParams) ([]*OutboxAfterRow, error) {
 	rows, err := db.Query(ctx, outboxAfter,
 		arg.After,
@@ -81,7 +81,7 @@ const outboxHead = `-- name: OutboxHead :one
 SELECT last FROM outbox_head
 `
 
-// Reads the head, locks nothing.
+// Reads the head. Locks nothing.
 func (q *Queries) OutboxHead(ctx context.Context, db DBTX) (int64, error) {
 	row := db.QueryRow(ctx, outboxHead)
 	var last int64
@@ -93,7 +93,7 @@ const outboxHeadLock = `-- name: OutboxHeadLock :one
 SELECT last FROM outbox_head FOR UPDATE SKIP LOCKED
 `
 
-// Locks the head, or returns no row where another transaction has it.
+// Locks the head. Returns no row if another transaction has it.
 func (q *Queries) OutboxHeadLock(ctx context.Context, db DBTX) (int64, error) {
 	row := db.QueryRow(ctx, outboxHeadLock)
 	var last int64
@@ -133,7 +133,7 @@ type OutboxInsertParams struct {
 	CreatedAts []time.Time
 }
 
-// Writes events for the merchant, as one batch; one that is there stays.
+// Writes events for the merchant as one batch. Existing events stay.
 func (q *Queries) OutboxInsert(ctx context.Context, db DBTX, arg *OutboxInsertParams) error {
 	_, err := db.Exec(ctx, outboxInsert,
 		arg.OrderIds,
@@ -180,8 +180,8 @@ type OutboxInsertCancelledParams struct {
 	CreatedAts []time.Time
 }
 
-// Writes that orders are cancelled, as one batch: those with a cancel request and neither a live attempt nor accepted late money.
-// The caller has locked the order or its last live attempt, so that nothing changes in between.
+// Writes, as one batch, the events of cancelled orders: orders with a cancel request, without a live attempt and without accepted
+// late money. The caller has locked the order or its last live attempt, so that nothing changes in between.
 func (q *Queries) OutboxInsertCancelled(ctx context.Context, db DBTX, arg *OutboxInsertCancelledParams) error {
 	_, err := db.Exec(ctx, outboxInsertCancelled,
 		arg.OrderIds,
@@ -212,8 +212,8 @@ type OutboxNumberParams struct {
 	AtMost int32
 }
 
-// Gives positions to the events of at most so many committed batches, behind the head, which the caller has locked before this
-// statement began, and moves it.
+// Gives positions behind the head to the events of a limited number of committed batches, and moves the head. The caller locked
+// the head before this statement began.
 func (q *Queries) OutboxNumber(ctx context.Context, db DBTX, arg *OutboxNumberParams) (int64, error) {
 	row := db.QueryRow(ctx, outboxNumber, arg.Behind, arg.AtMost)
 	var last int64
@@ -225,7 +225,7 @@ const outboxOldest = `-- name: OutboxOldest :one
 SELECT (last - events + 1)::bigint AS position FROM outbox_batches WHERE last IS NOT NULL ORDER BY last LIMIT 1
 `
 
-// Reads the position of the oldest event that is kept; no row where none is.
+// Reads the position of the oldest event that is kept. Returns no row if no event is kept.
 func (q *Queries) OutboxOldest(ctx context.Context, db DBTX) (int64, error) {
 	row := db.QueryRow(ctx, outboxOldest)
 	var position int64
@@ -254,8 +254,8 @@ type OutboxPurgeParams struct {
 	AtMost int32
 }
 
-// Deletes of the oldest numbered batches, which together have about so many events, those of before a time. The numbers come as
-// arrays, so that the rows are found by them however many there might be.
+// Deletes, of the oldest numbered batches with about @at_most events, the batches before a time. The batches' numbers are an
+// array, so that the planner finds the rows by an index.
 func (q *Queries) OutboxPurge(ctx context.Context, db DBTX, arg *OutboxPurgeParams) (int64, error) {
 	result, err := db.Exec(ctx, outboxPurge, arg.Before, arg.AtMost)
 	if err != nil {

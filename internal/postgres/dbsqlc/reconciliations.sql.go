@@ -27,7 +27,8 @@ type ReconciliationAgesRow struct {
 	Age     float64
 }
 
-// Reads how long ago the last finished daily run of each account began, or, before the first, the first of all. Locks nothing.
+// Reads how long ago the last finished daily run of each account began; before a first finished run, the first run counts. Locks
+// nothing.
 func (q *Queries) ReconciliationAges(ctx context.Context, db DBTX, arg *ReconciliationAgesParams) ([]*ReconciliationAgesRow, error) {
 	rows, err := db.Query(ctx, reconciliationAges, arg.Accounts, arg.StartedBy)
 	if err != nil {
@@ -94,7 +95,7 @@ type ReconciliationMoveParams struct {
 	ReconciliationID uuid.UUID
 }
 
-// Writes how far a run is, or how it ended.
+// Writes the progress of a run, or its end.
 func (q *Queries) ReconciliationMove(ctx context.Context, db DBTX, arg *ReconciliationMoveParams) (int64, error) {
 	result, err := db.Exec(ctx, reconciliationMove,
 		arg.TouchedAt,
@@ -123,8 +124,8 @@ type ReconciliationOfParams struct {
 	Begun   time.Time
 }
 
-// Reads the first run that has compared all of a span, every entry of it, and began after a time, or, by hand, after the span. Locks
-// nothing.
+// Reads the first run that has compared all of a span completely and began after a time; a run by hand must have begun after the
+// span. Locks nothing.
 func (q *Queries) ReconciliationOf(ctx context.Context, db DBTX, arg *ReconciliationOfParams) ([]uuid.UUID, error) {
 	rows, err := db.Query(ctx, reconciliationOf,
 		arg.Account,
@@ -171,8 +172,8 @@ type ReconciliationsLastRow struct {
 	Running   bool
 }
 
-// Reads how the runs that one began for an account stand: until when the last finished one reached and when it began, when the last
-// of all began, and whether one has made progress lately and has no end. The epoch is never. Locks nothing.
+// Reads the state of an account's runs: the end of the span of the last finished run and its begin, the begin of the last run,
+// and whether an unfinished run made progress lately. The epoch stands for never. Locks nothing.
 func (q *Queries) ReconciliationsLast(ctx context.Context, db DBTX, arg *ReconciliationsLastParams) (*ReconciliationsLastRow, error) {
 	row := db.QueryRow(ctx, reconciliationsLast, arg.Alive, arg.Account, arg.StartedBy)
 	var i ReconciliationsLastRow
@@ -189,7 +190,7 @@ const reconciliationsLock = `-- name: ReconciliationsLock :exec
 SELECT pg_advisory_xact_lock(hashtextextended('paylatch reconcile ' || current_schema() || ' ' || $1::text, 0))
 `
 
-// Waits for others that begin a run of an account, until the transaction ends.
+// Locks an account against other runs that begin, until the transaction ends. Waits for them.
 func (q *Queries) ReconciliationsLock(ctx context.Context, db DBTX, account string) error {
 	_, err := db.Exec(ctx, reconciliationsLock, account)
 	return err

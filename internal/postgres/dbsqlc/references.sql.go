@@ -29,8 +29,7 @@ type ReferencesFindRow struct {
 	AttemptID uuid.UUID
 }
 
-// Finds attempts by their names; locks nothing. The pairs are matched by
-// position.
+// Finds attempts by their names. Locks nothing. The pairs are matched by position.
 func (q *Queries) ReferencesFind(ctx context.Context, db DBTX, arg *ReferencesFindParams) ([]*ReferencesFindRow, error) {
 	rows, err := db.Query(ctx, referencesFind, arg.Accounts, arg.Refs)
 	if err != nil {
@@ -69,9 +68,8 @@ type ReferencesInsertParams struct {
 	AttemptIds []uuid.UUID
 }
 
-// Inserts names of attempts in the order of (account, name), since a transaction that
-// gives the same waits for this one. One that is taken meanwhile is a unique violation: the
-// caller decides anew.
+// Inserts names of attempts in the order of (account, name), because a transaction that gives the same name waits for this one. A
+// taken name is a unique violation; the caller decides again.
 func (q *Queries) ReferencesInsert(ctx context.Context, db DBTX, arg *ReferencesInsertParams) error {
 	_, err := db.Exec(ctx, referencesInsert,
 		arg.Accounts,

@@ -24,7 +24,7 @@ type RefundRequestDecideParams struct {
 	RefundRequestID uuid.UUID
 }
 
-// Decides one open refund request; no row where it is decided. Locks that row, as the last of its transaction.
+// Decides an open refund request. Returns no row if it is decided. Locks the row, as the last row of its transaction.
 func (q *Queries) RefundRequestDecide(ctx context.Context, db DBTX, arg *RefundRequestDecideParams) (int64, error) {
 	result, err := db.Exec(ctx, refundRequestDecide,
 		arg.Status,
@@ -55,7 +55,7 @@ type RefundRequestInsertParams struct {
 	RequestedBy     string
 }
 
-// Inserts one open refund request, or nothing where one of the same person, attempt and amount is open.
+// Inserts an open refund request. Inserts nothing if the same person has an open request for the same attempt and amount.
 func (q *Queries) RefundRequestInsert(ctx context.Context, db DBTX, arg *RefundRequestInsertParams) (int64, error) {
 	result, err := db.Exec(ctx, refundRequestInsert,
 		arg.RefundRequestID,
@@ -81,7 +81,7 @@ type RefundRequestReadRow struct {
 	UserID         string
 }
 
-// Reads one refund request, with the customer; locks nothing.
+// Reads one refund request, with the customer. Locks nothing.
 func (q *Queries) RefundRequestRead(ctx context.Context, db DBTX, refundRequestID uuid.UUID) (*RefundRequestReadRow, error) {
 	row := db.QueryRow(ctx, refundRequestRead, refundRequestID)
 	var i RefundRequestReadRow
@@ -114,7 +114,7 @@ type RefundRequestSameParams struct {
 	Amount      int64
 }
 
-// Finds the open refund request of one person, attempt and amount; locks nothing.
+// Finds the open refund request of one person, attempt and amount. Locks nothing.
 func (q *Queries) RefundRequestSame(ctx context.Context, db DBTX, arg *RefundRequestSameParams) (uuid.UUID, error) {
 	row := db.QueryRow(ctx, refundRequestSame, arg.AttemptID, arg.RequestedBy, arg.Amount)
 	var refund_request_id uuid.UUID
@@ -139,7 +139,7 @@ type RefundRequestsListRow struct {
 	UserID         string
 }
 
-// Lists refund requests before an id, newest first, with the customer of each; locks nothing.
+// Lists refund requests before an id, newest first, with the customer of each. Locks nothing.
 func (q *Queries) RefundRequestsList(ctx context.Context, db DBTX, arg *RefundRequestsListParams) ([]*RefundRequestsListRow, error) {
 	rows, err := db.Query(ctx, refundRequestsList, arg.BeforeID, arg.Status, arg.Most)
 	if err != nil {
@@ -179,7 +179,7 @@ const refundRequestsOpen = `-- name: RefundRequestsOpen :one
 SELECT coalesce(sum(amount), 0)::bigint AS amount FROM refund_requests WHERE attempt_id = $1 AND status = 'open'
 `
 
-// Adds the amounts of the open refund requests of one attempt; locks nothing.
+// Adds the amounts of the open refund requests of one attempt. Locks nothing.
 func (q *Queries) RefundRequestsOpen(ctx context.Context, db DBTX, attemptID uuid.UUID) (int64, error) {
 	row := db.QueryRow(ctx, refundRequestsOpen, attemptID)
 	var amount int64

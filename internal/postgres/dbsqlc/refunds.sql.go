@@ -73,7 +73,7 @@ type RefundByRequestRow struct {
 	NextAt     *time.Time
 }
 
-// Reads the refund of one request with the lease of its open operation, locks nothing.
+// Reads the refund of one request with the lease of its open operation. Locks nothing.
 func (q *Queries) RefundByRequest(ctx context.Context, db DBTX, arg *RefundByRequestParams) (*RefundByRequestRow, error) {
 	row := db.QueryRow(ctx, refundByRequest, arg.AttemptID, arg.UserID, arg.ClientRequestID)
 	var i RefundByRequestRow
@@ -137,7 +137,7 @@ type RefundInsertParams struct {
 	FinalizedAt         *time.Time
 }
 
-// Inserts one refund; the same request twice is a unique violation.
+// Inserts a refund. A second refund of the same request is a unique violation.
 func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg *RefundInsertParams) error {
 	_, err := db.Exec(ctx, refundInsert,
 		arg.OrderID,
@@ -178,7 +178,7 @@ type RefundReadRow struct {
 	NextAt     *time.Time
 }
 
-// Reads one refund with the lease of its open operation, locks nothing.
+// Reads one refund with the lease of its open operation. Locks nothing.
 func (q *Queries) RefundRead(ctx context.Context, db DBTX, refundID uuid.UUID) (*RefundReadRow, error) {
 	row := db.QueryRow(ctx, refundRead, refundID)
 	var i RefundReadRow
@@ -222,7 +222,7 @@ type RefundsOfAttemptsRow struct {
 	ReadAt  time.Time
 }
 
-// Reads all refunds of some attempts, which the caller has locked, by id.
+// Reads all refunds of some attempts, by id. The caller has locked the attempts.
 func (q *Queries) RefundsOfAttempts(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*RefundsOfAttemptsRow, error) {
 	rows, err := db.Query(ctx, refundsOfAttempts, attemptIds)
 	if err != nil {

@@ -21,7 +21,7 @@ type RejectedCountRow struct {
 	Kept    int64
 }
 
-// Counts those that are kept, by account; locks nothing.
+// Counts the kept deliveries by account. Locks nothing.
 func (q *Queries) RejectedCount(ctx context.Context, db DBTX) ([]*RejectedCountRow, error) {
 	rows, err := db.Query(ctx, rejectedCount)
 	if err != nil {
@@ -46,7 +46,7 @@ const rejectedErase = `-- name: RejectedErase :exec
 DELETE FROM rejected_deliveries WHERE delivery_id = ANY ($1::uuid[])
 `
 
-// Deletes deliveries that were taken in.
+// Deletes deliveries that were accepted.
 func (q *Queries) RejectedErase(ctx context.Context, db DBTX, deliveryIds []uuid.UUID) error {
 	_, err := db.Exec(ctx, rejectedErase, deliveryIds)
 	return err
@@ -96,7 +96,7 @@ type RejectedPurgeParams struct {
 	Most int32
 }
 
-// Deletes those that are older than the time to keep them, as many as given; skips what is locked.
+// Deletes a limited number of deliveries that are older than the time to keep. Skips locked rows.
 func (q *Queries) RejectedPurge(ctx context.Context, db DBTX, arg *RejectedPurgeParams) (int64, error) {
 	result, err := db.Exec(ctx, rejectedPurge, arg.Keep, arg.Most)
 	if err != nil {
@@ -116,7 +116,7 @@ type RejectedTriedParams struct {
 	Fingerprints [][]byte
 }
 
-// Notes by which configurations deliveries were found to be not genuine, once for each.
+// Records the configurations that refused some deliveries, each once.
 func (q *Queries) RejectedTried(ctx context.Context, db DBTX, arg *RejectedTriedParams) error {
 	_, err := db.Exec(ctx, rejectedTried, arg.DeliveryIds, arg.Fingerprints)
 	return err
@@ -145,7 +145,8 @@ type RejectedTrimParams struct {
 	Accounts  []string
 }
 
-// Deletes the oldest of some accounts, so that each has so many rows and bytes at most, and one network of it half of them. Skips what is locked; the next call deletes it.
+// Deletes the oldest deliveries, so that each account keeps at most @most deliveries and @most_bytes, and each network of an
+// account half of that. Skips locked rows; the next call deletes them.
 func (q *Queries) RejectedTrim(ctx context.Context, db DBTX, arg *RejectedTrimParams) (int64, error) {
 	result, err := db.Exec(ctx, rejectedTrim, arg.Most, arg.MostBytes, arg.Accounts)
 	if err != nil {
@@ -181,8 +182,8 @@ type RejectedUntriedRow struct {
 	ReceivedAt time.Time
 }
 
-// Reads those of some accounts, each with its fingerprint, that were not verified by that configuration, behind a cursor, the oldest
-// first, not many more bytes than given at a time; locks nothing.
+// Reads deliveries of some accounts behind a cursor that the account's present configuration has not verified, the oldest first.
+// Stops shortly after @most_bytes. Locks nothing.
 func (q *Queries) RejectedUntried(ctx context.Context, db DBTX, arg *RejectedUntriedParams) ([]*RejectedUntriedRow, error) {
 	rows, err := db.Query(ctx, rejectedUntried,
 		arg.Accounts,

@@ -62,8 +62,8 @@ type SealedDetailsPurgeParams struct {
 	Most int32
 }
 
-// Erases those of the due details that nothing needs any more, and has the others checked when they are twice as old. Returns how
-// many were due; skips what is locked.
+// Erases the due details that are not needed any more, and makes the others due again at twice their age. Returns how many were
+// due. Skips locked rows.
 func (q *Queries) SealedDetailsPurge(ctx context.Context, db DBTX, arg *SealedDetailsPurgeParams) (int64, error) {
 	row := db.QueryRow(ctx, sealedDetailsPurge, arg.Keep, arg.Most)
 	var count int64
@@ -80,7 +80,7 @@ type SealedDetailsReadParams struct {
 	AttemptID uuid.UUID
 }
 
-// Reads the details of an order, or of one of its attempts; locks nothing.
+// Reads the details of an order, or of one of its attempts. Locks nothing.
 func (q *Queries) SealedDetailsRead(ctx context.Context, db DBTX, arg *SealedDetailsReadParams) ([]byte, error) {
 	row := db.QueryRow(ctx, sealedDetailsRead, arg.OrderID, arg.AttemptID)
 	var sealed []byte

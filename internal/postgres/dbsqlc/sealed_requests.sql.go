@@ -22,7 +22,7 @@ type SealedRequestReadParams struct {
 	Number    int32
 }
 
-// Reads what an operation carries; locks nothing.
+// Reads the sealed content of an operation. Locks nothing.
 func (q *Queries) SealedRequestRead(ctx context.Context, db DBTX, arg *SealedRequestReadParams) ([]byte, error) {
 	row := db.QueryRow(ctx, sealedRequestRead, arg.AttemptID, arg.Kind, arg.Number)
 	var sealed []byte
@@ -42,8 +42,7 @@ type SealedRequestsEraseParams struct {
 	Numbers    []int32
 }
 
-// Erases what some operations carry, of attempts that the caller has locked, as far as there is
-// anything.
+// Erases the sealed content of some operations, if there is any. The caller has locked their attempts.
 func (q *Queries) SealedRequestsErase(ctx context.Context, db DBTX, arg *SealedRequestsEraseParams) error {
 	_, err := db.Exec(ctx, sealedRequestsErase, arg.AttemptIds, arg.Kinds, arg.Numbers)
 	return err
@@ -64,7 +63,7 @@ type SealedRequestsInsertParams struct {
 	CreatedAts []time.Time
 }
 
-// Keeps what new operations carry.
+// Keeps the sealed content of new operations.
 func (q *Queries) SealedRequestsInsert(ctx context.Context, db DBTX, arg *SealedRequestsInsertParams) error {
 	_, err := db.Exec(ctx, sealedRequestsInsert,
 		arg.AttemptIds,
@@ -91,8 +90,7 @@ type SealedRequestsPurgeParams struct {
 	Most int32
 }
 
-// Erases what is older than the time to keep it, as much as is asked for; skips what is
-// locked.
+// Erases a limited number of contents that are older than the time to keep. Skips locked rows.
 func (q *Queries) SealedRequestsPurge(ctx context.Context, db DBTX, arg *SealedRequestsPurgeParams) (int64, error) {
 	result, err := db.Exec(ctx, sealedRequestsPurge, arg.Keep, arg.Most)
 	if err != nil {

@@ -49,8 +49,9 @@ type SearchAmountsRow struct {
 	CreatedAt time.Time
 }
 
-// Finds attempts with an amount in one of some ranges, each for the currencies of one number of digits, on some days, newest first, from a point
-// on. No currency is any; digits are 2 but for those listed. Reads a range of one index for each day and range. Locks nothing.
+// Finds attempts behind a point with an amount in one of the ranges on one of the days, newest first. A range is for currencies
+// with one number of decimals: 2, unless the currency is listed. No currency stands for any. Reads a range of one index for each
+// day and range. Locks nothing.
 func (q *Queries) SearchAmounts(ctx context.Context, db DBTX, arg *SearchAmountsParams) ([]*SearchAmountsRow, error) {
 	rows, err := db.Query(ctx, searchAmounts,
 		arg.Lows,
@@ -120,8 +121,8 @@ type SearchAmountsAmongRow struct {
 	CreatedAt time.Time
 }
 
-// Finds the attempts of some orders with an amount, as SearchAmounts does, by the orders' ids. The limits inside keep the planner from
-// reading the times and the cards of all. Locks nothing.
+// Like SearchAmounts, but among the attempts of some orders, by the orders' ids. The limits inside keep the planner from reading
+// all times and cards. Locks nothing.
 func (q *Queries) SearchAmountsAmong(ctx context.Context, db DBTX, arg *SearchAmountsAmongParams) ([]*SearchAmountsAmongRow, error) {
 	rows, err := db.Query(ctx, searchAmountsAmong,
 		arg.OrderIds,
@@ -182,8 +183,8 @@ type SearchAttemptsAddRow struct {
 	Many      int32
 }
 
-// Adds the attempts from a point on to the search, or nothing where they are in it, and returns the last of them, as SearchOrdersNext reads
-// orders.
+// Adds the attempts behind a point to the search, in the way in which SearchOrdersNext reads orders, and returns the last one.
+// Attempts in it stay as they are.
 func (q *Queries) SearchAttemptsAdd(ctx context.Context, db DBTX, arg *SearchAttemptsAddParams) ([]*SearchAttemptsAddRow, error) {
 	rows, err := db.Query(ctx, searchAttemptsAdd,
 		arg.AfterAt,
@@ -233,7 +234,8 @@ type SearchCardsRow struct {
 	CreatedAt time.Time
 }
 
-// Finds attempts by the last four digits of the card, newest first, from a point on; those of the orders of these names are left out. Locks nothing.
+// Finds attempts behind a point by the last four digits of the card, newest first. Attempts of the named orders are left out.
+// Locks nothing.
 func (q *Queries) SearchCards(ctx context.Context, db DBTX, arg *SearchCardsParams) ([]*SearchCardsRow, error) {
 	rows, err := db.Query(ctx, searchCards,
 		arg.LastFour,
@@ -276,7 +278,7 @@ type SearchCardsAddParams struct {
 	LastFours  []string
 }
 
-// Writes the last four digits of the cards of attempts, which may not be in the search yet.
+// Writes the last four digits of the cards of attempts. Attempts that are not in the search yet are added.
 func (q *Queries) SearchCardsAdd(ctx context.Context, db DBTX, arg *SearchCardsAddParams) error {
 	_, err := db.Exec(ctx, searchCardsAdd, arg.AttemptIds, arg.LastFours)
 	return err
@@ -292,7 +294,7 @@ type SearchCursorMoveParams struct {
 	Source string
 }
 
-// Writes how far a source was read: the one row that SearchCursorTake has locked.
+// Writes the progress of a source, in the row that SearchCursorTake has locked.
 func (q *Queries) SearchCursorMove(ctx context.Context, db DBTX, arg *SearchCursorMoveParams) error {
 	_, err := db.Exec(ctx, searchCursorMove, arg.At, arg.ID, arg.Source)
 	return err
@@ -307,7 +309,7 @@ type SearchCursorTakeRow struct {
 	ID string
 }
 
-// Takes how far a source was read for the search, unless another process has it.
+// Takes the progress of a source of the search. Returns no row if another process has it.
 func (q *Queries) SearchCursorTake(ctx context.Context, db DBTX, source string) ([]*SearchCursorTakeRow, error) {
 	rows, err := db.Query(ctx, searchCursorTake, source)
 	if err != nil {
@@ -332,7 +334,7 @@ const searchCursorsBack = `-- name: SearchCursorsBack :exec
 UPDATE search_cursors SET at = $1::timestamptz, id = '' WHERE source IN ('orders', 'attempts') AND at >= $1::timestamptz
 `
 
-// Sets the sources back to before what was added of the past.
+// Sets the sources back to before an import.
 func (q *Queries) SearchCursorsBack(ctx context.Context, db DBTX, at time.Time) error {
 	_, err := db.Exec(ctx, searchCursorsBack, at)
 	return err
@@ -371,7 +373,7 @@ type SearchDetailsRow struct {
 	News     []byte
 }
 
-// Reads what a page of hits shows beside its ids, in the order of nth; an amount of 0 is none. Locks nothing.
+// Reads the details of a page of hits, in the order of nth. The amount 0 stands for no amount. Locks nothing.
 func (q *Queries) SearchDetails(ctx context.Context, db DBTX, arg *SearchDetailsParams) ([]*SearchDetailsRow, error) {
 	rows, err := db.Query(ctx, searchDetails,
 		arg.Nths,
@@ -428,8 +430,8 @@ type SearchEventsNextRow struct {
 	Stored     string
 }
 
-// Reads webhooks for the search by their ids, which are in the order of their time, from one on, with their bytes unless these are many, and
-// what the attempt's stored payment method is shown as. Locks nothing.
+// Reads webhooks behind an id for the search, in the order of their ids and so of their time, with their bytes unless these are
+// large, and with the displayed name of the attempt's stored payment method. Locks nothing.
 func (q *Queries) SearchEventsNext(ctx context.Context, db DBTX, arg *SearchEventsNextParams) ([]*SearchEventsNextRow, error) {
 	rows, err := db.Query(ctx, searchEventsNext, arg.AfterID, arg.Lag, arg.Most)
 	if err != nil {
@@ -601,10 +603,10 @@ type SearchIDsRow struct {
 	Key       string
 }
 
-// Finds orders, attempts, refunds and events by any of their ids: those that are one of the texts (rank 0), and those that begin with one
-// of the beginnings (rank 1), newest first within a rank, from a point on. Each branch reads at most 1,000 entries of one index for each,
-// of a beginning those that sort last, and of a user the 250 orders that follow the point; orders of a user, and an order, that are exactly one of the texts are left out of the others. Of
-// what was requested under a key it has that. Locks nothing.
+// Finds orders, attempts, refunds and events behind a point by any of their ids: ids that equal a text have rank 0, ids that
+// begin with a prefix rank 1, newest first within a rank. For each text or prefix, a branch reads at most 1,000 entries of one
+// index: of a prefix the last ones in order, of a user the 250 orders after the point. The other branches leave out the orders
+// whose id or user equals a text. An idempotency key finds the requests under that key. Locks nothing.
 func (q *Queries) SearchIDs(ctx context.Context, db DBTX, arg *SearchIDsParams) ([]*SearchIDsRow, error) {
 	rows, err := db.Query(ctx, searchIDs,
 		arg.BeforeRank,
@@ -658,7 +660,7 @@ type SearchOrdersAddParams struct {
 	Words      []string
 }
 
-// Adds orders to the search, or nothing where they are in it.
+// Adds orders to the search. Orders in it stay as they are.
 func (q *Queries) SearchOrdersAdd(ctx context.Context, db DBTX, arg *SearchOrdersAddParams) error {
 	_, err := db.Exec(ctx, searchOrdersAdd, arg.OrderIds, arg.CreatedAts, arg.Words)
 	return err
@@ -685,7 +687,7 @@ type SearchOrdersNextRow struct {
 	CreatedAt   time.Time
 }
 
-// Reads orders for the search, oldest first, from a point on, but for those of the last seconds, of which an older one may be committed
+// Reads orders behind a point for the search, oldest first, without those of the last seconds: an older order may be committed
 // later. Locks nothing.
 func (q *Queries) SearchOrdersNext(ctx context.Context, db DBTX, arg *SearchOrdersNextParams) ([]*SearchOrdersNextRow, error) {
 	rows, err := db.Query(ctx, searchOrdersNext,
@@ -730,8 +732,8 @@ type SearchSpellingsRow struct {
 	UserID  string
 }
 
-// Reads how the ids of orders and users are spelled that are one of these names in any case; at most twenty. The limit
-// stands outside, where the planner does not take it for a reason to read all orders until it is reached. Locks nothing.
+// Reads at most twenty ids of orders and users that equal these names in any case. The limit stands outside: inside, the planner
+// would read all orders until the limit is reached. Locks nothing.
 func (q *Queries) SearchSpellings(ctx context.Context, db DBTX, names []string) ([]*SearchSpellingsRow, error) {
 	rows, err := db.Query(ctx, searchSpellings, names)
 	if err != nil {
@@ -763,7 +765,7 @@ type SearchVariantsAmongParams struct {
 	Variants []string
 }
 
-// Finds which of some orders have all words of one of some variants, by the orders' ids. Locks nothing.
+// Finds, among some orders, the orders that have all words of a variant, by id. Locks nothing.
 func (q *Queries) SearchVariantsAmong(ctx context.Context, db DBTX, arg *SearchVariantsAmongParams) ([]string, error) {
 	rows, err := db.Query(ctx, searchVariantsAmong, arg.OrderIds, arg.Variants)
 	if err != nil {
@@ -797,8 +799,8 @@ type SearchVariantsFewParams struct {
 	Variants []string
 }
 
-// Finds orders that have all words of one of some variants, whose words stand between spaces; in no order, with the limit outside as in
-// SearchWordsFew. Locks nothing.
+// Finds orders that have all words of a variant, in no order; a variant's words are separated by spaces. The limit stands
+// outside, as in SearchWordsFew. Locks nothing.
 func (q *Queries) SearchVariantsFew(ctx context.Context, db DBTX, arg *SearchVariantsFewParams) ([]string, error) {
 	rows, err := db.Query(ctx, searchVariantsFew, arg.Most, arg.Variants)
 	if err != nil {
@@ -841,7 +843,7 @@ type SearchWordsRow struct {
 	CreatedAt time.Time
 }
 
-// As SearchWordsNewest, among all: it reads every order that has the words. Locks nothing.
+// Like SearchWordsNewest, but among all orders: it reads every order with the words. Locks nothing.
 func (q *Queries) SearchWords(ctx context.Context, db DBTX, arg *SearchWordsParams) ([]*SearchWordsRow, error) {
 	rows, err := db.Query(ctx, searchWords,
 		arg.BeforeAt,
@@ -886,7 +888,7 @@ type SearchWordsFewRow struct {
 	CreatedAt time.Time
 }
 
-// As SearchWordsNewest, among all, in no order, with the limit outside as there. Locks nothing.
+// Like SearchWordsNewest, but among all orders and in no order, with the limit outside as in SearchSpellings. Locks nothing.
 func (q *Queries) SearchWordsFew(ctx context.Context, db DBTX, arg *SearchWordsFewParams) ([]*SearchWordsFewRow, error) {
 	rows, err := db.Query(ctx, searchWordsFew, arg.Most, arg.Words, arg.Names)
 	if err != nil {
@@ -931,7 +933,7 @@ type SearchWordsNewestRow struct {
 	CreatedAt time.Time
 }
 
-// Finds orders that have all of some words among so many from a point on, newest first: of words that are not rare these are enough.
+// Finds orders with all of some words among a number of orders behind a point, newest first, which is enough for frequent words.
 // Orders with one of the names are left out. Locks nothing.
 func (q *Queries) SearchWordsNewest(ctx context.Context, db DBTX, arg *SearchWordsNewestParams) ([]*SearchWordsNewestRow, error) {
 	rows, err := db.Query(ctx, searchWordsNewest,

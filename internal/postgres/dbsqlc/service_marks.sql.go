@@ -23,7 +23,7 @@ type BeatKeptParams struct {
 	Life    float64
 }
 
-// Reports whether a sign of life of a process is stored, or is so old that it may have been deleted. Locks nothing.
+// Reports whether a process's sign of life is stored, or is so old that it may have been deleted. Locks nothing.
 func (q *Queries) BeatKept(ctx context.Context, db DBTX, arg *BeatKeptParams) (bool, error) {
 	row := db.QueryRow(ctx, beatKept, arg.BeatAt, arg.Process, arg.Life)
 	var kept bool
@@ -53,7 +53,7 @@ type CommitKeptParams struct {
 	Fence     int64
 }
 
-// Reports whether the row of a commit is stored, with the values that only this commit gave it. Locks nothing.
+// Reports whether the row of a commit is stored with the values that only this commit gave it. Locks nothing.
 func (q *Queries) CommitKept(ctx context.Context, db DBTX, arg *CommitKeptParams) (bool, error) {
 	row := db.QueryRow(ctx, commitKept,
 		arg.Kind,
@@ -88,7 +88,7 @@ type MarkRaiseRow struct {
 	MarkedAt   time.Time
 }
 
-// Raises the mark above what is known of it, and keeps since when it had not risen if that is long. Locks its row.
+// Raises the mark above the highest known mark. If it had not risen for long, keeps that span. Locks its row.
 func (q *Queries) MarkRaise(ctx context.Context, db DBTX, arg *MarkRaiseParams) (*MarkRaiseRow, error) {
 	row := db.QueryRow(ctx, markRaise, arg.Above, arg.Gap)
 	var i MarkRaiseRow
@@ -125,8 +125,8 @@ type MarkReadRow struct {
 	Silent     []string
 }
 
-// Reads the mark, which server it is on, the accounts that are held, and the processes that were alive before the server changed and have
-// not answered since: the id, whether they were alive in the last minutes, and the name. Locks nothing.
+// Reads the mark, the server's identity, the held accounts, and the processes that were alive before the server changed and have
+// not answered since: their ids, whether they were alive in the last minutes, and their names. Locks nothing.
 func (q *Queries) MarkRead(ctx context.Context, db DBTX, arg *MarkReadParams) (*MarkReadRow, error) {
 	row := db.QueryRow(ctx, markRead, arg.Recently, arg.Lately)
 	var i MarkReadRow
@@ -156,7 +156,7 @@ type PayHoldParams struct {
 	Reason   string
 }
 
-// Holds the pays of accounts, each once: one that is held already is from the earlier time until now. Locks those rows.
+// Holds the pays of accounts. A held account keeps the earlier begin. Locks the rows.
 func (q *Queries) PayHold(ctx context.Context, db DBTX, arg *PayHoldParams) error {
 	_, err := db.Exec(ctx, payHold, arg.Accounts, arg.Since, arg.Reason)
 	return err
@@ -210,7 +210,7 @@ type PayReleaseParams struct {
 	HeldUntil  time.Time
 }
 
-// Releases the hold of an account, if it was made no later than a time. Locks that row.
+// Releases the hold of an account that was made no later than a time. Locks the row.
 func (q *Queries) PayRelease(ctx context.Context, db DBTX, arg *PayReleaseParams) (int64, error) {
 	result, err := db.Exec(ctx, payRelease, arg.ReleasedBy, arg.Account, arg.HeldUntil)
 	if err != nil {
@@ -233,7 +233,7 @@ type ProcessBeatParams struct {
 	Server  string
 }
 
-// Writes that a process lives, and on which server. Its times ascend, whatever the server's clock does. Locks its row.
+// Records a sign of life of a process, and its server. The times rise even if the server's clock does not. Locks the row.
 func (q *Queries) ProcessBeat(ctx context.Context, db DBTX, arg *ProcessBeatParams) (time.Time, error) {
 	row := db.QueryRow(ctx, processBeat, arg.Process, arg.Name, arg.Server)
 	var beat_at time.Time
@@ -245,7 +245,7 @@ const processLeave = `-- name: ProcessLeave :exec
 UPDATE service_processes SET left_at = now() WHERE process = $1
 `
 
-// Writes that a process has ended, after its last commit. Locks its row.
+// Records the end of a process, after its last commit. Locks the row.
 func (q *Queries) ProcessLeave(ctx context.Context, db DBTX, process uuid.UUID) error {
 	_, err := db.Exec(ctx, processLeave, process)
 	return err
@@ -260,7 +260,7 @@ type ProcessesForgetParams struct {
 	Life      float64
 }
 
-// Forgets processes whose answer is not waited for, and those that gave no sign of life for long.
+// Deletes processes that were silent for long, and those whose answer is not waited for.
 func (q *Queries) ProcessesForget(ctx context.Context, db DBTX, arg *ProcessesForgetParams) error {
 	_, err := db.Exec(ctx, processesForget, arg.Processes, arg.Life)
 	return err

@@ -14,7 +14,7 @@ const sessionEnd = `-- name: SessionEnd :exec
 UPDATE sessions SET data = '', expiry = now() WHERE token = $1
 `
 
-// Ends a session: at most one row. It stays, empty, so that a request that is still under way does not write the session anew.
+// Ends a session: at most one row. The row stays, empty, so that a request under way does not write the session again.
 func (q *Queries) SessionEnd(ctx context.Context, db DBTX, token string) error {
 	_, err := db.Exec(ctx, sessionEnd, token)
 	return err
@@ -24,7 +24,7 @@ const sessionRead = `-- name: SessionRead :one
 SELECT data FROM sessions WHERE token = $1 AND expiry > now()
 `
 
-// Reads a session that has not ended; locks nothing.
+// Reads a session that has not ended. Locks nothing.
 func (q *Queries) SessionRead(ctx context.Context, db DBTX, token string) ([]byte, error) {
 	row := db.QueryRow(ctx, sessionRead, token)
 	var data []byte
@@ -43,7 +43,8 @@ type SessionWriteParams struct {
 	Expiry time.Time
 }
 
-// Writes a session, unless it has ended; locks its row. It may have ended while the lock was waited for: one that has is empty.
+// Writes a session and locks its row. An ended session is empty and stays so, also if it ended while this statement waited for
+// the lock.
 func (q *Queries) SessionWrite(ctx context.Context, db DBTX, arg *SessionWriteParams) error {
 	_, err := db.Exec(ctx, sessionWrite, arg.Token, arg.Data, arg.Expiry)
 	return err
@@ -55,7 +56,7 @@ DELETE FROM sessions WHERE token IN (
 )
 `
 
-// Deletes at most that many sessions that have ended so long ago that no request of theirs is under way.
+// Deletes a limited number of sessions that ended so long ago that none of their requests is under way.
 func (q *Queries) SessionsPurge(ctx context.Context, db DBTX, most int32) (int64, error) {
 	result, err := db.Exec(ctx, sessionsPurge, most)
 	if err != nil {

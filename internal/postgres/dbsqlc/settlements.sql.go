@@ -28,8 +28,9 @@ type MovementsUnsettledParams struct {
 	Most    int32
 }
 
-// Lists attempts of an account, by id, with money that was recorded as captured, refunded or charged back in a span, of which no entry
-// of the provider's books has that kind. What was imported, or recorded by a person, is left out. Locks nothing.
+// Lists the attempts of an account, by id, whose money was recorded as captured, refunded or charged back in a span, and that
+// have no entry of that kind in the provider's books. Imported movements, and those recorded by a person, are left out. Locks
+// nothing.
 func (q *Queries) MovementsUnsettled(ctx context.Context, db DBTX, arg *MovementsUnsettledParams) ([]uuid.UUID, error) {
 	rows, err := db.Query(ctx, movementsUnsettled,
 		arg.FromAt,
@@ -60,7 +61,7 @@ const settlementsOfAttempt = `-- name: SettlementsOfAttempt :many
 SELECT account, entry_id, order_id, attempt_id, kind, movement_id, payment, amount, currency, fee, net, balance_currency, payout_id, at, recorded_at FROM settlements WHERE attempt_id = $1 ORDER BY coalesce(at, recorded_at), entry_id
 `
 
-// Reads the settlements of an attempt, oldest first; locks nothing.
+// Reads the settlements of an attempt, oldest first. Locks nothing.
 func (q *Queries) SettlementsOfAttempt(ctx context.Context, db DBTX, attemptID uuid.UUID) ([]*Settlements, error) {
 	rows, err := db.Query(ctx, settlementsOfAttempt, attemptID)
 	if err != nil {
@@ -130,7 +131,7 @@ type SettlementsSaveParams struct {
 	Ats               []time.Time
 }
 
-// Inserts entries of providers' books that are new, in the order of (account, id), and fills in the payouts of those that had none.
+// Inserts new entries of providers' books in the order of (account, id), and adds missing payouts to stored ones.
 func (q *Queries) SettlementsSave(ctx context.Context, db DBTX, arg *SettlementsSaveParams) error {
 	_, err := db.Exec(ctx, settlementsSave,
 		arg.RecordedAt,

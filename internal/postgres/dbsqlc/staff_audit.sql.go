@@ -44,7 +44,7 @@ type AuditChainRow struct {
 	At         time.Time
 }
 
-// Reads the audit log as it is chained, from behind a position on; locks nothing.
+// Reads the audit log in the order of its chain, behind a position. Locks nothing.
 func (q *Queries) AuditChain(ctx context.Context, db DBTX, arg *AuditChainParams) ([]*AuditChainRow, error) {
 	rows, err := db.Query(ctx, auditChain, arg.After, arg.Most)
 	if err != nil {
@@ -106,7 +106,7 @@ type AuditInsertParams struct {
 	Detail     []byte
 }
 
-// Writes one entry of the staff's audit log.
+// Writes an entry of the audit log of staff.
 func (q *Queries) AuditInsert(ctx context.Context, db DBTX, arg *AuditInsertParams) error {
 	_, err := db.Exec(ctx, auditInsert,
 		arg.EntryID,
@@ -144,8 +144,7 @@ type AuditListParams struct {
 	Most     int32
 }
 
-// Lists the audit log from a point on, newest first; an empty filter is any. Locks
-// nothing.
+// Lists the audit log behind a point, newest first; an empty filter stands for any. Locks nothing.
 func (q *Queries) AuditList(ctx context.Context, db DBTX, arg *AuditListParams) ([]*StaffAudit, error) {
 	rows, err := db.Query(ctx, auditList,
 		arg.BeforeID,
@@ -201,8 +200,7 @@ type AuditMayBeChangedRow struct {
 	May  bool
 }
 
-// Reads whether the session's role may change what is only appended to; locks
-// nothing.
+// Reads whether the session's role may change tables to which rows are only added. Locks nothing.
 func (q *Queries) AuditMayBeChanged(ctx context.Context, db DBTX) (*AuditMayBeChangedRow, error) {
 	row := db.QueryRow(ctx, auditMayBeChanged)
 	var i AuditMayBeChangedRow
@@ -215,7 +213,7 @@ SELECT entry_id, position, previous, hash, deed_id, actor, roles, action, target
 WHERE attempt_id = $1::uuid AND action NOT LIKE '%.view' ORDER BY entry_id DESC LIMIT 1000
 `
 
-// Reads what staff did with one attempt, looks left out; locks nothing.
+// Reads the actions of staff on an attempt, without looks. Locks nothing.
 func (q *Queries) AuditOfAttempt(ctx context.Context, db DBTX, attemptID uuid.UUID) ([]*StaffAudit, error) {
 	rows, err := db.Query(ctx, auditOfAttempt, attemptID)
 	if err != nil {

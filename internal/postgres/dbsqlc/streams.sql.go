@@ -28,7 +28,8 @@ type StreamAdvanceParams struct {
 	Fence         int64
 }
 
-// Moves a stream under its lease, never back, and notes a success or a failure; no row where another has the lease.
+// Moves a stream under its lease, never back, and records a success or a failure. Returns no row if another process has the
+// lease.
 func (q *Queries) StreamAdvance(ctx context.Context, db DBTX, arg *StreamAdvanceParams) (int64, error) {
 	result, err := db.Exec(ctx, streamAdvance,
 		arg.Position,
@@ -58,7 +59,7 @@ type StreamReadRow struct {
 	Head     int64
 }
 
-// Reads a stream under its lease, and the head of the outbox; no row where another has the lease. Locks nothing.
+// Reads a stream under its lease, and the head of the outbox. Returns no row if another process has the lease. Locks nothing.
 func (q *Queries) StreamRead(ctx context.Context, db DBTX, arg *StreamReadParams) (*StreamReadRow, error) {
 	row := db.QueryRow(ctx, streamRead, arg.Name, arg.Fence)
 	var i StreamReadRow
@@ -76,7 +77,7 @@ type StreamRenewParams struct {
 	Fence   int64
 }
 
-// Renews a lease for so many seconds, or with 0 gives it back; no row where another has it.
+// Renews a lease for some seconds, or gives it back with 0. Returns no row if another process has it.
 func (q *Queries) StreamRenew(ctx context.Context, db DBTX, arg *StreamRenewParams) (int64, error) {
 	result, err := db.Exec(ctx, streamRenew, arg.Seconds, arg.Name, arg.Fence)
 	if err != nil {
@@ -96,7 +97,7 @@ type StreamTakeParams struct {
 	Name    string
 }
 
-// Takes the lease of a stream that no process has; no row where one does.
+// Takes the lease of a stream that no process has. Returns no row if a process has it.
 func (q *Queries) StreamTake(ctx context.Context, db DBTX, arg *StreamTakeParams) (int64, error) {
 	row := db.QueryRow(ctx, streamTake, arg.Seconds, arg.Name)
 	var fence int64
@@ -111,7 +112,7 @@ ORDER BY n.name
 ON CONFLICT (name) DO NOTHING
 `
 
-// Adds streams that are new, at the head: they get what happens from now on. Locks the rows that it writes.
+// Adds new streams at the head of the outbox: they get the events from now on. Locks the rows that it writes.
 func (q *Queries) StreamsRegister(ctx context.Context, db DBTX, names []string) error {
 	_, err := db.Exec(ctx, streamsRegister, names)
 	return err
@@ -133,7 +134,7 @@ type StreamsStatusRow struct {
 	Oldest        time.Time
 }
 
-// Reads how far streams are. oldest is when the first batch with an unpublished event happened, the epoch where there is none. Locks
+// Reads the progress of the streams. oldest is the time of the first batch with an unpublished event, or the epoch. Locks
 // nothing.
 func (q *Queries) StreamsStatus(ctx context.Context, db DBTX, names []string) ([]*StreamsStatusRow, error) {
 	rows, err := db.Query(ctx, streamsStatus, names)

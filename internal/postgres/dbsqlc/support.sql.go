@@ -36,7 +36,7 @@ type EventReadRow struct {
 	Sealed          []byte
 }
 
-// Reads one event; locks nothing.
+// Reads one event. Locks nothing.
 func (q *Queries) EventRead(ctx context.Context, db DBTX, eventID uuid.UUID) (*EventReadRow, error) {
 	row := db.QueryRow(ctx, eventRead, eventID)
 	var i EventReadRow
@@ -87,8 +87,8 @@ type EventsOfAttemptRow struct {
 	Sealed          []byte
 }
 
-// Reads the events of one attempt, oldest first, without the bytes of large ones;
-// of too many the newest, and repeats after all others. Locks nothing.
+// Reads the events of an attempt, oldest first, without the bytes of large ones. Of more than 200 events it reads the newest, and
+// repeats last. Locks nothing.
 func (q *Queries) EventsOfAttempt(ctx context.Context, db DBTX, attemptID uuid.UUID) ([]*EventsOfAttemptRow, error) {
 	rows, err := db.Query(ctx, eventsOfAttempt, attemptID)
 	if err != nil {
@@ -174,9 +174,8 @@ type LogInsertParams struct {
 	Untils           []time.Time
 }
 
-// Appends to what happened around attempts, which may be named by what a provider
-// calls them. What names no attempt and no order is left out. Its own commit need
-// not reach the disk.
+// Appends to the log of activity. A provider's name may stand for an attempt. Entries without an attempt and an order are left
+// out. Its own commit need not reach the disk.
 func (q *Queries) LogInsert(ctx context.Context, db DBTX, arg *LogInsertParams) error {
 	_, err := db.Exec(ctx, logInsert,
 		arg.EntryIds,
@@ -209,8 +208,7 @@ type LogOfAttemptParams struct {
 	AttemptID uuid.UUID
 }
 
-// Reads what callers requested and providers were called for around one attempt or its
-// order, the newest of it; locks nothing.
+// Reads the newest requests of callers and calls of providers around an attempt or its order. Locks nothing.
 func (q *Queries) LogOfAttempt(ctx context.Context, db DBTX, arg *LogOfAttemptParams) ([]*AttemptLog, error) {
 	rows, err := db.Query(ctx, logOfAttempt, arg.OrderID, arg.AttemptID)
 	if err != nil {
@@ -272,8 +270,8 @@ type OutboxDeliveriesRow struct {
 	DeliveredAt time.Time
 }
 
-// Reads how events of one order stand with each endpoint: whether the endpoint has not come to them yet, the retry, and when they
-// were first delivered, the epoch where they were not; locks nothing.
+// Reads the state of an order's events at each endpoint: whether the endpoint has not reached them yet, the retry, and the first
+// delivery, or the epoch. Locks nothing.
 func (q *Queries) OutboxDeliveries(ctx context.Context, db DBTX, arg *OutboxDeliveriesParams) ([]*OutboxDeliveriesRow, error) {
 	rows, err := db.Query(ctx, outboxDeliveries, arg.OrderID, arg.MessageIds)
 	if err != nil {
@@ -319,7 +317,7 @@ type OutboxOfAttemptRow struct {
 	CreatedAt time.Time
 }
 
-// Reads the news for the merchant of one attempt, oldest first; locks nothing.
+// Reads the merchant's events of an attempt, oldest first. Locks nothing.
 func (q *Queries) OutboxOfAttempt(ctx context.Context, db DBTX, arg *OutboxOfAttemptParams) ([]*OutboxOfAttemptRow, error) {
 	rows, err := db.Query(ctx, outboxOfAttempt, arg.OrderID, arg.AttemptID)
 	if err != nil {
@@ -354,7 +352,7 @@ type RefundsOfAttemptRow struct {
 	ReadAt  time.Time
 }
 
-// Reads the refunds of one attempt, oldest first; locks nothing.
+// Reads the refunds of one attempt, oldest first. Locks nothing.
 func (q *Queries) RefundsOfAttempt(ctx context.Context, db DBTX, attemptID uuid.UUID) ([]*RefundsOfAttemptRow, error) {
 	rows, err := db.Query(ctx, refundsOfAttempt, attemptID)
 	if err != nil {

@@ -23,7 +23,7 @@ type DiscrepanciesOfAttemptRow struct {
 	EventID       *uuid.UUID
 }
 
-// Reads the discrepancies of one attempt, oldest first; locks nothing.
+// Reads the discrepancies of one attempt, oldest first. Locks nothing.
 func (q *Queries) DiscrepanciesOfAttempt(ctx context.Context, db DBTX, attemptID uuid.UUID) ([]*DiscrepanciesOfAttemptRow, error) {
 	rows, err := db.Query(ctx, discrepanciesOfAttempt, attemptID)
 	if err != nil {
@@ -83,8 +83,7 @@ type DiscrepanciesWaitingRow struct {
 	OldestSeconds float64
 }
 
-// Counts the open discrepancies of each kind and finds the oldest; reads only those
-// that are open, and locks nothing.
+// Counts the open discrepancies of each kind and finds the oldest. Reads only open discrepancies, and locks nothing.
 func (q *Queries) DiscrepanciesWaiting(ctx context.Context, db DBTX) ([]*DiscrepanciesWaitingRow, error) {
 	rows, err := db.Query(ctx, discrepanciesWaiting)
 	if err != nil {

@@ -40,7 +40,7 @@ type JobBeginParams struct {
 	Total           int64
 }
 
-// Begins a job; no row where one of its kind is running.
+// Begins a job. Returns no row if a job of the same kind is running.
 func (q *Queries) JobBegin(ctx context.Context, db DBTX, arg *JobBeginParams) (*SupportJobs, error) {
 	row := db.QueryRow(ctx, jobBegin,
 		arg.JobID,
@@ -113,7 +113,7 @@ type JobDiscrepanciesCountRow struct {
 	Chosen int64
 }
 
-// Counts, by kind, the open discrepancies before an id that a filter chooses; locks nothing.
+// Counts, by kind, the chosen open discrepancies before an id. Locks nothing.
 func (q *Queries) JobDiscrepanciesCount(ctx context.Context, db DBTX, arg *JobDiscrepanciesCountParams) ([]*JobDiscrepanciesCountRow, error) {
 	rows, err := db.Query(ctx, jobDiscrepanciesCount,
 		arg.Before,
@@ -162,7 +162,7 @@ type JobDiscrepanciesNextParams struct {
 	Most            int32
 }
 
-// Reads the next discrepancies behind an id and before another one that a filter chooses, and that were open at a time; locks nothing.
+// Reads the next chosen discrepancies between two ids that were open at a time. Locks nothing.
 func (q *Queries) JobDiscrepanciesNext(ctx context.Context, db DBTX, arg *JobDiscrepanciesNextParams) ([]uuid.UUID, error) {
 	rows, err := db.Query(ctx, jobDiscrepanciesNext,
 		arg.OpenAt,
@@ -220,8 +220,8 @@ type JobEventsCountRow struct {
 	Last    uuid.UUID
 }
 
-// Counts, by verdict, what a filter chooses of the next so many events behind an id and before another one, and returns the last of all
-// that were looked at; locks nothing.
+// Counts, by verdict, the chosen events among the next @looked_at events between two ids, and returns the last of these. Locks
+// nothing.
 func (q *Queries) JobEventsCount(ctx context.Context, db DBTX, arg *JobEventsCountParams) ([]*JobEventsCountRow, error) {
 	rows, err := db.Query(ctx, jobEventsCount,
 		arg.Account,
@@ -281,8 +281,8 @@ type JobEventsNextRow struct {
 	Chosen  bool
 }
 
-// Reads what a filter chooses of the next so many events behind an id and before another one, in their order, and the last of all that were
-// looked at; no row at the end. Locks nothing.
+// Reads the chosen events among the next @looked_at events between two ids, in their order, and the last of these. Returns no row
+// at the end. Locks nothing.
 func (q *Queries) JobEventsNext(ctx context.Context, db DBTX, arg *JobEventsNextParams) ([]*JobEventsNextRow, error) {
 	rows, err := db.Query(ctx, jobEventsNext,
 		arg.Most,
@@ -324,7 +324,7 @@ type JobFinishParams struct {
 	Fence int64
 }
 
-// Ends a job that is through; no row where another process has it.
+// Ends a completed job. Returns no row if another process has it.
 func (q *Queries) JobFinish(ctx context.Context, db DBTX, arg *JobFinishParams) (*SupportJobs, error) {
 	row := db.QueryRow(ctx, jobFinish, arg.JobID, arg.Fence)
 	var i SupportJobs
@@ -377,7 +377,8 @@ type JobItemDoneParams struct {
 	Fence     int64
 }
 
-// Counts one thing that a job has done, moves the job behind it and renews the lease; no row where another process has the job, or it was stopped.
+// Counts an item that a job has done, moves the job behind it and renews the lease. Returns no row if another process has the
+// job, or it was stopped.
 func (q *Queries) JobItemDone(ctx context.Context, db DBTX, arg *JobItemDoneParams) (int64, error) {
 	result, err := db.Exec(ctx, jobItemDone,
 		arg.ItemID,
@@ -409,7 +410,7 @@ type JobItemsOfAttemptRow struct {
 	Reason  string
 }
 
-// Reads the events of one attempt that jobs have replayed, with whose jobs they were, the newest of them; locks nothing.
+// Reads the newest events of an attempt that jobs have replayed, and who began the jobs. Locks nothing.
 func (q *Queries) JobItemsOfAttempt(ctx context.Context, db DBTX, attemptID uuid.UUID) ([]*JobItemsOfAttemptRow, error) {
 	rows, err := db.Query(ctx, jobItemsOfAttempt, attemptID)
 	if err != nil {
@@ -442,7 +443,7 @@ const jobRead = `-- name: JobRead :one
 SELECT job_id, deed_id, kind, account, verdict, event_type, discrepancy_kind, since, until, resolution, reason, actor, roles, address, request_id, created_at, state, total, done, results, behind, fence, lease_until, finished_at FROM support_jobs WHERE job_id = $1
 `
 
-// Reads one job; locks nothing.
+// Reads one job. Locks nothing.
 func (q *Queries) JobRead(ctx context.Context, db DBTX, jobID uuid.UUID) (*SupportJobs, error) {
 	row := db.QueryRow(ctx, jobRead, jobID)
 	var i SupportJobs
@@ -485,7 +486,7 @@ type JobReleaseParams struct {
 	Fence  int64
 }
 
-// Gives the lease of a job back and moves the job, never back; no row where another process has it.
+// Gives the lease of a job back and moves the job, never back. Returns no row if another process has it.
 func (q *Queries) JobRelease(ctx context.Context, db DBTX, arg *JobReleaseParams) (int64, error) {
 	result, err := db.Exec(ctx, jobRelease, arg.Behind, arg.JobID, arg.Fence)
 	if err != nil {
@@ -498,7 +499,7 @@ const jobRunning = `-- name: JobRunning :one
 SELECT job_id, deed_id, kind, account, verdict, event_type, discrepancy_kind, since, until, resolution, reason, actor, roles, address, request_id, created_at, state, total, done, results, behind, fence, lease_until, finished_at FROM support_jobs WHERE kind = $1 AND state = 'running'
 `
 
-// Reads the running job of a kind; locks nothing.
+// Reads the running job of a kind. Locks nothing.
 func (q *Queries) JobRunning(ctx context.Context, db DBTX, kind string) (*SupportJobs, error) {
 	row := db.QueryRow(ctx, jobRunning, kind)
 	var i SupportJobs
@@ -537,7 +538,7 @@ WHERE job_id = $1 AND state = 'running'
 RETURNING job_id, deed_id, kind, account, verdict, event_type, discrepancy_kind, since, until, resolution, reason, actor, roles, address, request_id, created_at, state, total, done, results, behind, fence, lease_until, finished_at
 `
 
-// Ends one running job before it is through, and its lease with it; no row where it is over.
+// Stops a running job, and ends its lease. Returns no row if it is over.
 func (q *Queries) JobStop(ctx context.Context, db DBTX, jobID uuid.UUID) (*SupportJobs, error) {
 	row := db.QueryRow(ctx, jobStop, jobID)
 	var i SupportJobs
@@ -578,7 +579,7 @@ WHERE job_id = (
 RETURNING job_id, deed_id, kind, account, verdict, event_type, discrepancy_kind, since, until, resolution, reason, actor, roles, address, request_id, created_at, state, total, done, results, behind, fence, lease_until, finished_at
 `
 
-// Takes the lease of the oldest running job that no process has; no row where there is none.
+// Takes the lease of the oldest running job that no process has. Returns no row if there is no such job.
 func (q *Queries) JobTake(ctx context.Context, db DBTX, seconds float64) (*SupportJobs, error) {
 	row := db.QueryRow(ctx, jobTake, seconds)
 	var i SupportJobs
@@ -620,7 +621,7 @@ type JobsListParams struct {
 	Most     int32
 }
 
-// Lists jobs from an id on, newest first; locks nothing.
+// Lists jobs behind an id, newest first. Locks nothing.
 func (q *Queries) JobsList(ctx context.Context, db DBTX, arg *JobsListParams) ([]*SupportJobs, error) {
 	rows, err := db.Query(ctx, jobsList, arg.BeforeID, arg.Most)
 	if err != nil {

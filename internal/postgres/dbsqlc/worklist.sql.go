@@ -23,7 +23,7 @@ type WorklistAssignParams struct {
 	DiscrepancyID uuid.UUID
 }
 
-// Writes the assignee of a locked discrepancy that is open.
+// Writes the assignee of a locked, open discrepancy.
 func (q *Queries) WorklistAssign(ctx context.Context, db DBTX, arg *WorklistAssignParams) (int64, error) {
 	result, err := db.Exec(ctx, worklistAssign, arg.Assignee, arg.DiscrepancyID)
 	if err != nil {
@@ -45,7 +45,8 @@ type WorklistCommentParams struct {
 	Key           string
 }
 
-// Adds a comment to a discrepancy; no row where its author has commented on that under the same key, also by a transaction that it waits for.
+// Adds a comment to a discrepancy. Returns no row if its author has already commented under the same key, also in a transaction
+// for which this one waits.
 func (q *Queries) WorklistComment(ctx context.Context, db DBTX, arg *WorklistCommentParams) (int64, error) {
 	result, err := db.Exec(ctx, worklistComment,
 		arg.CommentID,
@@ -70,7 +71,7 @@ type WorklistCommentOfParams struct {
 	Key           string
 }
 
-// Reads the comment of an author under a key; locks nothing.
+// Reads the comment of an author under a key. Locks nothing.
 func (q *Queries) WorklistCommentOf(ctx context.Context, db DBTX, arg *WorklistCommentOfParams) (*WorklistComments, error) {
 	row := db.QueryRow(ctx, worklistCommentOf, arg.DiscrepancyID, arg.Author, arg.Key)
 	var i WorklistComments
@@ -95,7 +96,7 @@ type WorklistCommentsParams struct {
 	Most           int32
 }
 
-// Reads the newest comments of each of some discrepancies, newest first; locks nothing.
+// Reads the newest comments of each of some discrepancies, newest first. Locks nothing.
 func (q *Queries) WorklistComments(ctx context.Context, db DBTX, arg *WorklistCommentsParams) ([]*WorklistComments, error) {
 	rows, err := db.Query(ctx, worklistComments, arg.DiscrepancyIds, arg.Most)
 	if err != nil {
@@ -132,7 +133,7 @@ type WorklistEntryRow struct {
 	ReadAt        time.Time
 }
 
-// Reads one discrepancy; locks nothing.
+// Reads one discrepancy. Locks nothing.
 func (q *Queries) WorklistEntry(ctx context.Context, db DBTX, discrepancyID uuid.UUID) (*WorklistEntryRow, error) {
 	row := db.QueryRow(ctx, worklistEntry, discrepancyID)
 	var i WorklistEntryRow
@@ -177,7 +178,7 @@ type WorklistEventLockParams struct {
 	ProviderEventID string
 }
 
-// Locks one stored event, by what a discrepancy has of it.
+// Locks the stored event of a discrepancy.
 func (q *Queries) WorklistEventLock(ctx context.Context, db DBTX, arg *WorklistEventLockParams) error {
 	_, err := db.Exec(ctx, worklistEventLock, arg.Account, arg.ProviderEventID)
 	return err
@@ -208,7 +209,7 @@ type WorklistEvidenceRow struct {
 	AllRead         bool
 }
 
-// Reads what else decides whether some discrepancies are settled. Locks nothing.
+// Reads the other facts that decide whether some discrepancies are settled. Locks nothing.
 func (q *Queries) WorklistEvidence(ctx context.Context, db DBTX, discrepancyIds []uuid.UUID) ([]*WorklistEvidenceRow, error) {
 	rows, err := db.Query(ctx, worklistEvidence, discrepancyIds)
 	if err != nil {
@@ -288,7 +289,7 @@ type WorklistFactsRow struct {
 	Comments         int64
 }
 
-// Reads what some discrepancies are about: whose payment, of how much, and how it stands. Locks nothing.
+// Reads the payments of some discrepancies: the customer, the amount and the state. Locks nothing.
 func (q *Queries) WorklistFacts(ctx context.Context, db DBTX, discrepancyIds []uuid.UUID) ([]*WorklistFactsRow, error) {
 	rows, err := db.Query(ctx, worklistFacts, discrepancyIds)
 	if err != nil {
@@ -363,7 +364,7 @@ type WorklistNewestRow struct {
 	ReadAt        time.Time
 }
 
-// Lists discrepancies, newest first, from a point on; an empty text is any. Locks nothing.
+// Lists discrepancies behind a point, newest first; an empty text stands for any. Locks nothing.
 func (q *Queries) WorklistNewest(ctx context.Context, db DBTX, arg *WorklistNewestParams) ([]*WorklistNewestRow, error) {
 	rows, err := db.Query(ctx, worklistNewest,
 		arg.FromAt,
@@ -434,7 +435,7 @@ type WorklistNextParams struct {
 	Most     int32
 }
 
-// Reads the next open discrepancies behind one, oldest first; locks nothing.
+// Reads the next open discrepancies behind a point, oldest first. Locks nothing.
 func (q *Queries) WorklistNext(ctx context.Context, db DBTX, arg *WorklistNextParams) ([]*Discrepancies, error) {
 	rows, err := db.Query(ctx, worklistNext, arg.BehindAt, arg.BehindID, arg.Most)
 	if err != nil {
@@ -512,7 +513,7 @@ type WorklistOldestRow struct {
 	ReadAt        time.Time
 }
 
-// Lists discrepancies as WorklistNewest does, oldest first. Locks nothing.
+// Lists discrepancies as WorklistNewest does, but oldest first. Locks nothing.
 func (q *Queries) WorklistOldest(ctx context.Context, db DBTX, arg *WorklistOldestParams) ([]*WorklistOldestRow, error) {
 	rows, err := db.Query(ctx, worklistOldest,
 		arg.FromAt,
@@ -576,7 +577,7 @@ const worklistOpen = `-- name: WorklistOpen :one
 SELECT count(*) FROM discrepancies WHERE resolved_at IS NULL
 `
 
-// Counts the open discrepancies, by their index alone; locks nothing.
+// Counts the open discrepancies, by their index only. Locks nothing.
 func (q *Queries) WorklistOpen(ctx context.Context, db DBTX) (int64, error) {
 	row := db.QueryRow(ctx, worklistOpen)
 	var count int64
@@ -595,7 +596,7 @@ type WorklistTurnEndParams struct {
 	Fence    int64
 }
 
-// Ends a turn; no row where another process has taken the next one.
+// Ends a turn. Returns no row if another process has taken the next turn.
 func (q *Queries) WorklistTurnEnd(ctx context.Context, db DBTX, arg *WorklistTurnEndParams) (int64, error) {
 	result, err := db.Exec(ctx, worklistTurnEnd,
 		arg.BehindAt,
@@ -615,7 +616,8 @@ WHERE next_at <= now() AND EXISTS (SELECT FROM discrepancies WHERE resolved_at I
 RETURNING one_row, behind_at, behind_id, fence, next_at
 `
 
-// Takes the next turn of looking for what is settled, for a time; no row before it begins, or where nothing is open.
+// Takes the next turn of closing settled discrepancies, for a time. Returns no row before the turn begins, or if no discrepancy
+// is open.
 func (q *Queries) WorklistTurnTake(ctx context.Context, db DBTX, seconds float64) (*WorklistTurns, error) {
 	row := db.QueryRow(ctx, worklistTurnTake, seconds)
 	var i WorklistTurns
