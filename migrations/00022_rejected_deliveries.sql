@@ -1,7 +1,7 @@
 -- +goose Up
 -- In no write-ahead log, base backup or replica, so that a flood of forged deliveries costs only the pages that it fills, and a
--- delivery is gone from everywhere after its day. A crash of the server empties the table; the provider's list of events still
--- has the genuine ones.
+-- delivery is gone from everywhere after its day. A crash of the server empties the table; the list of events at the provider
+-- still has the genuine ones.
 CREATE UNLOGGED TABLE rejected_deliveries (
     delivery_id uuid NOT NULL,
     account     text NOT NULL,
