@@ -52,6 +52,6 @@ RETURNING b.event_id, b.sealed;
 -- name: MoreTime :exec
 SELECT set_config('statement_timeout', '60s', true);
 
--- Drops a month with its keys, if none of its bytes are needed any more. Runs in one session at a time.
+-- Drops a month with its keys, if its bytes are not needed any more. Runs in one session at a time.
 -- name: EventBytesDrop :one
 SELECT drop_event_bytes(@month::date, make_interval(secs => @keep::float8))::boolean AS gone;

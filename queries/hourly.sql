@@ -50,8 +50,8 @@ SELECT (h.last - p.position)::bigint AS behind FROM outbox_head h, hourly_progre
 SELECT hour, subject, currency, status, (code = 'canceled')::boolean AS cancelled, sum(count)::bigint AS count, sum(amount)::bigint AS amount
 FROM hourly_outcomes WHERE hour >= @since GROUP BY 1, 2, 3, 4, 5;
 
--- Counts the attempts that ended and those of them that succeeded, by account and currency, for a day, a week, and the time
--- before the week. Cancelled attempts are left out. Locks nothing.
+-- Counts the ended and the succeeded attempts by account and currency, for a day, a week, and the time before the week. Cancelled
+-- attempts are left out. Locks nothing.
 -- name: HourlyRates :many
 SELECT account, currency,
     coalesce(sum(count) FILTER (WHERE hour >= @day AND status = 'succeeded'), 0)::bigint AS day_succeeded,

@@ -1,5 +1,5 @@
 -- Lists orders between two points, newest first; an empty text stands for any. An order's account is the account of any of its
--- attempts. Its status follows its live attempt, as in payment.Order, and its last change includes those of its attempts. Locks
+-- attempts. Its status follows its live attempt, as in payment.Order, and its last change includes its attempts' changes. Locks
 -- nothing.
 -- name: OrdersList :many
 SELECT sqlc.embed(o)

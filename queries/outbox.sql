@@ -65,7 +65,7 @@ UPDATE outbox_head SET last = GREATEST(outbox_head.last, (SELECT max(n.last) FRO
 -- name: OutboxHead :one
 SELECT last FROM outbox_head;
 
--- Reads a limited number of events between two positions, oldest first, of some types, or of all types if none is given. The
+-- Reads a limited number of events between two positions, oldest first, of some types, or of all types if no type is given. The
 -- inner order makes the planner read each batch by its index even without statistics. Locks nothing.
 -- name: OutboxAfter :many
 SELECT (b.last - b.events + e.nth)::bigint AS position, e.message_id, e.order_id, e.subject, e.type, e.version, e.payload, e.created_at

@@ -239,8 +239,8 @@ UPDATE search_cursors SET at = @at, id = @id WHERE source = @source;
 -- name: SearchCursorsBack :exec
 UPDATE search_cursors SET at = @at::timestamptz, id = '' WHERE source IN ('orders', 'attempts') AND at >= @at::timestamptz;
 
--- Reads orders behind a point for the search, oldest first, without those of the last seconds: an older order may be committed
--- later. Locks nothing.
+-- Reads orders behind a point for the search, oldest first, without the orders of the last seconds: an older order may be
+-- committed later. Locks nothing.
 -- name: SearchOrdersNext :many
 SELECT order_id, user_id, description, metadata, created_at FROM orders
 WHERE (created_at, order_id COLLATE "C") > (@after_at::timestamptz, @after_id::text) AND created_at < now() - make_interval(secs => @lag::float8)

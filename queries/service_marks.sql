@@ -46,7 +46,7 @@ RETURNING beat_at;
 -- name: ProcessLeave :exec
 UPDATE service_processes SET left_at = now() WHERE process = @process;
 
--- Deletes processes that were silent for long, and those whose answer is not waited for.
+-- Deletes processes that were silent for long, and processes whose answer is not needed.
 -- name: ProcessesForget :exec
 DELETE FROM service_processes WHERE process = ANY (@processes::uuid[]) OR beat_at < now() - make_interval(secs => @life::float8);
 

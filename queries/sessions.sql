@@ -12,7 +12,7 @@ ON CONFLICT (token) DO UPDATE SET data = EXCLUDED.data, expiry = EXCLUDED.expiry
 -- name: SessionEnd :exec
 UPDATE sessions SET data = '', expiry = now() WHERE token = @token;
 
--- Deletes a limited number of sessions that ended so long ago that none of their requests is under way.
+-- Deletes a limited number of sessions that ended so long ago that no request of theirs is under way.
 -- name: SessionsPurge :execrows
 DELETE FROM sessions WHERE token IN (
     SELECT token FROM sessions WHERE expiry <= now() - interval '1 hour' ORDER BY expiry LIMIT @most::int FOR UPDATE SKIP LOCKED

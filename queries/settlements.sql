@@ -18,8 +18,8 @@ ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = EXCLUDED.payout_id WHE
 SELECT * FROM settlements WHERE attempt_id = @attempt_id ORDER BY coalesce(at, recorded_at), entry_id;
 
 -- Lists the attempts of an account, by id, whose money was recorded as captured, refunded or charged back in a span, and that
--- have no entry of that kind in the provider's books. Imported movements, and those recorded by a person, are left out. Locks
--- nothing.
+-- have no entry of that kind in the provider's books. Imported movements, and movements that a person recorded, are left out.
+-- Locks nothing.
 -- name: MovementsUnsettled :many
 SELECT DISTINCT m.attempt_id FROM money_movements m
 WHERE m.recorded_at >= @from_at AND m.recorded_at < @to_at AND m.account = @account AND m.attempt_id > @after
