@@ -120,7 +120,7 @@ type EventBytesDropParams struct {
 	Keep  float64
 }
 
-// Drops a month with its keys, if none of its bytes are needed any more. Runs in one session at a time.
+// Drops a month with its keys, if its bytes are not needed any more. Runs in one session at a time.
 func (q *Queries) EventBytesDrop(ctx context.Context, db DBTX, arg *EventBytesDropParams) (bool, error) {
 	row := db.QueryRow(ctx, eventBytesDrop, arg.Month, arg.Keep)
 	var gone bool

@@ -167,8 +167,8 @@ type HourlyRatesRow struct {
 	BeforeEnded     int64
 }
 
-// Counts the attempts that ended and those of them that succeeded, by account and currency, for a day, a week, and the time
-// before the week. Cancelled attempts are left out. Locks nothing.
+// Counts the ended and the succeeded attempts by account and currency, for a day, a week, and the time before the week. Cancelled
+// attempts are left out. Locks nothing.
 func (q *Queries) HourlyRates(ctx context.Context, db DBTX, arg *HourlyRatesParams) ([]*HourlyRatesRow, error) {
 	rows, err := db.Query(ctx, hourlyRates, arg.Day, arg.Week, arg.Before)
 	if err != nil {

@@ -425,7 +425,7 @@ type OrdersListRow struct {
 }
 
 // Lists orders between two points, newest first; an empty text stands for any. An order's account is the account of any of its
-// attempts. Its status follows its live attempt, as in payment.Order, and its last change includes those of its attempts. Locks
+// attempts. Its status follows its live attempt, as in payment.Order, and its last change includes its attempts' changes. Locks
 // nothing.
 func (q *Queries) OrdersList(ctx context.Context, db DBTX, arg *OrdersListParams) ([]*OrdersListRow, error) {
 	rows, err := db.Query(ctx, ordersList,

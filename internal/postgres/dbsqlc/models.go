@@ -460,7 +460,7 @@ type PaymentAttempts struct {
 	FinalizedAt        *time.Time
 	// When a payment that began elsewhere is cancelled; without an adapter that can cancel it, it fails then.
 	ExpiresAt *time.Time
-	// The attempt's payments at the provider, each with its id, state, amounts, container and first source, and the containers in which payments are made. NULL before the provider has named a payment.
+	// The attempt's payments at the provider, each with its id, state, amounts, container and first source, and the containers in which payments are made. p: payments, c: containers; st: state, in: container, by: first source, au, ca, re, di: authorized, captured, refunded, disputed; fa: failure; t: first reported, r: reported by the provider, in microseconds since 1970; l: last change, in microseconds after t. NULL before the provider has named a payment.
 	Payments *paymentsjson.Payments
 }
 

@@ -41,7 +41,7 @@ type OutboxAfterRow struct {
 	CreatedAt time.Time
 }
 
-// Reads a limited number of events between two positions, oldest first, of some types, or of all types if none is given. The
+// Reads a limited number of events between two positions, oldest first, of some types, or of all types if no type is given. The
 // inner order makes the planner read each batch by its index even without statistics. Locks nothing.
 func (q *Queries) OutboxAfter(ctx context.Context, db DBTX, arg *OutboxAfterParams) ([]*OutboxAfterRow, error) {
 	rows, err := db.Query(ctx, outboxAfter,

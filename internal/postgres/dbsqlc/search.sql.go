@@ -687,8 +687,8 @@ type SearchOrdersNextRow struct {
 	CreatedAt   time.Time
 }
 
-// Reads orders behind a point for the search, oldest first, without those of the last seconds: an older order may be committed
-// later. Locks nothing.
+// Reads orders behind a point for the search, oldest first, without the orders of the last seconds: an older order may be
+// committed later. Locks nothing.
 func (q *Queries) SearchOrdersNext(ctx context.Context, db DBTX, arg *SearchOrdersNextParams) ([]*SearchOrdersNextRow, error) {
 	rows, err := db.Query(ctx, searchOrdersNext,
 		arg.AfterAt,

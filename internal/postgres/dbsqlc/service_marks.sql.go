@@ -260,7 +260,7 @@ type ProcessesForgetParams struct {
 	Life      float64
 }
 
-// Deletes processes that were silent for long, and those whose answer is not waited for.
+// Deletes processes that were silent for long, and processes whose answer is not needed.
 func (q *Queries) ProcessesForget(ctx context.Context, db DBTX, arg *ProcessesForgetParams) error {
 	_, err := db.Exec(ctx, processesForget, arg.Processes, arg.Life)
 	return err

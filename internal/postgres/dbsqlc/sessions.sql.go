@@ -56,7 +56,7 @@ DELETE FROM sessions WHERE token IN (
 )
 `
 
-// Deletes a limited number of sessions that ended so long ago that none of their requests is under way.
+// Deletes a limited number of sessions that ended so long ago that no request of theirs is under way.
 func (q *Queries) SessionsPurge(ctx context.Context, db DBTX, most int32) (int64, error) {
 	result, err := db.Exec(ctx, sessionsPurge, most)
 	if err != nil {

@@ -29,8 +29,8 @@ type MovementsUnsettledParams struct {
 }
 
 // Lists the attempts of an account, by id, whose money was recorded as captured, refunded or charged back in a span, and that
-// have no entry of that kind in the provider's books. Imported movements, and those recorded by a person, are left out. Locks
-// nothing.
+// have no entry of that kind in the provider's books. Imported movements, and movements that a person recorded, are left out.
+// Locks nothing.
 func (q *Queries) MovementsUnsettled(ctx context.Context, db DBTX, arg *MovementsUnsettledParams) ([]uuid.UUID, error) {
 	rows, err := db.Query(ctx, movementsUnsettled,
 		arg.FromAt,
