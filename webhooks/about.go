@@ -43,5 +43,5 @@ func SecretsKey() Key { return Key{Name: "webhook_secrets"} }
 
 // CurrencyKey is that of a provider with amounts that come without a currency.
 func CurrencyKey() Key {
-	return Key{Name: "currency", Optional: true, Doc: "the currency of notices, and of calls, that name none; of ISO 4217, in upper case"}
+	return Key{Name: "currency", Optional: true, Doc: "the currency of notices and calls without one; of ISO 4217, in upper case"}
 }

@@ -10,30 +10,27 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Braintree",
-		Header:       "the form's bt_signature (the public key and a hex HMAC-SHA1 over bt_payload, which is base64 of XML)",
+		Header:       "the form's bt_signature (the public key and an HMAC-SHA1 over bt_payload)",
 		EventID:      "derived: kind, timestamp and the ids in it",
 		Ack:          "any 2xx within 30 s",
 		RetryHorizon: "hourly for 24 hours; sandbox: for 3 hours",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "public_key", Doc: "Braintree's public key"}},
 		Quirks: []string{
-			"During the setup Braintree calls the address with ?bt_challenge=…; the service answers with a signature.",
-			"A transaction is a payment. A local payment (PAY-…) is a container and takes no money without a transaction. order_id is written with the private key.",
-			"merchant-account-id names the payee, where a notification has it. The secret belongs to the merchant.",
+			"A transaction is a payment. A local payment (PAY-…) is a container and takes no money without a transaction.",
 			"Cards have no notification of their authorization or capture; transaction_settled is for bank debits.",
-			"local_payment_completed without a transaction is a hold: make the sale, or it is reversed.",
+			"local_payment_completed without a transaction is a hold: make the sale, or Braintree returns the money.",
 			"transaction_settlement_declined of a refund may come after its settlement.",
-			"Amounts are decimal texts. Some notifications have no currency.",
 		},
 		Setup: []string{
 			"Put the private key into webhook_secrets, the public key into public_key and the merchant id into merchant_id.",
-			"Start the service, because the next step calls its address at once.",
+			"Start the service, because the next step calls its address at once (?bt_challenge=…); the service answers with a signature.",
 			"Control Panel, Settings, API, Webhooks: add the address of the account's endpoint.",
 			"Choose transaction, local payment, dispute and refund notifications.",
 			"Press Check URL to try it.",
 		},
 		Reference: webhooks.ReferenceForm{
 			Field: "order_id",
-			Doc:   "Put it into order_id of the transaction; its webhooks carry it (https://developer.paypal.com/braintree/docs/reference/request/transaction/sale). A local payment that has no transaction yet is named by its payment id alone, and cards have no webhook at all: report the id that Braintree returns.",
+			Doc:   "Put it into order_id of the transaction (https://developer.paypal.com/braintree/docs/reference/request/transaction/sale). A card has no webhook, and a local payment without a transaction has only its payment id: report the id that Braintree returns.",
 		},
 	}
 }

@@ -9,18 +9,14 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Checkout.com",
-		Header:       "Cko-Signature (hex HMAC-SHA256 over the body); Authorization with a text of yours besides, if configured",
+		Header:       "Cko-Signature (HMAC-SHA256 over the body); also Authorization with a text of yours, if configured",
 		EventID:      "native: id (evt_…)",
 		Ack:          "any 2xx within 10 s",
 		RetryHorizon: "8 tries after 5, 10, 15 and 30 minutes, 1, 4, 12 and 12 hours",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "authorization", Optional: true, Secret: true, Doc: "the Authorization header that Checkout.com sends"}},
 		Quirks: []string{
-			"Each try is a payment (pay_…). A hosted page (hpp_…), a payment link (pl_…) and a payment session (ps_…) are containers. Events name only the session, in metadata.cko_payment_session_id.",
-			"The reference and the metadata are written with the secret key. processing_channel_id names the payee, where an event has it. An event's links show the sandbox or live mode.",
+			"Each try is a payment (pay_…). A hosted page (hpp_…), a payment link (pl_…) and a payment session (ps_…) are containers.",
 			"payment_approved is a hold; payment_captured takes the money.",
-			"payment_capture_declined leaves the hold: a soft failure.",
-			"authentication_failed has been sent as invalid JSON. It is accepted and ignored.",
-			"CLP has two digits here and none in ISO 4217.",
 			"payment_returned (ACH and the like) takes money back after its success.",
 		},
 		Setup: []string{

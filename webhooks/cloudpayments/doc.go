@@ -16,30 +16,25 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "CloudPayments",
-		Header:       "Content-HMAC and X-Content-HMAC (base64 HMAC-SHA256 over the body or query string, raw or decoded)",
+		Header:       "Content-HMAC and X-Content-HMAC (HMAC-SHA256 over the body or query string, raw or decoded)",
 		EventID:      "derived: topic and TransactionId",
 		Ack:          `200 {"code":0}; to check also 10 unknown, 12 amount, 13 refused, 20 expired; redirects are not followed`,
 		RetryHorizon: "up to 100 times (from memory)",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), webhooks.CurrencyKey()},
 		Quirks: []string{
-			"Only the address has the type: each notification needs an address that ends in its topic.",
 			"check comes before the payment is taken. Without an answer the payment is refused.",
-			"Payouts and refunds also use check, pay and fail, with another OperationType. They are ignored, and their check is answered yes.",
-			"A transaction is a payment. fail ends its own transaction; the payer may try again with the same InvoiceId in another one. On a page or in the widget the attempt stays awaiting_customer, with the reason.",
-			"A browser may have written InvoiceId and Data, because the widget takes both with the public id alone (https://developers.cloudpayments.ru/#platezhnyy-vidzhet). They are a claim.",
-			"In a refund, TransactionId is the refund and PaymentTransactionId the payment. The currency is missing; it is the payment's.",
-			"Bodies are forms, JSON or, by GET, a query string, depending on the cabinet's setting.",
+			"A transaction is a payment. fail ends its own transaction; the payer may try again in another one, with the same InvoiceId.",
 		},
 		Setup: []string{
-			"Cabinet, the site's settings, Notifications: switch on pay, fail, confirm, refund, cancel and, if wanted, check.",
-			"Give each the address of the account's endpoint with its topic at the end: …/pay, …/fail, …",
+			"Cabinet, the site's settings, Notifications: switch on pay, fail, confirm, refund, cancel and check.",
+			"Give each the address of the account's endpoint with its topic at the end: …/pay, …/fail, … Only the address has the type of a notification.",
 			"Leave the method POST and the encoding UTF-8.",
 			"Put the API secret (password for API) into webhook_secrets.",
 		},
 		Reference: webhooks.ReferenceForm{
 			Field:       "InvoiceId",
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into InvoiceId (invoiceId of the widget) or JsonData (data of the widget); notifications have them as InvoiceId and Data (https://developers.cloudpayments.ru/#sozdanie-scheta-dlya-otpravki-po-pochte).",
+			Doc:         "Put it into InvoiceId (invoiceId of the widget) or JsonData (data of the widget) (https://developers.cloudpayments.ru/#sozdanie-scheta-dlya-otpravki-po-pochte).",
 		},
 	}
 }

@@ -111,7 +111,7 @@ func timeOf(text string) time.Time {
 
 // fill adds the fields to an event. A transaction is a payment: each try on a page has its own transaction. The
 // merchant's own id is payment_attempt_id in Data, or else InvoiceId; the widget takes both from the browser, with the
-// public id alone. A refund has an amount and no currency.
+// public id alone (https://developers.cloudpayments.ru/#platezhnyy-vidzhet). A refund has an amount and no currency.
 func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks.Event, error) {
 	data := read.Members([]byte(fields["Data"]))
 	e.ProviderPaymentID = fields["TransactionId"]

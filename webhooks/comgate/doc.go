@@ -8,7 +8,7 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Comgate",
-		Header:       "the form's secret, which is the shop's secret itself: nothing is signed",
+		Header:       "the form's secret (the shop's secret itself: nothing is signed)",
 		EventID:      "derived: transId and status",
 		Ack:          "200 and code=0&message=OK (from memory)",
 		RetryHorizon: "not documented",
@@ -16,19 +16,17 @@ func About() webhooks.About {
 		Quirks: []string{
 			"The payment is looked up before a form counts.",
 			"Comgate does not notify of refunds.",
-			"A form in the browser may begin a payment with the shop's number alone. Its refId, price and test are the browser's: a claim.",
 			"test marks a test payment, which moves no money of a live account.",
 			"Keep the bodies of this endpoint out of every log, because they hold the secret.",
 		},
 		Setup: []string{
-			"Client portal, the shop's connection: set the address of the account's endpoint for background results.",
-			"Use an https address: the secret travels in the body.",
+			"Client portal, the shop's connection: set the https address of the account's endpoint for background results.",
 			"Put the shop's secret into webhook_secrets and its number into merchant.",
 			"Allow the service's address to call Comgate's API there.",
 		},
 		Reference: webhooks.ReferenceForm{
 			Field: "refId",
-			Doc:   "Put it into refId when the payment is created; notifications have it under the same name (https://apidoc.comgate.cz/en/prubeh-platby). The payment is looked up before they count.",
+			Doc:   "Put it into refId when the payment is created (https://apidoc.comgate.cz/en/prubeh-platby).",
 		},
 	}
 }

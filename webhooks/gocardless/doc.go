@@ -9,7 +9,7 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "GoCardless",
-		Header:       "Webhook-Signature (hex HMAC-SHA256 over the body)",
+		Header:       "Webhook-Signature (HMAC-SHA256 over the body)",
 		EventID:      "native: events[].id (EV…), up to 250 of them in one body",
 		Ack:          "any 2xx",
 		RetryHorizon: "not documented; the whole batch is sent again",
@@ -17,12 +17,9 @@ func About() webhooks.About {
 		Quirks: []string{
 			"An event has no amount: the payment is looked up.",
 			"confirmed may become failed (late failure) or charged_back, days later.",
-			"GoCardless documents 498 for a wrong signature. Any other refusal works too.",
-			"failed looks the same before and after the confirmation; only the earlier state tells them apart.",
 			"failed with will_attempt_retry is not final: GoCardless collects the same payment again.",
-			"A billing request is a container. fulfilled names its payment, cancelled ends it without one; its other events are ignored.",
-			"links.organisation of an event names the payee. Put it into organisation if one endpoint serves several.",
-			"The official Go library refuses some genuine bodies that end in a line feed. Here the whole body counts.",
+			"A billing request is a container. fulfilled names its payment, cancelled ends it without one.",
+			"If one endpoint serves several organisations, put the account's own into organisation.",
 		},
 		Setup: []string{
 			"Dashboard, Developers, Create, Webhook endpoint: the address of the account's endpoint.",
@@ -32,7 +29,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into metadata of the payment; events carry it as resource_metadata (https://developer.gocardless.com/api-reference/#core-endpoints-events; that this is the payment's is from memory), and don't carry the payment's reference. The payment is looked up before events count, and so is a refund, whose events name no payment.",
+			Doc:         "Put it into metadata of the payment; events carry it as resource_metadata (https://developer.gocardless.com/api-reference/#core-endpoints-events; that this is the payment's is from memory). Events don't carry the payment's reference.",
 		},
 	}
 }

@@ -14,9 +14,8 @@ func About() webhooks.About {
 		RetryHorizon: "at most 20 tries; when is not documented",
 		Unsigned:     true,
 		Quirks: []string{
-			"The notification is a GET with the payment's id in the query, and nothing else.",
+			"The notification is a GET with the payment's id in the query.",
 			"There is no notification for the states CREATED and PAYMENT_METHOD_CHOSEN.",
-			"Refunds have the same notification; the looked-up state is REFUNDED or PARTIALLY_REFUNDED.",
 		},
 		Setup: []string{
 			"Ask GoPay for the client id and secret of the shop, and its GoID.",
@@ -27,7 +26,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Add it to the query of callback.notification_url: …?payment_attempt_id=…; GoPay adds its id. A notification carries nothing else of the payment, order_number included (https://help.gopay.com/en/s/3), and proves nothing: the payment is looked up and must name the attempt itself. So put the id into additional_params under the same name as well, or into order_number; or report the id that GoPay returns.",
+			Doc:         "Add it to the query of callback.notification_url (…?payment_attempt_id=…), and put it into additional_params under the same name, or into order_number; or report the id that GoPay returns. A notification has only that query and GoPay's id (https://help.gopay.com/en/s/3) and proves nothing: the payment is looked up and must name the attempt itself.",
 		},
 	}
 }

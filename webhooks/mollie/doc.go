@@ -9,31 +9,26 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Mollie",
-		Header:       "classic: none, the payment is looked up; next generation: X-Mollie-Signature (sha256= and a hex HMAC-SHA256 over the body)",
-		EventID:      "classic: derived, one for each arrival: the object's id, time; the looked-up state is deduplicated; next generation: native: id (event_… or whe_…)",
+		Header:       "classic: none, the payment is looked up; next generation: X-Mollie-Signature (HMAC-SHA256 over the body)",
+		EventID:      "classic: derived, one for each arrival; the looked-up state is deduplicated; next generation: native: id (event_… or whe_…)",
 		Ack:          "any 2xx within 15 s, also for an id that Mollie does not know",
 		RetryHorizon: "10 tries over about 26 hours",
 		Unsigned:     true,
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
-			"A classic notice has only an id. It also comes for refunds and chargebacks: the status stays paid, the amounts show them.",
-			"For 24 hours after a rotation the signature's header comes twice.",
-			"payment.*, refund.*, capture.* and chargeback.* of the next generation are read by Mollie's API description. The classic notice with its lookup is the usual way.",
-			"An event without a payload (_embedded) is looked up. An event of a refund, capture or chargeback names its payment only by _links.entity, and waits for a person without it.",
-			"A payment is tr_…. A payment link (pl_…) and an order (ord_…) are containers; a notice that names only a container is looked up.",
-			"capture.failed leaves the money on hold; the payment has not failed.",
-			"A chargeback has taken the money already; chargeback.reversed brings it back.",
+			"A classic notice also comes for refunds and chargebacks: the status stays paid, the amounts show them.",
+			"The classic notice with its lookup is the usual way. An event of the next generation without a payload (_embedded) is looked up. An event of a refund, capture or chargeback without _links.entity waits for a person, because it names no payment.",
+			"A payment is tr_…. A payment link (pl_…) and an order (ord_…) are containers.",
 		},
 		Setup: []string{
 			"Put the address of the account's endpoint into public_url: each payment's webhookUrl is set to it.",
 			"Put the API key of the profile into api_key: without it a notice can't be looked up.",
 			"For webhooks of the next generation: Developers, Webhooks, add the same address with payment.*, refund.*, capture.* and chargeback.*; choose the full payload.",
-			"Copy the signing secret that is shown once into webhook_secrets.",
-			"To rotate, put the new secret beside the old one for a day.",
+			"Copy the signing secret that is shown once into webhook_secrets. After a rotation keep the old secret beside it for a day.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into metadata of the payment, as an object (https://docs.mollie.com/reference/create-payment). A classic notice has only the id (tr_…): the lookup finds the metadata, and needs api_key. Without one, report the id. Events of the next generation carry the metadata with a full payload.",
+			Doc:         "Put it into metadata of the payment, as an object (https://docs.mollie.com/reference/create-payment). A classic notice has only the id (tr_…): the lookup finds the metadata. Without api_key, report the id.",
 		},
 	}
 }

@@ -115,6 +115,8 @@ func (p transactionData) fill(e webhooks.Event) (webhooks.Event, error) {
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil
 	}
+	// Paddle.js takes customData from the browser, with a public client-side token
+	// (https://developer.paddle.com/paddlejs/methods/paddle-checkout-open).
 	mark := p.mark()
 	e.ProviderPaymentID, e.References, e.BrowserMark = p.ID, read.References(mark, p.ID), mark != ""
 	if e.Kind == webhooks.KindFailed {

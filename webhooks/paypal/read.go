@@ -128,6 +128,8 @@ func (r object) fill(e webhooks.Event, reading reader) (webhooks.Event, error) {
 	e.Approved = e.Type == "CHECKOUT.ORDER.APPROVED"
 	e.ProviderPaymentID, e.Container = r.payment(e), r.container(e.Type)
 	e.References = r.references(e)
+	// A buyer's browser may make an order with the public client id, and choose custom_id, invoice_id and payee
+	// (https://developer.paypal.com/sdk/js/reference/).
 	e.Payee, e.BrowserMark = r.payee(kind), len(r.marks()) > 0
 	if kind.IsRefund() {
 		e.RefundID, e.RefundReference = r.ID, string(r.CustomID)

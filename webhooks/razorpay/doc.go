@@ -8,26 +8,21 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Razorpay",
-		Header:       "X-Razorpay-Signature (hex HMAC-SHA256 over the body)",
-		EventID:      "derived: event, created_at and the ids of the entities; the header x-razorpay-event-id is not signed and not used",
+		Header:       "X-Razorpay-Signature (HMAC-SHA256 over the body)",
+		EventID:      "derived: event, created_at and the ids of the entities",
 		Ack:          "any 2xx within 5 s",
 		RetryHorizon: "24 hours, ever more slowly; then the webhook is disabled",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
-			"pay_… is the payment; order_… and plink_… are containers, in which several may be made. The end of a link names no payment.",
-			"account_id names the payee. The mode is not stated.",
-			"The notes of a payment are options of Checkout, which the browser gives with the public key id (https://razorpay.com/docs/payments/payment-gateway/web-integration/standard/integration-steps/): an attempt's id in them alone is a claim. The notes of an order or a link, the receipt and the reference_id need the secret.",
-			"A payment is a snapshot: payment.authorized may show a captured payment.",
-			"payment.failed is not final: the customer may pay the same order, or link, again. The attempt stays awaiting_customer, with the reason.",
-			"notes is an object, but [] when it is empty.",
-			"order.paid and payment.captured report the same money; the second is a repeat.",
-			"Repeated deliveries from before a change of secret have the old secret's signature.",
+			"pay_… is the payment; order_… and plink_… are containers.",
+			"payment.failed is not final: the customer may pay the same order, or link, again.",
+			"The notes of a payment are options of Checkout, which the browser gives: an attempt's id in them alone is a claim. The notes of an order or a link, the receipt and the reference_id need the secret.",
 		},
 		Setup: []string{
 			"Dashboard, Account & Settings, Webhooks: add the address of the account's endpoint.",
 			"Choose payment_link.*, payment.authorized, payment.captured, payment.failed, order.paid, refund.* and payment.dispute.*.",
 			"Make up a secret there and put it into webhook_secrets.",
-			"To change the secret, keep the old one as second for at least a day.",
+			"After a change of the secret keep the old one as second for at least a day: repeated deliveries have the old secret's signature.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",

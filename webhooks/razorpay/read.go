@@ -125,8 +125,9 @@ func kindOf(eventType string) (kind webhooks.Kind, subject string) {
 }
 
 // fill adds the fields of the entities to an event. The event's subject must be among the entities; other entities may stand
-// beside it. The notes of a payment come from the browser through Checkout. An order and a link are made with the key's
-// secret.
+// beside it. The notes of a payment come from the browser through Checkout
+// (https://razorpay.com/docs/payments/payment-gateway/web-integration/standard/integration-steps/). An order and a link are
+// made with the key's secret.
 func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 	entities := map[string]entityData{}
 	for _, each := range []string{"payment", "order", "payment_link", "refund", "dispute"} {

@@ -10,9 +10,9 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Robokassa",
-		Header:       "the form's SignatureValue (hex hash over OutSum:InvId:Password2 and the Shp_ parameters)",
+		Header:       "the form's SignatureValue (a hash over OutSum, InvId, Password2 and the Shp_ parameters)",
 		EventID:      "derived: InvId",
-		Ack:          "200 with the body OK and the InvId, as in OK58",
+		Ack:          "200 with OK and the InvId, as in OK58",
 		RetryHorizon: "again and again, minutes apart; the end is not documented",
 		Keys: []webhooks.Key{
 			webhooks.SecretsKey(),
@@ -21,22 +21,19 @@ func About() webhooks.About {
 		},
 		Quirks: []string{
 			"Only a succeeded payment is notified; lookups find failures.",
-			"The hash is chosen in the shop's settings; ripemd160 is not supported.",
-			"OutSum is signed as it was received: 100 and 100.00 differ.",
-			"InvId is a number, so Shp_payment_attempt_id carries the attempt's id.",
-			"The test Password2 signs test payments.",
+			"The hash ripemd160 is not supported.",
 			"Documented senders, for allowed_ips: 185.59.216.65 and 185.59.217.65.",
 		},
 		Setup: []string{
 			"Cabinet, My shops, Technical settings: set ResultURL to the address of the account's endpoint, method POST.",
 			"Choose the hash there (sha256 is better than md5) and put its name into hash.",
-			"Put Password2 into webhook_secrets, or the test Password2 while testing; calls use the first.",
+			"Put Password2 into webhook_secrets, or the test Password2 while testing.",
 			"Put the shop's identifier into merchant_login, and Password1 (for refunds Password3, too) into password1 and password3.",
 			"Make a test payment: Robokassa shows an error if it is not answered OK and the InvId.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "Shp_payment_attempt_id",
-			Doc:         "Send it as a parameter of that name, and sign it in the request after Password1 (https://docs.robokassa.ru/pay-interface/); the notification returns it. InvId is a number of the shop's own: report it as the provider's id of the payment.",
+			Doc:         "Send it as a parameter of that name, and sign it in the request after Password1 (https://docs.robokassa.ru/pay-interface/). InvId is a number of the shop's own: report it as the provider's id of the payment.",
 		},
 	}
 }

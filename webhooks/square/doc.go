@@ -9,22 +9,20 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Square",
-		Header:       "x-square-hmacsha256-signature (base64 HMAC-SHA256 over the notification URL and the body)",
+		Header:       "x-square-hmacsha256-signature (HMAC-SHA256 over the notification URL and the body)",
 		EventID:      "native: event_id",
 		Ack:          "any 2xx, quickly (older documentation: within 10 s)",
 		RetryHorizon: "up to 24 hours (older documentation: 72); an endpoint that keeps failing is disabled",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "public_url"}},
 		Quirks: []string{
 			"An order is a container. The order of a payment link may have several payments; every other payment has an order of its own.",
-			"merchant_id names the seller that was paid: a subscription reports all sellers of the application. reference_id is written with an access token; the mode is unsigned.",
-			"The notification URL is signed: a slash or http in place of https breaks every signature.",
-			"The status of the object decides, not the event's name: payment.created may be approved or completed.",
-			"data.id may differ from the payment's id: the object's id counts.",
+			"A subscription reports all sellers of the application: merchant_id names the seller that was paid.",
 			"payment.* reports every sale of the seller, also at a till. A sale that began elsewhere is unmatched, and foreign ten minutes later.",
+			"The object's status and id decide: payment.created may be approved or completed.",
 		},
 		Setup: []string{
 			"Developer Console, the application, Webhooks, Subscriptions: add one with the address of the account's endpoint.",
-			"Put exactly that address into public_url.",
+			"Put exactly that address into public_url: it is signed, so a slash or http in place of https breaks every signature.",
 			"Choose payment.created, payment.updated, refund.created, refund.updated and dispute.*.",
 			"Put the signature key of the subscription into webhook_secrets.",
 			"Send a test event from there: it is recorded as unmatched, and as foreign ten minutes later.",

@@ -9,27 +9,25 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Standard Webhooks",
-		Header:       "webhook-signature or svix-signature (v1, a base64 HMAC-SHA256, or v1a, a base64 ed25519 signature, over the id, the time and the body; several at once)",
+		Header:       "webhook-signature or svix-signature (v1, an HMAC-SHA256, or v1a, an ed25519 signature, over the id, the time and the body; several at once)",
 		EventID:      "native: the header webhook-id",
 		Ack:          "any 2xx",
 		RetryHorizon: "the sender's; Svix: 7 times over 27 hours",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
-			"The signature covers the id and the time as well as the body, with 5 minutes of tolerance in either direction.",
+			"The signed time may differ by 5 minutes in either direction.",
 			"A key serves one version only: whsec_ for v1, whpk_ and whsk_ for v1a.",
-			"A charge is a payment. container_id is the page, session or order in which it was made; container.expired and container.canceled end that container and no charge.",
-			"The headers of one prefix are used, webhook-* before svix-*, never a mixture.",
+			"A charge is a payment. container_id names its container.",
 		},
 		Setup: []string{
 			"Give the sender the address of the account's endpoint.",
-			"Copy the secret that the sender shows: whsec_… (shared) or whpk_… (public key).",
-			"Put it into webhook_secrets of the account.",
+			"Put the secret that the sender shows into webhook_secrets: whsec_… (shared) or whpk_… (public key).",
 			"Let the sender send the events of docs/reference/standard-provider.md (go doc ./webhooks/standard Verifier.Verify); any other JSON is kept as ignored.",
 			"Send a test event and search for its webhook-id: it is there, whatever its verdict.",
 		},
 		Reference: webhooks.ReferenceForm{
 			Field: "reference",
-			Doc:   "Put it into reference of the charge; events have it as data.reference (go doc ./webhooks/standard Verifier.Verify).",
+			Doc:   "Put it into reference of the charge; events have it as data.reference.",
 		},
 	}
 }

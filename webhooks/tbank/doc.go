@@ -10,7 +10,7 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "T-Bank (Tinkoff)",
-		Header:       "the body's Token (hex SHA-256 over the sorted root values and the password)",
+		Header:       "the body's Token (SHA-256 over the sorted root values and the password)",
 		EventID:      "derived: PaymentId, Status, Amount; one for each arrival where the payment is looked up",
 		Ack:          "200 with the body OK, within 10 s",
 		RetryHorizon: "hourly for 24 hours; then archived, or daily for a month: the bank's pages differ",
@@ -20,15 +20,10 @@ func About() webhooks.About {
 			webhooks.CurrencyKey(),
 		},
 		Quirks: []string{
-			"Values are joined with nothing between them, so amounts must be compared with the order's.",
-			"AUTH_FAIL is a failed try on the bank's page, which takes another one (from memory): the attempt stays awaiting_customer, with the reason. REJECTED is the end.",
-			"A payment is a PaymentId, with all tries on its page; an OrderId may have several. The form of the bank's script begins one with TerminalKey alone (https://www.tbank.ru/kassa/dev/widget/; that it needs no password is from memory). Its OrderId and amount are the browser's: a claim.",
-			"PaymentId is a number of up to twenty digits.",
-			"The same address gets notifications about cards, accounts and receipts, also REJECTED of a card: they are ignored.",
-			"AUTHORIZED and CONFIRMED of a one-stage payment come together, in any order.",
+			"A payment is a PaymentId, with all tries on its page; an OrderId may have several.",
+			"AUTH_FAIL is a failed try on the bank's page, which takes another one (from memory). REJECTED is the end.",
 			"The meaning of the amount of a partial refund or reversal is not documented: the payment is looked up.",
 			"Documented senders, for allowed_ips: 91.194.226.0/23, 91.218.132.0/22, 212.49.24.0/24, 212.233.80.0/22.",
-			"The tokens printed in the bank's samples are dummies that don't verify.",
 		},
 		Setup: []string{
 			"T-Business, Internet acquiring, the shop, Terminals: choose the terminal.",
@@ -38,7 +33,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			Field: "OrderId",
-			Doc:   "Put it into OrderId of Init, which takes up to 36 characters (https://www.tbank.ru/kassa/dev/payments/). DATA are not signed, and not read.",
+			Doc:   "Put it into OrderId of Init, which takes up to 36 characters (https://www.tbank.ru/kassa/dev/payments/). The unsigned DATA are not read.",
 		},
 	}
 }

@@ -71,7 +71,8 @@ func kindOf(status string) (kind webhooks.Kind, needsFetch bool) {
 }
 
 // fill adds the fields to an event. All tries on the bank's page have one PaymentId. An OrderId may have several payments,
-// and a browser may have written it: the form of the bank's script begins a payment with TerminalKey alone.
+// and a browser may have written it: the form of the bank's script begins a payment with TerminalKey alone
+// (https://www.tbank.ru/kassa/dev/widget/; that it needs no password is from memory).
 func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks.Event, error) {
 	e.References = read.References(fields["OrderId"], fields["PaymentId"])
 	e.ProviderPaymentID, e.BrowserMark = fields["PaymentId"], fields["OrderId"] != ""

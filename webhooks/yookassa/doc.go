@@ -10,26 +10,25 @@ func About() webhooks.About {
 	return webhooks.About{
 		Name:         "YooKassa",
 		Header:       "only the sender's address: the object is looked up",
-		EventID:      "derived, one for each arrival: event, the object's id and status, time; the looked-up state is deduplicated",
+		EventID:      "derived, one for each arrival; the looked-up state is deduplicated",
 		Ack:          "exactly 200",
 		RetryHorizon: "for 24 hours",
 		Unsigned:     true,
 		Quirks: []string{
-			"The address must be the real peer's: configure the trusted proxies.",
 			"There is no event of a failed refund; a lookup finds it.",
-			"An invoice (in-…) is a container: its payments name it in invoice_details. recipient.account_id names the payee.",
-			"Any status but 200 counts as not delivered.",
+			"An invoice (in-…) is a container.",
 			"payment.canceled covers declined, expired and cancelled; cancellation_details has the cause.",
 		},
 		Setup: []string{
 			"Merchant profile, Integration, HTTP notifications: set the address of the account's endpoint (https, port 443 or 8443).",
 			"Choose payment.waiting_for_capture, payment.succeeded, payment.canceled and refund.succeeded.",
-			"Put shop_id and api_key into the account: without them nothing can be read back.",
+			"Put shop_id and api_key into the account: without them nothing can be looked up.",
+			"Configure trusted_proxies: the sender's address must be the real peer's.",
 			"Make a payment in the test shop and look for its event.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into metadata of the payment; its notifications and its lookup carry them (https://yookassa.ru/developers/api#create_payment). A refund is found by the payment's id, which the first notification brings.",
+			Doc:         "Put it into metadata of the payment (https://yookassa.ru/developers/api#create_payment). A refund is found by the payment's id, which the first notification brings.",
 		},
 	}
 }

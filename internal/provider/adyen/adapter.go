@@ -18,7 +18,7 @@ func Adapter() kit.Adapter {
 		TestByDefault: true,
 		Carries:       carries(), ProviderData: providerData(),
 		Statement:  Statement,
-		SecondStep: "what Adyen's component returned (its `state.data`, or the `details` in it), or the parameters with which the customer came back to the return_url: `{\"redirectResult\":\"…\"}`",
+		SecondStep: "the result of Adyen's component (`state.data`, or the `details` in it), or the parameters of the return to the return_url: `{\"redirectResult\":\"…\"}`",
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return New(Account{
 				Base: s.BaseURL, Key: s.Params["api_key"], Merchant: s.Params["merchant_account"], Capture: s.Params["capture"],
@@ -31,13 +31,13 @@ func Adapter() kit.Adapter {
 func carries() []kit.Carried {
 	return []kit.Carried{
 		{Member: "payment_method.type", As: "paymentMethod.type", When: "of a stored payment method; else the token has it"},
-		{Member: "return_url", As: "returnUrl", When: "required, also for a stored payment method: the test environment takes a payment without it, the live one refuses it"},
-		{Member: "save_payment_method", As: "storePaymentMethod", When: "with three characters of customer.reference at least"},
+		{Member: "return_url", As: "returnUrl", When: "required, at most 1,024 characters, also with a stored payment method: only the test environment accepts a payment without it"},
+		{Member: "save_payment_method", As: "storePaymentMethod", When: "needs `customer.reference`"},
 		{Member: "initiator", As: "recurringProcessingModel", When: "UnscheduledCardOnFile for the merchant, CardOnFile for the customer"},
 		{Member: "statement_descriptor", As: "shopperStatement"},
 		{Member: "customer.reference", As: "shopperReference", When: "from three characters on"},
 		{Member: "customer.email", As: "shopperEmail"},
-		{Member: "customer.name", As: "shopperName.lastName", When: "with a blank: Adyen takes a first and a last name"},
+		{Member: "customer.name", As: "shopperName.lastName", When: "with a blank, between the first and the last name"},
 		{Member: "customer.phone", As: "telephoneNumber"},
 		{Member: "customer.ip", As: "shopperIP"},
 		{Member: "customer.locale", As: "shopperLocale"},

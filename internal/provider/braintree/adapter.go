@@ -18,8 +18,8 @@ func Adapter() kit.Adapter {
 			kit.MerchantID(false),
 			{Name: "public_key", Doc: "Braintree's public key"},
 			webhooks.SecretsKey(), webhooks.CurrencyKey(),
-			{Name: "merchant_account_id", Optional: true, Doc: "Braintree's merchant account of this account's currency; absent: the merchant's default one"},
-			{Name: "api_request_keys", Optional: true, OneOf: []string{on, off}, Doc: "off for a merchant whose requests Braintree refuses with error 915231: a charge is then sent once, and looked for"},
+			{Name: "merchant_account_id", Optional: true, Doc: "Braintree's merchant account in this currency; absent: the default one"},
+			{Name: "api_request_keys", Optional: true, OneOf: []string{on, off}, Doc: "Braintree: off if it refuses requests with error 915231; a charge is then sent once, and searched"},
 		},
 		Payees: func(params map[string]string) []string {
 			if params["merchant_account_id"] == "" {
@@ -59,9 +59,9 @@ func carries() []kit.Carried {
 		{Member: "save_payment_method", As: "transaction.options.store_in_vault_on_success", When: "with a nonce; needs `customer.reference`, and makes that customer in the vault"},
 		{Member: "initiator", As: "transaction.transaction_source", When: "as `unscheduled`, unless provider_data has another"},
 		{Member: "statement_descriptor", As: "transaction.descriptor.name", When: "in Braintree's form: `SHOP123*TICKET`"},
-		{Member: "customer.reference", As: "transaction.customer_id", When: "with a vaulted method, and with save_payment_method"},
-		{Member: "customer.email", As: "transaction.customer.email", When: fresh + "; else of the customer that is made in the vault"},
-		{Member: "customer.phone", As: "transaction.customer.phone", When: fresh + "; else of the customer that is made in the vault"},
+		{Member: "customer.reference", As: "transaction.customer_id", When: "with a vaulted method, and with save_payment_method: letters, digits, `-` and `_` (from memory)"},
+		{Member: "customer.email", As: "transaction.customer.email", When: fresh + "; else of the new customer in the vault"},
+		{Member: "customer.phone", As: "transaction.customer.phone", When: fresh + "; else of the new customer in the vault"},
 		{Member: "customer.ip", As: "transaction.risk_data.customer_ip"},
 		{Member: "browser", As: "transaction.risk_data.customer_browser", When: "the user agent alone"},
 		{Member: "customer.billing_address", As: "transaction.billing.street_address"},

@@ -13,7 +13,7 @@ func Adapter() kit.Adapter {
 	return kit.Adapter{
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{
-			kit.APIKey(), {Name: "processing_channel_id", Optional: true, Doc: "pc_…, the channel that payments are processed by; absent: the account's default"},
+			kit.APIKey(), {Name: "processing_channel_id", Optional: true, Doc: "Checkout.com's processing channel (pc_…); absent: the key's default"},
 		},
 		Payees: func(params map[string]string) []string {
 			if params["processing_channel_id"] == "" {
@@ -53,7 +53,7 @@ func carries() []kit.Carried {
 		{Member: "customer.ip", As: "payment_ip"},
 		{Member: "customer.billing_address", As: "source.billing_address.address_line1", When: fresh},
 		{Member: "customer.shipping_address", As: "shipping.address.address_line1"},
-		{Member: "lines", As: "items[].name", When: "without discounts, which Checkout.com has no place for"},
+		{Member: "lines", As: "items[].name", When: "without discounts"},
 	}
 }
 

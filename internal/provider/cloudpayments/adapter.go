@@ -16,7 +16,7 @@ func Adapter() kit.Adapter {
 		Keys: []webhooks.Key{
 			{Name: "public_id", Doc: "CloudPayments' public id"},
 			webhooks.SecretsKey(),
-			{Name: "taxation_system", Optional: true, Doc: "the shop's tax system at CloudPayments, 0 to 5, for fiscal receipts; absent: that of its cash register"},
+			{Name: "taxation_system", Optional: true, Doc: "CloudPayments: the shop's tax system for fiscal receipts, 0 to 5; absent: the cash register's"},
 		},
 		TestKey: "public_id", TestForm: regexp.MustCompile(`^test_api_`),
 		Carries: carried(), ProviderData: allowed(),

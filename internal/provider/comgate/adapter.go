@@ -47,6 +47,6 @@ func carries() []kit.Carried {
 		{Member: "customer.reference", As: "payerId", When: "with save_payment_method, which requires it; after `recurring:`"},
 		{Member: "customer.email", As: "email", When: "required"},
 		{Member: "customer.locale", As: "lang", When: page + ", where it is one of Comgate's"},
-		{Member: "customer.billing_address", As: "country", When: "the country alone, unless provider_data has it: it chooses the methods of the page; ALL for one that Comgate does not list"},
+		{Member: "customer.billing_address", As: "country", When: "the country alone, which chooses the methods of the page, unless provider_data has it; else ALL"},
 	}
 }

@@ -13,7 +13,7 @@ func Adapter() kit.Adapter {
 	return kit.Adapter{
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{kit.APIKey(), {
-			Name: "organisation", Optional: true, Doc: "GoCardless's organisation (OR…), which events have as links.organisation: those of another move nothing",
+			Name: "organisation", Optional: true, Doc: "GoCardless's organisation (OR…); payments to another do not count",
 		}},
 		Payees:  kit.PayeesOf("organisation"),
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^sandbox_`),
@@ -29,7 +29,7 @@ func of(s kit.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.C
 
 // carries returns the table of the members that a charge passes on.
 func carries() []kit.Carried {
-	const page, shown = "without a mandate", "without a mandate; GoCardless's page shows it, and the customer may change it"
+	const page, shown = "without a mandate", "without a mandate; the customer may change it"
 	const person = "billing_request_flows.prefilled_customer."
 	return []kit.Carried{
 		{Member: "return_url", As: "billing_request_flows.redirect_uri", When: page + "; also as exit_uri"},
@@ -39,7 +39,7 @@ func carries() []kit.Carried {
 		{Member: "customer.reference", As: "billing_requests.mandate_request.metadata.customer_reference", When: "with save_payment_method, which requires it"},
 		{Member: "customer.reference", As: "billing_requests.links.customer", When: page + ", if it is a customer of GoCardless (`CU…`)"},
 		{Member: "customer.email", As: person + "email", When: shown},
-		{Member: "customer.name", As: person + "family_name", When: shown + "; with a blank: GoCardless takes a given name and a family name"},
+		{Member: "customer.name", As: person + "family_name", When: shown + "; with a blank, between the given and the family name"},
 		{Member: "customer.locale", As: "billing_request_flows.language", When: "without a mandate, where it is one of GoCardless's"},
 		{Member: "customer.billing_address", As: person + "address_line1", When: shown},
 	}

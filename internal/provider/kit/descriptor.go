@@ -98,5 +98,5 @@ func OAuth() []webhooks.Key {
 // TestPayments returns the key test_payments. It is for the kinds whose configuration decides whether payments are
 // tests.
 func TestPayments() webhooks.Key {
-	return webhooks.Key{Name: "test_payments", Optional: true, OneOf: []string{"true", "false"}, Doc: "true for payments that take no money: Comgate's and Lemon Squeezy's test payments; Robokassa's, if the passwords are those for them"}
+	return webhooks.Key{Name: "test_payments", Optional: true, OneOf: []string{"true", "false"}, Doc: "true for test payments at Comgate, Lemon Squeezy or Robokassa (with its test passwords)"}
 }

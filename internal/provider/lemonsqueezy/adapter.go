@@ -24,9 +24,9 @@ func Adapter() kit.Adapter {
 		Keys: []webhooks.Key{
 			kit.APIKey(),
 			{Name: "store_id", Doc: "the store at Lemon Squeezy, a number"},
-			{Name: "variant_id", Doc: "the variant at Lemon Squeezy whose price each checkout replaces, a number; of a product that is paid once"},
-			{Name: "store_currency", Doc: "the currency of the store at Lemon Squeezy, in which all its prices are"},
-			{Name: "link_life", Optional: true, Doc: "how long a checkout of Lemon Squeezy can be opened, best as long as expiry.awaiting_customer; 1h if absent"},
+			{Name: "variant_id", Doc: "the variant at Lemon Squeezy, a number, whose price each checkout replaces; of a product that is paid once"},
+			{Name: "store_currency", Doc: "the currency of the store at Lemon Squeezy"},
+			{Name: "link_life", Optional: true, Doc: "Lemon Squeezy: how long a checkout can be opened, best as long as expiry.awaiting_customer; absent: 1h"},
 			kit.TestPayments(),
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),

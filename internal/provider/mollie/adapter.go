@@ -13,7 +13,7 @@ func Adapter() kit.Adapter {
 	return kit.Adapter{
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{kit.APIKey(), {
-			Name: "profile_id", Optional: true, Doc: "Mollie's profile (pfl_…), which payments have as profileId: those of another move nothing",
+			Name: "profile_id", Optional: true, Doc: "Mollie's profile (pfl_…); payments to another do not count",
 		}},
 		Payees:  kit.PayeesOf("profile_id"),
 		Carries: carries(), ProviderData: providerData(),

@@ -18,7 +18,7 @@ func Adapter() kit.Adapter {
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{
 			kit.APIKey(),
-			{Name: "tax_category", Optional: true, Doc: "Paddle's tax category of what is sold, which must be enabled there; absent: standard"},
+			{Name: "tax_category", Optional: true, Doc: "Paddle's tax category of the goods, which must be enabled there; absent: standard"},
 		},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^pdl_sdbx_`),
 		TestHosts: []string{"sandbox-api.paddle.com"},

@@ -15,12 +15,12 @@ func Adapter() kit.Adapter {
 		Dashboard: dashboard(),
 		Keys: append(kit.OAuth(),
 			kit.MerchantID(true),
-			webhooks.Key{Name: "payee_email", Optional: true, Doc: "PayPal: the account's e-mail address, for orders that name the payee by that alone"},
+			webhooks.Key{Name: "payee_email", Optional: true, Doc: "PayPal: the account's e-mail address, for orders that name the payee only by it"},
 		),
 		Payees:    payees,
 		TestHosts: []string{"sandbox.paypal.com"},
 		Carries:   carries(), ProviderData: providerData(),
-		SecondStep: "any object, `{}` as well, once the customer has approved the order on PayPal's page or by its buttons: it is captured or authorized, as it is when a webhook or a check shows the approval; nothing of the details is sent",
+		SecondStep: "any object, such as `{}`, once the customer has approved the order: it is then captured or authorized; the details are not sent",
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
@@ -48,7 +48,7 @@ func carries() []kit.Carried {
 		{Member: "save_payment_method", As: "payment_source.paypal.attributes.vault.store_in_vault", When: wallet},
 		{Member: "initiator", As: "payment_source.card.stored_credential.payment_initiator", When: "of a card in the vault"},
 		{Member: "statement_descriptor", As: "purchase_units[].soft_descriptor"},
-		{Member: "customer.reference", As: "payment_source.paypal.attributes.customer.merchant_customer_id", When: "with save_payment_method"},
+		{Member: "customer.reference", As: "payment_source.paypal.attributes.customer.merchant_customer_id", When: "with save_payment_method; at most 64 characters"},
 		{Member: "customer.email", As: "payment_source.paypal.email_address", When: wallet},
 		{Member: "customer.name", As: "payment_source.paypal.name.surname", When: wallet},
 		{Member: "customer.name", As: "purchase_units[].shipping.name.full_name", When: "with a shipping address"},

@@ -13,7 +13,7 @@ func Adapter() kit.Adapter {
 	return kit.Adapter{
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{{Name: "key_id", Doc: "Razorpay's key"}, {Name: "key_secret", Secret: true, Doc: "Razorpay's secret"}, {
-			Name: "account_id", Optional: true, Doc: "Razorpay: the account's id (`acc_…`), which events have: those of another account move nothing",
+			Name: "account_id", Optional: true, Doc: "Razorpay: the account's id (`acc_…`); payments to another do not count",
 		}},
 		Payees: func(params map[string]string) []string {
 			if params["account_id"] == "" {

@@ -17,7 +17,7 @@ func Adapter() kit.Adapter {
 			{Name: "password1", Secret: true, Doc: "Robokassa's Password1, which signs links and captures"},
 			webhooks.SecretsKey(),
 			{Name: "password3", Optional: true, Secret: true, Doc: "Robokassa's Password3, which refunds need"},
-			{Name: "taxation", Optional: true, Doc: "the shop's tax system (osn, usn_income, usn_income_outcome, esn or patent), which fiscal receipts need"},
+			{Name: "taxation", Optional: true, Doc: "the shop's tax system for fiscal receipts: osn, usn_income, usn_income_outcome, esn or patent"},
 			kit.TestPayments(),
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),

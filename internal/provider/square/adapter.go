@@ -15,7 +15,7 @@ func Adapter() kit.Adapter {
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{
 			kit.APIKey(),
-			{Name: "location_id", Optional: true, Doc: "the location that payments are of; absent: the seller's main one"},
+			{Name: "location_id", Optional: true, Doc: "Square: the location of the payments; absent: the seller's main one"},
 			kit.MerchantID(true),
 		},
 		Payees:    payees,

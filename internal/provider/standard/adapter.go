@@ -18,9 +18,9 @@ const (
 func Adapter() kit.Adapter {
 	api, lists := kit.APIKey(), webhooks.Key{
 		Name: "lists", OneOf: []string{listEvents, listBalance, listBoth}, Optional: true,
-		Doc: "which of its lists the provider has, to find what no webhook brought: events, balance or both; absent: none",
+		Doc: "the provider's lists for backfill and reconciliation: events, balance or both; absent: none",
 	}
-	payee := webhooks.Key{Name: "payee", Optional: true, Doc: "the provider's id of the account that is paid, which its charges and events may have as payee: those of another move nothing"}
+	payee := webhooks.Key{Name: "payee", Optional: true, Doc: "the provider's id of the account, as its charges and events may have it as payee; payments to another do not count"}
 	return kit.Adapter{
 		Keys:      []webhooks.Key{{Name: "base_url"}, api, lists, payee},
 		Payees:    kit.PayeesOf(payee.Name),
@@ -35,7 +35,7 @@ func Adapter() kit.Adapter {
 			{Member: "customer.billing_address", As: "billing_address.line1"},
 			{Member: "lines", As: "lines[].description"},
 		},
-		SecondStep: "what the provider's page or script returned, whatever its members: they are sent as `details`",
+		SecondStep: "any object that the provider's page or script returned: it is sent as `details`",
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},

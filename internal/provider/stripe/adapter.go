@@ -14,13 +14,13 @@ func Adapter() kit.Adapter {
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{kit.APIKey(), {
 			Name: "account", Optional: true,
-			Doc: "Stripe: the account that api_key is of (`acct_…`), where its events come by the endpoint of a platform, which names it; events of any other connected account pay nothing here",
+			Doc: "Stripe: the account of api_key (`acct_…`), if its events come by the endpoint of a platform; payments to other connected accounts do not count",
 		}},
 		// An event of the endpoint's own account names no account.
 		Payees:  func(params map[string]string) []string { return []string{params["account"]} },
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^(sk|rk)_test_`),
 		Carries: carries(), ProviderData: providerData(),
-		SecondStep: "any object, `{}` as well, once Stripe.js has handled the next action: the payment is looked up, and confirmed if it waits for that; nothing of the details is sent",
+		SecondStep: "any object, such as `{}`, once Stripe.js has handled the next action: the payment is looked up, and confirmed if it waits for that; the details are not sent",
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
@@ -33,7 +33,7 @@ func of(s kit.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.C
 
 // carries returns the table of the members that a charge passes on.
 func carries() []kit.Carried {
-	bill := "with a card's token (`tok_…`); a payment method and a confirmation token have their own"
+	bill := "with a card's token (`tok_…`); other tokens have their own"
 	debit := "with a type of a bank debit, or a stored wallet, and a browser"
 	return []kit.Carried{
 		{Member: "payment_method.type", As: "statement_descriptor", When: "chooses whether the descriptor is a card's, and whether a mandate is accepted"},

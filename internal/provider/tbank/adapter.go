@@ -16,7 +16,7 @@ func Adapter() kit.Adapter {
 		Keys: []webhooks.Key{
 			{Name: "terminal_key", Doc: "T-Bank's terminal"},
 			webhooks.SecretsKey(),
-			{Name: "taxation", Optional: true, Doc: "the shop's tax system (osn, usn_income, usn_income_outcome, esn or patent), which fiscal receipts need"},
+			{Name: "taxation", Optional: true, Doc: "the shop's tax system for fiscal receipts: osn, usn_income, usn_income_outcome, esn or patent"},
 		},
 		TestKey: "terminal_key", TestForm: regexp.MustCompile(`DEMO$`),
 		TestHosts: []string{"rest-api-test.tinkoff.ru"},

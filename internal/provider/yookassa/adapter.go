@@ -16,7 +16,7 @@ func Adapter() kit.Adapter {
 		Keys: []webhooks.Key{
 			{Name: "shop_id", Doc: "YooKassa's shop"},
 			kit.APIKey(),
-			{Name: "tax_system_code", Optional: true, Doc: "the shop's tax system, 1 to 6, for fiscal receipts by a cash register that needs it; absent: not sent"},
+			{Name: "tax_system_code", Optional: true, Doc: "YooKassa: the shop's tax system, 1 to 6, if the cash register for fiscal receipts needs it"},
 		},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
 		Carries: carried(), ProviderData: allowed(),
@@ -52,7 +52,7 @@ func taxSystem(text string) (int, error) {
 func carried() []kit.Carried {
 	const receipts = "with a receipt"
 	return []kit.Carried{
-		{Member: "payment_method.type", As: "payment_method_data.type", When: "with the token redirect, embedded, qr, external or mobile_application, for how it is confirmed"},
+		{Member: "payment_method.type", As: "payment_method_data.type", When: "with a token for the way to confirm"},
 		{Member: "save_payment_method", As: "save_payment_method", When: "not for a stored method"},
 		{Member: "return_url", As: "confirmation.return_url", When: "required for a method that is confirmed on YooKassa's page"},
 		{Member: "customer.reference", As: "merchant_customer_id"},

@@ -22,21 +22,21 @@ type Account struct {
 	Name string `koanf:"name" doc:"1–64 of a–z, 0–9 and -; part of the webhook's address"`
 	Kind string `koanf:"kind" doc:"the provider, see below"`
 
-	WebhookSecrets []Secret       `koanf:"webhook_secrets" doc:"verify webhooks; several while one is rotated"`
+	WebhookSecrets []Secret       `koanf:"webhook_secrets" doc:"verify webhooks; several during a rotation"`
 	BaseURL        string         `koanf:"base_url" doc:"in place of the provider's own address"`
 	PublicURL      string         `koanf:"public_url" doc:"the address under which the provider knows the webhook's endpoint"`
-	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"senders of webhooks; absent: any, for yookassa its documented addresses"`
-	Tolerance      time.Duration  `koanf:"tolerance" doc:"in place of the documented age limit of a webhook, where its time is signed (PayPal documents none: 4 days); negative: no limit"`
-	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"money that arrives after a failure: manual leaves it to a person, auto_refund refunds it"`
-	AcceptMore     bool           `koanf:"accept_more" default:"false" doc:"whether a payment of more than the amount opens no case: a tip, a fee that the customer bears"`
+	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"senders of webhooks; absent: any, for yookassa the documented addresses"`
+	Tolerance      time.Duration  `koanf:"tolerance" doc:"in place of the provider's age limit of a webhook with a signed time (PayPal documents none: 4 days); negative: no limit"`
+	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"money after a failure: manual leaves it to a person, auto_refund refunds it"`
+	AcceptMore     bool           `koanf:"accept_more" default:"false" doc:"whether a payment of more than the amount (a tip, a fee that the customer bears) opens no case"`
 	SecondHold     string         `koanf:"second_hold" default:"cancel" doc:"a second payment that holds money beside the paying one: cancel ends it, review opens a discrepancy"`
-	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"how old a webhook's event is, of a payment that nothing here has and without a mark of ours, when its verdict is foreign; 720h at most"`
-	Foreign        string         `koanf:"foreign" doc:"foreign events: count, or review to open a discrepancy for each; absent: count"`
+	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"after this time the event of a payment that is unknown here, without a mark of ours, gets the verdict foreign; 720h at most"`
+	Foreign        string         `koanf:"foreign" doc:"foreign events: count them, or review to open a discrepancy for each; absent: count"`
 
-	Cell int `koanf:"cell" default:"0" doc:"the number of the cell that the account's orders and events are in; it must not change once there are any"`
+	Cell int `koanf:"cell" default:"0" doc:"the cell of the account's orders and events; never change it once there are any"`
 
-	Enabled string `koanf:"enabled" default:"all" doc:"webhooks pauses the pays of the account: none is begun, all that was begun goes on; pays pauses its webhooks: they are answered 503, and the provider delivers them again; all pauses nothing"`
-	Offered bool   `koanf:"offered" default:"false" doc:"whether a customer's pay may name the account; the default account always may be named"`
+	Enabled string `koanf:"enabled" default:"all" doc:"webhooks: no pay is begun, and begun payments continue; pays: webhooks get 503, so the provider repeats them; all: both work"`
+	Offered bool   `koanf:"offered" default:"false" doc:"whether a customer's pay may name the account; it may always name the default account"`
 
 	Expiry    Expiry    `koanf:"expiry"`
 	Breaker   Breaker   `koanf:"breaker"`
@@ -56,9 +56,9 @@ func NewAccount(name, kind string) Account {
 
 // Expiry is when an attempt that stays unfinished is cancelled at the provider, if it is still open there.
 type Expiry struct {
-	AwaitingCustomer time.Duration `koanf:"awaiting_customer" default:"1h" doc:"how long an attempt may wait for the customer before it is cancelled at the provider"`
+	AwaitingCustomer time.Duration `koanf:"awaiting_customer" default:"1h" doc:"how long an attempt may wait for the customer before its cancel"`
 	Authorized       time.Duration `koanf:"authorized" default:"168h" doc:"how long authorised money may wait for its capture"`
-	Slow             time.Duration `koanf:"slow" default:"336h" doc:"how long the provider may work at a payment (bank debits and the like) or a refund"`
+	Slow             time.Duration `koanf:"slow" default:"336h" doc:"how long a provider may take for a payment (bank debits and the like) or a refund"`
 }
 
 // Breaker spares a provider that fails.
@@ -69,8 +69,8 @@ type Breaker struct {
 
 // RateLimit bounds the calls that this process makes.
 type RateLimit struct {
-	PerSecond int `koanf:"per_second" doc:"how many calls a process makes in a second, lookups at most half of them; absent: any number"`
-	Burst     int `koanf:"burst" doc:"how many it makes at once; absent: as many as in a second"`
+	PerSecond int `koanf:"per_second" doc:"limit of calls of a process in a second, lookups at most half of them; absent: none"`
+	Burst     int `koanf:"burst" doc:"limit of calls at once; absent: per_second"`
 }
 
 // CanCharge reports whether the account has all keys that calls to its provider need.

@@ -11,20 +11,20 @@ import (
 // Database is how the database is reached beside database_url.
 type Database struct {
 	DirectURL Secret `koanf:"direct_url" doc:"the database past a pooler, for LISTEN and for migrations; absent: database_url"`
-	Pooler    string `koanf:"pooler" default:"none" doc:"none, or transaction where database_url leads to PgBouncer with pool_mode = transaction; needs database.direct_url"`
-	ReadURL   Secret `koanf:"read_url" doc:"a standby that the searches and lists of support and the API's lists read, a little behind; absent, or while it is away: database_url"`
+	Pooler    string `koanf:"pooler" default:"none" doc:"transaction if database_url leads to PgBouncer with pool_mode = transaction, which needs database.direct_url; else none"`
+	ReadURL   Secret `koanf:"read_url" doc:"a standby, a little behind, for support's searches and lists and the API's lists; absent or unreachable: database_url"`
 	// Durability is ServerDurability or StorageDurability.
-	Durability       string `koanf:"durability" default:"server" doc:"what keeps a commit: server for PostgreSQL's fsync and full_page_writes, storage for a server without files of its own, such as Aurora or Neon, whose storage does that; live then starts with those off. synchronous_commit is needed all the same"`
-	DurabilityReason string `koanf:"durability_reason" doc:"why the storage keeps what is committed, for the log and paylatch doctor; needed with durability: storage"`
+	Durability       string `koanf:"durability" default:"server" doc:"server: PostgreSQL's fsync and full_page_writes keep a commit. storage: the storage does, as at Aurora or Neon; live then starts with those off. Both need synchronous_commit"`
+	DurabilityReason string `koanf:"durability_reason" doc:"why the storage keeps commits, for the log and paylatch doctor; needed with durability: storage"`
 }
 
 // Cell is a further database. The keys of Database hold for it as well, but for the addresses.
 type Cell struct {
-	Number         int      `koanf:"number" doc:"1 to 1023; every id that is made there bears it, so it never changes"`
-	DatabaseURL    Secret   `koanf:"database_url" doc:"PostgreSQL: another server, or another database or schema of one"`
+	Number         int      `koanf:"number" doc:"1 to 1023; its ids contain it, so never change it"`
+	DatabaseURL    Secret   `koanf:"database_url" doc:"PostgreSQL: another server, database or schema"`
 	DirectURL      Secret   `koanf:"direct_url" doc:"as database.direct_url"`
 	ReadURL        Secret   `koanf:"read_url" doc:"as database.read_url"`
-	OrderPrefixes  []string `koanf:"order_prefixes" doc:"beginnings of order_id that lead to the cell; other orders are in cell 0"`
+	OrderPrefixes  []string `koanf:"order_prefixes" doc:"beginnings of order_id of its orders; other orders are in cell 0"`
 	DefaultAccount string   `koanf:"default_account" doc:"as default_account, for the orders of the cell"`
 }
 

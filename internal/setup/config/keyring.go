@@ -12,7 +12,7 @@ const minSecret = 32
 
 // EncryptionKey is a key of the ring: the first key encrypts, all decrypt.
 type EncryptionKey struct {
-	ID  string `koanf:"id" doc:"1–32 of letters, digits, ., _ and -; encrypted data bear it, so it is never given to another key"`
+	ID  string `koanf:"id" doc:"1–32 of letters, digits, ., _ and -; encrypted data have it, so never give it to another key"`
 	Key Secret `koanf:"key" doc:"base64 of 32 bytes"`
 }
 
@@ -32,9 +32,9 @@ func (k EncryptionKey) Bytes() []byte {
 
 // HS256Key is a key of a ring. All keys of the ring verify tokens.
 type HS256Key struct {
-	ID     string   `koanf:"id" doc:"a token may name it in its header kid; 1–32 of letters, digits, ., _ and -"`
+	ID     string   `koanf:"id" doc:"1–32 of letters, digits, ., _ and -; a token may name it in its header kid"`
 	Secret Secret   `koanf:"secret" doc:"at least 32 bytes"`
-	Roles  []string `koanf:"roles" doc:"the roles that a token of this key may have: customer, service, support, admin; other roles do not count"`
+	Roles  []string `koanf:"roles" doc:"the roles that its tokens may have: customer, service, support, admin"`
 }
 
 // Ring lists the keys of HS256 tokens. The key of hs256_secret is the last: it has no id and all roles.

@@ -12,7 +12,7 @@ import (
 // Notice is a team that gets mails about new cases.
 type Notice struct {
 	Name  string   `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is kept under this name"`
-	Kinds []string `koanf:"kinds" doc:"the kinds of discrepancies that are sent, refund_request for refunds that support requests, and endpoint_failing for endpoints with dead letters or an answer of 410; absent, or *: all"`
+	Kinds []string `koanf:"kinds" doc:"kinds of discrepancies, refund_request for refunds that support requests, and endpoint_failing for endpoints with dead letters or a 410; absent, or *: all"`
 	Mail  Mail     `koanf:"mail"`
 }
 

@@ -14,10 +14,10 @@ func TestReference(t *testing.T) {
 	text := config.Reference()
 	for _, line := range []string{
 		"| `listen` | text | `127.0.0.1:8080` | where the API listens |",
-		"| `auth.hs256` | list of keys |  | verify HS256 tokens; several while one is rotated |",
-		"| `idempotency.quota.new_keys` | number | `600` | new keys of one user, and commands of one user that a process refuses |",
+		"| `auth.hs256` | list of keys |  | verify HS256 tokens; several during a rotation |",
+		"| `idempotency.quota.new_keys` | number | `600` | limit of a user's new keys, and of a user's refused commands in one process |",
 		"| `accounts` | list of accounts |  | accounts at payment providers |",
-		"| `allowed_ips` | list of networks |  | senders of webhooks; absent: any, for yookassa its documented addresses |",
+		"| `allowed_ips` | list of networks |  | senders of webhooks; absent: any, for yookassa the documented addresses |",
 		"| `adyen` | `webhook_secrets` | `api_key`, `merchant_account` | `basic_auth`, `capture` |",
 	} {
 		require.Contains(t, text, line+"\n")

@@ -15,14 +15,14 @@ type Stream struct {
 	Name string `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is kept under this name"`
 	Kind string `koanf:"kind" doc:"nats or kafka"`
 
-	URL           Secret `koanf:"url" doc:"nats: nats://host:4222, or tls:// for TLS, several separated by commas; a user and password, or a token, may be in each"`
-	Stream        string `koanf:"stream" doc:"nats: the JetStream stream. Absent there, it is created with the subjects of subject_prefix; one that is there is never changed"`
-	SubjectPrefix string `koanf:"subject_prefix" doc:"nats: an event's subject is this, a dot and its type; absent: paylatch"`
+	URL           Secret `koanf:"url" doc:"nats: nats://host:4222, or tls://, several separated by commas; each may contain a user and password, or a token"`
+	Stream        string `koanf:"stream" doc:"nats: the JetStream stream; created with the subjects of subject_prefix if it does not exist, and never changed"`
+	SubjectPrefix string `koanf:"subject_prefix" doc:"nats: a subject is this, a dot and the event's type; absent: paylatch"`
 	Credentials   string `koanf:"credentials" doc:"nats: the path of a .creds file"`
 
-	Brokers []string `koanf:"brokers" doc:"kafka: host:port of brokers to begin with"`
+	Brokers []string `koanf:"brokers" doc:"kafka: host:port of the first brokers"`
 	Topic   string   `koanf:"topic" doc:"kafka: the topic, which must exist"`
-	TLS     bool     `koanf:"tls" default:"false" doc:"kafka: whether connections are encrypted"`
+	TLS     bool     `koanf:"tls" default:"false" doc:"kafka: whether to use TLS"`
 	SASL    SASL     `koanf:"sasl"`
 }
 

@@ -4,7 +4,7 @@ package config
 type TLS struct {
 	CertFile     string `koanf:"cert_file" doc:"PEM of the API's certificate and its chain, read again when it changes; absent: plain HTTP, for a proxy"`
 	KeyFile      string `koanf:"key_file" doc:"PEM of the certificate's key"`
-	ClientCAFile string `koanf:"client_ca_file" doc:"PEM of the issuers of client certificates, which then all clients need, providers and browsers too"`
+	ClientCAFile string `koanf:"client_ca_file" doc:"PEM of the issuers of client certificates; all clients then need one, also providers and browsers"`
 }
 
 // Set reports whether the API is served over TLS.
