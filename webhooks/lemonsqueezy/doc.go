@@ -15,7 +15,7 @@ func About() webhooks.About {
 		RetryHorizon: "3 tries, after 5, 25 and 125 s",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
-			"A link can be paid more than once until it expires. Each time makes an order, and each order is a payment. A failed order leaves the page open (https://docs.lemonsqueezy.com/guides/developer-guide/taking-payments).",
+			"Each order of a link is a payment. A failed order leaves the page open (https://docs.lemonsqueezy.com/guides/developer-guide/taking-payments).",
 			"An invoice of a subscription is a payment, subscription-invoices/ID. The first invoice is ignored, because its order has the same money.",
 		},
 		Setup: []string{
