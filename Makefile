@@ -9,11 +9,12 @@ FUZZTIME ?= 10s
 NEWEST   ?=
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help run test gen verify lint fmt race fuzz cover bench docs build tools picture sbom licences vuln reproducible image chart snapshot postgres testtools
+.PHONY: help run test gen verify lint fmt race fuzz cover bench profile docs build tools picture sbom licences vuln reproducible image chart snapshot postgres testtools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+run: export PGO = off
 run: build ## start PostgreSQL, the service and a sandbox provider on this machine (Ctrl-C stops them)
 	@scripts/ensure-postgres.sh PAYLATCH_DATABASE_URL
 	@exec bin/paylatch dev
@@ -36,6 +37,9 @@ fuzz: ## each fuzz target for FUZZTIME=10s, or with NEWEST=3 the targets of the 
 
 bench: postgres ## throughput compared with pgbench, on this machine
 	@go run ./bench $(ARGS)
+
+profile: postgres ## cmd/paylatch/default.pgo: a CPU profile under load, by which the compiler optimizes the program
+	@go run ./bench -pgo cmd/paylatch/default.pgo
 
 docs: ## bin/docs: the documentation as pages, as the service has it at /docs/index.html
 	@go run ./tools/docs bin/docs && echo "bin/docs/index.html"

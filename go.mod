@@ -58,6 +58,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require github.com/google/pprof v0.0.0-20261105003125-4bf881d7fb0b
+
 require (
 	github.com/antithesishq/antithesis-sdk-go v0.8.0-default-no-op // indirect
 	github.com/apapsch/go-jsonmerge/v2 v2.0.0 // indirect

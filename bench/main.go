@@ -9,6 +9,7 @@
 //	make bench ARGS='-rounds 5 -seconds 5'    everything; writes the tables of docs/explanation/performance.md
 //	make bench ARGS=-quick                    a smoke run, about a minute; writes nothing
 //	make bench ARGS='-profile DIR'            where the time goes: pprof files, statements, WAL by table
+//	make profile                              the profile by which the compiler optimizes the program, cmd/paylatch/default.pgo
 package main
 
 import (
@@ -45,6 +46,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 			err = closed
 		}
 	}()
+	if opts.pgo != "" {
+		return r.pgo(ctx)
+	}
 	if opts.profile != "" {
 		return r.profile(ctx)
 	}

@@ -34,6 +34,7 @@ type options struct {
 	doc     string
 	profile string
 	path    string
+	pgo     string
 	sizing  bool
 	set     string
 	disk    time.Duration
@@ -56,6 +57,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.dir, "dir", ".paylatch", "where the databases of the run live meanwhile")
 	f.StringVar(&o.doc, "doc", "docs/explanation/performance.md", "the page whose tables are written; empty: none")
 	f.StringVar(&o.profile, "profile", "", "write profiles of the webhooks' way into this directory, and measure nothing else")
+	f.StringVar(&o.pgo, "pgo", "", "write the CPU profile of all paths into this file, for the compiler, and measure nothing else")
 	f.BoolVar(&o.sizing, "sizing", false, "measure what a pay and a webhook leave on the disk, and nothing else; writes nothing")
 	f.StringVar(&o.path, "path", partWebhooks, "what is profiled: webhooks, pays, replays or reads")
 	f.StringVar(&o.set, "set", "", "a PostgreSQL setting, NAME=VALUE, to try out on the program's sessions; writes nothing")
@@ -66,6 +68,9 @@ func parse(args []string) (options, error) {
 	}
 	o.window = time.Duration(*seconds * float64(time.Second))
 	o.parts, o.ids = strings.Split(*parts, ","), naming(*ids)
+	if o.pgo != "" {
+		o.profile = o.dir // the server is prepared for profiles
+	}
 	if o.quick {
 		o.rounds, o.window, o.doc, o.inbox = 1, time.Second, "", min(o.inbox, 200_000)
 		o.waiters, o.foreign = min(o.waiters, 1000), min(o.foreign, 10_000)

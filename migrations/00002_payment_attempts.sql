@@ -39,7 +39,7 @@ CREATE TABLE payment_attempts (
     CONSTRAINT attempts_final_stage CHECK ((stage = 'final') = (status <> 'pending')),
     CONSTRAINT attempts_final_time CHECK ((finalized_at IS NOT NULL) = (status <> 'pending')),
     CONSTRAINT attempts_external_expire CHECK ((expires_at IS NOT NULL) = (origin = 'external'))
-) WITH (fillfactor = 60);
+) WITH (fillfactor = 45);
 
 COMMENT ON COLUMN payment_attempts.origin IS 'How the payment began: by paylatch, elsewhere, or imported from the past.';
 COMMENT ON COLUMN payment_attempts.expires_at IS

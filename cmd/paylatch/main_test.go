@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	binary = filepath.Join(dir, "paylatch")
-	args := []string{"build", "-ldflags", "-X main.version=v1.2.3", "-o", binary, "."}
+	args := []string{"build", "-pgo=off", "-ldflags", "-X main.version=v1.2.3", "-o", binary, "."}
 	if out, err := exec.CommandContext(context.Background(), "go", args...).CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s\n", out)
 		os.Exit(1)

@@ -38,7 +38,7 @@ var buildApart = sync.OnceValues(func() (string, error) {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return "", err
 	}
-	build := exec.CommandContext(context.Background(), "go", "build", "-overlay", overlay, "-o", program, "github.com/paylatch/paylatch/cmd/paylatch")
+	build := exec.CommandContext(context.Background(), "go", "build", "-pgo=off", "-overlay", overlay, "-o", program, "github.com/paylatch/paylatch/cmd/paylatch")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}

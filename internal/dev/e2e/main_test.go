@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	binary = filepath.Join(dir, "paylatch")
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "github.com/paylatch/paylatch/cmd/paylatch")
+	build := exec.CommandContext(context.Background(), "go", "build", "-pgo=off", "-o", binary, "github.com/paylatch/paylatch/cmd/paylatch")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s\n", out)
 		os.Exit(1)

@@ -139,7 +139,7 @@ func previousRelease(t *testing.T) string {
 	unpack.Stdin = strings.NewReader(string(source))
 	require.NoError(t, unpack.Run())
 	program := filepath.Join(dir, "previous")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/paylatch")
+	build := exec.CommandContext(t.Context(), "go", "build", "-pgo=off", "-o", program, "./cmd/paylatch")
 	build.Dir = dir
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
