@@ -1075,7 +1075,7 @@ type Events struct {
 // Failure defines model for Failure.
 type Failure struct {
 	// Code card_declined, insufficient_funds, authentication_failed, expired, canceled, fraud_suspected, provider_rejected,
-	// not_started (it never reached the provider), not_covered (of a refund: its money was taken back another way before it was sent)
+	// not_started (nothing that anybody could pay was begun at the provider), not_covered (of a refund: its money was taken back another way before it was sent)
 	// or not_paid (a person found that out). More may come.
 	Code string `json:"code"`
 

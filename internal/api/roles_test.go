@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -76,6 +77,8 @@ func (shelf) Dispute(context.Context, payment.DisputeID) (payment.Dispute, error
 type unasked struct{ gateway.Provider }
 
 func (unasked) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
+
+func (unasked) Unseen(gateway.Details) (time.Duration, bool) { return 0, false }
 
 func (unasked) Capabilities() payment.Capabilities { return payment.Capabilities{Blind: true} }
 

@@ -262,4 +262,6 @@ func (*blind) Accepts(gateway.Charge) error { return nil }
 
 func (*blind) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
+func (*blind) Unseen(gateway.Details) (time.Duration, bool) { return 0, false }
+
 func (*blind) CheckOwner(context.Context, string, string) error { return nil }

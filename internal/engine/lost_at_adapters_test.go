@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,8 +28,11 @@ import (
 func TestLostCharge(t *testing.T) {
 	t.Parallel()
 	t.Run("at_comgate", lostChargeAtComgate)
+	t.Run("at_comgate_until_its_page_expires", lostPageAtComgate)
 	t.Run("at_gocardless", lostChargeAtGoCardless)
+	t.Run("at_gocardless_of_a_page", lostPageAtGoCardless)
 	t.Run("at_gopay", lostChargeAtGoPay)
+	t.Run("at_gopay_of_a_saved_card", lostCardAtGoPay)
 }
 
 // sentTo is an API that counts its requests by the request line.
@@ -143,7 +147,96 @@ func lostChargeAtGoCardless(t *testing.T) {
 	require.Equal(t, sent[0].Get("Idempotency-Key"), sent[1].Get("Idempotency-Key"))
 }
 
-// GoPay has no key and no search either; its notice has an id alone, and the payment of that names the attempt.
+// later makes the operations of an attempt older, as if this time had passed.
+func (r *env) later(t *testing.T, id payment.AttemptID, by time.Duration) {
+	t.Helper()
+	r.exec(t, `UPDATE operations SET created_at = created_at - $2::interval, first_sent_at = first_sent_at - $2::interval,
+		unpaid_at = unpaid_at - $2::interval WHERE attempt_id = $1`, id.String(), by)
+}
+
+// neverPaid requires that an attempt has failed, and that its order takes another pay.
+func (r *env) neverPaid(t *testing.T, id payment.AttemptID, again gateway.Details) {
+	t.Helper()
+	a := r.attempt(t, id)
+	require.Equal(t, fsm.Failed, a.State)
+	require.Equal(t, "not_started", a.Failure.Code)
+	require.Equal(t, []string{"not_sent"}, rows[string](t, r, "SELECT state FROM operations WHERE attempt_id = $1", id.String()))
+	require.Empty(t, r.discrepancies(t, id))
+	p, err := r.Pay(t.Context(), customer, request("pay A-1", "second-key", again.Token), commands.Pay{OrderID: "A-1", Details: again, Capture: payment.CaptureAutomatic})
+	require.NoError(t, err)
+	require.NotEqual(t, id, p.ID)
+	require.Empty(t, r.verify(t))
+}
+
+// Comgate mails each payer the address of the page: the charge is open until the page has expired.
+func lostPageAtComgate(t *testing.T) {
+	t.Parallel()
+	api := &sentTo{}
+	var expires atomic.Value
+	server := api.serve(t, func(_ string, _ int, form url.Values) (int, string) {
+		expires.Store(form.Get("expirationTime"))
+		return 0, ""
+	})
+	r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider {
+		c := comgate.New(server.URL, "123456", "shop-secret", server.Client())
+		c.AwaitsCustomer = time.Hour
+		return c
+	}})
+	d := gateway.Details{Token: "redirect", Customer: gateway.Customer{Email: "a@shop.example"}}
+	id := r.payAs(t, "redirect", d)
+	require.Equal(t, "60m", expires.Load())
+	r.later(t, id, time.Hour)
+	r.recheck(t, id)
+	require.Equal(t, fsm.OutcomeUnknown, r.attempt(t, id).State, "a payment may be under way")
+	r.later(t, id, payment.GiveUpLeases*r.opts.Lease)
+	r.recheck(t, id)
+	r.neverPaid(t, id, d)
+}
+
+// A billing request is only paid on its page. After the resend window nobody gets its address any more.
+func lostPageAtGoCardless(t *testing.T) {
+	t.Parallel()
+	api := &sentTo{}
+	server := api.serve(t, func(string, int, url.Values) (int, string) { return 0, "" })
+	r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider {
+		return gocardless.New(server.URL, "token", server.Client())
+	}})
+	d := gateway.Details{Token: "redirect", ReturnURL: "https://shop.example/"}
+	id := r.payAs(t, "redirect", d)
+	r.recheck(t, id)
+	require.Equal(t, fsm.OutcomeUnknown, r.attempt(t, id).State)
+	require.Len(t, api.of("POST /billing_requests"), 2, "the same key finds it")
+	r.later(t, id, payment.ResendWindow)
+	r.recheck(t, id)
+	r.neverPaid(t, id, d)
+}
+
+// A saved card is charged without a page. If the answer is lost, it may have been charged.
+func lostCardAtGoPay(t *testing.T) {
+	t.Parallel()
+	api := &sentTo{}
+	server := api.serve(t, func(line string, _ int, _ url.Values) (int, string) {
+		switch line {
+		case "POST /api/oauth2/token":
+			return http.StatusOK, `{"access_token":"token","expires_in":1800}`
+		case "GET /api/payments/payment/3000006500":
+			return http.StatusOK, `{"id":3000006500,"state":"PAID","amount":100,"currency":"EUR","additional_params":[{"name":"customer_reference","value":"u1"}]}`
+		}
+		return 0, ""
+	})
+	r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider {
+		return gopay.New(server.URL, "id", "secret", "8123456789", server.Client(), time.Now)
+	}})
+	id := r.payAs(t, "3000006500", gateway.Details{Token: "3000006500", Stored: true, Customer: gateway.Customer{Reference: "u1"}})
+	r.later(t, id, 24*time.Hour)
+	r.recheck(t, id)
+	require.Equal(t, fsm.OutcomeUnknown, r.attempt(t, id).State)
+	require.Len(t, api.of("POST /api/payments/payment/3000006500/create-recurrence"), 1)
+}
+
+// GoPay has no key and no search either. Only the lost answer had the address of the page, so the charge is over at once.
+// If it is paid nevertheless, that is late money: GoPay's notice has an id alone, and the payment of that id names the
+// attempt.
 func lostChargeAtGoPay(t *testing.T) {
 	t.Parallel()
 	api := &sentTo{}
@@ -160,19 +253,20 @@ func lostChargeAtGoPay(t *testing.T) {
 	r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider {
 		return gopay.New(server.URL, "id", "secret", "8123456789", server.Client(), time.Now)
 	}})
-	id := r.payAs(t, "redirect", gateway.Details{Token: "redirect", ReturnURL: "https://shop.example/", Customer: gateway.Customer{Email: "a@shop.example"}})
-	require.Equal(t, fsm.OutcomeUnknown, r.attempt(t, id).State)
-	for range 3 {
-		r.recheck(t, id)
-	}
-	require.Len(t, api.of("POST /api/payments/payment"), 1)
+	d := gateway.Details{Token: "redirect", ReturnURL: "https://shop.example/", Customer: gateway.Customer{Email: "a@shop.example"}}
+	id := r.payAs(t, "redirect", d)
+	r.neverPaid(t, id, d)
+	require.Len(t, api.of("POST /api/payments/payment"), 2, "one for each pay")
 
 	of = id.String()
 	v, err := gopayhooks.New(webhooks.Config{})
 	require.NoError(t, err)
 	r.notify(t, v, webhooks.Delivery{URL: "/?id=3000006529"})
 	r.retry(t, true)
-	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
-	require.Equal(t, "3000006529", r.attempt(t, id).ProviderPaymentID)
-	require.Len(t, api.of("POST /api/payments/payment"), 1)
+	late := r.attempt(t, id)
+	require.Equal(t, fsm.Failed, late.State)
+	require.EqualValues(t, price, late.Held())
+	require.Equal(t, "3000006529", late.ProviderPaymentID)
+	require.Equal(t, []string{"late_success"}, r.discrepancies(t, id))
+	require.Empty(t, r.verify(t))
 }

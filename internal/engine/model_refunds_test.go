@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -177,5 +178,7 @@ func (p *scripted) LookupRefund(_ context.Context, ref gateway.RefundRef) (gatew
 func (*scripted) Accepts(gateway.Charge) error { return nil }
 
 func (*scripted) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
+
+func (*scripted) Unseen(gateway.Details) (time.Duration, bool) { return 0, false }
 
 func (*scripted) CheckOwner(context.Context, string, string) error { return nil }

@@ -48,6 +48,9 @@ const (
 	// NeverArrived concludes that the provider never got the operation. A consistent lookup does not find it, long after
 	// its last possible send.
 	NeverArrived Conclusion = "never_arrived"
+	// NeverPaid concludes that nobody can pay what a charge with a lost response may have made. Nobody has seen its page,
+	// or the page has expired. See Provider.Unseen.
+	NeverPaid Conclusion = "never_paid"
 	// NotCaptured concludes that a capture was never made. The payment is still authorized, long after the capture's
 	// last possible send.
 	NotCaptured Conclusion = "not_captured"

@@ -25,6 +25,10 @@ type Provider interface {
 	// Accepts returns a payment.ValidationError, by the members of a pay, for a charge that the provider would refuse
 	// for its form, and for members of its own request that are not allowed. It makes no call.
 	Accepts(c Charge) error
+	// Unseen returns for how long the result of a charge can be paid if the response is lost. That is 0 for a page whose
+	// address only the response contains. It returns false if the charge may take money without the customer, or if
+	// there is no known end. It makes no call.
+	Unseen(d Details) (payable time.Duration, ends bool)
 	// Charge begins the payment. The same IdempotencyKey never charges twice.
 	Charge(ctx context.Context, c Charge) (Outcome, error)
 	// Complete continues a payment. Its results are those of Charge. It returns ErrUnsupportedRequest for details that must not be

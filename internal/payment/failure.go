@@ -33,10 +33,10 @@ var failureTexts = map[string]string{ //nolint:gochecknoglobals // a table
 	"not_paid":              "The payment was not made. Nothing was charged.",
 	"not_covered":           "The money had been taken back another way.",
 	"refunded":              "What was taken for the payment was given back.",
-	"not_started":           "The payment never reached the payment provider. Nothing was charged.",
+	"not_started":           "The payment could not be started. Nothing was charged.",
 }
 
-// NotStarted is the failure of an operation that never reached the provider.
+// NotStarted is the failure of an operation that never reached the provider, or whose result nobody can pay.
 func NotStarted() *Failure { return NewFailure("not_started", "") }
 
 // Readable returns the failure with a provider code that the database accepts.

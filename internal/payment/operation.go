@@ -82,6 +82,9 @@ type Operation struct {
 	NextAt *time.Time
 	// FirstSentAt is the start of the resend window.
 	FirstSentAt *time.Time
+	// UnpaidAt is when nobody can pay any more what a charge made, unless its response came. It is nil for a charge that
+	// may take money without its customer, or at any later time.
+	UnpaidAt *time.Time
 	// SealedRequest is the data for a resend, encrypted. It is not read with the operation.
 	SealedRequest []byte
 	// ProviderRef is the provider's id of this very call.

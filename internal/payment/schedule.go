@@ -65,6 +65,19 @@ func (s Schedule) NeverArrived(op *Operation, can Capabilities, cancelled, now t
 	return now.Sub(last) > GiveUpLeases*s.Lease
 }
 
+// Unpayable reports whether a charge without a response is over: it is not sent again, a lookup by our reference has had
+// the time to find it, and nobody can pay any more what it may have made.
+func (s Schedule) Unpayable(charge *Operation, can Capabilities, now time.Time) bool {
+	if charge.UnpaidAt == nil || charge.FirstSentAt == nil {
+		return false
+	}
+	wait := can.Resendable()
+	if can.Find {
+		wait = max(wait, can.FindLag) + GiveUpLeases*s.Lease
+	}
+	return now.Sub(*charge.FirstSentAt) >= wait && !now.Before(*charge.UnpaidAt)
+}
+
 // MaxAge are how long attempts of an account may stay where they are before they are
 // cancelled. Zero means the default.
 type MaxAge struct {

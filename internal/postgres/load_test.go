@@ -272,6 +272,8 @@ func (flaky) Accepts(gateway.Charge) error { return nil }
 
 func (flaky) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
+func (flaky) Unseen(gateway.Details) (time.Duration, bool) { return 0, false }
+
 func (flaky) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	if rand.N(8) == 0 {
 		return gateway.Outcome{}, errors.New("timed out")

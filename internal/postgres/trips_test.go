@@ -97,6 +97,8 @@ func (prompt) Accepts(gateway.Charge) error { return nil }
 
 func (prompt) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
+func (prompt) Unseen(gateway.Details) (time.Duration, bool) { return 0, false }
+
 func (p prompt) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	p.charging()
 	return gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: "pp-" + c.Attempt.String(), Money: &c.Money}, c.Permit.Check()

@@ -373,4 +373,6 @@ func (panicking) Charge(context.Context, gateway.Charge) (gateway.Outcome, error
 
 func (*scripted) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
+func (*scripted) Unseen(gateway.Details) (time.Duration, bool) { return 0, false }
+
 func (*scripted) CheckOwner(context.Context, string, string) error { return nil }

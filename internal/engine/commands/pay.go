@@ -116,7 +116,7 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 		return Reply{}, err
 	}
 	permit := c.Runner.Permit()
-	p := &payStart{actor: actor, req: req, cmd: cmd, accepts: account.Provider.Accepts, detailed: detailed}
+	p := &payStart{actor: actor, req: req, cmd: cmd, accepts: account.Provider.Accepts, unseen: account.Provider.Unseen, detailed: detailed}
 	a, err := c.start(ctx, p)
 	if errors.Is(err, errReplay) {
 		return c.payAgain(ctx, actor, req, cmd, c.Wait)

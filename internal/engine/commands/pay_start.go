@@ -21,6 +21,8 @@ type payStart struct {
 	cmd   Pay
 	// accepts refuses a charge that the provider would refuse for its form.
 	accepts func(gateway.Charge) error
+	// unseen is the provider's; see gateway.Provider.
+	unseen func(gateway.Details) (time.Duration, bool)
 	// elsewhere is set for a payment that another party begins; the attempt then carries no data.
 	elsewhere *External
 	attempt   payment.Attempt
@@ -275,7 +277,19 @@ func (c *Commands) newAttempt(now time.Time, o payment.Order, p *payStart) (paym
 	if a.SealedReceipt, err = c.receipt(p.cmd.Details, a.ID); err != nil {
 		return a, err
 	}
+	if payable, ends := p.unseen(p.cmd.Details); ends {
+		op.UnpaidAt = c.unpaidAt(now, payable)
+	}
 	op.Begin(now, now.Add(c.Runner.Schedule.Lease), now.Add(c.Runner.Schedule.Delay(0)))
 	a.Operations = []payment.Operation{op}
 	return a, nil
+}
+
+// unpaidAt is when a charge that can be paid unseen for so long is over. An expired page gets some more time, because a
+// payment may be under way when it expires.
+func (c *Commands) unpaidAt(now time.Time, payable time.Duration) *time.Time {
+	if payable > 0 {
+		payable += payment.GiveUpLeases * c.Runner.Schedule.Lease
+	}
+	return new(now.Add(payable))
 }

@@ -161,7 +161,7 @@ func (r *Runner) cancelled(s *changeset.Changeset, c *changeset.Change, rec *rec
 // moved moves an operation that is still open by the outcome of its call.
 func (r *Runner) moved(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, res := operationOf(c, rec.task), rec.result
-	if i := res.Inference; i != nil {
+	if i := res.Inference; i != nil && (i.Concludes != gateway.NeverPaid || c.Attempt.Unreported()) {
 		r.infer(s, c, rec, *i)
 		return
 	}

@@ -54,6 +54,9 @@ func (r *Runner) send(ctx context.Context, t Task, permit gateway.Permit, cause 
 	if t.Operation.Sends > 1 {
 		return r.orAsk(ctx, p, t, permit, cause, res)
 	}
+	if can := p.Capabilities(); res.Outcome == gateway.CallUnknown && t.Operation.Kind == payment.OperationCharge && !can.Find {
+		return r.orNeverPaid(t, can, payment.Cause{Kind: payment.CauseCall, ID: t.Operation.Key()}, res)
+	}
 	return res
 }
 
@@ -185,7 +188,7 @@ func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gat
 	defer end()
 	a, can := t.Attempt, p.Capabilities()
 	if a.ProviderPaymentID == "" && (!can.Find || a.ReadAt.Sub(a.CreatedAt) < can.FindLag) {
-		return gateway.CallResult{Outcome: gateway.CallAsked}
+		return r.orNeverPaid(t, can, cause, gateway.CallResult{Outcome: gateway.CallAsked})
 	}
 	outs, reports, err := r.standings(call, p, &a, cause)
 	switch {
@@ -199,8 +202,23 @@ func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gat
 		return gateway.CallResult{Outcome: gateway.CallThrottled, Reports: reports}
 	case errors.Is(err, gateway.ErrNoSuchPayment) && (can.FindConsistent || a.Origin == payment.OriginExternal) && a.Unreported() && r.neverArrived(t, can):
 		return gateway.CallResult{Outcome: gateway.CallAsked, Inference: &gateway.Inference{Concludes: gateway.NeverArrived, Cause: cause}}
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return r.orNeverPaid(t, can, cause, gateway.CallResult{Outcome: gateway.CallAsked, Reports: reports})
 	}
 	return gateway.CallResult{Outcome: gateway.CallAsked, Reports: reports}
+}
+
+// orNeverPaid is a result that tells nothing of the attempt, with the inference that nobody can pay what the attempt's charge may have
+// made.
+func (r *Runner) orNeverPaid(t Task, can payment.Capabilities, cause payment.Cause, res gateway.CallResult) gateway.CallResult {
+	charge := t.Attempt.Operation(payment.OperationCharge, 0)
+	if r.Open == nil {
+		can.KeyLife = 0
+	}
+	if charge != nil && t.Attempt.Unreported() && r.Schedule.Unpayable(charge, can, t.Attempt.ReadAt) {
+		res.Inference = &gateway.Inference{Concludes: gateway.NeverPaid, Cause: cause}
+	}
+	return res
 }
 
 // standings returns the outcomes of the lookups of an attempt's payments, by their ids or by ours, with their reports.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -47,6 +48,8 @@ func (d *dashboard) Capabilities() payment.Capabilities {
 }
 
 func (d *dashboard) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
+
+func (*dashboard) Unseen(gateway.Details) (time.Duration, bool) { return 0, false }
 
 func (d *dashboard) Accepts(gateway.Charge) error { return nil }
 

@@ -112,6 +112,8 @@ func (b *bank) Capabilities() payment.Capabilities {
 
 func (b *bank) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
+func (*bank) Unseen(gateway.Details) (time.Duration, bool) { return 0, false }
+
 func (b *bank) Accepts(gateway.Charge) error { return nil }
 
 // Charge takes the money, under an id that is made of the order's.

@@ -396,6 +396,8 @@ type Operations struct {
 	CreatedAt   time.Time
 	// The one payment to cancel; empty for all payments of the attempt.
 	Payment string
+	// Of a charge that only makes a page: from when on nobody can pay it unless its response came. NULL where money may be taken without it, or later.
+	UnpaidAt *time.Time
 }
 
 type Orders struct {

@@ -31,6 +31,8 @@ const (
 
 // Client is one merchant account at Adyen. It implements gateway.Provider.
 type Client struct {
+	kit.TakesAtOnce
+
 	base, key, merchant string
 	// captures is set if an authorization captures the money.
 	captures bool

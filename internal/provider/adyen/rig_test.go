@@ -82,6 +82,7 @@ func suite() providertest.Suite {
 		Step: providertest.Step{
 			Token: methodChallenge, Again: methodTwice, Details: json.RawMessage(`{"details":{"threeDSResult":"eyJ0"},"paymentData":"Ab02"}`),
 		},
+		Charges:   []string{methodRedirect, methodChallenge, methodTwice},
 		Stored:    stored,
 		Declined:  fsm.EventFailed,
 		NoPayment: "8800000000000000",

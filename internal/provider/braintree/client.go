@@ -52,6 +52,7 @@ const (
 // Client is one merchant at Braintree. It implements gateway.Provider.
 type Client struct {
 	kit.OneStep
+	kit.TakesAtOnce
 
 	// Currency is the currency of the merchant account. Without it the adapter sends no charge, capture or refund,
 	// because a request names no currency

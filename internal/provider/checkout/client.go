@@ -30,6 +30,7 @@ const (
 // Client is one account at Checkout.com. It implements gateway.Provider.
 type Client struct {
 	kit.OneStep
+	kit.TakesAtOnce
 
 	// Channel is the processing channel of the payments; empty for the account's default channel
 	// (https://api-reference.checkout.com/#operation/requestAPaymentOrPayout).

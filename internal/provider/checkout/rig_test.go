@@ -37,6 +37,7 @@ func suite() providertest.Suite {
 			return described(t)
 		},
 		Tokens:          providertest.Tokens{Success: cardOK, Decline: cardDeclined, Redirect: cardRedirect, None: cardNone},
+		Charges:         []string{cardRedirect},
 		Stored:          providertest.Stored{Token: instrument, Owner: instrumentOf, Forms: []string{instrumentOf}},
 		Declined:        fsm.EventFailed,
 		Settles:         true,

@@ -32,6 +32,7 @@ func suite() providertest.Suite {
 		Step: providertest.Step{Token: cryptogram("3ds"), Customer: func(_ *testing.T, _ http.Handler, id string) json.RawMessage {
 			return json.RawMessage(`{"MD":"` + id + `","PaRes":"proven"}`)
 		}},
+		Charges:      []string{cryptogram("3ds")},
 		Stored:       providertest.Stored{Token: good, Owner: account, Bound: true},
 		Declined:     fsm.EventFailed,
 		Codeless:     true,

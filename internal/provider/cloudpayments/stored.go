@@ -3,6 +3,7 @@ package cloudpayments
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -22,6 +23,11 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 const maxToken = 100
 
 func isCryptogram(token string) bool { return len(token) > maxToken }
+
+// Unseen implements gateway.Provider. Only the answer contains the address of a page.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	return 0, d.Token == page
+}
 
 // CheckOwner implements gateway.Provider. CloudPayments can't look up a token. A charge names the token's AccountId, and
 // CloudPayments refuses another customer's token (https://developers.cloudpayments.ru/#oplata-po-tokenu-rekarring).

@@ -33,7 +33,7 @@ func Adapter() kit.Adapter {
 
 func of(s kit.Settings) *Client {
 	c := New(s.BaseURL, s.Params["merchant"], s.Params["webhook_secret"], s.Client)
-	c.Test, c.Now = s.Params["test_payments"] == "true", s.Now
+	c.Test, c.Now, c.AwaitsCustomer = s.Params["test_payments"] == "true", s.Now, s.AwaitsCustomer
 	return c
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -87,6 +88,10 @@ func (c *Client) create(ctx context.Context, ch gateway.Charge, form url.Values)
 	for _, name := range []string{"url_paid", "url_cancelled", "url_pending"} {
 		set(form, name, ch.ReturnURL)
 	}
+	if life := c.expiry(ch.Details); life > 0 {
+		form.Set("expirationTime", strconv.Itoa(int(life.Minutes()))+"m")
+		form.Set("dynamicExpiration", "false")
+	}
 	if ch.Capture == payment.CaptureManual {
 		form.Set("preauth", "true")
 	}
@@ -107,6 +112,23 @@ func (c *Client) create(ctx context.Context, ch gateway.Charge, form url.Values)
 		Event: fsm.EventActionRequired, ProviderPaymentID: a.get("transId"), References: []string{ch.Attempt.String()},
 		NextAction: payment.Redirect(a.get("redirect")),
 	}, nil
+}
+
+// shortest and longest are the limits of a payment's expirationTime (comgate-node, create.ts).
+const shortest, longest = 30 * time.Minute, 7 * 24 * time.Hour
+
+// expiry returns when the page of a payment expires, in whole minutes. It returns 0 if provider_data or the portal sets the
+// time, or if the payer has paid before the call.
+func (c *Client) expiry(d gateway.Details) time.Duration {
+	for _, name := range []string{"applePayPayload", "dynamicExpiration", "expirationTime"} {
+		if _, given := d.ProviderData[name]; given {
+			return 0
+		}
+	}
+	if c.AwaitsCustomer <= 0 {
+		return 0
+	}
+	return min(max(c.AwaitsCustomer.Truncate(time.Minute), shortest), longest)
 }
 
 // recur charges a payment method by the payment that was marked for recurrence (comgate-node, recurring.ts). The answer

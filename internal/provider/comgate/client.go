@@ -5,8 +5,8 @@
 //
 // Comgate has no idempotency: a refId may be used any number of times (comgate-node, create.ts), and no method finds a
 // payment by it. So no charge and no refund is sent twice. The notification of a charge has the refId, and identifies a
-// charge without an answer. Until it arrives, the outcome is unknown: Comgate mails each payer a link to the payment
-// page (https://help.comgate.cz/docs/en/frequently-asked-questions). A repeated capture or cancel changes nothing. Each
+// charge without an answer. Until it arrives or the page expires, the outcome is unknown: Comgate mails each payer a link
+// to the page (https://help.comgate.cz/docs/en/frequently-asked-questions). A repeated capture or cancel changes nothing. Each
 // applies to one state of a payment, and the adapter looks the state up.
 package comgate
 
@@ -34,6 +34,8 @@ type Client struct {
 	Test bool
 	// Now is the clock that ends the reading of books. If it is nil, days in the future are read too.
 	Now func() time.Time
+	// AwaitsCustomer is how long a page waits for its payer; 0 for the time that the portal sets.
+	AwaitsCustomer time.Duration
 
 	base, merchant, secret string
 	http                   *http.Client

@@ -25,7 +25,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func suite() providertest.Suite {
 	return providertest.Suite{
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
-			return comgate.New(base, comgatetest.Merchant, comgatetest.Secret, c)
+			client := comgate.New(base, comgatetest.Merchant, comgatetest.Secret, c)
+			client.AwaitsCustomer = time.Hour
+			return client
 		},
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -26,6 +27,13 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 func payerOf(reference string) string { return payerPrefix + reference }
 
 const payerPrefix = "recurring:"
+
+// Unseen implements gateway.Provider. Comgate mails each payer the address of the page, so the payment can be made until it
+// expires. A recurring payment is charged without the payer.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	life := c.expiry(d)
+	return life, life > 0 && !d.Stored
+}
 
 // CheckOwner implements gateway.Provider. A payment's status has the payerId of its request ("payer identifier in the
 // e-shop system": comgate-node, status.ts). The request's member is setPayerId of Comgate's PHP client; its use in

@@ -3,6 +3,7 @@ package gocardless
 import (
 	"context"
 	"regexp"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -21,6 +22,12 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 		return gateway.TokenStored
 	}
 	return gateway.TokenSingleUse
+}
+
+// Unseen implements gateway.Provider. A billing request can only be paid on a page, and only the answer contains its
+// address. A mandate is charged without the customer.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	return 0, isPage(d.Token)
 }
 
 // CheckOwner implements gateway.Provider

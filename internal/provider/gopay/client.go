@@ -2,8 +2,8 @@
 // GoPay's page. A payment with a saved card is created as a recurrence of the payment that saved it.
 //
 // GoPay has no idempotency and no search by our reference. So no charge and no refund is sent twice. If the answer to a
-// charge is lost, GoPay's notification names the payment, and a lookup of it shows our mark. GoPay refuses a repeated
-// capture or void, because both apply only to a pre-authorised payment.
+// charge is lost, the address of its page is lost, too. GoPay's notification names the payment of a saved card, and a lookup
+// of it shows our mark. GoPay refuses a repeated capture or void, because both apply only to a pre-authorised payment.
 package gopay
 
 import (

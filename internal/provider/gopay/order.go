@@ -79,6 +79,8 @@ const (
 	attemptParam, orderParam, customerParam = "payment_attempt_id", "order_id", "customer_reference"
 	// card is the code of cards. Only cards can be saved.
 	card = "PAYMENT_CARD"
+	// bankAccount is the code of bank transfers.
+	bankAccount = "BANK_ACCOUNT"
 	// forever is the last day on which a saved card may be charged.
 	forever = "2099-12-30"
 	// maxNumber and maxDescription are numbers of characters.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -15,6 +16,12 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 		return gateway.TokenStored
 	}
 	return gateway.TokenSingleUse
+}
+
+// Unseen implements gateway.Provider. A payment with a new method is a page, and only the answer contains its address.
+// GoPay mails the data of a bank transfer to the payer. It does not document when, so such a payment has no end.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	return 0, !d.Stored && d.Token != bankAccount
 }
 
 // CheckOwner implements gateway.Provider. GoPay has no customers. The payment that saved the card has our customer

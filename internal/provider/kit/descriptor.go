@@ -75,6 +75,8 @@ type Settings struct {
 	Client *http.Client
 	// Now is the clock for the expiry of access tokens.
 	Now func() time.Time
+	// AwaitsCustomer is how long a payment may wait for its customer before it is cancelled; 0 if not known.
+	AwaitsCustomer time.Duration
 }
 
 // ForTests reports whether the host is a test host.

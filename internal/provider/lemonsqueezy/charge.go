@@ -165,6 +165,11 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenStored
 }
 
+// Unseen implements gateway.Provider. Only the answer contains the address of the page.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	return 0, d.Token == page
+}
+
 // CheckOwner implements gateway.Provider. The adapter charges no stored payment methods.
 func (c *Client) CheckOwner(context.Context, string, string) error { return gateway.ErrUnsupported }
 

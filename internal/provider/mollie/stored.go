@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -25,6 +26,14 @@ func mandateOf(token string) (customer, mandate string) {
 	}
 	customer, mandate, _ = strings.Cut(token, ":")
 	return customer, mandate
+}
+
+// Unseen implements gateway.Provider. Only the answer contains the address of the page. A card, a
+// wallet and a bank debit are charged without it, and Mollie mails the instructions for a bank transfer.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	kind, _, _ := strings.Cut(d.Token, "_")
+	wallet := d.ProviderData["applePayPaymentToken"] != nil || d.ProviderData["googlePayPaymentToken"] != nil
+	return 0, !d.Stored && !wallet && kind != "tkn" && d.Token != "banktransfer" && d.Token != "directdebit"
 }
 
 // CheckOwner implements gateway.Provider (https://docs.mollie.com/reference/get-mandate). The customer is the id of a

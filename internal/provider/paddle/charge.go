@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -152,6 +153,11 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 		return gateway.TokenSingleUse
 	}
 	return gateway.TokenStored
+}
+
+// Unseen implements gateway.Provider. Only the answer contains the address of the page or the transaction's id.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	return 0, d.Token == page || d.Token == script
 }
 
 // CheckOwner implements gateway.Provider. The adapter charges no stored payment methods.

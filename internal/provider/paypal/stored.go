@@ -3,6 +3,7 @@ package paypal
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -16,6 +17,12 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 		return gateway.TokenStored
 	}
 	return gateway.TokenSingleUse
+}
+
+// Unseen implements gateway.Provider. The customer approves an order of the wallet on a page, and only the answer contains
+// its address. A method of the vault is charged at once.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	return 0, d.Token == "paypal"
 }
 
 // CheckOwner implements gateway.Provider (https://developer.paypal.com/docs/api/payment-tokens/v3/#payment-tokens_get).

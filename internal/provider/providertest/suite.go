@@ -45,6 +45,9 @@ type Suite struct {
 	// Links is set if a charge makes no call. The provider creates the payment when the customer opens the returned
 	// address.
 	Links bool
+	// Charges are the tokens with a step of the customer that the charge itself may take money from, or whose customer
+	// gets the step from the provider, too. If the response is lost, such a charge has no known end.
+	Charges []string
 	// Unmarked is set if the provider does not store our reference with a refund. Only the provider's id finds such a
 	// refund.
 	Unmarked bool
@@ -86,6 +89,7 @@ func Run(t *testing.T, s Suite) {
 		"redirect":                    redirect,
 		"A's instrument by B":         instrumentOfAnother,
 		"stored without saying so":    storedWithoutSaying,
+		"unseen":                      unseen,
 		"names":                       names,
 		"lookup":                      lookup,
 		"stale fetch":                 staleFetch,

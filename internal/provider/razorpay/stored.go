@@ -3,6 +3,7 @@ package razorpay
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 )
@@ -14,6 +15,12 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 		return gateway.TokenStored
 	}
 	return gateway.TokenSingleUse
+}
+
+// Unseen implements gateway.Provider. Only the answer contains the link's address or the order's id. Razorpay sends neither
+// to the customer.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	return 0, !d.Stored
 }
 
 // CheckOwner implements gateway.Provider. The adapter charges no stored payment methods.

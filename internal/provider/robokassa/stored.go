@@ -3,6 +3,7 @@ package robokassa
 import (
 	"context"
 	"regexp"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 )
@@ -18,6 +19,11 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 		return gateway.TokenStored
 	}
 	return gateway.TokenSingleUse
+}
+
+// Unseen implements gateway.Provider. A charge is only an address.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	return 0, !d.Stored
 }
 
 // CheckOwner implements gateway.Provider. The adapter charges no stored payment methods.

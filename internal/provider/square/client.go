@@ -28,6 +28,7 @@ const (
 // Client is one seller's account at Square. It implements gateway.Provider.
 type Client struct {
 	kit.OneStep
+	kit.TakesAtOnce
 
 	// Location is the location of the payments; empty for the seller's main location
 	// (https://developer.squareup.com/reference/square/payments-api/create-payment).

@@ -27,12 +27,14 @@ const keyLife = 23 * time.Hour
 // Client is one account at a provider of the contract. It implements gateway.Provider, gateway.Books and
 // gateway.EventLog.
 type Client struct {
+	kit.TakesAtOnce
+
 	api *kit.API[*RefusalError]
 }
 
 // New returns the client of the provider at a base address. If the API key is empty, calls have no Authorization header.
 func New(base, key string, client *http.Client) *Client {
-	return &Client{&kit.API[*RefusalError]{
+	return &Client{api: &kit.API[*RefusalError]{
 		Name: "the provider", Base: strings.TrimRight(base, "/"), HTTP: client, Done: []int{http.StatusOK, http.StatusCreated}, Read: readRefusal,
 		Header: func() http.Header {
 			if key == "" {

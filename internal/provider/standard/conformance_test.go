@@ -74,6 +74,7 @@ func suite() providertest.Suite {
 			},
 		},
 		Step:      providertest.Step{Token: "tok_3ds_form", Customer: approve},
+		Charges:   []string{"tok_redirect", "tok_3ds_form"},
 		Declined:  fsm.EventFailed,
 		NoPayment: "ch_00000000000000000000000000000000",
 		NoRefund:  "re_00000000000000000000000000000000",

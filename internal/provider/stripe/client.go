@@ -26,6 +26,8 @@ import (
 
 // Client is one account at Stripe. It implements gateway.Provider.
 type Client struct {
+	kit.TakesAtOnce
+
 	base, key string
 	http      *http.Client
 }

@@ -47,7 +47,8 @@ func suite() providertest.Suite {
 			Success: "pm_card_visa", Decline: "pm_card_visa_chargeDeclined", Redirect: "pm_card_authenticationRequired",
 			None: "pm_nobody",
 		},
-		Step: providertest.Step{Token: "pm_card_challenge", Customer: act},
+		Step:    providertest.Step{Token: "pm_card_challenge", Customer: act},
+		Charges: []string{"pm_card_authenticationRequired", "pm_card_challenge", "pm_card_manual"},
 		Key: func(r providertest.Request) string {
 			key := r.Header.Get("Idempotency-Key")
 			if strings.HasSuffix(r.Path, "/cancel") {

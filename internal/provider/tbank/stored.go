@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -21,6 +22,11 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 type card struct {
 	RebillID text   `json:"RebillId"`
 	Status   string `json:"Status"`
+}
+
+// Unseen implements gateway.Provider. Only the answer contains the address of the bank's page.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	return 0, d.Token == page
 }
 
 // CheckOwner implements gateway.Provider (https://www.tbank.ru/kassa/dev/payments/#tag/Metody-raboty-s-kartami). The

@@ -90,13 +90,14 @@ func (r *chargeRequest) pay(d gateway.Details) {
 	}
 }
 
-// mobile pays from the balance of a telephone number. sber is confirmed by a message to a telephone number.
-const mobile, sber = "mobile_balance", "sberbank"
+// mobile pays from the balance of a telephone number. sber is confirmed by a message to a telephone number. cash is paid
+// with a code.
+const mobile, sber, cash = "mobile_balance", "sberbank", "cash"
 
 // codes are the methods that a customer completes at YooKassa
 // (https://yookassa.ru/developers/payment-acceptance/getting-started/payment-methods).
 var codes = map[string]bool{ //nolint:gochecknoglobals // a table
-	"bank_card": true, "cash": true, sber: true, "tinkoff_bank": true, "yoo_money": true, mobile: true, "sbp": true, "sber_loan": true,
+	"bank_card": true, cash: true, sber: true, "tinkoff_bank": true, "yoo_money": true, mobile: true, "sbp": true, "sber_loan": true,
 	"sber_bnpl": true, "alfa_pay": true,
 }
 
@@ -119,7 +120,7 @@ func methodOf(d gateway.Details) *methodData {
 	switch {
 	case m.Type == "":
 		return nil
-	case m.Type == "cash" || byPhone(d):
+	case m.Type == cash || byPhone(d):
 		m.Phone = digits(d.Customer.Phone)
 	}
 	return m

@@ -3,6 +3,7 @@ package yookassa
 import (
 	"context"
 	"net/url"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -19,6 +20,13 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 }
 
 func isID(token string) bool { return uuid.Validate(token) == nil && len(token) == idLength }
+
+// Unseen implements gateway.Provider. The customer needs the confirmation that only the answer contains. YooKassa itself
+// addresses a customer who confirms by telephone or pays in cash. A saved method and a single-use token may be charged at
+// once.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	return 0, (ways[d.Token] || codes[d.Token]) && confirms(d) != typeExternal && code(d) != cash
+}
 
 // CheckOwner implements gateway.Provider. A saved method has the id of the payment that saved it
 // (https://yookassa.ru/developers/payment-acceptance/scenario-extensions/recurring-payments/save-payment-method/save-during-payment).

@@ -91,7 +91,7 @@ func Provider(a config.Account, client *http.Client, now func() time.Time) (gate
 }
 
 func settings(a config.Account, client *http.Client, now func() time.Time) kit.Settings {
-	return kit.Settings{BaseURL: a.BaseURL, Params: a.Credentials(), Client: client, Now: now}
+	return kit.Settings{BaseURL: a.BaseURL, Params: a.Credentials(), Client: client, Now: now, AwaitsCustomer: a.Expiry.AwaitingCustomer}
 }
 
 // Begun lists the accounts that begin payments here, paused ones included. Nothing can be paid twice through the other accounts.
