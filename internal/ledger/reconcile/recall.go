@@ -64,13 +64,14 @@ func (j *job) recall(ctx context.Context) error {
 
 var errLater = errors.New("a forgotten payment can't be recorded again yet")
 
-// forgotten reports whether a payment has a mark of ours, was captured, and was begun in the time that the account is held for.
+// forgotten reports whether a payment has a mark of ours, was captured, and was begun in the time that the account is held for. The
+// id is of a process's clock, and the hold of the database's, so both ends have the margin.
 func (j *job) forgotten(p imports.Past) bool {
 	if p.Attempt == (payment.AttemptID{}) || p.AmountCaptured == 0 {
 		return false
 	}
 	made := madeAt(p.Attempt)
-	return !made.Before(j.hold.Since.Add(-margin)) && !made.After(j.hold.Until)
+	return !made.Before(j.hold.Since.Add(-margin)) && !made.After(j.hold.Until.Add(margin))
 }
 
 // past is a lost payment in the form of an import. It returns false if the order is missing or does not fit.
@@ -101,13 +102,14 @@ func (j *job) past(u *unknown) (p imports.Past, whole bool) {
 	return p, u.fits(&p)
 }
 
-// fits gives a payment the user and the amount of its order, if there is one, and reports whether that was captured, or a part of it.
+// fits gives a payment the user and the amount of its order, if there is one, and reports whether exactly that was captured. A part
+// may be the work of whoever wrote the order's id into a payment of their own: it must not pay the order.
 func (u *unknown) fits(p *imports.Past) bool {
 	p.Money.Minor = p.AmountCaptured
 	if u.order == nil {
 		return true
 	}
-	fits := u.order.Money.Currency == p.Money.Currency && u.order.Money.Minor >= p.AmountCaptured
+	fits := u.order.Money.Currency == p.Money.Currency && u.order.Money.Minor == p.AmountCaptured
 	p.User, p.Money = u.order.UserID, u.order.Money
 	return fits
 }

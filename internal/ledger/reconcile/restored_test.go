@@ -129,6 +129,78 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 	}
 }
 
+// TestForgottenPaymentNeedsTheFullAmount has the books list a part of an order's amount, as one capture or as several, under the
+// id of a forgotten attempt. Only the full amount pays the order again; a part is a case for a person, and the account stays held.
+func TestForgottenPaymentNeedsTheFullAmount(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		captures []int64
+		made     bool
+	}{
+		"a cent":         {captures: []int64{1}},
+		"all but a cent": {captures: []int64{price - 1}},
+		"two parts":      {captures: []int64{price / 2, price / 4}},
+		"one capture":    {captures: []int64{price}, made: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newEnv(t)
+			require.NoError(t, r.order(t, "A-1"))
+			r.restore()
+			id, entries := forgotten()
+			for i, minor := range tt.captures {
+				part := entries[1]
+				part.ID, part.Movement.ID = fmt.Sprint("cap_", i), fmt.Sprint("cap_", i)
+				part.Movement.Money, part.Fee, part.Net = euros(minor), nil, nil
+				r.bank.books = append(r.bank.books, part)
+			}
+			err := r.tryReconcile(t)
+			require.Equal(t, []string{"unknown_here  pay_A-1"}, r.open(t))
+			if tt.made {
+				require.NoError(t, err)
+				require.EqualValues(t, price, r.attempt(t, id).Captured)
+				return
+			}
+			require.ErrorContains(t, err, "can't be recorded again yet")
+			require.Zero(t, r.attempt(t, id).ID)
+			_, err = r.press(t, "A-1")
+			require.NoError(t, err, "nothing has paid the order")
+		})
+	}
+}
+
+// TestHoldHasTwoEdges has the clocks of processes differ from the database's by 90 seconds, in both directions: attempts that they
+// made at either edge of the held time are made again. Those of another day are not.
+func TestHoldHasTwoEdges(t *testing.T) {
+	t.Parallel()
+	since, until := time.Now().Add(-2*time.Hour), time.Now().Add(-90*time.Minute)
+	for name, tt := range map[string]struct {
+		at   time.Time
+		made bool
+	}{
+		"a clock behind, at the first edge": {at: since.Add(-90 * time.Second), made: true},
+		"a clock ahead, at the last edge":   {at: until.Add(90 * time.Second), made: true},
+		"the day before":                    {at: since.AddDate(0, 0, -1)},
+		"later":                             {at: until.Add(80 * time.Minute)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newEnv(t)
+			require.NoError(t, r.order(t, "A-1"))
+			r.restored.Store(&reconcile.Hold{Account: reconcileAccount, Since: since, Until: until})
+			_, entries := forgotten()
+			id := payment.AttemptID(payment.OnlyCell.NewIDAt(tt.at))
+			for i := range entries {
+				entries[i].References = []string{id.String()}
+			}
+			r.bank.books = entries
+			r.reconcile(t)
+			require.Equal(t, tt.made, r.attempt(t, id).ID == id)
+			require.Equal(t, []string{"unknown_here  pay_A-1"}, r.open(t))
+		})
+	}
+}
+
 // Metadata that anybody may have written into a payment makes no attempt while the account is not held. During a hold,
 // only payments of the lost period are made.
 func TestNothingIsMadeWithoutAHold(t *testing.T) {
